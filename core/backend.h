@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "operator.h"
+
+// Where operators run. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
+// time and never closed. The program sees it through this one table.
+
+#define LITHO_BACKEND_ABI 1
+
+typedef struct LithoBackend LithoBackend;
+
+typedef struct LithoDeviceInfo {
+    char name[128];                 // "NVIDIA H200", "AMD EPYC, 16 threads"
+    guint64 memory_total, memory_free; // bytes, at the time of asking
+    int compute_major, compute_minor;  // 0 on the CPU
+    int processors;                    // multiprocessors or hardware threads
+    char driver[64];                   // "CUDA 13.0, driver 580.159.04"; "" on the CPU
+} LithoDeviceInfo;
+
+// Memory on a device. Made by a backend's alloc; `count` floats.
+struct LithoBuffer {
+    const LithoBackend *backend;
+    int device;
+    gint64 count;
+    gpointer data; // the device pointer
+};
+
+// Sharing a device buffer with an OpenGL 3-D texture without a copy through the host. All calls
+// from the thread that owns the GL context. Textures are GL names (GL_TEXTURE_3D, GL_R32F).
+typedef struct LithoGlShare {
+    // Registers `texture`; the handle lives until release(). NULL with a sentence when this GL
+    // context is not on the device: the caller falls back to pixel buffers.
+    gpointer (*acquire)(int device, guint texture, GError **error);
+    // Copies `count[3]` samples (fastest first: sample, crossline, inline) of the dense `buffer`
+    // to texel offset `at[3]`. Returns when GL may draw; device to device.
+    gboolean (*fill)(gpointer handle, const LithoBuffer *buffer, const gint64 at[3],
+                     const gint64 count[3], GError **error);
+    void (*release)(gpointer handle);
+} LithoGlShare;
+
+struct LithoBackend {
+    guint32 abi;      // LITHO_BACKEND_ABI; another number is refused when the module is opened
+    const char *key;  // "cpu", "cuda"
+    const char *title;
+
+    int n_devices;    // 0 = cannot run here, `why_not` says why in one sentence
+    char why_not[256];
+
+    gboolean (*device_info)(int device, LithoDeviceInfo *info, GError **error);
+    const LithoImpl *(*impl)(const LithoOperator *op); // NULL = not on this backend
+
+    // Buffers; NULL on the CPU backend. alloc fails with LITHO_ERROR_MEMORY, naming need and free.
+    LithoBuffer *(*alloc)(int device, gint64 count, GError **error);
+    void (*free)(LithoBuffer *buffer);
+    gboolean (*upload)(LithoBuffer *buffer, gint64 at, const float *from, gint64 count,
+                       GError **error);
+    gboolean (*download)(const LithoBuffer *buffer, gint64 at, float *to, gint64 count,
+                         GError **error);
+    const LithoGlShare *gl; // NULL = none
+    // Roofs measured now, for benchmarks: bytes/s of a copy (read + write counted) and fp32 FMA
+    // flop/s on `device`. NULL = not offered.
+    gboolean (*probe_roof)(int device, double *bytes_per_s, double *flops_per_s, GError **error);
+};
+
+// The module's only symbol: `const LithoBackend *litho_backend_entry(void)`.
+typedef const LithoBackend *(*LithoBackendEntry)(void);
+#define LITHO_BACKEND_ENTRY "litho_backend_entry"
+
+const LithoBackend *litho_backend_cpu(void);
+// The CUDA module, opened at the first call (thread-safe) from $LITHO_MODULE_DIR, the program's own
+// folder and its ../lib/lithoscope, or the build's folder. Never NULL: when it cannot be loaded the
+// table has n_devices 0 and says why.
+const LithoBackend *litho_backend_cuda(void);
+
+// A backend and one of its devices: where a job runs.
+typedef struct LithoDevice {
+    const LithoBackend *backend;
+    int index;
+} LithoDevice;
+
+LithoDevice litho_device_cpu(void);
+// From "auto", "cpu", "cuda" or "cuda:1". auto = first CUDA device if there is one, else the CPU.
+// FALSE: asked for and not there, with the reason.
+gboolean litho_device_parse(const char *text, LithoDevice *device, GError **error);
+// "NVIDIA H200" or "CPU, 2 threads"; g_free().
+char *litho_device_label(LithoDevice device, int threads);
+// Implementation of `op` there; NULL with a sentence when the operator has none.
+const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, GError **error);

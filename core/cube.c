@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cube.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/backend.h"
+#include "core/error.h"
+#include "core/survey.h"
+
+static guint64 next_serial(void)
+{
+    static guint64 serial;
+    return __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
+}
+
+// 64-byte aligned, so that vector loads of trace starts do not straddle lines needlessly. calloc's
+// lazily zeroed pages matter for large cubes: untouched parts cost nothing.
+static float *samples_new(gint64 count)
+{
+    return g_try_malloc0_n(MAX(count, 1), sizeof(float));
+}
+
+static LithoCube *cube_new(const LithoGrid *grid, LithoBox held, GError **error)
+{
+    if (!litho_grid_check(grid, error))
+        return NULL;
+    if (litho_box_empty(held) || !litho_box_contains(litho_box_full(grid), held)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the part asked for is empty or lies outside the cube");
+        return NULL;
+    }
+    gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
+    guint8 *live = g_try_malloc(traces);
+    if (!live) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "no memory for a mask of %" G_GINT64_FORMAT " traces", traces);
+        return NULL;
+    }
+    memset(live, 1, traces);
+
+    LithoCube *cube = g_new0(LithoCube, 1);
+    cube->grid = *grid;
+    cube->held = held;
+    cube->live = live;
+    cube->notes = g_ptr_array_new_with_free_func(g_free);
+    cube->serial = next_serial();
+    cube->refs = 1;
+    g_mutex_init(&cube->device_lock);
+    return cube;
+}
+
+LithoCube *litho_cube_new_box(const LithoGrid *grid, LithoBox held, GError **error)
+{
+    LithoCube *cube = cube_new(grid, held, error);
+    if (!cube)
+        return NULL;
+    cube->samples = samples_new(litho_box_count(held));
+    if (!cube->samples) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "no memory for %.2f GiB of samples", litho_box_count(held) * 4.0 / (1 << 30));
+        litho_cube_unref(cube);
+        return NULL;
+    }
+    return cube;
+}
+
+LithoCube *litho_cube_new(const LithoGrid *grid, GError **error)
+{
+    if (!litho_grid_check(grid, error))
+        return NULL;
+    return litho_cube_new_box(grid, litho_box_full(grid), error);
+}
+
+LithoCube *litho_cube_new_device(const LithoGrid *grid, LithoBox held, LithoBuffer *device,
+                                 GError **error)
+{
+    LithoCube *cube = cube_new(grid, held, error);
+    if (cube)
+        cube->device = device;
+    return cube;
+}
+
+LithoCube *litho_cube_ref(const LithoCube *cube)
+{
+    LithoCube *c = (LithoCube *)cube;
+    g_atomic_int_inc(&c->refs);
+    return c;
+}
+
+void litho_cube_unref(LithoCube *cube)
+{
+    if (!cube || !g_atomic_int_dec_and_test(&cube->refs))
+        return;
+    if (cube->device)
+        cube->device->backend->free(cube->device);
+    if (cube->survey)
+        litho_survey_unref(cube->survey);
+    g_mutex_clear(&cube->device_lock);
+    g_ptr_array_unref(cube->notes);
+    g_free(cube->live);
+    g_free(cube->samples);
+    g_free(cube);
+}
+
+static void copy_live(LithoCube *to, const LithoCube *from)
+{
+    LithoBox b = litho_box_intersect(to->held, from->held);
+    gint64 nj = litho_box_size(b, 1);
+    if (nj == 0)
+        return;
+    for (gint64 i = b.lo[0]; i < b.hi[0]; i++)
+        memcpy(to->live + litho_cube_trace_index(to, i, b.lo[1]),
+               from->live + litho_cube_trace_index(from, i, b.lo[1]), nj);
+}
+
+void litho_cube_inherit(LithoCube *cube, const LithoCube *from)
+{
+    copy_live(cube, from);
+    g_strlcpy(cube->name, from->name, sizeof cube->name);
+    if (from->survey && !cube->survey)
+        cube->survey = litho_survey_ref(from->survey);
+    for (guint k = 0; k < from->notes->len; k++)
+        g_ptr_array_add(cube->notes, g_strdup(g_ptr_array_index(from->notes, k)));
+}
+
+void litho_cube_note(LithoCube *cube, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_ptr_array_add(cube->notes, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+const float *litho_cube_host(const LithoCube *cube, GError **error)
+{
+    LithoCube *c = (LithoCube *)cube;
+    g_mutex_lock(&c->device_lock);
+    if (!c->samples && c->device) {
+        gint64 count = litho_box_count(c->held);
+        float *samples = samples_new(count);
+        if (!samples)
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                        "no host memory for %.2f GiB of samples", count * 4.0 / (1 << 30));
+        else if (c->device->backend->download(c->device, 0, samples, count, error))
+            c->samples = samples;
+        else
+            g_free(samples);
+    }
+    const float *result = c->samples;
+    g_mutex_unlock(&c->device_lock);
+    return result;
+}
+
+gint64 litho_cube_trace_index(const LithoCube *cube, gint64 i, gint64 j)
+{
+    return (i - cube->held.lo[0]) * litho_box_size(cube->held, 1) + (j - cube->held.lo[1]);
+}
+
+float *litho_cube_trace(const LithoCube *cube, gint64 i, gint64 j)
+{
+    return cube->samples + litho_cube_trace_index(cube, i, j) * litho_box_size(cube->held, 2);
+}
+
+gboolean litho_cube_is_live(const LithoCube *cube, gint64 i, gint64 j)
+{
+    return cube->live[litho_cube_trace_index(cube, i, j)] != 0;
+}
+
+gint64 litho_cube_count_live(const LithoCube *cube)
+{
+    gint64 n = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1), live = 0;
+    for (gint64 k = 0; k < n; k++)
+        live += cube->live[k] != 0;
+    return live;
+}
+
+gint64 litho_cube_held_samples(const LithoCube *cube)
+{
+    return litho_box_count(cube->held);
+}
+
+LithoCube *litho_cube_copy_box(const LithoCube *cube, LithoBox box, GError **error)
+{
+    if (!litho_cube_host(cube, error))
+        return NULL;
+    LithoCube *copy = litho_cube_new_box(&cube->grid, box, error);
+    if (!copy)
+        return NULL;
+    litho_cube_inherit(copy, cube);
+    litho_cube_paste(copy, cube);
+    return copy;
+}
+
+void litho_cube_paste(LithoCube *to, const LithoCube *from)
+{
+    LithoBox b = litho_box_intersect(to->held, from->held);
+    if (litho_box_empty(b))
+        return;
+    size_t bytes = litho_box_size(b, 2) * sizeof(float);
+    for (gint64 i = b.lo[0]; i < b.hi[0]; i++)
+        for (gint64 j = b.lo[1]; j < b.hi[1]; j++)
+            memcpy(litho_cube_trace(to, i, j) + (b.lo[2] - to->held.lo[2]),
+                   litho_cube_trace(from, i, j) + (b.lo[2] - from->held.lo[2]), bytes);
+    copy_live(to, from);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "operator.h"
+
+// A chain of operators with their parameters: what is tuned, saved as a recipe and run headless.
+// A flow is a value owned by one thread; hand a copy to another.
+
+typedef struct LithoStep {
+    const LithoOperator *op;
+    gboolean enabled;
+    gpointer params; // op->params.size bytes, owned
+} LithoStep;
+
+typedef struct LithoFlow {
+    GArray *steps; // of LithoStep
+} LithoFlow;
+
+LithoFlow *litho_flow_new(void);
+LithoFlow *litho_flow_copy(const LithoFlow *flow);
+void litho_flow_free(LithoFlow *flow);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoFlow, litho_flow_free)
+gboolean litho_flow_equal(const LithoFlow *a, const LithoFlow *b);
+
+guint litho_flow_length(const LithoFlow *flow);
+LithoStep *litho_flow_step(const LithoFlow *flow, guint index); // borrowed, until the next change
+// Appends with default parameters; returns the index.
+guint litho_flow_append(LithoFlow *flow, const LithoOperator *op);
+void litho_flow_remove(LithoFlow *flow, guint index);
+void litho_flow_move(LithoFlow *flow, guint from, guint to);
+
+// Checks every enabled step against the grid that reaches it and tells the last grid. `in` may be
+// NULL when the first enabled step is a source.
+gboolean litho_flow_check(const LithoFlow *flow, const LithoGrid *in, LithoGrid *out,
+                          GError **error);
+
+// Recipes: { "lithoscope": 1, "flow": [ { "operator", "enabled", "params" } ] }. Text in and out is
+// byte-stable: parse(print(flow)) prints the same bytes. Unknown keys, operators and values out of
+// range are errors that name them.
+char *litho_flow_print(const LithoFlow *flow); // g_free()
+LithoFlow *litho_flow_parse(const char *text, GError **error);
+LithoFlow *litho_flow_load(const char *path, GError **error);
+gboolean litho_flow_save(const LithoFlow *flow, const char *path, GError **error); // via rename
+// "lithoscope-cli run fx half_width=2 -i IN -o OUT": the command that repeats the flow (only
+// parameters that differ from the defaults); names a recipe file when there are several steps.
+char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+
+// Geometry of a cube: three regularly sampled axes in the order inline, crossline, time or depth.
+// Everything here is a plain value: copy by assignment, no ownership. Thread-safety: pure functions.
+
+enum { LITHO_INLINE = 0, LITHO_XLINE = 1, LITHO_SAMPLE = 2 };
+
+// Where a number came from; shown wherever the number is shown.
+typedef enum {
+    LITHO_FROM_ASSUMED = 0, // nothing said so: a stated assumption
+    LITHO_FROM_FILE,        // read from a header
+    LITHO_FROM_USER,        // given by the user, overrules the file
+    LITHO_FROM_COMPUTED,    // derived by an operator or from other numbers
+} LithoSource;
+
+typedef struct LithoAxis {
+    gint64 n;           // number of samples, >= 1
+    double first, step; // value of sample 0 and increment (may be negative, never 0), in `unit`
+    char unit[8];       // "" for line numbers, "s" for time, "m" for depth or distance
+    LithoSource source; // of first and step
+    char evidence[80];  // short, e.g. "binary header byte 3217"; "" when there is nothing to say
+} LithoAxis;
+
+typedef struct LithoGrid {
+    LithoAxis axis[3]; // inline, crossline, sample; sample varies fastest in memory
+    gboolean is_depth; // sample axis is depth (m) rather than two-way time (s)
+
+    // Survey coordinates of trace (i, j): origin + i * inline_step + j * xline_step, metres.
+    gboolean has_xy;
+    double origin[2];      // x, y of trace (0, 0)
+    double inline_step[2]; // x, y moved by one inline index
+    double xline_step[2];  // x, y moved by one crossline index
+    LithoSource xy_source;
+    char xy_evidence[80];
+} LithoGrid;
+
+// Half-open index ranges, lo <= i < hi, per axis.
+typedef struct LithoBox {
+    gint64 lo[3], hi[3];
+} LithoBox;
+
+// A grid of n1 x n2 x n3 with line numbers from 1, 25 m bins and 0.004 s, all marked as assumed.
+LithoGrid litho_grid_new(gint64 n_inline, gint64 n_xline, gint64 n_sample);
+
+gint64 litho_grid_traces(const LithoGrid *grid);
+gint64 litho_grid_samples(const LithoGrid *grid);
+double litho_axis_value(const LithoAxis *axis, double index);
+double litho_axis_index(const LithoAxis *axis, double value); // not rounded, not clipped
+// Distance between neighbouring traces along LITHO_INLINE (i -> i+1) or LITHO_XLINE (j -> j+1), in
+// metres; 25 when the grid has no coordinates.
+double litho_grid_spacing(const LithoGrid *grid, int axis);
+// TRUE when sizes are equal; the second also wants equal firsts and steps (1e-6 of a step).
+gboolean litho_grid_same_shape(const LithoGrid *a, const LithoGrid *b);
+gboolean litho_grid_equal(const LithoGrid *a, const LithoGrid *b);
+// Sizes checked for sign and for overflow of n1*n2*n3*4 bytes. FALSE sets LITHO_ERROR_GEOMETRY.
+gboolean litho_grid_check(const LithoGrid *grid, GError **error);
+
+LithoBox litho_box_full(const LithoGrid *grid);
+LithoBox litho_box_slice(const LithoGrid *grid, int axis, gint64 index);
+LithoBox litho_box_intersect(LithoBox a, LithoBox b);
+LithoBox litho_box_union(LithoBox a, LithoBox b); // smallest box that holds both; empty ones ignored
+// `box` widened by halo[axis] on both sides, clipped to the grid.
+LithoBox litho_box_grow(const LithoGrid *grid, LithoBox box, const gint64 halo[3]);
+gboolean litho_box_empty(LithoBox box);
+gboolean litho_box_equal(LithoBox a, LithoBox b);
+gboolean litho_box_contains(LithoBox outer, LithoBox inner);
+gint64 litho_box_size(LithoBox box, int axis);
+gint64 litho_box_count(LithoBox box);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "cube.h"
+#include "param.h"
+#include "run.h"
+
+// An operator is one constant of type LithoOperator in kernels/<key>/<key>.c plus implementations
+// for backends. The program knows it through the table litho_operators() only.
+
+typedef struct LithoPreset {
+    const char *name;     // "default", "strong"
+    const char *settings; // "prewhitening=100 half_width=2": differences to the defaults
+    const char *doc;
+} LithoPreset;
+
+// What one call of exec() is asked for.
+typedef struct LithoPass {
+    const void *params;  // the operator's struct; valid during the call
+    int first_stage;     // stages before this one may be taken from the plan's caches: nothing they
+                         // depend on has changed since this plan's last successful exec. Never 0
+                         // (stage 0 is making the plan); 1 = the input is new
+    const LithoCube *in; // NULL for sources (needs_input false); in->held holds input_box()
+    LithoBox region;     // samples of `out` that must be valid on return, in output-grid indices
+    LithoCube *out;      // covers at least `region`; inherits live mask and notes from the caller
+} LithoPass;
+
+// One backend's way to run an operator.
+//
+// plan() may take long and reports through `run`; it depends on the input grid and on stage-0
+// parameters only. exec() must give the same samples in `region` whatever `region` is (that is what
+// makes preview equal result), leave NaN/dead traces to the operator's rule, call litho_run_step()
+// every 15 ms, and on failure or cancel leave the plan usable. One plan is used by one thread at a
+// time.
+typedef struct LithoImpl {
+    gpointer (*plan)(const LithoGrid *in, const void *params, LithoRun *run, GError **error);
+    gboolean (*exec)(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error);
+    void (*destroy)(gpointer plan); // NULL plan is never passed
+    // Bytes of this backend's memory that plan and exec need for `region`, input and output
+    // included; NULL = not known.
+    guint64 (*memory)(const LithoGrid *in, const void *params, LithoBox region);
+} LithoImpl;
+
+typedef struct LithoOperator {
+    const char *key;                  // "fx"
+    const char *title;                // "F-X prediction filter"
+    const char *summary;              // one paragraph for panel, list and manual
+    const char *const *stages;        // NULL-terminated; stages[0] = "plan"
+    LithoParamTable params;
+    const LithoPreset *presets;       // NULL-terminated by name, or NULL; first = "default"
+    gboolean needs_input;             // FALSE: a source such as modelling
+
+    // Combinations of legal values that make no sense ("half width 5 needs a window of 11 or
+    // more"), and grids the operator refuses. `in` is NULL for sources. NULL = nothing to check.
+    gboolean (*check)(const LithoGrid *in, const void *params, GError **error);
+    // Grid of the result; NULL = the input's.
+    gboolean (*output_grid)(const LithoGrid *in, const void *params, LithoGrid *out,
+                            GError **error);
+    // Input samples (input-grid indices, clipped) that `region` of the output depends on. NULL = all
+    // of it: the operator is global, cannot stream, and gives no quick preview of slices.
+    LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
+    // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 = any.
+    gint64 (*slab)(const LithoGrid *in, const void *params);
+
+    const LithoImpl *cpu;             // never NULL
+} LithoOperator;
+
+// All operators of the program, NULL-terminated. Set once by the program's start (the operator
+// library calls litho_operators_register from litho_kernels_init()).
+const LithoOperator *const *litho_operators(void);
+void litho_operators_register(const LithoOperator *const *table);
+// NULL when there is none of that key.
+const LithoOperator *litho_operator_find(const char *key);
+// Applies preset `name` on top of the defaults. FALSE: no such preset.
+gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
+                               GError **error);
+// check() and output_grid() with their defaults filled in. Any thread.
+gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
+                              GError **error);
+gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in,
+                                    const void *params, LithoGrid *out, GError **error);
+LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
+                                  LithoBox region);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <json-glib/json-glib.h>
+
+// One declaration per parameter. An operator's parameters are a plain struct (copied by value
+// between threads, compared field by field) and a table of rows made with the macros below; panel,
+// help, recipes, presets, tooltips and range checks all come from the table.
+//
+//     typedef struct { double prewhitening; int window; int solver; bool post; LithoText model; } P;
+//     static const LithoParam rows[] = {
+//         LITHO_FLOAT(P, prewhitening, .label = "Prewhitening", .unit = "%", .def = 10,
+//                     .min = 0.001, .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true,
+//                     .stage = 2, .doc = "..."),
+//         LITHO_CHOICE(P, solver, "cholesky\0cg\0jacobi\0", .label = "Solver", .stage = 2, .doc = ..),
+//
+// A row whose field has another type does not compile.
+
+typedef struct LithoText {
+    char text[512]; // UTF-8, 0-terminated, 0-filled behind the end
+} LithoText;
+
+typedef enum {
+    LITHO_PARAM_FLOAT,  // double
+    LITHO_PARAM_INT,    // int
+    LITHO_PARAM_BOOL,   // bool
+    LITHO_PARAM_CHOICE, // int, index into choices
+    LITHO_PARAM_TEXT,   // LithoText: free text
+    LITHO_PARAM_FILE,   // LithoText: path of a file, or what `doc` allows beside it
+} LithoParamType;
+
+typedef struct LithoParam {
+    LithoParamType type;
+    size_t offset;
+    const char *key;           // the field's name: recipes, command line
+    const char *label;         // the panel, "Prewhitening"
+    const char *unit;          // "%", "Hz", "traces"; NULL = none
+    double def;                // default; index for choices, 0/1 for bool
+    double min, max;           // legal range, both inclusive
+    double soft_min, soft_max; // slider range; both 0 = the legal range
+    double step;               // slider and spin step; 0 = 1 for int, 1/100 of the slider range
+    bool log;                  // slider moves in ratios
+    bool advanced;             // folded away in the panel
+    int stage;                 // first stage that must run again when this changes (0 = plan)
+    const char *choices;       // "a\0b\0"; CHOICE only
+    const char *def_text;      // default of TEXT and FILE; NULL = ""
+    const char *doc;           // one sentence: what it physically does, typical values
+} LithoParam;
+
+#define LITHO_PARAM_CHECK(S, f, T)                                                                 \
+    (0 * sizeof(struct {                                                                           \
+         _Static_assert(_Generic(&((S *)0)->f, T * : 1, default : 0),                              \
+                        "row and field of " #f " differ in type");                                 \
+         int unused;                                                                               \
+     }))
+#define LITHO_PARAM_ROW(S, f, T, kind, ...)                                                        \
+    {                                                                                              \
+        .type = kind, .key = #f, .offset = offsetof(S, f) + LITHO_PARAM_CHECK(S, f, T),            \
+        __VA_ARGS__                                                                                \
+    }
+#define LITHO_FLOAT(S, f, ...) LITHO_PARAM_ROW(S, f, double, LITHO_PARAM_FLOAT, __VA_ARGS__)
+#define LITHO_INT(S, f, ...) LITHO_PARAM_ROW(S, f, int, LITHO_PARAM_INT, __VA_ARGS__)
+#define LITHO_BOOL(S, f, ...)                                                                      \
+    LITHO_PARAM_ROW(S, f, bool, LITHO_PARAM_BOOL, .max = 1, __VA_ARGS__)
+#define LITHO_CHOICE(S, f, names, ...)                                                             \
+    LITHO_PARAM_ROW(S, f, int, LITHO_PARAM_CHOICE, .choices = names,                               \
+                    .max = 1e9 /* the table's end decides */, __VA_ARGS__)
+#define LITHO_TEXT(S, f, ...) LITHO_PARAM_ROW(S, f, LithoText, LITHO_PARAM_TEXT, __VA_ARGS__)
+#define LITHO_FILE(S, f, ...) LITHO_PARAM_ROW(S, f, LithoText, LITHO_PARAM_FILE, __VA_ARGS__)
+
+// A table is `n` rows. All functions are pure with respect to other threads.
+typedef struct LithoParamTable {
+    const LithoParam *rows;
+    guint n;
+    size_t size; // bytes of the struct
+} LithoParamTable;
+
+const LithoParam *litho_param_find(const LithoParamTable *table, const char *key);
+void litho_param_defaults(const LithoParamTable *table, void *params);
+// Number of names of a CHOICE row, and name `i` (NULL past the end).
+guint litho_param_n_choices(const LithoParam *row);
+const char *litho_param_choice(const LithoParam *row, guint i);
+
+// As a number: int, choice index and bool (0/1) too; NAN for text.
+double litho_param_get(const LithoParam *row, const void *params);
+// FALSE (LITHO_ERROR_PARAMETER, naming key and legal range) when out of range or not finite.
+gboolean litho_param_set(const LithoParam *row, void *params, double value, GError **error);
+gboolean litho_param_set_text(const LithoParam *row, void *params, const char *value,
+                              GError **error);
+// Parses what a person or a recipe wrote: number, "on/off/true/false/yes/no", choice name, text.
+gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
+                           const char *value, GError **error);
+// As parse() reads it back exactly; g_free().
+char *litho_param_print(const LithoParam *row, const void *params);
+gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
+// Smallest stage over rows that differ, G_MAXINT when none differs.
+int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);
+
+// JSON object { key: value } of all rows, and back (starting from what `params` holds; an unknown
+// key or an illegal value is an error that names it, and leaves `params` as it was).
+JsonObject *litho_params_to_json(const LithoParamTable *table, const void *params);
+gboolean litho_params_from_json(const LithoParamTable *table, void *params, JsonObject *object,
+                                GError **error);

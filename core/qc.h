@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "cube.h"
+#include "run.h"
+
+// Numbers about cubes. Sums in double, dead traces and non-finite samples left out.
+
+typedef struct LithoStats {
+    gint64 count, bad;            // finite samples of live traces, non-finite samples
+    double min, max, mean, rms;
+    double p50, p90, p95, p99;    // percentiles of |sample|, exact
+} LithoStats;
+
+gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats, GError **error);
+// Exact percentile (0..100) of |sample| over the live traces; 0 for an empty or zero cube.
+// Histogram by float bits in two passes: memory does not grow with the cube.
+double litho_qc_percentile(const LithoCube *cube, double percent);
+
+typedef struct LithoDifference {
+    double snr_db;      // 10 log10(sum ref^2 / sum (ref-x)^2); +inf when equal
+    double relative_l2, max_abs;
+    double correlation; // normalised, at zero lag
+    double scale;       // <x, ref> / <ref, ref>; 1 = no signal loss
+    gint64 count;       // samples compared
+} LithoDifference;
+
+// `mask`: compare only where this cube's traces are live (NULL = where both are live). Shapes must
+// agree: LITHO_ERROR_GEOMETRY otherwise.
+gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const LithoCube *mask,
+                          LithoDifference *difference, GError **error);
+// Histogram of samples between -clip and clip.
+void litho_qc_histogram(const LithoCube *cube, double clip, guint bins, double *counts);

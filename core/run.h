@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gio/gio.h>
+#include "cube.h"
+#include "timings.h"
+
+// What a long job gets from its caller: cancel, progress, timings, threads, a place for partial
+// results and numbers. Lives on the caller's stack for one job; every field may be 0/NULL.
+// One job, one thread: the functions below are called from the thread that runs the job only
+// (inside an OpenMP region: from the master thread), except litho_run_cancelled(), which is safe
+// anywhere.
+
+typedef struct LithoReport LithoReport;
+
+typedef struct LithoProgress {
+    const char *what;     // "reading", "solve", ...: the present stage
+    gint64 done, total;   // in units of `unit`
+    const char *unit;     // "traces", "windows", "depths"; may be NULL
+    double per_second;    // units a second, 0 = not known yet
+    double seconds_left;  // < 0 = not known yet
+} LithoProgress;
+
+typedef void (*LithoProgressFunc)(const LithoProgress *progress, gpointer data);
+
+typedef struct LithoRun {
+    GCancellable *cancel;        // borrowed; NULL = cannot be cancelled
+    LithoTimings *timings;       // borrowed; NULL = not timed
+    LithoReport *report;         // borrowed; NULL = numbers are dropped
+    int threads;                 // CPU threads to use; 0 = all
+    int device;                  // device index of the backend
+
+    LithoProgressFunc on_progress; // at most about 20 a second, in the job's thread
+    gpointer progress_data;
+    // A part of the result that is whole already (a depth, an iteration); the callee keeps its own
+    // reference. In the job's thread.
+    void (*on_partial)(LithoCube *part, gpointer data);
+    gpointer partial_data;
+    // Asked at every step beside `cancel`: TRUE = give up, newer parameters wait.
+    gboolean (*superseded)(gpointer data);
+    gpointer superseded_data;
+
+    // Private to run.c.
+    const char *what, *unit;
+    gint64 started_us, shown_us;
+} LithoRun;
+
+// Names the stage that steps are about to be counted in; restarts the clock for "time left".
+// `what` and `unit` must be string literals.
+void litho_run_begin(LithoRun *run, const char *what, const char *unit);
+// Progress and cancel test in one; call it every 15 ms or more often. FALSE = stop now, with
+// G_IO_ERROR_CANCELLED in `error`. `run` may be NULL (TRUE then).
+gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error);
+// The test alone, without progress; safe from any thread.
+gboolean litho_run_cancelled(const LithoRun *run);
+// Hands a finished part to whoever watches. Borrows `part`.
+void litho_run_partial(LithoRun *run, LithoCube *part);
+// Threads to use: run->threads, or all the machine lends this process.
+int litho_run_threads(const LithoRun *run);
+
+// Stage stopwatch: double t = litho_now_ms(); ...; litho_run_time(run, "solve", KIND, now - t, ..).
+double litho_now_ms(void);
+void litho_run_time(LithoRun *run, const char *stage, LithoStageKind kind, double ms, double bytes,
+                    double flops);
+
+// --- numbers and curves beside a result -------------------------------------------------------
+
+typedef struct LithoCurve {
+    char key[32], label[64], x_label[32], y_label[32];
+    guint n;
+    double *x, *y;
+} LithoCurve;
+
+typedef struct LithoNumber {
+    char key[32], label[64], unit[16];
+    double value;
+} LithoNumber;
+
+// What an operator tells beside its samples (sigma estimated, coefficients kept, windows that fell
+// back, phase error against dip). Any thread.
+LithoReport *litho_report_new(void);
+LithoReport *litho_report_ref(LithoReport *report);
+void litho_report_unref(LithoReport *report);
+// Set or replace by key. Label and unit are for people; "" allowed. `report` may be NULL.
+void litho_report_number(LithoReport *report, const char *key, const char *label, const char *unit,
+                         double value);
+void litho_report_curve(LithoReport *report, const char *key, const char *label,
+                        const char *x_label, const char *y_label, guint n, const double *x,
+                        const double *y);
+// FALSE when there is no such number.
+gboolean litho_report_get(LithoReport *report, const char *key, double *value);
+// Copies; free the arrays' elements with litho_curve_clear(). Order of first appearance.
+GArray *litho_report_numbers(LithoReport *report); // of LithoNumber
+GArray *litho_report_curves(LithoReport *report);  // of LithoCurve, clears its elements itself
+JsonNode *litho_report_to_json(LithoReport *report);

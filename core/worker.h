@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "engine.h"
+
+// The thread behind the window. It is told the newest wish (flow, input, visible slices) and answers
+// with the newest result; neither side ever waits for the other.
+//
+// Policy: a pass younger than LITHO_WORKER_GRACE_MS is finished although newer parameters wait
+// (cancelling at every event starves a drag); an older one is given up at its next step. What is
+// visible is computed first, then the rest of the cube; both give identical samples.
+
+enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_MAX_VIEWS = 8 };
+
+typedef struct LithoWish {
+    LithoFlow *flow;     // copied
+    LithoCube *in;       // referenced; NULL for a source
+    LithoDevice device;
+    int threads;         // 0 = all
+    guint n_views;       // boxes on screen, in output-grid indices, most important first
+    LithoBox views[LITHO_WORKER_MAX_VIEWS];
+    gboolean whole;      // also compute the rest of the cube
+    guint64 tag;         // the caller's number, comes back in the result
+} LithoWish;
+
+typedef struct LithoResult {
+    guint64 tag;         // of the wish that asked
+    guint64 generation;  // grows by one with every published result
+    guint n_parts;
+    LithoCube *parts[LITHO_WORKER_MAX_VIEWS + 1]; // boxes of the output; referenced
+    gboolean complete;   // parts[0] is the whole output
+    GError *error;       // why there are no parts, or NULL; a result with an error replaces nothing
+    double seconds;      // wish accepted -> result
+    double wish_ms;      // litho_now_ms() when the wish was handed over, for latency
+    LithoDevice device;  // that computed it
+    LithoReport *report; // may be NULL
+    gint refs;
+} LithoResult;
+
+LithoResult *litho_result_ref(LithoResult *result);
+void litho_result_unref(LithoResult *result);
+
+typedef struct LithoWorker LithoWorker;
+
+// `wake` is called from the worker's thread when there is something new (result, progress, idle);
+// it must only post to its own loop, and merge. Result, progress and timings are then fetched.
+LithoWorker *litho_worker_new(void (*wake)(gpointer data), gpointer data);
+// Cancels, waits for the running step (<= 100 ms) and frees. Main thread.
+void litho_worker_free(LithoWorker *worker);
+
+// Newest wins: a wish not yet begun is replaced. Copies what it needs; never blocks. Any thread.
+void litho_worker_submit(LithoWorker *worker, const LithoWish *wish);
+// Gives up the present pass and forgets a waiting wish; the last result stays.
+void litho_worker_cancel(LithoWorker *worker);
+// Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
+LithoResult *litho_worker_take(LithoWorker *worker);
+// FALSE when idle.
+gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);
+// Borrowed for the worker's life.
+LithoTimings *litho_worker_timings(LithoWorker *worker);
