@@ -18,7 +18,8 @@ typedef struct LithoPass {
     const void *params;  // the operator's struct; valid during the call
     int first_stage;     // stages before this one may be taken from the plan's caches: nothing they
                          // depend on has changed since this plan's last successful exec. Never 0
-                         // (stage 0 is making the plan); 1 = the input is new
+                         // (stage 0 is making the plan); 1 = the input is new; G_MAXINT = only the
+                         // region differs
     const LithoCube *in; // NULL for sources (needs_input false); in->held holds input_box()
     LithoBox region;     // samples of `out` that must be valid on return, in output-grid indices
     LithoCube *out;      // covers at least `region`; inherits live mask and notes from the caller

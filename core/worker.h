@@ -25,9 +25,8 @@ typedef struct LithoWish {
 typedef struct LithoResult {
     guint64 tag;         // of the wish that asked
     guint64 generation;  // grows by one with every published result
-    guint n_parts;
-    LithoCube *parts[LITHO_WORKER_MAX_VIEWS + 1]; // boxes of the output; referenced
-    gboolean complete;   // parts[0] is the whole output
+    GPtrArray *parts;    // of LithoCube: boxes of the output, later ones on top; never NULL
+    gboolean complete;   // the only part is the whole output
     GError *error;       // why there are no parts, or NULL; a result with an error replaces nothing
     double seconds;      // wish accepted -> result
     double wish_ms;      // litho_now_ms() when the wish was handed over, for latency

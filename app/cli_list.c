@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "core/error.h"
+#include "core/operator.h"
+
+int litho_cli_fail(GError *error)
+{
+    gboolean cancelled = litho_error_is_cancelled(error);
+    fprintf(stderr, "lithoscope-cli: %s\n", error->message);
+    g_error_free(error);
+    return cancelled ? LITHO_EXIT_CANCELLED : LITHO_EXIT_FAILED;
+}
+
+int litho_cli_misused(const char *command, GError *error)
+{
+    fprintf(stderr, "lithoscope-cli %s: %s\nTry 'lithoscope-cli %s --help'.\n", command,
+            error->message, command);
+    g_error_free(error);
+    return LITHO_EXIT_USAGE;
+}
+
+static const char *const type_names[] = {"float", "int", "bool", "choice", "text", "file"};
+
+static void add_string(JsonBuilder *b, const char *key, const char *value)
+{
+    json_builder_set_member_name(b, key);
+    json_builder_add_string_value(b, value ? value : "");
+}
+
+static void add_param(JsonBuilder *b, const LithoParam *row, const void *defaults)
+{
+    json_builder_begin_object(b);
+    add_string(b, "key", row->key);
+    add_string(b, "label", row->label);
+    add_string(b, "type", type_names[row->type]);
+    add_string(b, "unit", row->unit);
+    g_autofree char *def = litho_param_print(row, defaults);
+    json_builder_set_member_name(b, "default");
+    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT)
+        json_builder_add_double_value(b, row->def);
+    else if (row->type == LITHO_PARAM_BOOL)
+        json_builder_add_boolean_value(b, row->def != 0);
+    else
+        json_builder_add_string_value(b, def);
+    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
+        json_builder_set_member_name(b, "min");
+        json_builder_add_double_value(b, row->min);
+        json_builder_set_member_name(b, "max");
+        json_builder_add_double_value(b, row->max);
+    }
+    if (row->type == LITHO_PARAM_CHOICE) {
+        json_builder_set_member_name(b, "choices");
+        json_builder_begin_array(b);
+        for (guint i = 0; i < litho_param_n_choices(row); i++)
+            json_builder_add_string_value(b, litho_param_choice(row, i));
+        json_builder_end_array(b);
+    }
+    json_builder_set_member_name(b, "stage");
+    json_builder_add_int_value(b, row->stage);
+    add_string(b, "doc", row->doc);
+    json_builder_end_object(b);
+}
+
+static void add_operator(JsonBuilder *b, const LithoOperator *op)
+{
+    g_autofree void *defaults = g_malloc0(op->params.size);
+    litho_param_defaults(&op->params, defaults);
+    json_builder_begin_object(b);
+    add_string(b, "key", op->key);
+    add_string(b, "title", op->title);
+    add_string(b, "summary", op->summary);
+    json_builder_set_member_name(b, "stages");
+    json_builder_begin_array(b);
+    for (const char *const *s = op->stages; *s; s++)
+        json_builder_add_string_value(b, *s);
+    json_builder_end_array(b);
+    json_builder_set_member_name(b, "presets");
+    json_builder_begin_object(b);
+    for (const LithoPreset *p = op->presets; p && p->name; p++)
+        add_string(b, p->name, p->settings);
+    json_builder_end_object(b);
+    json_builder_set_member_name(b, "params");
+    json_builder_begin_array(b);
+    for (guint k = 0; k < op->params.n; k++)
+        add_param(b, &op->params.rows[k], defaults);
+    json_builder_end_array(b);
+    json_builder_end_object(b);
+}
+
+static void print_json(const char *only)
+{
+    JsonBuilder *b = json_builder_new();
+    json_builder_begin_object(b);
+    json_builder_set_member_name(b, "operators");
+    json_builder_begin_array(b);
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        if (!only || strcmp(only, (*op)->key) == 0)
+            add_operator(b, *op);
+    json_builder_end_array(b);
+    json_builder_end_object(b);
+    JsonNode *root = json_builder_get_root(b);
+    g_autofree char *text = json_to_string(root, TRUE);
+    printf("%s\n", text);
+    json_node_unref(root);
+    g_object_unref(b);
+}
+
+static void print_param(const LithoParam *row, const void *defaults)
+{
+    g_autofree char *def = litho_param_print(row, defaults);
+    printf("  %-22s %s%s%s", row->key, def, row->unit ? " " : "", row->unit ? row->unit : "");
+    if (row->type == LITHO_PARAM_CHOICE) {
+        printf("  (");
+        for (guint i = 0; i < litho_param_n_choices(row); i++)
+            printf("%s%s", i ? ", " : "", litho_param_choice(row, i));
+        printf(")");
+    } else if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
+        printf("  (%g to %g)", row->min, row->max);
+    }
+    printf("\n      %s\n", row->doc);
+}
+
+static void print_operator(const LithoOperator *op)
+{
+    g_autofree void *defaults = g_malloc0(op->params.size);
+    litho_param_defaults(&op->params, defaults);
+    printf("%s: %s\n%s\n\nParameters (key, default, legal values):\n", op->key, op->title,
+           op->summary);
+    for (guint k = 0; k < op->params.n; k++)
+        print_param(&op->params.rows[k], defaults);
+    if (op->presets)
+        printf("\nPresets (preset=NAME):\n");
+    for (const LithoPreset *p = op->presets; p && p->name; p++)
+        printf("  %-12s %s%s%s\n", p->name, p->settings, *p->settings ? "  " : "",
+               p->doc ? p->doc : "");
+    printf("\n");
+}
+
+int litho_cli_list(int argc, char **argv)
+{
+    gboolean json = FALSE;
+    const GOptionEntry entries[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("[OPERATOR]");
+    g_option_context_set_summary(context, "Lists operators, or the parameters of one.");
+    g_option_context_add_main_entries(context, entries, NULL);
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("list", error);
+    const char *only = argc > 1 ? argv[1] : NULL;
+    if (only && !litho_operator_find(only)) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "there is no operator '%s'", only);
+        return litho_cli_misused("list", error);
+    }
+    if (json) {
+        print_json(only);
+        return LITHO_EXIT_OK;
+    }
+    for (const LithoOperator *const *op = litho_operators(); *op; op++) {
+        if (only && strcmp(only, (*op)->key) != 0)
+            continue;
+        if (only)
+            print_operator(*op);
+        else
+            printf("%-12s %s\n             %s\n", (*op)->key, (*op)->title, (*op)->summary);
+    }
+    return LITHO_EXIT_OK;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/backend.h"
+
+#include <gmodule.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+// --- CPU --------------------------------------------------------------------------------------
+
+// Value of the first line "key ... : value" of a /proc file; FALSE when there is none.
+static gboolean proc_value(const char *path, const char *key, char *value, size_t size)
+{
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return FALSE;
+    const char *at = strstr(text, key);
+    const char *colon = at ? strchr(at, ':') : NULL;
+    if (!colon)
+        return FALSE;
+    g_strlcpy(value, colon + 1, size);
+    value[strcspn(value, "\n")] = '\0';
+    g_strstrip(value);
+    return TRUE;
+}
+
+static gboolean cpu_info(int device, LithoDeviceInfo *info, GError **error)
+{
+    (void)device;
+    (void)error;
+    memset(info, 0, sizeof *info);
+    char text[128];
+    if (!proc_value("/proc/cpuinfo", "model name", info->name, sizeof info->name))
+        g_strlcpy(info->name, "CPU", sizeof info->name);
+    if (proc_value("/proc/meminfo", "MemTotal", text, sizeof text))
+        info->memory_total = g_ascii_strtoull(text, NULL, 10) * 1024;
+    if (proc_value("/proc/meminfo", "MemAvailable", text, sizeof text))
+        info->memory_free = g_ascii_strtoull(text, NULL, 10) * 1024;
+    info->processors = litho_run_threads(NULL);
+    return TRUE;
+}
+
+static const LithoImpl *cpu_impl(const LithoOperator *op)
+{
+    return op->cpu;
+}
+
+static const LithoBackend cpu_backend = {
+    .abi = LITHO_BACKEND_ABI,
+    .key = "cpu",
+    .title = "CPU",
+    .n_devices = 1,
+    .device_info = cpu_info,
+    .impl = cpu_impl,
+};
+
+const LithoBackend *litho_backend_cpu(void)
+{
+    return &cpu_backend;
+}
+
+// --- CUDA module ------------------------------------------------------------------------------
+
+static LithoBackend missing_backend = {
+    .abi = LITHO_BACKEND_ABI,
+    .key = "cuda",
+    .title = "CUDA",
+    .why_not = "the CUDA module lithoscope-cuda.so was not built or not found",
+};
+
+static const LithoBackend *open_module(const char *folder, char *why, size_t size)
+{
+    g_autofree char *path = g_build_filename(folder, "lithoscope-cuda.so", NULL);
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return NULL;
+    GModule *module = g_module_open(path, G_MODULE_BIND_LOCAL);
+    if (!module) {
+        g_snprintf(why, size, "the CUDA module cannot be loaded: %s", g_module_error());
+        return NULL;
+    }
+    g_module_make_resident(module); // its threads and the driver's outlive any caller of ours
+    gpointer symbol = NULL;
+    if (!g_module_symbol(module, LITHO_BACKEND_ENTRY, &symbol)) {
+        g_snprintf(why, size, "%s is not a Lithoscope module", path);
+        return NULL;
+    }
+    const LithoBackend *backend = ((LithoBackendEntry)symbol)();
+    if (backend->abi != LITHO_BACKEND_ABI) {
+        g_snprintf(why, size, "%s speaks version %u of the module interface, this program %u",
+                   path, backend->abi, LITHO_BACKEND_ABI);
+        return NULL;
+    }
+    return backend;
+}
+
+// Folders in the order of backend.h; the build's layout has the module beside kernels/cuda.
+static GPtrArray *module_folders(void)
+{
+    GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
+    const char *given = g_getenv("LITHO_MODULE_DIR");
+    if (given)
+        g_ptr_array_add(folders, g_strdup(given));
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (n > 0) {
+        exe[n] = '\0';
+        g_autofree char *here = g_path_get_dirname(exe);
+        g_ptr_array_add(folders, g_strdup(here));
+        g_ptr_array_add(folders, g_build_filename(here, "..", "lib", "lithoscope", NULL));
+        g_ptr_array_add(folders, g_build_filename(here, "..", "kernels", "cuda", NULL));
+    }
+    return folders;
+}
+
+const LithoBackend *litho_backend_cuda(void)
+{
+    static const LithoBackend *backend;
+    static gsize once;
+    if (g_once_init_enter(&once)) {
+        g_autoptr(GPtrArray) folders = module_folders();
+        for (guint k = 0; k < folders->len && !backend; k++)
+            backend = open_module(g_ptr_array_index(folders, k), missing_backend.why_not,
+                                  sizeof missing_backend.why_not);
+        if (!backend)
+            backend = &missing_backend;
+        g_once_init_leave(&once, 1);
+    }
+    return backend;
+}
+
+// --- devices ----------------------------------------------------------------------------------
+
+LithoDevice litho_device_cpu(void)
+{
+    return (LithoDevice){.backend = &cpu_backend};
+}
+
+gboolean litho_device_parse(const char *text, LithoDevice *device, GError **error)
+{
+    *device = litho_device_cpu();
+    if (strcmp(text, "cpu") == 0)
+        return TRUE;
+    if (strcmp(text, "auto") == 0) {
+        if (litho_backend_cuda()->n_devices > 0)
+            device->backend = litho_backend_cuda();
+        return TRUE;
+    }
+    int index = 0, used = 0;
+    gboolean numbered = sscanf(text, "cuda:%d%n", &index, &used) == 1 && text[used] == '\0';
+    if (strcmp(text, "cuda") != 0 && !numbered) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "'%s' is no device; auto, cpu, cuda or cuda:N is needed", text);
+        return FALSE;
+    }
+    const LithoBackend *cuda = litho_backend_cuda();
+    if (cuda->n_devices == 0) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "CUDA cannot be used: %s",
+                    cuda->why_not);
+        return FALSE;
+    }
+    if (index < 0 || index >= cuda->n_devices) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
+                    "there is no CUDA device %d; this machine has %d, counted from 0", index,
+                    cuda->n_devices);
+        return FALSE;
+    }
+    *device = (LithoDevice){.backend = cuda, .index = index};
+    return TRUE;
+}
+
+char *litho_device_label(LithoDevice device, int threads)
+{
+    if (device.backend == &cpu_backend) {
+        int n = threads > 0 ? threads : litho_run_threads(NULL);
+        return g_strdup_printf("CPU, %d thread%s", n, n == 1 ? "" : "s");
+    }
+    LithoDeviceInfo info;
+    if (!device.backend->device_info(device.index, &info, NULL))
+        return g_strdup(device.backend->title);
+    return g_strdup(info.name);
+}
+
+const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, GError **error)
+{
+    const LithoImpl *impl = device.backend->impl ? device.backend->impl(op) : NULL;
+    if (!impl)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, "%s does not run on %s; use %s",
+                    op->title, device.backend->title, "the CPU");
+    return impl;
+}

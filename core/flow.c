@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/flow.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+static void step_clear(gpointer data)
+{
+    g_free(((LithoStep *)data)->params);
+}
+
+LithoFlow *litho_flow_new(void)
+{
+    LithoFlow *flow = g_new0(LithoFlow, 1);
+    flow->steps = g_array_new(FALSE, TRUE, sizeof(LithoStep));
+    g_array_set_clear_func(flow->steps, step_clear);
+    return flow;
+}
+
+LithoFlow *litho_flow_copy(const LithoFlow *flow)
+{
+    LithoFlow *copy = litho_flow_new();
+    for (guint k = 0; k < flow->steps->len; k++) {
+        LithoStep step = g_array_index(flow->steps, LithoStep, k);
+        step.params = g_memdup2(step.params, step.op->params.size);
+        g_array_append_val(copy->steps, step);
+    }
+    return copy;
+}
+
+void litho_flow_free(LithoFlow *flow)
+{
+    if (!flow)
+        return;
+    g_array_unref(flow->steps);
+    g_free(flow);
+}
+
+gboolean litho_flow_equal(const LithoFlow *a, const LithoFlow *b)
+{
+    if (a->steps->len != b->steps->len)
+        return FALSE;
+    for (guint k = 0; k < a->steps->len; k++) {
+        const LithoStep *p = litho_flow_step(a, k), *q = litho_flow_step(b, k);
+        if (p->op != q->op || p->enabled != q->enabled ||
+            litho_params_first_stage(&p->op->params, p->params, q->params) != G_MAXINT)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+guint litho_flow_length(const LithoFlow *flow)
+{
+    return flow->steps->len;
+}
+
+LithoStep *litho_flow_step(const LithoFlow *flow, guint index)
+{
+    return &g_array_index(flow->steps, LithoStep, index);
+}
+
+guint litho_flow_append(LithoFlow *flow, const LithoOperator *op)
+{
+    LithoStep step = {.op = op, .enabled = TRUE, .params = g_malloc0(op->params.size)};
+    litho_param_defaults(&op->params, step.params);
+    g_array_append_val(flow->steps, step);
+    return flow->steps->len - 1;
+}
+
+void litho_flow_remove(LithoFlow *flow, guint index)
+{
+    g_array_remove_index(flow->steps, index);
+}
+
+void litho_flow_move(LithoFlow *flow, guint from, guint to)
+{
+    LithoStep step = *litho_flow_step(flow, from);
+    litho_flow_step(flow, from)->params = NULL; // or removing would free what is moved
+    g_array_remove_index(flow->steps, from);
+    g_array_insert_val(flow->steps, to, step);
+}
+
+gboolean litho_flow_check(const LithoFlow *flow, const LithoGrid *in, LithoGrid *out,
+                          GError **error)
+{
+    LithoGrid grid = {0};
+    const LithoGrid *at = in;
+    for (guint k = 0; k < flow->steps->len; k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (!step->enabled)
+            continue;
+        LithoGrid next;
+        if (!litho_operator_check(step->op, at, step->params, error) ||
+            !litho_operator_output_grid(step->op, at, step->params, &next, error))
+            return FALSE;
+        grid = next;
+        at = &grid;
+    }
+    if (!at) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "there is no input cube");
+        return FALSE;
+    }
+    if (out)
+        *out = *at;
+    return TRUE;
+}
+
+char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out)
+{
+    g_autofree char *quoted_in = in ? g_shell_quote(in) : NULL;
+    g_autofree char *quoted_out = g_shell_quote(out);
+    g_autofree char *source = quoted_in ? g_strdup_printf(" -i %s", quoted_in) : g_strdup("");
+    if (flow->steps->len != 1)
+        return g_strdup_printf("lithoscope-cli run recipe.json%s -o %s", source, quoted_out);
+
+    const LithoStep *step = litho_flow_step(flow, 0);
+    g_autofree void *defaults = g_malloc0(step->op->params.size);
+    litho_param_defaults(&step->op->params, defaults);
+    GString *command = g_string_new("lithoscope-cli run ");
+    g_string_append(command, step->op->key);
+    for (guint k = 0; k < step->op->params.n; k++) {
+        const LithoParam *row = &step->op->params.rows[k];
+        if (litho_param_equal(row, step->params, defaults))
+            continue;
+        g_autofree char *value = litho_param_print(row, step->params);
+        g_autofree char *word = g_strdup_printf("%s=%s", row->key, value);
+        g_autofree char *quoted = strpbrk(word, " '\"\\$`") ? g_shell_quote(word) : g_strdup(word);
+        g_string_append_printf(command, " %s", quoted);
+    }
+    g_string_append_printf(command, "%s -o %s", source, quoted_out);
+    return g_string_free(command, FALSE);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/operator.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+static const LithoOperator *const no_operators[] = {NULL};
+static const LithoOperator *const *registered = no_operators;
+
+const LithoOperator *const *litho_operators(void)
+{
+    return registered;
+}
+
+void litho_operators_register(const LithoOperator *const *table)
+{
+    registered = table;
+}
+
+const LithoOperator *litho_operator_find(const char *key)
+{
+    for (const LithoOperator *const *op = registered; *op; op++)
+        if (strcmp((*op)->key, key) == 0)
+            return *op;
+    return NULL;
+}
+
+static gboolean apply_settings(const LithoOperator *op, const char *settings, void *params,
+                               GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    for (char **word = words; *word; word++) {
+        char *equals = strchr(*word, '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        if (!litho_param_parse(&op->params, params, *word, equals + 1, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
+                               GError **error)
+{
+    for (const LithoPreset *p = op->presets; p && p->name; p++)
+        if (strcmp(p->name, name) == 0) {
+            litho_param_defaults(&op->params, params);
+            return apply_settings(op, p->settings, params, error);
+        }
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s has no preset '%s'", op->key, name);
+    return FALSE;
+}
+
+gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
+                              GError **error)
+{
+    if (op->needs_input && !in) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "%s needs an input cube", op->title);
+        return FALSE;
+    }
+    return !op->check || op->check(in, params, error);
+}
+
+gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in,
+                                    const void *params, LithoGrid *out, GError **error)
+{
+    if (op->output_grid)
+        return op->output_grid(in, params, out, error) && litho_grid_check(out, error);
+    *out = *in;
+    return TRUE;
+}
+
+LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
+                                  LithoBox region)
+{
+    return op->input_box ? op->input_box(in, params, region) : litho_box_full(in);
+}

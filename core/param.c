@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/param.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+
+#define FIELD(T, row, params) ((T *)((char *)(params) + (row)->offset))
+#define FIELD_CONST(T, row, params) ((const T *)((const char *)(params) + (row)->offset))
+
+const LithoParam *litho_param_find(const LithoParamTable *table, const char *key)
+{
+    for (guint k = 0; k < table->n; k++)
+        if (strcmp(table->rows[k].key, key) == 0)
+            return &table->rows[k];
+    return NULL;
+}
+
+static gboolean is_text(const LithoParam *row)
+{
+    return row->type == LITHO_PARAM_TEXT || row->type == LITHO_PARAM_FILE;
+}
+
+static void store(const LithoParam *row, void *params, double value)
+{
+    switch (row->type) {
+    case LITHO_PARAM_FLOAT:
+        *FIELD(double, row, params) = value;
+        break;
+    case LITHO_PARAM_INT:
+    case LITHO_PARAM_CHOICE:
+        *FIELD(int, row, params) = (int)value;
+        break;
+    case LITHO_PARAM_BOOL:
+        *FIELD(bool, row, params) = value != 0;
+        break;
+    case LITHO_PARAM_TEXT:
+    case LITHO_PARAM_FILE:
+        break;
+    }
+}
+
+static void store_text(const LithoParam *row, void *params, const char *value)
+{
+    LithoText *text = FIELD(LithoText, row, params);
+    memset(text, 0, sizeof *text);
+    g_strlcpy(text->text, value, sizeof text->text);
+}
+
+void litho_param_defaults(const LithoParamTable *table, void *params)
+{
+    memset(params, 0, table->size);
+    for (guint k = 0; k < table->n; k++) {
+        const LithoParam *row = &table->rows[k];
+        if (is_text(row))
+            store_text(row, params, row->def_text ? row->def_text : "");
+        else
+            store(row, params, row->def);
+    }
+}
+
+guint litho_param_n_choices(const LithoParam *row)
+{
+    guint n = 0;
+    for (const char *c = row->choices; c && *c; c += strlen(c) + 1)
+        n++;
+    return n;
+}
+
+const char *litho_param_choice(const LithoParam *row, guint i)
+{
+    for (const char *c = row->choices; c && *c; c += strlen(c) + 1)
+        if (i-- == 0)
+            return c;
+    return NULL;
+}
+
+double litho_param_get(const LithoParam *row, const void *params)
+{
+    switch (row->type) {
+    case LITHO_PARAM_FLOAT:
+        return *FIELD_CONST(double, row, params);
+    case LITHO_PARAM_INT:
+    case LITHO_PARAM_CHOICE:
+        return *FIELD_CONST(int, row, params);
+    case LITHO_PARAM_BOOL:
+        return *FIELD_CONST(bool, row, params);
+    default:
+        return NAN;
+    }
+}
+
+static gboolean refuse(const LithoParam *row, const char *found, GError **error)
+{
+    g_autoptr(GString) legal = g_string_new(NULL);
+    if (row->type == LITHO_PARAM_CHOICE)
+        for (guint i = 0; i < litho_param_n_choices(row); i++)
+            g_string_append_printf(legal, "%s%s", i ? ", " : "one of ", litho_param_choice(row, i));
+    else if (row->type == LITHO_PARAM_BOOL)
+        g_string_append(legal, "on or off");
+    else
+        g_string_append_printf(legal, "%s%g to %g%s%s",
+                               row->type == LITHO_PARAM_INT ? "a whole number from " : "",
+                               row->min, row->max, row->unit ? " " : "",
+                               row->unit ? row->unit : "");
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s is %s; it must be %s", row->key,
+                found, legal->str);
+    return FALSE;
+}
+
+gboolean litho_param_set(const LithoParam *row, void *params, double value, GError **error)
+{
+    double max = row->type == LITHO_PARAM_CHOICE ? litho_param_n_choices(row) - 1.0 : row->max;
+    gboolean whole = row->type == LITHO_PARAM_FLOAT || value == floor(value);
+    if (is_text(row) || !isfinite(value) || value < row->min || value > max || !whole) {
+        char found[40];
+        g_snprintf(found, sizeof found, "%g", value);
+        return refuse(row, found, error);
+    }
+    store(row, params, value);
+    return TRUE;
+}
+
+gboolean litho_param_set_text(const LithoParam *row, void *params, const char *value,
+                              GError **error)
+{
+    if (!is_text(row))
+        return refuse(row, value, error);
+    if (strlen(value) >= sizeof(LithoText) || !g_utf8_validate(value, -1, NULL)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "%s has %zu bytes or is not UTF-8; at most %zu bytes of UTF-8 are needed",
+                    row->key, strlen(value), sizeof(LithoText) - 1);
+        return FALSE;
+    }
+    store_text(row, params, value);
+    return TRUE;
+}
+
+static gboolean parse_bool(const char *text, double *value)
+{
+    static const char *const on[] = {"on", "true", "yes", "1"}, *const off[] = {"off", "false",
+                                                                                  "no", "0"};
+    for (guint k = 0; k < G_N_ELEMENTS(on); k++) {
+        if (g_ascii_strcasecmp(text, on[k]) == 0) {
+            *value = 1;
+            return TRUE;
+        }
+        if (g_ascii_strcasecmp(text, off[k]) == 0) {
+            *value = 0;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static gboolean parse_number(const char *text, double *value)
+{
+    char *end = NULL;
+    errno = 0;
+    *value = g_ascii_strtod(text, &end);
+    return end != text && *g_strchug(end) == '\0' && errno == 0;
+}
+
+static gboolean parse_value(const LithoParam *row, void *params, const char *text, GError **error)
+{
+    if (is_text(row))
+        return litho_param_set_text(row, params, text, error);
+    double value = 0;
+    if (row->type == LITHO_PARAM_CHOICE) {
+        for (guint i = 0; i < litho_param_n_choices(row); i++)
+            if (g_ascii_strcasecmp(text, litho_param_choice(row, i)) == 0)
+                return litho_param_set(row, params, i, error);
+        return refuse(row, text, error);
+    }
+    g_autofree char *copy = g_strdup(text);
+    gboolean ok = row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value)
+                                                : parse_number(copy, &value);
+    return ok ? litho_param_set(row, params, value, error) : refuse(row, text, error);
+}
+
+static const LithoParam *find_or_refuse(const LithoParamTable *table, const char *key,
+                                        GError **error)
+{
+    const LithoParam *row = litho_param_find(table, key);
+    if (row)
+        return row;
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (guint k = 0; k < table->n; k++)
+        g_string_append_printf(known, "%s%s", k ? ", " : "", table->rows[k].key);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "there is no parameter '%s'; there are: %s", key, known->str);
+    return NULL;
+}
+
+gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
+                           const char *value, GError **error)
+{
+    const LithoParam *row = find_or_refuse(table, key, error);
+    return row && parse_value(row, params, value, error);
+}
+
+char *litho_param_print(const LithoParam *row, const void *params)
+{
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    switch (row->type) {
+    case LITHO_PARAM_FLOAT: {
+        // The shortest text that reads back as the same double.
+        double value = *FIELD_CONST(double, row, params);
+        for (int digits = 6; digits <= 17; digits++) {
+            char format[8];
+            g_snprintf(format, sizeof format, "%%.%dg", digits);
+            g_ascii_formatd(number, sizeof number, format, value);
+            if (g_ascii_strtod(number, NULL) == value)
+                break;
+        }
+        return g_strdup(number);
+    }
+    case LITHO_PARAM_INT:
+        return g_strdup_printf("%d", *FIELD_CONST(int, row, params));
+    case LITHO_PARAM_BOOL:
+        return g_strdup(*FIELD_CONST(bool, row, params) ? "on" : "off");
+    case LITHO_PARAM_CHOICE: {
+        const char *name = litho_param_choice(row, *FIELD_CONST(int, row, params));
+        return g_strdup(name ? name : "");
+    }
+    default:
+        return g_strdup(FIELD_CONST(LithoText, row, params)->text);
+    }
+}
+
+gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b)
+{
+    if (is_text(row))
+        return strcmp(FIELD_CONST(LithoText, row, a)->text, FIELD_CONST(LithoText, row, b)->text) ==
+               0;
+    return litho_param_get(row, a) == litho_param_get(row, b);
+}
+
+int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b)
+{
+    int first = G_MAXINT;
+    for (guint k = 0; k < table->n; k++)
+        if (!litho_param_equal(&table->rows[k], a, b))
+            first = MIN(first, table->rows[k].stage);
+    return first;
+}
+
+JsonObject *litho_params_to_json(const LithoParamTable *table, const void *params)
+{
+    JsonObject *object = json_object_new();
+    for (guint k = 0; k < table->n; k++) {
+        const LithoParam *row = &table->rows[k];
+        switch (row->type) {
+        case LITHO_PARAM_FLOAT:
+            json_object_set_double_member(object, row->key, litho_param_get(row, params));
+            break;
+        case LITHO_PARAM_INT:
+            json_object_set_int_member(object, row->key, (gint64)litho_param_get(row, params));
+            break;
+        case LITHO_PARAM_BOOL:
+            json_object_set_boolean_member(object, row->key, litho_param_get(row, params) != 0);
+            break;
+        default: {
+            g_autofree char *text = litho_param_print(row, params);
+            json_object_set_string_member(object, row->key, text);
+        }
+        }
+    }
+    return object;
+}
+
+static gboolean set_from_node(const LithoParam *row, void *params, JsonNode *node, GError **error)
+{
+    GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
+    if (type == G_TYPE_STRING)
+        return parse_value(row, params, json_node_get_string(node), error);
+    if (type == G_TYPE_BOOLEAN && row->type == LITHO_PARAM_BOOL)
+        return litho_param_set(row, params, json_node_get_boolean(node), error);
+    if ((type == G_TYPE_INT64 || type == G_TYPE_DOUBLE) && row->type != LITHO_PARAM_CHOICE &&
+        row->type != LITHO_PARAM_BOOL && !is_text(row))
+        return litho_param_set(row, params, json_node_get_double(node), error);
+    return refuse(row, "a JSON value of another type", error);
+}
+
+gboolean litho_params_from_json(const LithoParamTable *table, void *params, JsonObject *object,
+                                GError **error)
+{
+    g_autofree void *copy = g_memdup2(params, table->size);
+    g_autoptr(GList) keys = json_object_get_members(object);
+    for (GList *k = keys; k; k = k->next) {
+        const LithoParam *row = find_or_refuse(table, k->data, error);
+        if (!row || !set_from_node(row, copy, json_object_get_member(object, k->data), error))
+            return FALSE;
+    }
+    memcpy(params, copy, table->size);
+    return TRUE;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/qc.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+
+// --- exact percentiles ------------------------------------------------------------------------
+//
+// The bits of |x|, read as an integer, grow with |x|. A first histogram over their upper 16 bits
+// finds the bin that holds the wanted rank, a second one over the lower 15 bits inside that bin
+// gives the value exactly. Two reads of the data, 0.75 MiB of memory.
+
+enum { HIGH_BINS = 1 << 16, LOW_BINS = 1 << 15, LOW_BITS = 15 };
+
+static guint32 magnitude_bits(float x)
+{
+    guint32 bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits & 0x7fffffffu;
+}
+
+// Infinity and NaN have all exponent bits set.
+static gboolean finite_bits(guint32 bits)
+{
+    return bits < 0x7f800000u;
+}
+
+typedef struct Samples {
+    const float *samples;
+    const guint8 *live;
+    gint64 traces, length;
+} Samples;
+
+static gboolean samples_of(const LithoCube *cube, Samples *s, GError **error)
+{
+    s->samples = litho_cube_host(cube, error);
+    s->live = cube->live;
+    s->traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
+    s->length = litho_box_size(cube->held, 2);
+    return s->samples != NULL;
+}
+
+static void count_high(const Samples *s, guint64 *bins)
+{
+    for (gint64 t = 0; t < s->traces; t++) {
+        const float *trace = s->samples + t * s->length;
+        for (gint64 k = 0; s->live[t] && k < s->length; k++) {
+            guint32 bits = magnitude_bits(trace[k]);
+            if (finite_bits(bits))
+                bins[bits >> LOW_BITS]++;
+        }
+    }
+}
+
+static void count_low(const Samples *s, guint32 high, guint64 *bins)
+{
+    for (gint64 t = 0; t < s->traces; t++) {
+        const float *trace = s->samples + t * s->length;
+        for (gint64 k = 0; s->live[t] && k < s->length; k++) {
+            guint32 bits = magnitude_bits(trace[k]);
+            if (bits >> LOW_BITS == high)
+                bins[bits & (LOW_BINS - 1)]++;
+        }
+    }
+}
+
+// Bin that holds the sample of `rank` (from 1); `rank` becomes the rank inside that bin.
+static guint32 find_bin(const guint64 *bins, guint32 n, guint64 *rank)
+{
+    for (guint32 b = 0; b < n; b++) {
+        if (bins[b] >= *rank)
+            return b;
+        *rank -= bins[b];
+    }
+    return n - 1;
+}
+
+static double percentile_from(const Samples *s, const guint64 *high, guint64 count, double percent,
+                              guint64 *low)
+{
+    if (count == 0)
+        return 0;
+    guint64 rank = CLAMP((guint64)ceil(percent / 100 * count), 1, count);
+    guint32 bin = find_bin(high, HIGH_BINS, &rank);
+    memset(low, 0, LOW_BINS * sizeof *low);
+    count_low(s, bin, low);
+    guint32 bits = bin << LOW_BITS | find_bin(low, LOW_BINS, &rank);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void percentiles(const Samples *s, const double *percent, double *value, guint n)
+{
+    g_autofree guint64 *high = g_new0(guint64, HIGH_BINS), *low = g_new(guint64, LOW_BINS);
+    count_high(s, high);
+    guint64 count = 0;
+    for (guint32 b = 0; b < HIGH_BINS; b++)
+        count += high[b];
+    for (guint k = 0; k < n; k++)
+        value[k] = percentile_from(s, high, count, percent[k], low);
+}
+
+double litho_qc_percentile(const LithoCube *cube, double percent)
+{
+    Samples s;
+    double value = 0;
+    if (samples_of(cube, &s, NULL))
+        percentiles(&s, &percent, &value, 1);
+    return value;
+}
+
+// --- statistics -------------------------------------------------------------------------------
+
+gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats, GError **error)
+{
+    Samples s;
+    memset(stats, 0, sizeof *stats);
+    if (!samples_of(cube, &s, error))
+        return FALSE;
+    double sum = 0, squares = 0;
+    stats->min = INFINITY;
+    stats->max = -INFINITY;
+    litho_run_begin(run, "statistics", "traces");
+    for (gint64 t = 0; t < s.traces; t++) {
+        if (t % 1024 == 0 && !litho_run_step(run, t, s.traces, error))
+            return FALSE;
+        const float *trace = s.samples + t * s.length;
+        for (gint64 k = 0; s.live[t] && k < s.length; k++) {
+            double x = trace[k];
+            if (!isfinite(x)) {
+                stats->bad++;
+                continue;
+            }
+            stats->count++;
+            sum += x;
+            squares += x * x;
+            stats->min = MIN(stats->min, x);
+            stats->max = MAX(stats->max, x);
+        }
+    }
+    if (stats->count == 0) {
+        stats->min = stats->max = 0;
+        return TRUE;
+    }
+    stats->mean = sum / stats->count;
+    stats->rms = sqrt(squares / stats->count);
+    const double percent[] = {50, 90, 95, 99};
+    double value[4];
+    percentiles(&s, percent, value, 4);
+    stats->p50 = value[0];
+    stats->p90 = value[1];
+    stats->p95 = value[2];
+    stats->p99 = value[3];
+    return TRUE;
+}
+
+// --- comparison -------------------------------------------------------------------------------
+
+gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const LithoCube *mask,
+                          LithoDifference *d, GError **error)
+{
+    Samples a, b;
+    memset(d, 0, sizeof *d);
+    if (!litho_grid_same_shape(&x->grid, &reference->grid) ||
+        !litho_box_equal(x->held, reference->held) ||
+        (mask && !litho_box_equal(mask->held, x->held))) {
+        const LithoAxis *p = x->grid.axis, *q = reference->grid.axis;
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the cubes have %ld x %ld x %ld and %ld x %ld x %ld samples; equal shapes are "
+                    "needed to compare",
+                    (long)p[0].n, (long)p[1].n, (long)p[2].n, (long)q[0].n, (long)q[1].n,
+                    (long)q[2].n);
+        return FALSE;
+    }
+    if (!samples_of(x, &a, error) || !samples_of(reference, &b, error))
+        return FALSE;
+    double xx = 0, rr = 0, xr = 0, dd = 0;
+    for (gint64 t = 0; t < a.traces; t++) {
+        if (!(mask ? mask->live[t] : a.live[t] && b.live[t]))
+            continue;
+        const float *p = a.samples + t * a.length, *q = b.samples + t * a.length;
+        for (gint64 k = 0; k < a.length; k++) {
+            double u = p[k], v = q[k];
+            if (!isfinite(u) || !isfinite(v))
+                continue;
+            xx += u * u;
+            rr += v * v;
+            xr += u * v;
+            dd += (u - v) * (u - v);
+            d->max_abs = MAX(d->max_abs, fabs(u - v));
+            d->count++;
+        }
+    }
+    d->snr_db = dd > 0 ? 10 * log10(rr / dd) : INFINITY;
+    d->relative_l2 = rr > 0 ? sqrt(dd / rr) : (dd > 0 ? INFINITY : 0);
+    d->correlation = xx > 0 && rr > 0 ? xr / sqrt(xx * rr) : 0;
+    d->scale = rr > 0 ? xr / rr : 0;
+    return TRUE;
+}
+
+void litho_qc_histogram(const LithoCube *cube, double clip, guint bins, double *counts)
+{
+    Samples s;
+    memset(counts, 0, bins * sizeof *counts);
+    if (!samples_of(cube, &s, NULL) || clip <= 0)
+        return;
+    double scale = bins / (2 * clip);
+    for (gint64 t = 0; t < s.traces; t++)
+        for (gint64 k = 0; s.live[t] && k < s.length; k++) {
+            double at = (s.samples[t * s.length + k] + clip) * scale;
+            if (at >= 0 && at <= bins)
+                counts[MIN((guint)at, bins - 1)]++;
+        }
+}

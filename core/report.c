@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "core/run.h"
+
+struct LithoReport {
+    GMutex lock;
+    GArray *numbers, *curves;
+    gint refs;
+};
+
+static void curve_clear(gpointer data)
+{
+    LithoCurve *curve = data;
+    g_free(curve->x);
+    g_free(curve->y);
+}
+
+static GArray *curves_new(void)
+{
+    GArray *curves = g_array_new(FALSE, TRUE, sizeof(LithoCurve));
+    g_array_set_clear_func(curves, curve_clear);
+    return curves;
+}
+
+LithoReport *litho_report_new(void)
+{
+    LithoReport *report = g_new0(LithoReport, 1);
+    g_mutex_init(&report->lock);
+    report->numbers = g_array_new(FALSE, TRUE, sizeof(LithoNumber));
+    report->curves = curves_new();
+    report->refs = 1;
+    return report;
+}
+
+LithoReport *litho_report_ref(LithoReport *report)
+{
+    g_atomic_int_inc(&report->refs);
+    return report;
+}
+
+void litho_report_unref(LithoReport *report)
+{
+    if (!report || !g_atomic_int_dec_and_test(&report->refs))
+        return;
+    g_array_unref(report->numbers);
+    g_array_unref(report->curves);
+    g_mutex_clear(&report->lock);
+    g_free(report);
+}
+
+static LithoNumber *number_for(LithoReport *report, const char *key, gboolean make)
+{
+    for (guint k = 0; k < report->numbers->len; k++) {
+        LithoNumber *number = &g_array_index(report->numbers, LithoNumber, k);
+        if (strcmp(number->key, key) == 0)
+            return number;
+    }
+    if (!make)
+        return NULL;
+    g_array_set_size(report->numbers, report->numbers->len + 1);
+    return &g_array_index(report->numbers, LithoNumber, report->numbers->len - 1);
+}
+
+void litho_report_number(LithoReport *report, const char *key, const char *label, const char *unit,
+                         double value)
+{
+    if (!report)
+        return;
+    g_mutex_lock(&report->lock);
+    LithoNumber *number = number_for(report, key, TRUE);
+    g_strlcpy(number->key, key, sizeof number->key);
+    g_strlcpy(number->label, label, sizeof number->label);
+    g_strlcpy(number->unit, unit, sizeof number->unit);
+    number->value = value;
+    g_mutex_unlock(&report->lock);
+}
+
+void litho_report_curve(LithoReport *report, const char *key, const char *label,
+                        const char *x_label, const char *y_label, guint n, const double *x,
+                        const double *y)
+{
+    if (!report)
+        return;
+    g_mutex_lock(&report->lock);
+    LithoCurve *curve = NULL;
+    for (guint k = 0; k < report->curves->len && !curve; k++)
+        if (strcmp(g_array_index(report->curves, LithoCurve, k).key, key) == 0)
+            curve = &g_array_index(report->curves, LithoCurve, k);
+    if (!curve) {
+        g_array_set_size(report->curves, report->curves->len + 1);
+        curve = &g_array_index(report->curves, LithoCurve, report->curves->len - 1);
+    }
+    curve_clear(curve);
+    g_strlcpy(curve->key, key, sizeof curve->key);
+    g_strlcpy(curve->label, label, sizeof curve->label);
+    g_strlcpy(curve->x_label, x_label, sizeof curve->x_label);
+    g_strlcpy(curve->y_label, y_label, sizeof curve->y_label);
+    curve->n = n;
+    curve->x = g_memdup2(x, n * sizeof(double));
+    curve->y = g_memdup2(y, n * sizeof(double));
+    g_mutex_unlock(&report->lock);
+}
+
+gboolean litho_report_get(LithoReport *report, const char *key, double *value)
+{
+    g_mutex_lock(&report->lock);
+    LithoNumber *number = number_for(report, key, FALSE);
+    if (number)
+        *value = number->value;
+    g_mutex_unlock(&report->lock);
+    return number != NULL;
+}
+
+GArray *litho_report_numbers(LithoReport *report)
+{
+    g_mutex_lock(&report->lock);
+    GArray *copy = g_array_copy(report->numbers);
+    g_mutex_unlock(&report->lock);
+    return copy;
+}
+
+GArray *litho_report_curves(LithoReport *report)
+{
+    GArray *copy = curves_new();
+    g_mutex_lock(&report->lock);
+    for (guint k = 0; k < report->curves->len; k++) {
+        LithoCurve curve = g_array_index(report->curves, LithoCurve, k);
+        curve.x = g_memdup2(curve.x, curve.n * sizeof(double));
+        curve.y = g_memdup2(curve.y, curve.n * sizeof(double));
+        g_array_append_val(copy, curve);
+    }
+    g_mutex_unlock(&report->lock);
+    return copy;
+}
+
+JsonNode *litho_report_to_json(LithoReport *report)
+{
+    g_autoptr(GArray) numbers = litho_report_numbers(report);
+    JsonObject *object = json_object_new();
+    for (guint k = 0; k < numbers->len; k++) {
+        const LithoNumber *number = &g_array_index(numbers, LithoNumber, k);
+        if (isfinite(number->value))
+            json_object_set_double_member(object, number->key, number->value);
+        else
+            json_object_set_null_member(object, number->key);
+    }
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(node, object);
+    return node;
+}

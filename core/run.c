@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/run.h"
+
+#include <sched.h>
+
+double litho_now_ms(void)
+{
+    return g_get_monotonic_time() * 1e-3;
+}
+
+void litho_run_begin(LithoRun *run, const char *what, const char *unit)
+{
+    if (!run)
+        return;
+    run->what = what;
+    run->unit = unit;
+    run->started_us = g_get_monotonic_time();
+    run->shown_us = 0;
+}
+
+gboolean litho_run_cancelled(const LithoRun *run)
+{
+    return run && ((run->cancel && g_cancellable_is_cancelled(run->cancel)) ||
+                   (run->superseded && run->superseded(run->superseded_data)));
+}
+
+// At most 20 reports a second, but always the last one of a stage.
+static void show_progress(LithoRun *run, gint64 done, gint64 total)
+{
+    gint64 now = g_get_monotonic_time();
+    if (now - run->shown_us < 50000 && done < total)
+        return;
+    run->shown_us = now;
+    double seconds = (now - run->started_us) * 1e-6;
+    LithoProgress progress = {
+        .what = run->what ? run->what : "working",
+        .done = done,
+        .total = total,
+        .unit = run->unit,
+        .per_second = seconds > 0.05 && done > 0 ? done / seconds : 0,
+        .seconds_left = -1,
+    };
+    if (progress.per_second > 0 && total >= done)
+        progress.seconds_left = (total - done) / progress.per_second;
+    run->on_progress(&progress, run->progress_data);
+}
+
+gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error)
+{
+    if (!run)
+        return TRUE;
+    if (litho_run_cancelled(run)) {
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        return FALSE;
+    }
+    if (run->on_progress)
+        show_progress(run, done, total);
+    return TRUE;
+}
+
+void litho_run_partial(LithoRun *run, LithoCube *part)
+{
+    if (run && run->on_partial)
+        run->on_partial(part, run->partial_data);
+}
+
+int litho_run_threads(const LithoRun *run)
+{
+    if (run && run->threads > 0)
+        return run->threads;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return MAX(CPU_COUNT(&set), 1);
+    return g_get_num_processors();
+}
+
+void litho_run_time(LithoRun *run, const char *stage, LithoStageKind kind, double ms, double bytes,
+                    double flops)
+{
+    if (run)
+        litho_timings_add(run->timings, stage, kind, ms, bytes, flops);
+}

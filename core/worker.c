@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/worker.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+// A whole pass that last took less than this is not worth computing visible slices for first.
+#define QUICK_WHOLE_S 0.06
+
+struct LithoWorker {
+    GThread *thread;
+    void (*wake)(gpointer data);
+    gpointer wake_data;
+    LithoTimings *timings;
+
+    GMutex lock; // guards everything down to `quit`
+    GCond cond;
+    LithoWish *pending;
+    double pending_ms;    // when `pending` was handed over
+    GCancellable *cancel; // of the pass under way
+    gint64 pass_us;       // its start, 0 = idle
+    LithoResult *newest;  // unseen
+    guint64 generation;
+    LithoProgress progress;
+    gboolean busy;
+    gboolean quit;
+
+    // The worker thread's own.
+    LithoEngine *engine;
+    double whole_s; // how long the last whole pass took; 0 = not known
+};
+
+static LithoWish *wish_copy(const LithoWish *wish)
+{
+    LithoWish *copy = g_memdup2(wish, sizeof *wish);
+    copy->flow = litho_flow_copy(wish->flow);
+    copy->in = wish->in ? litho_cube_ref(wish->in) : NULL;
+    return copy;
+}
+
+static void wish_free(LithoWish *wish)
+{
+    if (!wish)
+        return;
+    litho_flow_free(wish->flow);
+    litho_cube_unref(wish->in);
+    g_free(wish);
+}
+
+LithoResult *litho_result_ref(LithoResult *result)
+{
+    g_atomic_int_inc(&result->refs);
+    return result;
+}
+
+void litho_result_unref(LithoResult *result)
+{
+    if (!result || !g_atomic_int_dec_and_test(&result->refs))
+        return;
+    g_ptr_array_unref(result->parts);
+    g_clear_error(&result->error);
+    litho_report_unref(result->report);
+    g_free(result);
+}
+
+static LithoResult *result_new(const LithoWish *wish, double wish_ms)
+{
+    LithoResult *result = g_new0(LithoResult, 1);
+    result->tag = wish->tag;
+    result->parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
+    result->device = wish->device;
+    result->wish_ms = wish_ms;
+    result->seconds = (litho_now_ms() - wish_ms) * 1e-3;
+    result->refs = 1;
+    return result;
+}
+
+// Takes over `result`. An unseen incomplete result of the same wish hands its parts on: a depth or
+// a slice that nobody has drawn yet must not get lost behind the next one.
+static void publish(LithoWorker *worker, LithoResult *result)
+{
+    g_mutex_lock(&worker->lock);
+    result->generation = ++worker->generation;
+    LithoResult *old = worker->newest;
+    if (old && old->tag == result->tag && !old->complete && !result->complete && !result->error)
+        for (guint k = 0; k < old->parts->len; k++)
+            g_ptr_array_insert(result->parts, k, litho_cube_ref(g_ptr_array_index(old->parts, k)));
+    worker->newest = result;
+    g_mutex_unlock(&worker->lock);
+    litho_result_unref(old);
+    worker->wake(worker->wake_data);
+}
+
+// --- one pass ---------------------------------------------------------------------------------
+
+typedef struct Pass {
+    LithoWorker *worker;
+    const LithoWish *wish;
+    double wish_ms;
+    LithoReport *report;
+} Pass;
+
+static gboolean superseded(gpointer data)
+{
+    LithoWorker *worker = data;
+    g_mutex_lock(&worker->lock);
+    gboolean give_up = worker->pending && worker->pass_us > 0 &&
+                       g_get_monotonic_time() - worker->pass_us > LITHO_WORKER_GRACE_MS * 1000;
+    g_mutex_unlock(&worker->lock);
+    return give_up;
+}
+
+static void on_progress(const LithoProgress *progress, gpointer data)
+{
+    LithoWorker *worker = data;
+    g_mutex_lock(&worker->lock);
+    worker->progress = *progress;
+    g_mutex_unlock(&worker->lock);
+    worker->wake(worker->wake_data);
+}
+
+static void on_partial(LithoCube *part, gpointer data)
+{
+    Pass *pass = data;
+    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    g_ptr_array_add(result->parts, litho_cube_ref(part));
+    result->report = litho_report_ref(pass->report);
+    publish(pass->worker, result);
+}
+
+static LithoCube *compute(Pass *pass, const LithoBox *region, LithoRun *run, GError **error)
+{
+    LithoCube *out = litho_engine_run(pass->worker->engine, pass->wish->flow, pass->wish->in,
+                                      region, run, error);
+    if (out)
+        litho_timings_end_pass(pass->worker->timings);
+    else
+        litho_timings_drop_pass(pass->worker->timings);
+    return out;
+}
+
+static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
+{
+    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    for (guint k = 0; k < pass->wish->n_views; k++) {
+        LithoCube *part = compute(pass, &pass->wish->views[k], run, error);
+        if (!part) {
+            litho_result_unref(result);
+            return FALSE;
+        }
+        g_ptr_array_add(result->parts, part);
+    }
+    result->report = litho_report_ref(pass->report);
+    result->seconds = (litho_now_ms() - pass->wish_ms) * 1e-3;
+    publish(pass->worker, result);
+    return TRUE;
+}
+
+static gboolean compute_whole(Pass *pass, LithoRun *run, GError **error)
+{
+    double start = litho_now_ms();
+    LithoCube *out = compute(pass, NULL, run, error);
+    if (!out)
+        return FALSE;
+    pass->worker->whole_s = (litho_now_ms() - start) * 1e-3;
+    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    g_ptr_array_add(result->parts, out);
+    result->complete = TRUE;
+    result->report = litho_report_ref(pass->report);
+    publish(pass->worker, result);
+    return TRUE;
+}
+
+static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
+                     GCancellable *cancel)
+{
+    if (worker->engine) {
+        LithoDevice now = litho_engine_device(worker->engine);
+        if (now.backend != wish->device.backend || now.index != wish->device.index) {
+            g_clear_pointer(&worker->engine, litho_engine_free);
+            litho_timings_reset(worker->timings);
+            worker->whole_s = 0;
+        }
+    }
+    if (!worker->engine)
+        worker->engine = litho_engine_new(wish->device);
+
+    Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms};
+    pass.report = litho_report_new();
+    LithoRun run = {
+        .cancel = cancel,
+        .timings = worker->timings,
+        .report = pass.report,
+        .threads = wish->threads,
+        .device = wish->device.index,
+        .on_progress = on_progress,
+        .progress_data = worker,
+        .on_partial = on_partial,
+        .partial_data = &pass,
+        .superseded = superseded,
+        .superseded_data = worker,
+    };
+    gboolean views = wish->n_views > 0 && litho_flow_is_local(wish->flow) &&
+                     (!wish->whole || worker->whole_s == 0 || worker->whole_s > QUICK_WHOLE_S);
+    GError *error = NULL;
+    gboolean ok = !views || compute_views(&pass, &run, &error);
+    if (ok && (wish->whole || !views))
+        ok = compute_whole(&pass, &run, &error);
+    if (!ok && !litho_error_is_cancelled(error)) {
+        LithoResult *result = result_new(wish, wish_ms);
+        result->error = g_steal_pointer(&error);
+        publish(worker, result);
+    }
+    g_clear_error(&error);
+    litho_report_unref(pass.report);
+}
+
+static gpointer worker_main(gpointer data)
+{
+    LithoWorker *worker = data;
+    g_mutex_lock(&worker->lock);
+    while (!worker->quit) {
+        if (!worker->pending) {
+            g_cond_wait(&worker->cond, &worker->lock);
+            continue;
+        }
+        LithoWish *wish = g_steal_pointer(&worker->pending);
+        double wish_ms = worker->pending_ms;
+        g_set_object(&worker->cancel, NULL);
+        worker->cancel = g_cancellable_new();
+        GCancellable *cancel = g_object_ref(worker->cancel);
+        worker->pass_us = g_get_monotonic_time();
+        worker->busy = TRUE;
+        worker->progress = (LithoProgress){.what = "starting", .seconds_left = -1};
+        g_mutex_unlock(&worker->lock);
+
+        run_wish(worker, wish, wish_ms, cancel);
+        wish_free(wish);
+        g_object_unref(cancel);
+
+        g_mutex_lock(&worker->lock);
+        worker->pass_us = 0;
+        worker->busy = worker->pending != NULL;
+        g_mutex_unlock(&worker->lock);
+        worker->wake(worker->wake_data);
+        g_mutex_lock(&worker->lock);
+    }
+    g_mutex_unlock(&worker->lock);
+    g_clear_pointer(&worker->engine, litho_engine_free); // device memory goes in its own thread
+    return NULL;
+}
+
+// --- the other side ---------------------------------------------------------------------------
+
+LithoWorker *litho_worker_new(void (*wake)(gpointer data), gpointer data)
+{
+    LithoWorker *worker = g_new0(LithoWorker, 1);
+    worker->wake = wake;
+    worker->wake_data = data;
+    worker->timings = litho_timings_new();
+    g_mutex_init(&worker->lock);
+    g_cond_init(&worker->cond);
+    worker->thread = g_thread_new("litho-worker", worker_main, worker);
+    return worker;
+}
+
+void litho_worker_free(LithoWorker *worker)
+{
+    if (!worker)
+        return;
+    g_mutex_lock(&worker->lock);
+    worker->quit = TRUE;
+    if (worker->cancel)
+        g_cancellable_cancel(worker->cancel);
+    g_cond_signal(&worker->cond);
+    g_mutex_unlock(&worker->lock);
+    g_thread_join(worker->thread);
+
+    wish_free(worker->pending);
+    litho_result_unref(worker->newest);
+    g_clear_object(&worker->cancel);
+    litho_timings_unref(worker->timings);
+    g_mutex_clear(&worker->lock);
+    g_cond_clear(&worker->cond);
+    g_free(worker);
+}
+
+void litho_worker_submit(LithoWorker *worker, const LithoWish *wish)
+{
+    LithoWish *copy = wish_copy(wish);
+    g_mutex_lock(&worker->lock);
+    LithoWish *old = worker->pending;
+    worker->pending = copy;
+    worker->pending_ms = litho_now_ms();
+    worker->busy = TRUE;
+    g_cond_signal(&worker->cond);
+    g_mutex_unlock(&worker->lock);
+    wish_free(old);
+}
+
+void litho_worker_cancel(LithoWorker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    LithoWish *old = g_steal_pointer(&worker->pending);
+    if (worker->cancel)
+        g_cancellable_cancel(worker->cancel);
+    g_mutex_unlock(&worker->lock);
+    wish_free(old);
+}
+
+LithoResult *litho_worker_take(LithoWorker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    LithoResult *result = g_steal_pointer(&worker->newest);
+    g_mutex_unlock(&worker->lock);
+    return result;
+}
+
+gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress)
+{
+    g_mutex_lock(&worker->lock);
+    gboolean busy = worker->busy;
+    *progress = worker->progress;
+    g_mutex_unlock(&worker->lock);
+    return busy;
+}
+
+LithoTimings *litho_worker_timings(LithoWorker *worker)
+{
+    return worker->timings;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The engine and the worker, driven with the example operator of kernels/template.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/worker.h"
+#include "kernels/template/template.h"
+
+static LithoCube *random_cube(gint64 n1, gint64 n2, gint64 n3)
+{
+    LithoGrid grid = litho_grid_new(n1, n2, n3);
+    LithoCube *cube = litho_cube_new(&grid, NULL);
+    GRand *rand = g_rand_new_with_seed(7);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
+        cube->samples[k] = (float)g_rand_double_range(rand, -1, 1);
+    g_rand_free(rand);
+    return cube;
+}
+
+static LithoFlow *mean_flow(void)
+{
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    return flow;
+}
+
+static LithoTemplateParams *params_of(LithoFlow *flow, guint k)
+{
+    return litho_flow_step(flow, k)->params;
+}
+
+static guint passes_of(LithoTimings *timings, const char *stage)
+{
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    guint n = litho_timings_snapshot(timings, stages, LITHO_TIMINGS_STAGES);
+    for (guint k = 0; k < n; k++)
+        if (strcmp(stages[k].name, stage) == 0)
+            return stages[k].count;
+    return 0;
+}
+
+// Property: a change costs the stages behind it and no more. The counts are exact; an engine that
+// re-runs everything, or one that re-runs nothing, fails.
+static void test_stages(void)
+{
+    g_autoptr(LithoCube) in = random_cube(9, 5, 16);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    LithoTimings *timings = litho_timings_new();
+    LithoRun run = {.timings = timings};
+    const struct {
+        double gain;
+        int halfwidth;
+        guint plan, mean, gain_passes;
+    } steps[] = {{1, 1, 1, 1, 1}, {2, 1, 1, 1, 2}, {2, 2, 1, 2, 3}, {2, 2, 1, 2, 3}};
+    for (guint k = 0; k < G_N_ELEMENTS(steps); k++) {
+        params_of(flow, 0)->gain = steps[k].gain;
+        params_of(flow, 0)->halfwidth = steps[k].halfwidth;
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, &run, NULL);
+        litho_timings_end_pass(timings);
+        g_assert_nonnull(out);
+        g_assert_cmpuint(passes_of(timings, "plan"), ==, steps[k].plan);
+        g_assert_cmpuint(passes_of(timings, "mean"), ==, steps[k].mean);
+        g_assert_cmpuint(passes_of(timings, "gain"), ==, steps[k].gain_passes);
+    }
+    litho_engine_free(engine);
+    litho_timings_unref(timings);
+}
+
+// Property: a part computed alone equals the same part of the whole, bit for bit, also through a
+// chain of two operators whose halos add up. A halo one trace too small fails.
+static void test_region(void)
+{
+    g_autoptr(LithoCube) in = random_cube(20, 4, 8);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    litho_flow_append(flow, &litho_operator_template);
+    params_of(flow, 0)->halfwidth = 2;
+    params_of(flow, 1)->halfwidth = 3;
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) whole = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
+    for (gint64 i = 0; i < 20; i++) {
+        LithoBox slice = litho_box_slice(&in->grid, LITHO_INLINE, i), need;
+        g_assert_true(litho_flow_input_box(flow, &in->grid, slice, &need, NULL));
+        g_assert_cmpint(need.lo[0], ==, MAX(i - 5, 0));
+        g_autoptr(LithoCube) piece = litho_cube_copy_box(in, need, NULL);
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, piece, &slice, NULL, NULL);
+        g_assert_cmpmem(litho_cube_trace(out, i, 0), 4 * 8 * 4, litho_cube_trace(whole, i, 0),
+                        4 * 8 * 4);
+    }
+    litho_engine_free(engine);
+}
+
+// Property: a cancelled run gives G_IO_ERROR_CANCELLED, nothing else, and the next run is right.
+static void test_cancel(void)
+{
+    g_autoptr(LithoCube) in = random_cube(9, 5, 16);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_cancellable_cancel(cancel);
+    LithoRun run = {.cancel = cancel};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(litho_engine_run(engine, flow, in, NULL, &run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
+    LithoEngine *fresh = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) expected = litho_engine_run(fresh, flow, in, NULL, NULL, NULL);
+    g_assert_cmpmem(out->samples, 9 * 5 * 16 * 4, expected->samples, 9 * 5 * 16 * 4);
+    litho_engine_free(engine);
+    litho_engine_free(fresh);
+}
+
+// --- worker -----------------------------------------------------------------------------------
+
+static void wake(gpointer data)
+{
+    g_atomic_int_inc((int *)data);
+}
+
+static LithoResult *wait_for(LithoWorker *worker, guint64 tag)
+{
+    for (int k = 0; k < 2000; k++) {
+        LithoResult *result = litho_worker_take(worker);
+        if (result && result->tag == tag && (result->complete || result->error))
+            return result;
+        litho_result_unref(result);
+        g_usleep(2000);
+    }
+    g_assert_not_reached();
+}
+
+// Property: of many wishes handed over faster than they can be computed the last one is always
+// answered, tags never go backwards, and far fewer passes run than wishes were made.
+static void test_newest_wins(void)
+{
+    int wakes = 0;
+    g_autoptr(LithoCube) in = random_cube(40, 40, 200);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    for (guint64 tag = 1; tag <= 200; tag++) {
+        params_of(flow, 0)->gain = tag;
+        LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE,
+                          .tag = tag, .n_views = 1,
+                          .views = {litho_box_slice(&in->grid, LITHO_INLINE, 20)}};
+        litho_worker_submit(worker, &wish);
+    }
+    LithoResult *result = wait_for(worker, 200);
+    g_assert_no_error(result->error);
+    const LithoCube *out = g_ptr_array_index(result->parts, 0);
+    float expected = 0;
+    for (int k = 19; k <= 21; k++)
+        expected += litho_cube_trace(in, k, 7)[11];
+    g_assert_cmpfloat_with_epsilon(litho_cube_trace(out, 20, 7)[11], expected / 3 * 200, 1e-3);
+    g_assert_cmpuint(result->generation, <, 200);
+    g_assert_cmpint(g_atomic_int_get(&wakes), >, 0);
+    litho_result_unref(result);
+    litho_worker_free(worker);
+}
+
+// Property: freeing a worker in the middle of its work returns within the 100 ms promise (500 ms
+// allowed here for a loaded machine and sanitizers).
+static void test_quit(void)
+{
+    int wakes = 0;
+    g_autoptr(LithoCube) in = random_cube(100, 50, 500);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    params_of(flow, 0)->halfwidth = 50;
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE};
+    litho_worker_submit(worker, &wish);
+    g_usleep(5000);
+    double start = litho_now_ms();
+    litho_worker_free(worker);
+    g_assert_cmpfloat(litho_now_ms() - start, <, 500);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/engine/stages", test_stages);
+    g_test_add_func("/engine/region", test_region);
+    g_test_add_func("/engine/cancel", test_cancel);
+    g_test_add_func("/worker/newest-wins", test_newest_wins);
+    g_test_add_func("/worker/quit", test_quit);
+    return g_test_run();
+}
