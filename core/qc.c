@@ -215,3 +215,29 @@ void litho_qc_histogram(const LithoCube *cube, double clip, guint bins, double *
                 counts[MIN((guint)at, bins - 1)]++;
         }
 }
+
+// --- spectrum -----------------------------------------------------------------------------------
+
+static LithoSpectrumFunc spectrum_func; // set once at start, before threads
+
+void litho_qc_set_spectrum(LithoSpectrumFunc func)
+{
+    spectrum_func = func;
+}
+
+gboolean litho_qc_spectrum(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
+                           LithoRun *run, LithoSpectrum *spectrum, GError **error)
+{
+    memset(spectrum, 0, sizeof *spectrum);
+    if (spectrum_func)
+        return spectrum_func(cube, box, max_traces, run, spectrum, error);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                "this program was built without a Fourier transform");
+    return FALSE;
+}
+
+void litho_spectrum_clear(LithoSpectrum *spectrum)
+{
+    g_clear_pointer(&spectrum->amplitude, g_free);
+    spectrum->n = 0;
+}

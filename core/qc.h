@@ -30,3 +30,24 @@ gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const 
                           LithoDifference *difference, GError **error);
 // Histogram of samples between -clip and clip.
 void litho_qc_histogram(const LithoCube *cube, double clip, guint bins, double *counts);
+
+// --- spectrum -----------------------------------------------------------------------------------
+//
+// core/ has no FFT of its own: the operator library sets the function at litho_kernels_init().
+
+typedef struct LithoSpectrum {
+    guint n;           // frequencies 0, df, 2 df, ...
+    double df;         // Hz for time, 1/m for depth
+    double *amplitude; // n of them, in sample units; free with litho_spectrum_clear()
+    gint64 traces;     // live traces averaged
+} LithoSpectrum;
+
+typedef gboolean (*LithoSpectrumFunc)(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
+                                      LithoRun *run, LithoSpectrum *spectrum, GError **error);
+void litho_qc_set_spectrum(LithoSpectrumFunc func);
+// RMS amplitude spectrum along the sample axis over the live traces of `box` (NULL = all held), of at
+// most `max_traces` spread evenly (0 = all). Traces are tapered with a Hann window; a sine of
+// amplitude A gives A at its frequency. LITHO_ERROR_UNSUPPORTED when no function was set.
+gboolean litho_qc_spectrum(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
+                           LithoRun *run, LithoSpectrum *spectrum, GError **error);
+void litho_spectrum_clear(LithoSpectrum *spectrum);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/operator.h"
+#include "core/qc.h"
 
 // Makes the operators of this folder known to the program. Call once at start, before threads.
 void litho_kernels_init(void);
+
+// litho_qc_spectrum() with FFTW; set by litho_kernels_init().
+gboolean litho_fftw_spectrum(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
+                             LithoRun *run, LithoSpectrum *spectrum, GError **error);
