@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <cairo.h>
+#include "render/ticks.h"
+#include "render/view.h"
+
+// Axes, colour bar, titles and cross-hair with cairo: one code for the screen overlay, PNG, PDF and
+// SVG. All positions in logical pixels (points in PDF); the caller scales the context for HiDPI.
+// Thread-safety: each call works on the caller's cairo context only.
+
+typedef struct LithoAxesStyle {
+    double font_size;         // logical pixels; 0 = 11
+    const char *font;         // family; NULL = "sans"
+    double ink[4];            // text, ticks, frame; alpha 0 everywhere = black
+    LithoTimeUnit time_unit;
+    gboolean vector;          // PDF and SVG: grid lines as plain translucent strokes
+    gboolean compact;         // no axis titles, only numbers: small panels
+} LithoAxesStyle;
+
+typedef struct LithoFrame {
+    LithoRect data;  // where the slice is drawn; hand it to litho_slice_map() and the renderer
+    LithoRect title; // one line above
+    LithoRect bar;   // colour bar with its labels; w = 0 when there was none asked for
+} LithoFrame;
+
+// Divides width x height so that every label fits, whatever the zoom: widths do not change while
+// scrubbing or zooming. `with_bar`: room for a colour bar at the right.
+LithoFrame litho_axes_layout(const LithoAxesStyle *style, const LithoGrid *grid, int slice_axis,
+                             LithoRect area, gboolean with_bar);
+// The same for a rectangle in which nothing but a title (and a colour bar) is drawn: 3-D scene.
+LithoFrame litho_axes_layout_scene(const LithoAxesStyle *style, LithoRect area, gboolean with_bar);
+
+// Frame, ticks with numbers left and on top, axis titles with units.
+void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                     const LithoSliceMap *map);
+// Grid lines at the ticks, 12 % contrast. The GL renderer draws its own when look.grid_lines.
+void litho_axes_draw_grid(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                          const LithoSliceMap *map);
+// One line of bold text, cut with an ellipsis to fit; `note` (may be NULL) right-aligned, plain:
+// "clip 99 % = 1.83", "x4".
+void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
+                           const char *title, const char *note);
+// Colour bar, upright, clip values at its ends, zero (signed data) or round ticks between; `unit`
+// may be NULL ("amplitude as in the file" has none) and is written above it.
+void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
+                         const LithoLook *look, LithoShow show, const char *unit);
+// Cross-hair through `index` with a gap at the centre, legible on any colour.
+void litho_cursor_draw(cairo_t *cr, const LithoSliceMap *map, const double index[3]);
+
+// Tick positions of the slice's two axes, in pixels of map->rect; returns how many of at most `max`.
+// For renderers that draw grid lines themselves.
+guint litho_axes_grid_positions(const LithoAxesStyle *style, const LithoGrid *grid,
+                                const LithoSliceMap *map, gboolean vertical, double *at,
+                                guint max);

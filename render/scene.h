@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "render/axes.h"
+#include "render/view.h"
+
+// The 3-D scene without GL: survey box, camera, projection, picking, and the labels around the box.
+// Plain values.
+//
+// World: x east, y north, z up, in metres around the survey's centre, scaled so that the longest
+// horizontal side is 2. Time (or depth) goes down; its extent is `z_scale` times the longest side.
+
+typedef struct LithoCamera {
+    double yaw;      // degrees; 0 looks north, 90 looks east
+    double pitch;    // degrees above the horizon, -89..89
+    double distance; // from the target, world units
+    double target[3];
+} LithoCamera;
+
+typedef struct LithoSceneView {
+    LithoCamera camera;
+    gint64 index[3];     // position of the inline, crossline and sample slice
+    gboolean visible[3]; // which slices are drawn
+    double z_scale;      // height of the box / longest horizontal side; 0 = 0.6
+} LithoSceneView;
+
+// Middle slices, all visible, seen from the south-east and above, whole box in view.
+LithoSceneView litho_scene_view(const LithoGrid *grid);
+// Mouse: pixels moved. Orbit keeps the target; pan moves it in the picture plane.
+void litho_camera_orbit(LithoCamera *camera, double dx, double dy);
+void litho_camera_pan(LithoCamera *camera, LithoRect rect, double dx, double dy);
+void litho_camera_zoom(LithoCamera *camera, double factor); // > 1 closer
+// Standard directions: 'n', 's', 'e', 'w' (looking that way), 't' from the top, 'd' default.
+void litho_camera_look(LithoCamera *camera, char direction);
+
+// Column-major matrix: fractional indices (inline, crossline, sample, 1) -> clip space.
+void litho_scene_matrix(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                        double matrix[16]);
+// Indices -> pixel; FALSE when behind the eye. `depth` (may be NULL) grows away from it.
+gboolean litho_scene_project(const double matrix[16], LithoRect rect, const double index[3],
+                             double *x, double *y, double *depth);
+
+typedef struct LithoScenePick {
+    int axis;         // slice that was hit
+    double index[3];  // fractional indices of the hit
+    gint64 nearest[3]; // rounded: trace (0, 1) and sample (2)
+} LithoScenePick;
+
+// Nearest visible slice under the pixel. FALSE when there is none.
+gboolean litho_scene_pick(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                          double x, double y, LithoScenePick *pick);
+// How far slice `axis` moves, in indices, when the mouse drags it from pixel (x, y) by (dx, dy).
+double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                        int axis, double x, double y, double dx, double dy);
+
+// North arrow, axis numbers and titles along the nearest edges of the box, with cairo over the
+// picture (the renderer draws outline and slices).
+void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                             const LithoSceneView *view, LithoRect rect);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+#include "core/grid.h"
+
+// Round numbers for axes and colour bars, and how numbers are written. Pure functions.
+
+enum { LITHO_TICKS_MAX = 64 };
+
+typedef struct LithoTicks {
+    guint n;
+    double value[LITHO_TICKS_MAX]; // multiples of `step`, increasing
+    double step;                   // 1, 2 or 5 times a power of ten
+    guint minor;                   // intervals between two ticks worth a small mark (5 or 4 or 2)
+} LithoTicks;
+
+// Ticks inside [lo, hi] (either order), at most `max_count` (clamped to 2..64). `whole` forbids
+// steps below 1: line numbers.
+LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole);
+
+// How an axis is shown: displayed number = axis value * factor.
+typedef struct LithoAxisText {
+    char label[32]; // "Inline", "Crossline", "Time", "Depth"
+    char unit[8];   // "", "ms", "s", "m"
+    double factor;  // 1000 for seconds shown as ms
+    gboolean whole; // line numbers
+} LithoAxisText;
+
+typedef enum { LITHO_TIME_AUTO = 0, LITHO_TIME_MS, LITHO_TIME_S } LithoTimeUnit;
+// AUTO: ms for time axes shorter than 10 s.
+LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoTimeUnit unit);
+
+// "1 240" with thin spaces between thousands, a true minus sign, as many decimals as `step` needs;
+// exponent form beyond 1e7 and below 1e-4. `out` gets at most `size` bytes.
+void litho_format_number(char *out, gsize size, double value, double step);
+// "inline 1130", "crossline 402", "time 1 240 ms": slice `index` of `axis`; g_free().
+char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoTimeUnit unit);
+// Number and unit of an amplitude with 4 significant digits: "1.832e-05", "18 320"; g_free().
+char *litho_format_amplitude(double value);
