@@ -220,6 +220,9 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
                     "the input holds less of the survey than the operator needs");
         return NULL;
     }
+    LithoRun none = {0};
+    run = run ? run : &none;
+    run->device = engine->device.index; // plans made here live on our device
     LithoCube *at = in ? litho_cube_ref(in) : NULL;
     for (guint k = 0; k < n; k++) {
         Node *node = node_at(engine, k, layout[k].step->op, error);

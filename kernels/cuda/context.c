@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/cuda/cuda.h"
+
+enum { MAX_MARKS = 256 };
+
+// One stretch of the stream. The event of mark k + 1 is its end.
+typedef struct Mark {
+    const char *name; // NULL = between stages
+    LithoStageKind kind;
+    double bytes, flops;
+} Mark;
+
+struct LithoCudaContext {
+    int device;
+    cudaStream_t stream;
+    Mark marks[MAX_MARKS];
+    cudaEvent_t times[MAX_MARKS + 1]; // made when first needed
+    int n_marks;
+    cudaEvent_t chunks[2]; // end of the last two chunks, in turn
+    guint64 n_chunks;
+    // Samples of a cube that lives on another device.
+    LithoCudaArray foreign;
+    guint64 foreign_serial;
+};
+
+LithoCudaContext *litho_cuda_context_new(int device, GError **error)
+{
+    if (!litho_cuda_use(device, error))
+        return NULL;
+    LithoCudaContext *c = g_new0(LithoCudaContext, 1);
+    c->device = device;
+    // A blocking-sync event lets the thread sleep while a chunk of milliseconds runs.
+    const unsigned quiet = cudaEventDisableTiming | cudaEventBlockingSync;
+    if (LITHO_CUDA(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), error) &&
+        LITHO_CUDA(cudaEventCreateWithFlags(&c->chunks[0], quiet), error) &&
+        LITHO_CUDA(cudaEventCreateWithFlags(&c->chunks[1], quiet), error))
+        return c;
+    litho_cuda_context_free(c);
+    return NULL;
+}
+
+void litho_cuda_context_free(LithoCudaContext *c)
+{
+    if (!c)
+        return;
+    if (litho_cuda_use(c->device, NULL)) {
+        litho_cuda_release(c, &c->foreign);
+        if (c->stream) {
+            cudaStreamSynchronize(c->stream);
+            cudaStreamDestroy(c->stream);
+        }
+        for (int k = 0; k <= MAX_MARKS; k++)
+            if (c->times[k])
+                cudaEventDestroy(c->times[k]);
+        for (int k = 0; k < 2; k++)
+            if (c->chunks[k])
+                cudaEventDestroy(c->chunks[k]);
+        cudaGetLastError();
+    }
+    g_free(c);
+}
+
+gboolean litho_cuda_enter(LithoCudaContext *c, GError **error)
+{
+    c->n_marks = 0;
+    c->n_chunks = 0;
+    return litho_cuda_use(c->device, error);
+}
+
+int litho_cuda_device(const LithoCudaContext *c)
+{
+    return c->device;
+}
+
+cudaStream_t litho_cuda_stream(const LithoCudaContext *c)
+{
+    return c->stream;
+}
+
+gboolean litho_cuda_reserve(LithoCudaContext *c, LithoCudaArray *array, size_t bytes,
+                            GError **error)
+{
+    if (array->data && array->bytes >= bytes)
+        return TRUE;
+    litho_cuda_release(c, array);
+    if (!litho_cuda_alloc(c->device, &array->data, bytes, error))
+        return FALSE;
+    array->bytes = bytes;
+    return TRUE;
+}
+
+void litho_cuda_release(LithoCudaContext *c, LithoCudaArray *array)
+{
+    if (array->data) {
+        cudaStreamSynchronize(c->stream);
+        litho_cuda_free(c->device, array->data);
+    }
+    *array = (LithoCudaArray){0};
+}
+
+// --- input and output -------------------------------------------------------------------------
+
+typedef struct Arriving {
+    LithoCudaContext *context;
+    const float *samples;
+    LithoCudaArrived arrived;
+    gpointer data;
+} Arriving;
+
+static gboolean piece_sent(gint64 ready, cudaEvent_t event, gpointer data, GError **error)
+{
+    Arriving *a = data;
+    return LITHO_CUDA(cudaStreamWaitEvent(a->context->stream, event, 0), error) &&
+           (!a->arrived || a->arrived(a->samples, ready, a->data, error));
+}
+
+static gboolean upload_cube(LithoCudaContext *c, LithoCube *cube, LithoCudaArrived arrived,
+                            gpointer data, LithoRun *run, GError **error)
+{
+    const gint64 count = litho_box_count(cube->held);
+    const double start = litho_now_ms();
+    LithoBuffer *buffer = litho_cuda_buffer_alloc(c->device, count, error);
+    if (!buffer)
+        return FALSE;
+    Arriving a = {c, buffer->data, arrived, data};
+    if (!litho_cuda_upload_pieces(c->device, buffer->data, cube->samples, count, piece_sent, &a,
+                                  error)) {
+        cudaStreamSynchronize(c->stream);
+        litho_cuda_buffer_free(buffer);
+        return FALSE;
+    }
+    cube->device = buffer;
+    litho_run_time(run, "upload", LITHO_STAGE_TRANSFER, litho_now_ms() - start, 4.0 * count, 0);
+    return TRUE;
+}
+
+// A cube on another device: copied over (peer to peer where the machine can).
+static const float *from_elsewhere(LithoCudaContext *c, const LithoCube *cube, LithoRun *run,
+                                   GError **error)
+{
+    const gint64 count = litho_box_count(cube->held);
+    if (c->foreign_serial == cube->serial && c->foreign.data)
+        return c->foreign.data;
+    c->foreign_serial = 0;
+    const float *host = litho_cube_host(cube, error);
+    if (!host || !litho_cuda_reserve(c, &c->foreign, count * sizeof(float), error))
+        return NULL;
+    const double start = litho_now_ms();
+    if (!litho_cuda_upload(c->device, c->foreign.data, host, count, error))
+        return NULL;
+    litho_run_time(run, "upload", LITHO_STAGE_TRANSFER, litho_now_ms() - start, 4.0 * count, 0);
+    c->foreign_serial = cube->serial;
+    return c->foreign.data;
+}
+
+const float *litho_cuda_input_pieces(LithoCudaContext *c, const LithoCube *cube,
+                                     LithoCudaArrived arrived, gpointer data, LithoRun *run,
+                                     GError **error)
+{
+    LithoCube *mutable = (LithoCube *)cube; // the device copy is a cache, guarded by its lock
+    gboolean told = FALSE, here = TRUE, ok = TRUE;
+    const float *samples = NULL;
+    g_mutex_lock(&mutable->device_lock);
+    if (!cube->device) {
+        ok = upload_cube(c, mutable, arrived, data, run, error);
+        told = TRUE;
+    }
+    if (ok) {
+        here = cube->device->backend == litho_cuda_backend() &&
+               cube->device->device == c->device;
+        samples = here ? cube->device->data : NULL;
+    }
+    g_mutex_unlock(&mutable->device_lock);
+    if (ok && !here)
+        samples = from_elsewhere(c, cube, run, error);
+    if (samples && arrived && !told && !arrived(samples, litho_box_count(cube->held), data, error))
+        return NULL;
+    return samples;
+}
+
+const float *litho_cuda_input(LithoCudaContext *c, const LithoCube *cube, LithoRun *run,
+                              GError **error)
+{
+    return litho_cuda_input_pieces(c, cube, NULL, NULL, run, error);
+}
+
+float *litho_cuda_output(LithoCudaContext *c, const LithoCube *out, GError **error)
+{
+    const LithoBuffer *buffer = out->device;
+    if (buffer && buffer->backend == litho_cuda_backend() && buffer->device == c->device &&
+        buffer->count >= litho_box_count(out->held))
+        return buffer->data;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
+                "the result has no place on GPU %d, where it is to be computed", c->device);
+    return NULL;
+}
+
+// --- stages -----------------------------------------------------------------------------------
+
+// Records the boundary before mark `n_marks`. A failure to time must not cost a result.
+static gboolean record(LithoCudaContext *c)
+{
+    cudaEvent_t *event = &c->times[c->n_marks];
+    if (!*event && cudaEventCreate(event) != cudaSuccess)
+        *event = NULL;
+    return *event && cudaEventRecord(*event, c->stream) == cudaSuccess;
+}
+
+void litho_cuda_mark(LithoCudaContext *c, const char *name, LithoStageKind kind, double bytes,
+                     double flops)
+{
+    Mark *last = c->n_marks > 0 ? &c->marks[c->n_marks - 1] : NULL;
+    if (last && last->name && name && strcmp(last->name, name) == 0) {
+        last->bytes += bytes;
+        last->flops += flops;
+        return;
+    }
+    if (c->n_marks < MAX_MARKS && record(c))
+        c->marks[c->n_marks++] = (Mark){name, kind, bytes, flops};
+}
+
+void litho_cuda_mark_end(LithoCudaContext *c)
+{
+    litho_cuda_mark(c, NULL, LITHO_STAGE_COMPUTE, 0, 0);
+}
+
+static void drain(LithoCudaContext *c)
+{
+    cudaStreamSynchronize(c->stream);
+    cudaGetLastError();
+    c->n_marks = 0;
+    c->n_chunks = 0;
+}
+
+gboolean litho_cuda_step(LithoCudaContext *c, LithoRun *run, gint64 done, gint64 total,
+                         GError **error)
+{
+    cudaEvent_t this = c->chunks[c->n_chunks % 2], before = c->chunks[(c->n_chunks + 1) % 2];
+    gboolean ok = LITHO_CUDA(cudaEventRecord(this, c->stream), error) &&
+                  (c->n_chunks == 0 || LITHO_CUDA(cudaEventSynchronize(before), error)) &&
+                  litho_run_step(run, done, total, error);
+    c->n_chunks++;
+    if (!ok)
+        drain(c);
+    return ok;
+}
+
+gboolean litho_cuda_finish(LithoCudaContext *c, LithoRun *run, GError **error)
+{
+    gboolean timed = record(c);
+    if (!LITHO_CUDA(cudaStreamSynchronize(c->stream), error)) {
+        drain(c);
+        return FALSE;
+    }
+    for (int k = 0; timed && k < c->n_marks; k++) {
+        const Mark *m = &c->marks[k];
+        float ms = 0;
+        if (m->name && cudaEventElapsedTime(&ms, c->times[k], c->times[k + 1]) == cudaSuccess)
+            litho_run_time(run, m->name, m->kind, ms, m->bytes, m->flops);
+    }
+    c->n_marks = 0;
+    c->n_chunks = 0;
+    return TRUE;
+}

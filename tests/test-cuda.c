@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The CUDA module. Without a GPU: it loads, counts no devices and says why in one sentence. With
+// one: memory, copies, refusals, and the example operator against the CPU.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "kernels/template/template.h"
+
+// Skips (and says why) unless there is a GPU.
+static const LithoBackend *gpu_or_skip(void)
+{
+    const LithoBackend *cuda = litho_backend_cuda();
+    if (cuda->n_devices > 0)
+        return cuda;
+    g_test_skip(cuda->why_not);
+    return NULL;
+}
+
+static LithoCube *random_cube(gint64 n1, gint64 n2, gint64 n3)
+{
+    LithoGrid grid = litho_grid_new(n1, n2, n3);
+    LithoCube *cube = litho_cube_new(&grid, NULL);
+    GRand *rand = g_rand_new_with_seed(11);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
+        cube->samples[k] = (float)g_rand_double_range(rand, -1, 1);
+    for (gint64 k = 0; k < n1 * n2; k++)
+        cube->live[k] = g_rand_double(rand) > 0.1;
+    g_rand_free(rand);
+    return cube;
+}
+
+// Property: opening the module never fails the program. Either it counts devices, or the sentence
+// that says why not is there and is handed on by whoever asks for the device. A module that cannot
+// be loaded (undefined symbols, a driver library linked directly) fails here on any machine.
+static void test_loads(void)
+{
+    const LithoBackend *cuda = litho_backend_cuda();
+    g_assert_nonnull(cuda);
+    g_assert_null(strstr(cuda->why_not, "cannot be loaded"));
+    g_assert_null(strstr(cuda->why_not, "not built"));
+    if (cuda->n_devices > 0)
+        return;
+    g_assert_cmpuint(strlen(cuda->why_not), >, 10);
+    LithoDevice device;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_device_parse("cuda", &device, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE);
+    g_assert_nonnull(strstr(error->message, cuda->why_not));
+    g_autoptr(GError) refused = NULL;
+    g_assert_null(cuda->alloc(0, 16, &refused));
+    g_assert_error(refused, LITHO_ERROR, LITHO_ERROR_DEVICE);
+    g_test_message("%s", cuda->why_not);
+}
+
+// Property: what is uploaded comes back bit for bit, also over several pinned pieces, at odd
+// offsets, and pieces outside the buffer are refused.
+static void test_round_trip(void)
+{
+    const LithoBackend *cuda = gpu_or_skip();
+    if (!cuda)
+        return;
+    const gint64 n = (9 << 21) + 12345; // more than the ring of pinned pieces holds
+    g_autofree float *from = g_malloc(n * sizeof(float));
+    g_autofree float *to = g_malloc0(n * sizeof(float));
+    for (gint64 k = 0; k < n; k++)
+        from[k] = (float)(k * 0.37 + 1);
+    GError *error = NULL;
+    LithoBuffer *buffer = cuda->alloc(0, n, &error);
+    g_assert_no_error(error);
+    g_assert_true(cuda->upload(buffer, 0, from, n, &error));
+    g_assert_true(cuda->download(buffer, 0, to, n, &error));
+    g_assert_cmpmem(from, n * sizeof(float), to, n * sizeof(float));
+    g_assert_true(cuda->upload(buffer, 1001, from, 777, &error));
+    g_assert_true(cuda->download(buffer, 1001 + 5, to, 700, &error));
+    g_assert_cmpmem(from + 5, 700 * sizeof(float), to, 700 * sizeof(float));
+    g_assert_no_error(error);
+    g_assert_false(cuda->download(buffer, n - 1, to, 2, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+    g_clear_error(&error);
+    cuda->free(buffer);
+}
+
+// Property: a request beyond the card is refused with need and free in the sentence, and the device
+// works on afterwards.
+static void test_memory(void)
+{
+    const LithoBackend *cuda = gpu_or_skip();
+    if (!cuda)
+        return;
+    LithoDeviceInfo info;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(cuda->device_info(0, &info, &error));
+    g_assert_cmpuint(info.memory_total, >, (guint64)1 << 30);
+    g_assert_null(cuda->alloc(0, info.memory_total / 4 + 1, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+    g_assert_nonnull(strstr(error->message, "GiB"));
+    LithoBuffer *buffer = cuda->alloc(0, 1000, NULL);
+    g_assert_nonnull(buffer);
+    cuda->free(buffer);
+    g_test_message("%s, %s: %s", info.name, info.driver, error->message);
+}
+
+static LithoCube *run_on(const char *where, const LithoFlow *flow, const LithoCube *in,
+                         const LithoBox *region, LithoRun *run)
+{
+    LithoDevice device;
+    g_assert_true(litho_device_parse(where, &device, NULL));
+    LithoEngine *engine = litho_engine_new(device);
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = litho_engine_run(engine, flow, in, region, run, &error);
+    g_assert_no_error(error);
+    litho_engine_free(engine);
+    return out;
+}
+
+// Property: the example gives the CPU's samples bit for bit (its kernels add in the same order),
+// over the whole cube and over a part, and a cube is uploaded once only.
+static void test_example(void)
+{
+    if (!gpu_or_skip())
+        return;
+    g_autoptr(LithoCube) in = random_cube(23, 17, 61);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    LithoTemplateParams *params = litho_flow_step(flow, 0)->params;
+    params->halfwidth = 3;
+    params->gain = 1.7;
+    LithoTimings *timings = litho_timings_new();
+    LithoRun run = {.timings = timings};
+    const LithoBox part = {{4, 3, 7}, {11, 9, 40}};
+    const LithoBox *regions[] = {NULL, &part};
+    for (int k = 0; k < 2; k++) {
+        g_autoptr(LithoCube) gpu = run_on("cuda", flow, in, regions[k], &run);
+        g_autoptr(LithoCube) cpu = run_on("cpu", flow, in, regions[k], NULL);
+        litho_timings_end_pass(timings);
+        g_assert_nonnull(litho_cube_host(gpu, NULL));
+        gint64 n = litho_box_count(cpu->held) * sizeof(float);
+        g_assert_cmpmem(gpu->samples, n, cpu->samples, n);
+    }
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    guint n = litho_timings_snapshot(timings, stages, G_N_ELEMENTS(stages));
+    gboolean seen_mean = FALSE;
+    for (guint k = 0; k < n; k++) {
+        if (strcmp(stages[k].name, "upload") == 0)
+            g_assert_cmpuint(stages[k].count, ==, 1);
+        seen_mean |= strcmp(stages[k].name, "mean") == 0 && stages[k].last_ms > 0;
+    }
+    g_assert_true(seen_mean);
+    litho_timings_unref(timings);
+}
+
+// Property: a cancelled run gives G_IO_ERROR_CANCELLED and nothing else.
+static void test_cancel(void)
+{
+    if (!gpu_or_skip())
+        return;
+    g_autoptr(LithoCube) in = random_cube(9, 5, 16);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    LithoDevice device;
+    g_assert_true(litho_device_parse("cuda:0", &device, NULL));
+    LithoEngine *engine = litho_engine_new(device);
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_cancellable_cancel(cancel);
+    LithoRun run = {.cancel = cancel};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(litho_engine_run(engine, flow, in, NULL, &run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
+    g_assert_nonnull(out);
+    litho_engine_free(engine);
+}
+
+// Property: the measured roofs are those of a GPU: above any host memory's bandwidth and any
+// scalar unit's rate, below what physics sells today (50 TB/s, 1 PFLOP/s in fp32).
+static void test_roof(void)
+{
+    const LithoBackend *cuda = gpu_or_skip();
+    if (!cuda)
+        return;
+    double bytes = 0, flops = 0;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(cuda->probe_roof(0, &bytes, &flops, &error));
+    g_assert_cmpfloat(bytes, >, 50e9);
+    g_assert_cmpfloat(bytes, <, 50e12);
+    g_assert_cmpfloat(flops, >, 1e12);
+    g_assert_cmpfloat(flops, <, 1e15);
+    g_test_message("copy %.0f GB/s, FMA %.1f TFLOP/s", bytes * 1e-9, flops * 1e-12);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/cuda/loads", test_loads);
+    g_test_add_func("/cuda/round-trip", test_round_trip);
+    g_test_add_func("/cuda/memory", test_memory);
+    g_test_add_func("/cuda/example", test_example);
+    g_test_add_func("/cuda/cancel", test_cancel);
+    g_test_add_func("/cuda/roof", test_roof);
+    return g_test_run();
+}
