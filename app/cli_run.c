@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/stream.h"
+
+typedef struct Options {
+    char *in, *out, *backend, *gpus, *timings, *progress;
+    int threads;
+    double memory;
+    gboolean dry_run, force;
+    LithoOpenOptions open;
+} Options;
+
+// --- what to run ------------------------------------------------------------------------------
+
+// `word` is "key=value", or "preset=NAME" as the first of them.
+static gboolean apply_word(LithoStep *step, const char *word, GError **error)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "'%s' is no setting; key=value is needed", word);
+        return FALSE;
+    }
+    g_autofree char *key = g_strndup(word, equals - word);
+    if (strcmp(key, "preset") == 0)
+        return litho_operator_preset(step->op, equals + 1, step->params, error);
+    return litho_param_parse(&step->op->params, step->params, key, equals + 1, error);
+}
+
+// words[0] is an operator or a recipe file, the others are settings of the operator (or of a
+// recipe's only step).
+LithoFlow *litho_cli_flow(char **words, GError **error)
+{
+    const LithoOperator *op = litho_operator_find(words[0]);
+    g_autoptr(LithoFlow) flow = NULL;
+    if (op) {
+        flow = litho_flow_new();
+        litho_flow_append(flow, op);
+    } else if (g_file_test(words[0], G_FILE_TEST_EXISTS)) {
+        flow = litho_flow_load(words[0], error);
+    } else {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "'%s' is neither an operator (see 'lithoscope-cli list') nor a recipe file",
+                    words[0]);
+    }
+    if (!flow)
+        return NULL;
+    if (words[1] && litho_flow_length(flow) != 1) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "settings such as %s can change a recipe of one step; this one has %u",
+                    words[1], litho_flow_length(flow));
+        return NULL;
+    }
+    for (char **word = words + 1; *word; word++)
+        if (!apply_word(litho_flow_step(flow, 0), *word, error))
+            return NULL;
+    return g_steal_pointer(&flow);
+}
+
+// --- where to run -----------------------------------------------------------------------------
+
+static GArray *parse_devices(const Options *o, GError **error)
+{
+    LithoDevice first;
+    if (!litho_device_parse(o->backend ? o->backend : "auto", &first, error))
+        return NULL;
+    GArray *devices = g_array_new(FALSE, FALSE, sizeof(LithoDevice));
+    int n = 1;
+    if (o->gpus && first.backend != litho_backend_cpu())
+        n = strcmp(o->gpus, "all") == 0 ? first.backend->n_devices : atoi(o->gpus);
+    if (n < 1 || first.index + n > first.backend->n_devices) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "--gpus is %s; this machine has %d", o->gpus, first.backend->n_devices);
+        g_array_unref(devices);
+        return NULL;
+    }
+    for (int k = 0; k < n; k++) {
+        LithoDevice device = {.backend = first.backend, .index = first.index + k};
+        g_array_append_val(devices, device);
+    }
+    return devices;
+}
+
+// --- telling ----------------------------------------------------------------------------------
+
+static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *options)
+{
+    const LithoAxis *a = plan->out.axis;
+    g_autofree char *label = litho_device_label(
+        options->n_devices ? options->devices[0] : litho_device_cpu(), options->threads);
+    printf("output    %ld x %ld x %ld samples, %.2f GiB\n", (long)a[0].n, (long)a[1].n,
+           (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / 1073741824.0);
+    printf("device    %s%s\n", label, options->n_devices > 1 ? " and others" : "");
+    printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
+           (long)plan->slab, (long)plan->halo);
+    printf("memory    %.3f GiB on the host", plan->host_bytes / 1073741824.0);
+    if (plan->device_bytes > 0)
+        printf(", %.3f GiB on each device", plan->device_bytes / 1073741824.0);
+    printf("\n");
+}
+
+static gboolean save_timings(const char *path, LithoRun *run, double seconds,
+                             const LithoStreamPlan *plan, GError **error)
+{
+    JsonNode *root = litho_timings_to_json(run->timings);
+    JsonObject *object = json_node_get_object(root);
+    json_object_set_double_member(object, "seconds", seconds);
+    json_object_set_int_member(object, "traces", litho_grid_traces(&plan->out));
+    json_object_set_int_member(object, "slabs", plan->n_slabs);
+    json_object_set_member(object, "numbers", litho_report_to_json(run->report));
+    g_autofree char *text = json_to_string(root, TRUE);
+    json_node_unref(root);
+    return g_file_set_contents(path, text, -1, error);
+}
+
+// --- the command ------------------------------------------------------------------------------
+
+static gboolean refuse_overwrite(const Options *o, GError **error)
+{
+    if (o->force || !g_file_test(o->out, G_FILE_TEST_EXISTS))
+        return FALSE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "%s exists already; --force overwrites it", o->out);
+    return TRUE;
+}
+
+// Returns an exit status; `error` is set when it is not 0.
+static gboolean run_flow(const LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
+{
+    g_autoptr(GArray) devices = parse_devices(o, error);
+    if (!devices || (!o->dry_run && refuse_overwrite(o, error)))
+        return FALSE;
+    const char *paths[] = {o->in, NULL};
+    g_autoptr(LithoSurvey) survey = o->in ? litho_survey_open(paths, &o->open, run, error) : NULL;
+    if (o->in && !survey)
+        return FALSE;
+    const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
+    for (guint k = 0; notes && k < notes->len; k++)
+        fprintf(stderr, "note: %s\n", (char *)g_ptr_array_index(notes, k));
+
+    g_autofree char *note = litho_flow_command(flow, o->in ? litho_survey_name(survey) : NULL, "OUT");
+    LithoStreamOptions options = {
+        .devices = (const LithoDevice *)devices->data,
+        .n_devices = devices->len,
+        .threads = o->threads,
+        .memory = (guint64)(o->memory * 1073741824.0),
+        .save = {.force = o->force, .note = note},
+    };
+    LithoStreamPlan plan;
+    if (!litho_stream_plan(flow, survey, &options, &plan, error))
+        return FALSE;
+    if (o->dry_run) {
+        print_plan(&plan, &options);
+        return TRUE;
+    }
+    double start = litho_now_ms();
+    if (!litho_stream_run(flow, survey, o->out, &options, run, error))
+        return FALSE;
+    double seconds = (litho_now_ms() - start) * 1e-3;
+    return !o->timings || save_timings(o->timings, run, seconds, &plan, error);
+}
+
+int litho_cli_run(int argc, char **argv)
+{
+    Options o = {0};
+    const GOptionEntry entries[] = {
+        {"input", 'i', 0, G_OPTION_ARG_FILENAME, &o.in, "Input cube", "FILE"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Output cube", "FILE"},
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
+        {"gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus, "How many GPUs to use", "N|all"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
+        {"memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.memory,
+         "Host memory to stay under (default: half of what is free)", "GiB"},
+        {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite the output", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context =
+        g_option_context_new("OPERATOR|RECIPE.json [key=value ...] -i IN -o OUT");
+    g_option_context_set_summary(context, "Applies an operator or a recipe to a whole survey.");
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_add_group(context, litho_cli_open_group(&o.open));
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("run", error);
+    if (argc < 2 || (!o.out && !o.dry_run)) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s",
+                    argc < 2 ? "an operator or a recipe is needed" : "-o OUT is needed");
+        return litho_cli_misused("run", error);
+    }
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &error);
+    if (!flow)
+        return litho_cli_misused("run", error);
+    gboolean source = litho_flow_length(flow) > 0 && !litho_flow_step(flow, 0)->op->needs_input;
+    if (source == (o.in != NULL)) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s",
+                    source ? "this operator makes its own data and takes no -i"
+                           : "-i IN is needed");
+        return litho_cli_misused("run", error);
+    }
+
+    LithoRun run = {.threads = o.threads, .timings = litho_timings_new(),
+                    .report = litho_report_new()};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+        return litho_cli_misused("run", error);
+    gboolean ok = run_flow(flow, &o, &run, &error);
+    litho_cli_progress_end(&progress);
+    litho_timings_unref(run.timings);
+    litho_report_unref(run.report);
+    return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/run.h"
+
+// Progress of a command on stderr and cancel by SIGINT or SIGTERM.
+typedef struct LithoCliProgress {
+    GCancellable *cancel;
+    int form;           // private
+    gboolean shown;     // private: a line stands without its end
+    gint64 last_us;     // private
+} LithoCliProgress;
+
+// `form`: "auto" (a line that is rewritten when stderr is a terminal, else nothing), "plain" (a line
+// every second), "jsonl" (an object a line), "none". FALSE sets LITHO_ERROR_PARAMETER. Installs the
+// signal handler; one per process. Fills run's cancel and progress.
+gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, LithoRun *run,
+                                 GError **error);
+// Ends the line and frees. Call before printing anything else.
+void litho_cli_progress_end(LithoCliProgress *progress);

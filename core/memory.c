@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static gboolean read_number(const char *path, guint64 *value)
+{
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL) || !g_ascii_isdigit(text[0]))
+        return FALSE; // "max" = no limit
+    *value = g_ascii_strtoull(text, NULL, 10);
+    return TRUE;
+}
+
+static guint64 system_available(void)
+{
+    g_autofree char *text = NULL;
+    const char *at = NULL;
+    if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL))
+        at = strstr(text, "MemAvailable:");
+    return at ? g_ascii_strtoull(at + strlen("MemAvailable:"), NULL, 10) * 1024 : G_MAXUINT64;
+}
+
+static guint64 group_available(void)
+{
+    guint64 limit, used;
+    if (read_number("/sys/fs/cgroup/memory.max", &limit) &&
+        read_number("/sys/fs/cgroup/memory.current", &used))
+        return limit > used ? limit - used : 0;
+    return G_MAXUINT64;
+}
+
+static guint64 address_space_available(void)
+{
+    struct rlimit limit;
+    unsigned long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return G_MAXUINT64;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%llu", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    guint64 used = pages * (guint64)sysconf(_SC_PAGESIZE);
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+guint64 litho_memory_available(void)
+{
+    guint64 bytes = MIN(MIN(system_available(), group_available()), address_space_available());
+    return MAX(bytes, 1);
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+
+// Bytes this process may still take: the least of what the system has available, the control
+// group's limit and RLIMIT_AS. Never 0. Thread-safety: any thread.
+guint64 litho_memory_available(void);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "flow.h"
+#include "survey.h"
+#include "backend.h"
+
+// A tuned flow applied to a whole survey, on one or more devices, in bounded memory: slabs of
+// inlines with the operators' halo are read, computed and written while their neighbours are read
+// and written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
+// The samples do not depend on slab size, number of devices or threads.
+
+typedef struct LithoStreamOptions {
+    const LithoDevice *devices; // n_devices of one backend; none = the CPU
+    guint n_devices;
+    int threads;                // CPU threads in all; 0 = all
+    guint64 memory;             // host bytes to stay under; 0 = half of what is available
+    LithoSaveOptions save;
+} LithoStreamOptions;
+
+typedef struct LithoStreamPlan {
+    LithoGrid out;
+    gint64 slab;          // inlines of output at a time
+    gint64 n_slabs;
+    gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
+    guint64 host_bytes;   // needed at a time
+    guint64 device_bytes; // needed on each device, 0 = not known
+} LithoStreamPlan;
+
+// What a run would do. `survey` may be NULL for a flow that begins with a source.
+gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
+                           const LithoStreamOptions *options, LithoStreamPlan *plan,
+                           GError **error);
+// Runs it into `path`. Progress in inlines of output. On failure or cancel no file is left behind.
+gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
+                          const LithoStreamOptions *options, LithoRun *run, GError **error);

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds and runs all tests under a virtual display. Ends with the line
+# "N passed, N failed, N skipped"; the exit status is 0 when nothing failed.
+#   QUICK=1 ./test.sh   leaves out the sanitizer builds
+set -euo pipefail
+cd "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+. .ci/setup.sh
+exec 3>&1 1>&2   # everything but the last line goes to standard error
+
+install_missing "${runtime_packages[@]}" "${test_packages[@]}"
+export OMP_WAIT_POLICY=passive XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
+status=0
+logs=()
+
+# tests FOLDER [meson test options]
+run_tests() {
+  local dir=$1; shift
+  xvfb-run -a -s '-screen 0 2560x1440x24 +extension GLX' \
+    meson test -C "$dir" --no-rebuild --print-errorlogs "$@" || status=1
+  logs+=("$dir/meson-logs/testlog.json")
+}
+
+build_in build-test --buildtype=debugoptimized -Dwerror=true || status=2
+[ $status -eq 0 ] && run_tests build-test
+
+if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
+  # GTK, drivers and OpenMP's runtime are not ours to check: the parts that read files, keep state
+  # and share data between threads are.
+  build_in build-asan --buildtype=debugoptimized -Dwerror=true -Db_sanitize=address,undefined \
+    -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
+  [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    run_tests build-asan --suite quick --timeout-multiplier 4
+  build_in build-tsan --buildtype=debugoptimized -Dwerror=true -Db_sanitize=thread \
+    -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
+  [ $status -ne 2 ] && run_tests build-tsan engine --timeout-multiplier 4
+fi
+
+.ci/count "${logs[@]}" >&3 || status=1
+exit $status

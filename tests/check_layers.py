@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Reads every #include and fails when one draws an arrow that the architecture forbids.
+
+    app -> everything; ui -> render, core, GTK; render -> core, epoxy, cairo; kernels -> core, FFTW, BLAS,
+    OpenMP (CUDA only in *_cuda.c, *.cu and kernels/cuda); core -> GLib, GIO, json-glib, libsegyio.
+
+With --self-test it also checks that a forbidden include is found, so that a pass means something.
+"""
+import os
+import re
+import sys
+
+OWN = {
+    "core": {"core"},
+    "kernels": {"kernels", "core"},
+    "render": {"render", "core"},
+    "ui": {"ui", "render", "core"},
+    "app": {"app", "ui", "render", "kernels", "core"},
+    "tests": {"tests", "app", "ui", "render", "kernels", "core"},
+}
+# header prefix -> folders that may include it
+FOREIGN = [
+    (r"gtk/|gdk/|gsk/|graphene", {"ui", "app", "tests"}),
+    (r"epoxy/|GL/|EGL/|KHR/", {"render", "ui", "app", "tests", "cuda"}),
+    (r"cairo|pango", {"render", "ui", "app", "tests"}),
+    (r"cuda|cufft|cublas|cusolver|nccl|cooperative_groups|mma\.h|cub/", {"cuda"}),
+    (r"fftw3", {"kernels", "tests"}),
+    (r"lapacke|cblas|openblas", {"kernels", "cuda", "app", "tests"}),
+    (r"segyio", {"core", "tests"}),
+    (r"zfp", {"kernels", "app", "tests"}),
+    (r"zstd", {"kernels", "app", "tests"}),
+    (r"mpi\.h", {"app"}),
+]
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def role(path):
+    """The folder's name, or "cuda" for the parts of kernels/ that live in the module."""
+    top = path.split("/")[0]
+    if top == "kernels" and (path.startswith("kernels/cuda/") or re.search(r"(_cuda[a-z_0-9]*\.[ch]|\.cuh?)$", path)):
+        return "cuda"
+    return top
+
+
+def violations(path, text):
+    who = role(path)
+    own = OWN.get("kernels" if who == "cuda" else who)
+    if own is None:
+        return
+    for quote, name in INCLUDE.findall(text):
+        top = name.split("/")[0]
+        if quote == '"' and "/" in name and top in OWN and top not in own:
+            yield f"{path}: includes {name}; {who}/ may use {', '.join(sorted(own))}"
+        if quote == '"' and who != "tests" and top in OWN and path.split("/")[0] != "kernels" and top == "kernels" and who != "app":
+            yield f"{path}: includes {name}; only app/ and tests/ may use kernels/"
+        for pattern, allowed in FOREIGN:
+            if quote == "<" and re.match(pattern, name) and who not in allowed:
+                yield f"{path}: includes <{name}>, which only {', '.join(sorted(allowed))} may use"
+        if who == "cuda" and path.endswith((".cu", ".cuh")) and re.match(r"glib|gio/|json-glib|core/", name):
+            yield f"{path}: includes {name}; .cu files take plain types only"
+
+
+def sources(root):
+    for top in OWN:
+        for folder, _, files in os.walk(os.path.join(root, top)):
+            for f in files:
+                if f.endswith((".c", ".h", ".cu", ".cuh")):
+                    full = os.path.join(folder, f)
+                    yield os.path.relpath(full, root), open(full, encoding="utf-8").read()
+
+
+def main():
+    root = sys.argv[1]
+    planted = [
+        ("core/x.c", "#include <gtk/gtk.h>"), ("core/x.c", "#include <fftw3.h>"),
+        ("ui/x.c", '#include "kernels/fx/fx.h"'), ("render/x.c", '#include "ui/window.h"'),
+        ("kernels/fx/x.c", "#include <cuda_runtime.h>"), ("kernels/fx/fx.cu", "#include <glib.h>"),
+        ("kernels/fx/x.c", '#include "render/texture.h"'), ("render/x.c", "#include <cuda.h>"),
+    ]
+    missed = [p for p, text in planted if not list(violations(p, text))]
+    fine = [("kernels/fx/fx_cuda.c", "#include <cuda_runtime.h>"), ("ui/x.c", '#include "render/a.h"')]
+    wrong = [p for p, text in fine if list(violations(p, text))]
+    found = [v for path, text in sources(root) for v in violations(path, text)]
+    for v in found:
+        print(v)
+    for p in missed + wrong:
+        print(f"self-test failed for {p}")
+    sys.exit(1 if found or missed or wrong else 0)
+
+
+main()

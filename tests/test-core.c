@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Values of core/: boxes, parameters, recipes, numbers about cubes, timings, generated cubes.
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/flow.h"
+#include "core/memory.h"
+#include "core/qc.h"
+#include "core/synth_parts.h"
+#include "kernels/kernels.h"
+#include "kernels/template/template.h"
+
+// Every operator of the program and the example: what holds for one must hold for all.
+static GPtrArray *all_operators(void)
+{
+    GPtrArray *all = g_ptr_array_new();
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        g_ptr_array_add(all, (gpointer)*op);
+    g_ptr_array_add(all, (gpointer)&litho_operator_template);
+    return all;
+}
+
+// --- boxes ------------------------------------------------------------------------------------
+
+// Property: set algebra of half-open boxes against counting cells one by one.
+static void test_boxes(void)
+{
+    LithoGrid grid = litho_grid_new(7, 6, 5);
+    LithoBox a = {{1, 0, 2}, {5, 4, 5}}, b = {{3, 2, 0}, {7, 6, 4}};
+    gint64 both = 0;
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 6; j++)
+            for (int k = 0; k < 5; k++)
+                both += i >= 3 && i < 5 && j >= 2 && j < 4 && k >= 2 && k < 4;
+    LithoBox both_box = litho_box_intersect(a, b), either = litho_box_union(a, b);
+    g_assert_cmpint(litho_box_count(both_box), ==, both);
+    g_assert_true(litho_box_contains(either, a) && litho_box_contains(either, b));
+    g_assert_true(litho_box_contains(a, both_box) && !litho_box_contains(both_box, a));
+    LithoBox apart = litho_box_intersect(a, (LithoBox){{6, 0, 0}, {7, 6, 5}});
+    g_assert_true(litho_box_empty(apart));
+    g_assert_cmpint(litho_box_count(apart), ==, 0);
+    LithoBox grown = litho_box_grow(&grid, a, (const gint64[3]){2, 1, 9});
+    g_assert_true(litho_box_equal(grown, (LithoBox){{0, 0, 0}, {7, 5, 5}}));
+    grid.axis[0].n = G_MAXINT64 / 2;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_grid_check(&grid, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+}
+
+// --- parameters -------------------------------------------------------------------------------
+
+// Property: every row of every operator says what people need, and its default is legal.
+static void test_declarations(void)
+{
+    g_autoptr(GPtrArray) all = all_operators();
+    for (guint o = 0; o < all->len; o++) {
+        const LithoOperator *op = g_ptr_array_index(all, o);
+        guint n_stages = g_strv_length((char **)op->stages);
+        g_autofree void *params = g_malloc0(op->params.size);
+        litho_param_defaults(&op->params, params);
+        g_assert_cmpstr(op->stages[0], ==, "plan");
+        for (guint k = 0; k < op->params.n; k++) {
+            const LithoParam *row = &op->params.rows[k];
+            g_test_message("%s.%s", op->key, row->key);
+            g_assert_true(row->label && *row->label && row->doc && *row->doc);
+            g_assert_cmpint(row->stage, >=, 0);
+            g_assert_cmpint(row->stage, <, n_stages);
+            g_assert_true(litho_param_find(&op->params, row->key) == row); // keys are unique
+            g_assert_cmpfloat(row->soft_min, <=, row->soft_max);
+            if (row->soft_min != row->soft_max)
+                g_assert_true(row->soft_min >= row->min && row->soft_max <= row->max);
+            g_autofree char *text = litho_param_print(row, params);
+            g_autoptr(GError) error = NULL;
+            g_assert_true(litho_param_parse(&op->params, params, row->key, text, &error));
+            g_assert_no_error(error);
+        }
+    }
+}
+
+// Property: what is printed reads back as the same bits, also for numbers without a short decimal.
+static void test_print_parse(void)
+{
+    const LithoParamTable *table = &litho_operator_template.params;
+    LithoTemplateParams a, b;
+    litho_param_defaults(table, &a);
+    for (int k = 1; k < 200; k++) {
+        a.gain = k / 7.0;
+        a.halfwidth = k % 51;
+        litho_param_defaults(table, &b);
+        for (guint r = 0; r < table->n; r++) {
+            g_autofree char *text = litho_param_print(&table->rows[r], &a);
+            g_assert_true(litho_param_parse(table, &b, table->rows[r].key, text, NULL));
+        }
+        g_assert_true(a.gain == b.gain && a.halfwidth == b.halfwidth);
+        g_assert_cmpint(litho_params_first_stage(table, &a, &b), ==, G_MAXINT);
+    }
+}
+
+// Property: illegal values are refused with a sentence that names key and legal range, and change
+// nothing.
+static void test_refusals(void)
+{
+    const LithoParamTable *table = &litho_operator_template.params;
+    const struct {
+        const char *key, *value, *needs;
+    } bad[] = {
+        {"gain", "0", "0.001 to 1000"}, {"gain", "nan", "gain"},        {"gain", "1x", "gain"},
+        {"halfwidth", "51", "0 to 50"}, {"halfwidth", "2.5", "whole"},  {"gain", "", "gain"},
+        {"halfwdth", "2", "halfwidth"}, {"halfwidth", "-1", "0 to 50"},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(bad); k++) {
+        LithoTemplateParams p;
+        litho_param_defaults(table, &p);
+        g_autoptr(GError) error = NULL;
+        g_assert_false(litho_param_parse(table, &p, bad[k].key, bad[k].value, &error));
+        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+        g_assert_nonnull(strstr(error->message, bad[k].needs));
+        g_assert_true(p.gain == 1 && p.halfwidth == 1);
+    }
+}
+
+// --- recipes ----------------------------------------------------------------------------------
+
+// Property: print, parse, print gives the same bytes, for every preset of every operator.
+static void test_recipe_round_trip(void)
+{
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        for (const LithoPreset *preset = (*op)->presets; preset && preset->name; preset++) {
+            g_autoptr(LithoFlow) flow = litho_flow_new();
+            LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, *op));
+            g_autoptr(GError) error = NULL;
+            g_assert_true(litho_operator_preset(*op, preset->name, step->params, &error));
+            g_autofree char *once = litho_flow_print(flow);
+            g_autoptr(LithoFlow) read = litho_flow_parse(once, &error);
+            g_assert_no_error(error);
+            g_autofree char *twice = litho_flow_print(read);
+            g_assert_cmpstr(once, ==, twice);
+            g_assert_true(litho_flow_equal(flow, read));
+        }
+}
+
+// Property: each kind of wrong recipe is refused with a sentence that names what is wrong.
+static void test_recipe_refusals(void)
+{
+    static const LithoOperator *const only[] = {&litho_operator_template, NULL};
+    litho_operators_register(only);
+    const struct {
+        const char *text, *names;
+    } bad[] = {
+        {"[]", "not a recipe"},
+        {"{\"lithoscope\":2,\"flow\":[]}", "version 1"},
+        {"{\"lithoscope\":1,\"flow\":[],\"x\":1}", "'x'"},
+        {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"magic\"}]}", "'magic'"},
+        {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"parms\":{}}]}", "'parms'"},
+        {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"params\":{\"gain\":1e9}}]}",
+         "0.001 to 1000"},
+        {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"params\":{\"gain\":[1]}}]}",
+         "gain"},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(bad); k++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_null(litho_flow_parse(bad[k].text, &error));
+        g_assert_nonnull(error);
+        g_assert_nonnull(strstr(error->message, bad[k].names));
+    }
+    g_autoptr(GError) error = NULL;
+    g_assert_null(litho_flow_parse("{ broken", &error));
+    g_assert_nonnull(error);
+    litho_kernels_init();
+}
+
+// Property: "Copy as command" names exactly the parameters that differ, quoted for a shell.
+static void test_command(void)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    ((LithoTemplateParams *)litho_flow_step(flow, 0)->params)->halfwidth = 4;
+    g_autofree char *command = litho_flow_command(flow, "my cube.sgy", "out.sgy");
+    g_assert_cmpstr(command, ==,
+                    "lithoscope-cli run template halfwidth=4 -i 'my cube.sgy' -o 'out.sgy'");
+}
+
+// --- numbers about cubes ----------------------------------------------------------------------
+
+static int compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Property: percentiles are exact: equal to sorting all magnitudes; dead traces do not count.
+static void test_percentile(void)
+{
+    LithoGrid grid = litho_grid_new(5, 7, 31);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    double sorted[5 * 7 * 31];
+    guint n = 0;
+    for (gint64 t = 0; t < 35; t++) {
+        cube->live[t] = t % 6 != 0;
+        for (gint64 k = 0; k < 31; k++) {
+            float x = (float)(litho_hash_normal(3, 1, t * 31 + k) * exp(t / 3.0));
+            cube->samples[t * 31 + k] = cube->live[t] ? x : 1e30f;
+            if (cube->live[t])
+                sorted[n++] = fabsf(x);
+        }
+    }
+    qsort(sorted, n, sizeof(double), compare_double);
+    const double percents[] = {0.1, 1, 37.5, 50, 90, 99, 99.9, 100};
+    for (guint k = 0; k < G_N_ELEMENTS(percents); k++) {
+        guint rank = MAX((guint)ceil(percents[k] / 100 * n), 1);
+        g_assert_cmpfloat(litho_qc_percentile(cube, percents[k]), ==, sorted[rank - 1]);
+    }
+    cube->samples[32] = NAN; // trace 1 is live: a NaN must be counted, not believed
+    LithoStats stats;
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    g_assert_cmpint(stats.bad, ==, 1);
+    g_assert_cmpint(stats.count, ==, n - 1);
+    g_assert_true(isfinite(stats.rms) && stats.max < 1e29);
+}
+
+// Property: SNR of a cube with known error is the analytic figure (1e-6 dB: double sums), masked
+// traces do not count, other shapes are refused.
+static void test_compare(void)
+{
+    LithoGrid grid = litho_grid_new(4, 4, 10), other = litho_grid_new(4, 4, 11);
+    g_autoptr(LithoCube) a = litho_cube_new(&grid, NULL);
+    g_autoptr(LithoCube) b = litho_cube_new(&grid, NULL);
+    g_autoptr(LithoCube) c = litho_cube_new(&other, NULL);
+    for (int k = 0; k < 160; k++) {
+        a->samples[k] = 2;
+        b->samples[k] = k % 2 ? 2.25f : 1.75f;
+    }
+    b->live[3] = 0;
+    b->samples[30] = 1e6f;
+    LithoDifference d;
+    g_assert_true(litho_qc_compare(b, a, NULL, &d, NULL));
+    g_assert_cmpfloat_with_epsilon(d.snr_db, 10 * log10(4 / 0.0625), 1e-6);
+    g_assert_cmpint(d.count, ==, 150);
+    g_assert_cmpfloat_with_epsilon(d.scale, 1, 1e-9);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_qc_compare(c, a, NULL, &d, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+}
+
+// --- timings ----------------------------------------------------------------------------------
+
+// Property: median, minimum and spread over the ring, sums inside a pass, dropped passes forgotten.
+static void test_timings(void)
+{
+    LithoTimings *timings = litho_timings_new();
+    for (int k = 1; k <= LITHO_TIMINGS_RING + 9; k++) {
+        litho_timings_add(timings, "solve", LITHO_STAGE_COMPUTE, k - 0.5, 10, 20);
+        litho_timings_add(timings, "solve", LITHO_STAGE_COMPUTE, 0.5, 1, 2);
+        litho_timings_end_pass(timings);
+        litho_timings_add(timings, "solve", LITHO_STAGE_COMPUTE, 1e6, 0, 0);
+        litho_timings_drop_pass(timings);
+    }
+    LithoStage s;
+    g_assert_cmpuint(litho_timings_snapshot(timings, &s, 1), ==, 1);
+    g_assert_cmpuint(s.count, ==, LITHO_TIMINGS_RING + 9);
+    g_assert_cmpfloat(s.last_ms, ==, LITHO_TIMINGS_RING + 9);
+    g_assert_cmpfloat(s.min_ms, ==, 10);
+    g_assert_cmpfloat(s.median_ms, ==, 10 + (LITHO_TIMINGS_RING - 1) / 2.0);
+    g_assert_cmpfloat(s.flops, ==, 22);
+    litho_timings_unref(timings);
+}
+
+// --- generated cubes --------------------------------------------------------------------------
+
+// Property: same parameters, same samples, whatever the number of threads; another seed, others.
+static void test_synth_repeats(void)
+{
+    const LithoSynth *synth = litho_synth_find("survey");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    litho_param_parse(&synth->params, params, "inlines", "17", NULL);
+    litho_param_parse(&synth->params, params, "xlines", "13", NULL);
+    LithoCube *cubes[3];
+    int threads = omp_get_max_threads();
+    for (int k = 0; k < 3; k++) {
+        omp_set_num_threads(k == 1 ? 3 : 1);
+        litho_param_parse(&synth->params, params, "seed", k == 2 ? "5" : "4", NULL);
+        g_assert_true(synth->make(params, NULL, &cubes[k], NULL, NULL, NULL));
+    }
+    omp_set_num_threads(threads);
+    gsize bytes = 17 * 13 * 300 * 4;
+    g_assert_cmpmem(cubes[0]->samples, bytes, cubes[1]->samples, bytes);
+    g_assert_cmpint(memcmp(cubes[0]->samples, cubes[2]->samples, bytes), !=, 0);
+    for (int k = 0; k < 3; k++)
+        litho_cube_unref(cubes[k]);
+}
+
+// Property: the noise has the SNR asked for (0.1 dB: 1e6 samples), the truth is free of it, and the
+// share of missing traces is as asked (1.5 %: 4000 traces).
+static void test_synth_truth(void)
+{
+    const LithoSynth *synth = litho_synth_find("planes");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    litho_param_parse(&synth->params, params, "snr", "-3", NULL);
+    litho_param_parse(&synth->params, params, "missing", "10", NULL);
+    g_autoptr(LithoCube) noisy = NULL;
+    g_autoptr(LithoCube) truth = NULL;
+    g_assert_true(synth->make(params, NULL, &noisy, &truth, NULL, NULL));
+    LithoDifference d;
+    g_assert_true(litho_qc_compare(noisy, truth, NULL, &d, NULL));
+    g_assert_cmpfloat_with_epsilon(d.snr_db, -3, 0.1);
+    double missing = 100.0 * (1 - litho_cube_count_live(noisy) / 4096.0);
+    g_assert_cmpfloat_with_epsilon(missing, 10, 1.5);
+    g_assert_cmpint(litho_cube_count_live(truth), ==, 4096);
+}
+
+// Property: the velocities of the survey fit its reflections: at a velocity step the clean trace is
+// larger than between steps.
+static void test_synth_velocity(void)
+{
+    const LithoSynth *synth = litho_synth_find("survey");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    litho_param_parse(&synth->params, params, "inlines", "3", NULL);
+    litho_param_parse(&synth->params, params, "diffractors", "0", NULL);
+    litho_param_parse(&synth->params, params, "layers", "12", NULL);
+    g_autoptr(LithoCube) truth = NULL;
+    g_autoptr(LithoCube) velocity = NULL;
+    g_assert_true(synth->make(params, NULL, NULL, &truth, &velocity, NULL));
+    double at = 0, away = 0;
+    int n_at = 0, n_away = 0;
+    for (gint64 j = 0; j < truth->grid.axis[1].n; j++)
+        for (gint64 k = 1; k < 300; k++) {
+            const float *v = litho_cube_trace(velocity, 1, j);
+            g_assert_true(v[k] >= 1500 && v[k] < 6000);
+            double a = fabs(litho_cube_trace(truth, 1, j)[k]);
+            if (v[k] != v[k - 1]) {
+                at += a;
+                n_at++;
+            } else {
+                away += a;
+                n_away++;
+            }
+        }
+    g_assert_cmpint(n_at, >, 100);
+    g_assert_cmpfloat(at / n_at, >, 2 * away / n_away);
+}
+
+// Property: a limit on the address space is seen.
+static void test_memory(void)
+{
+    guint64 bytes = litho_memory_available();
+    g_assert_cmpuint(bytes, >, 1 << 20);
+    g_assert_cmpuint(bytes, <, G_GUINT64_CONSTANT(1) << 50);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/grid/boxes", test_boxes);
+    g_test_add_func("/param/declarations", test_declarations);
+    g_test_add_func("/param/print-parse", test_print_parse);
+    g_test_add_func("/param/refusals", test_refusals);
+    g_test_add_func("/recipe/round-trip", test_recipe_round_trip);
+    g_test_add_func("/recipe/refusals", test_recipe_refusals);
+    g_test_add_func("/recipe/command", test_command);
+    g_test_add_func("/qc/percentile", test_percentile);
+    g_test_add_func("/qc/compare", test_compare);
+    g_test_add_func("/timings", test_timings);
+    g_test_add_func("/synth/repeats", test_synth_repeats);
+    g_test_add_func("/synth/truth", test_synth_truth);
+    g_test_add_func("/synth/velocity", test_synth_velocity);
+    g_test_add_func("/memory", test_memory);
+    return g_test_run();
+}
