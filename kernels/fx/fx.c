@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/fx/fx.h"
+
+#include "core/error.h"
+
+enum {
+    PLAN = LITHO_FX_STAGE_PLAN,
+    FFT = LITHO_FX_STAGE_FFT,
+    FILTER = LITHO_FX_STAGE_FILTER,
+    INVERSE = LITHO_FX_STAGE_INVERSE,
+};
+
+LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params)
+{
+    const int n[3] = {(int)grid->axis[0].n, (int)grid->axis[1].n, (int)grid->axis[2].n};
+    double step = fabs(grid->axis[2].step);
+    return litho_fx_geometry(n, grid->is_depth ? step / 1000 : step, params);
+}
+
+static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static gboolean refuse(GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, text);
+    return FALSE;
+}
+
+static gboolean check_windows(const LithoFxParams *p, GError **error)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        int window = litho_fx_window_length(p, axis);
+        if (window < 2 * p->half_width + 1)
+            return refuse(error, "half width %d needs a window of %d traces or more, this one has %d",
+                          p->half_width, 2 * p->half_width + 1, window);
+        if (p->stride > window)
+            return refuse(error, "a stride of %d leaves gaps between windows of %d traces",
+                          p->stride, window);
+    }
+    return TRUE;
+}
+
+static gboolean check(const LithoGrid *in, const void *params, GError **error)
+{
+    const LithoFxParams *p = params;
+    for (int axis = 0; in && axis < 3; axis++)
+        if (in->axis[axis].n > G_MAXINT / 4) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                        "an axis has %" G_GINT64_FORMAT " samples; this filter takes up to %d",
+                        in->axis[axis].n, G_MAXINT / 4);
+            return FALSE;
+        }
+    if (p->time_overlap >= p->time_window)
+        return refuse(error, "a time overlap of %d samples needs a longer time window than %d",
+                      p->time_overlap, p->time_window);
+    gint64 length = in ? MIN(in->axis[2].n, p->time_window) : p->time_window;
+    if (p->fft_length != 0 && p->fft_length < length)
+        return refuse(error, "an FFT length of %d is shorter than the time window of %d samples",
+                      p->fft_length, (int)length);
+    if (p->fmax > 0 && p->fmax < p->fmin)
+        return refuse(error, "the highest frequency, %g, lies below the lowest, %g", p->fmax,
+                      p->fmin);
+    return check_windows(p, error);
+}
+
+static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox region)
+{
+    LithoFxGeometry g = litho_fx_grid_geometry(in, params);
+    LithoBox box = region;
+    if (litho_box_empty(region))
+        return box;
+    for (int a = 0; a < 3; a++) {
+        int from, to;
+        litho_fx_needs(g.axis[a], a < 2 ? g.halo : 0, (int)region.lo[a], (int)region.hi[a], &from,
+                       &to);
+        box.lo[a] = from;
+        box.hi[a] = to;
+    }
+    return box;
+}
+
+// Slabs of whole strides waste the fewest windows at their borders.
+static gint64 slab(const LithoGrid *in, const void *params)
+{
+    return litho_fx_grid_geometry(in, params).axis[0].stride;
+}
+
+#define FX_FLOAT(field, ...) LITHO_FLOAT(LithoFxParams, field, __VA_ARGS__)
+#define FX_INT(field, ...) LITHO_INT(LithoFxParams, field, __VA_ARGS__)
+#define FX_BOOL(field, ...) LITHO_BOOL(LithoFxParams, field, __VA_ARGS__)
+#define FX_CHOICE(field, ...) LITHO_CHOICE(LithoFxParams, field, __VA_ARGS__)
+
+static const LithoParam rows[] = {
+    FX_FLOAT(prewhitening, .label = "Prewhitening", .unit = "%", .def = 10, .max = 1000,
+             .soft_min = 0.1, .soft_max = 300, .log = true, .stage = FILTER,
+             .doc = "Damping of the filter, in percent of the mean power: more removes more noise "
+                    "and more signal; 1 keeps amplitudes, 10 is typical, 100 is strong."),
+    FX_INT(half_width, .label = "Half width", .unit = "traces", .def = 3, .min = 1,
+           .max = LITHO_FX_MAX_HALF, .stage = FILTER,
+           .doc = "Neighbours on either side that predict a trace; 3 (48 neighbours) is typical, 2 "
+                  "is better in strong noise, more only where events cross at many dips."),
+    FX_INT(window, .label = "Window", .unit = "traces", .def = 20, .min = 3, .max = 200,
+           .soft_max = 50, .stage = FILTER,
+           .doc = "Size of the area one filter is designed on, where events must look plane; 20 is "
+                  "typical, 30 removes more noise where events stay plane that far."),
+    FX_BOOL(post, .label = "Restore amplitudes", .stage = FILTER,
+            .doc = "Rescales the damped prediction to least squares: switch on before amplitude "
+                   "work or with prewhitening of 30 % or more."),
+    FX_FLOAT(fmin, .label = "Lowest frequency", .unit = "Hz", .def = 3, .max = 1e6, .soft_max = 30,
+             .stage = FFT,
+             .doc = "Lower end of the filtered band; cycles per km on depth axes."),
+    FX_FLOAT(fmax, .label = "Highest frequency", .unit = "Hz", .def = 0, .max = 1e6,
+             .soft_max = 250, .stage = FFT,
+             .doc = "Upper end of the filtered band; 0 = 0.8 of the Nyquist frequency; cycles per "
+                    "km on depth axes."),
+    FX_CHOICE(outband, "pass\0mute\0", .label = "Outside the band", .stage = FILTER,
+              .doc = "Frequencies outside the band pass unchanged or are removed."),
+    FX_INT(time_window, .label = "Time window", .unit = "samples", .def = 150, .min = 8,
+           .max = 1 << 20, .soft_min = 32, .soft_max = 512, .advanced = true, .stage = PLAN,
+           .doc = "Length in which dips and spectra count as constant; 150 samples of 4 ms are "
+                  "typical."),
+    FX_INT(time_overlap, .label = "Time overlap", .unit = "samples", .def = 50, .max = 1 << 20,
+           .soft_max = 256, .advanced = true, .stage = PLAN,
+           .doc = "Samples over which neighbouring time windows are blended; a third to a half of "
+                  "the time window."),
+    FX_INT(fft_length, .label = "FFT length", .unit = "samples", .max = 1 << 21, .soft_max = 1024,
+           .advanced = true, .stage = PLAN,
+           .doc = "Length a time window is padded to with zeros; 0 = the next power of two."),
+    FX_INT(window_il, .label = "Window, inlines", .unit = "traces", .max = 200, .soft_max = 50,
+           .advanced = true, .stage = FILTER,
+           .doc = "Window along the inline axis; 0 = as Window."),
+    FX_INT(window_xl, .label = "Window, crosslines", .unit = "traces", .max = 200, .soft_max = 50,
+           .advanced = true, .stage = FILTER,
+           .doc = "Window along the crossline axis; 0 = as Window."),
+    FX_INT(stride, .label = "Stride", .unit = "traces", .max = 200, .soft_max = 50,
+           .advanced = true, .stage = FILTER,
+           .doc = "Distance of neighbouring windows, which are blended over the rest; 0 = 0.85 of "
+                  "the window (17 for 20)."),
+    FX_CHOICE(form, "cov\0acf\0", .label = "Equations", .advanced = true, .stage = FILTER,
+              .doc = "Covariance: exact least squares; autocorrelation: the classic Toeplitz form, "
+                     "about 1 dB worse and without fitted edges."),
+    FX_CHOICE(solver, "cholesky\0cg\0jacobi\0", .label = "Solver", .advanced = true,
+              .stage = FILTER,
+              .doc = "Cholesky is exact; conjugate gradients stop at 1e-4; Jacobi is here for "
+                     "comparison: it hardly ever converges, and Cholesky then takes over."),
+    FX_CHOICE(edge, "fit\0renorm\0zero\0", .label = "Survey edge", .advanced = true,
+              .stage = FILTER,
+              .doc = "Traces without neighbours on one side: own one-sided filters, rescaled "
+                     "filters, or zeros for what is missing."),
+    FX_INT(fill_passes, .label = "Fill passes", .def = 3, .max = 10, .advanced = true,
+           .stage = FILTER,
+           .doc = "Predictions of missing traces before the last pass, so that holes do not spoil "
+                  "their surroundings; 0 = none, 3 is typical."),
+    FX_BOOL(fill_dead, .label = "Write filled traces", .advanced = true, .stage = INVERSE,
+            .doc = "Writes the prediction into missing and dead traces; off leaves them as they "
+                   "are."),
+};
+
+static const char *const stages[] = {"plan", "time FFT", "design + filter", "inverse", NULL};
+
+static const LithoPreset presets[] = {
+    {"default", "", "a 20 x 20 window, 7 x 7 filter, 10 % prewhitening"},
+    {"fidelity", "prewhitening=1", "keeps amplitudes and steep detail; removes less noise"},
+    {"strong", "prewhitening=100", "removes 2 dB more noise; amplitudes shrink by up to 10 %"},
+    {NULL},
+};
+
+const LithoOperator litho_operator_fx = {
+    .key = "fx",
+    .title = "F-X prediction filter",
+    .summary = "Removes random noise: at every frequency each trace is predicted from its "
+               "neighbours in both directions; locally plane events are predictable, random noise "
+               "is not. Missing and dead traces are allowed for, survey edges get filters of their "
+               "own.",
+    .stages = stages,
+    .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoFxParams)},
+    .presets = presets,
+    .needs_input = TRUE,
+    .check = check,
+    .input_box = input_box,
+    .slab = slab,
+    .cpu = &litho_fx_cpu,
+};

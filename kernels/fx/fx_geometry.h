@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <math.h>
+#include <stdbool.h>
+
+// Parameters and geometry of the F-X filter: windows, blending weights, taps, frequency band and
+// halo. Plain C without GLib, so that CUDA code includes it too. Pure functions, any thread.
+//
+// What both backends compute, in this order (docs/fx.md tells why):
+//   1. A trace is absent in a time window when the cube's mask says so, when any of its samples
+//      there is not finite, or when all of them are zero. Its spectrum is zero; its samples are
+//      written back unchanged in that window's share (fill_dead: replaced by the prediction).
+//   2. Every time window, untapered and zero-padded, is transformed; bins of the band are filtered.
+//   3. Spatial window x bin: the design points are the present traces of the window whose block of
+//      (2 half_il + 1) x (2 half_xl + 1) traces lies inside the survey (it may leave the window).
+//      Fewer points than taps: the larger half width shrinks by one (the inline one on a tie)
+//      until there are enough; both 0: the window passes unchanged.
+//   4. A window with absent traces in its box (window widened by half) designs and predicts
+//      fill_passes times beforehand; each time the absent traces of the box take their prediction.
+//      All of that uses the window's own filter and the traces within 2 * half of the window only,
+//      so that a result never depends on what else is being computed.
+//      A prediction over neighbours still absent is divided by the share of sum |h| that is there
+//      (at least 1/8); a trace stays absent while fewer than 1/8 of its neighbours are present.
+//   5. Predictions are blended over the spatial windows in the frequency domain, in ascending order
+//      (inline window, then crossline window), and over the time windows after the inverse.
+
+enum { LITHO_FX_CHOLESKY, LITHO_FX_CG, LITHO_FX_JACOBI };
+enum { LITHO_FX_COV, LITHO_FX_ACF };
+enum { LITHO_FX_FIT, LITHO_FX_RENORM, LITHO_FX_ZERO };
+enum { LITHO_FX_PASS, LITHO_FX_MUTE };
+enum { LITHO_FX_STAGE_PLAN, LITHO_FX_STAGE_FFT, LITHO_FX_STAGE_FILTER, LITHO_FX_STAGE_INVERSE };
+enum { LITHO_FX_MAX_HALF = 5 };
+
+typedef struct LithoFxParams {
+    int time_window;     // samples; clipped to the trace
+    int time_overlap;    // samples
+    int fft_length;      // samples; 0 = next power of two
+    double fmin, fmax;   // Hz (cycles/km on depth axes); fmax 0 = 0.8 of Nyquist
+    int outband;         // LITHO_FX_PASS, LITHO_FX_MUTE
+    int window;          // traces, both axes
+    int window_il, window_xl; // traces; 0 = window
+    int stride;          // traces; 0 = 0.85 of the window, rounded down
+    int half_width;      // traces
+    double prewhitening; // % of the mean diagonal
+    int form;            // LITHO_FX_COV, LITHO_FX_ACF
+    int solver;          // LITHO_FX_CHOLESKY, ...
+    int edge;            // LITHO_FX_FIT, ...; the acf form knows no fit and takes renorm
+    int fill_passes;     // 0 = absent traces count as absent neighbours
+    bool post;           // rescale the damped prediction to least squares
+    bool fill_dead;      // write predictions into absent traces
+} LithoFxParams;
+
+#ifdef __CUDACC__
+#define LITHO_FX_FN static __host__ __device__ __forceinline__
+#else
+#define LITHO_FX_FN static inline __attribute__((unused))
+#endif
+
+// Overlapping windows along one axis: starts 0, stride, 2 stride, ..., the last flush with the end.
+typedef struct LithoFxAxis {
+    int n;      // samples or traces
+    int length; // of every window, <= n
+    int stride;
+    int count;  // windows
+} LithoFxAxis;
+
+LITHO_FX_FN LithoFxAxis litho_fx_axis(int n, int length, int stride)
+{
+    LithoFxAxis axis;
+    axis.n = n;
+    axis.length = n < length ? n : length;
+    axis.stride = stride > 1 ? stride : 1;
+    axis.count = 1 + (n - axis.length + axis.stride - 1) / axis.stride;
+    return axis;
+}
+
+LITHO_FX_FN int litho_fx_start(LithoFxAxis axis, int k)
+{
+    return k == axis.count - 1 ? axis.n - axis.length : k * axis.stride;
+}
+
+// First and last window that contain position i.
+LITHO_FX_FN int litho_fx_first(LithoFxAxis axis, int i)
+{
+    int k = i < axis.length ? 0 : (i - axis.length) / axis.stride + 1;
+    return k < axis.count ? k : axis.count - 1;
+}
+
+LITHO_FX_FN int litho_fx_last(LithoFxAxis axis, int i)
+{
+    if (i >= axis.n - axis.length)
+        return axis.count - 1;
+    return i / axis.stride < axis.count - 2 ? i / axis.stride : axis.count - 2;
+}
+
+// Trapezoid of window k at position i of the axis: linear ramps over the overlaps with the
+// neighbours, 1 between, 0 outside.
+LITHO_FX_FN float litho_fx_ramp(LithoFxAxis axis, int k, int i)
+{
+    int start = litho_fx_start(axis, k), j = i - start;
+    float w = 1;
+    if (j < 0 || j >= axis.length)
+        return 0;
+    if (k > 0) {
+        int overlap = litho_fx_start(axis, k - 1) + axis.length - start;
+        w = fminf(w, (float)(j + 1) / (float)(overlap + 1));
+    }
+    if (k < axis.count - 1) {
+        int overlap = start + axis.length - litho_fx_start(axis, k + 1);
+        w = fminf(w, (float)(axis.length - j) / (float)(overlap + 1));
+    }
+    return w;
+}
+
+// The same divided by the sum over the windows there: blending weights, which add up to one.
+LITHO_FX_FN float litho_fx_weight(LithoFxAxis axis, int k, int i)
+{
+    float sum = 0;
+    for (int m = litho_fx_first(axis, i); m <= litho_fx_last(axis, i); m++)
+        sum += litho_fx_ramp(axis, m, i);
+    return litho_fx_ramp(axis, k, i) / sum;
+}
+
+// Design centres of window k along an axis, [lo, hi): inside the window, blocks inside the survey.
+LITHO_FX_FN int litho_fx_centre_lo(LithoFxAxis axis, int k, int half)
+{
+    int start = litho_fx_start(axis, k);
+    return start > half ? start : half;
+}
+
+LITHO_FX_FN int litho_fx_centre_hi(LithoFxAxis axis, int k, int half)
+{
+    int end = litho_fx_start(axis, k) + axis.length;
+    return end < axis.n - half ? end : axis.n - half;
+}
+
+// Offsets of the block are numbered row by row, inline offset slowest; `taps` = size - 1 of them
+// surround the centre, number taps / 2. Number c + q and c - q are opposite: pair q = 1..taps / 2.
+LITHO_FX_FN int litho_fx_taps(int half_il, int half_xl)
+{
+    return (2 * half_il + 1) * (2 * half_xl + 1) - 1;
+}
+
+LITHO_FX_FN void litho_fx_offset(int half_il, int half_xl, int number, int *il, int *xl)
+{
+    *il = number / (2 * half_xl + 1) - half_il;
+    *xl = number % (2 * half_xl + 1) - half_xl;
+}
+
+// Everything the filter derives from a grid and its parameters.
+typedef struct LithoFxGeometry {
+    LithoFxAxis axis[3]; // inline, crossline, time
+    int nfft;
+    int bin, bins;       // first bin of the band, and how many
+    int half[2];         // inline, crossline; no larger than the survey bears
+    int halo;            // traces beyond a window that its result depends on
+} LithoFxGeometry;
+
+LITHO_FX_FN int litho_fx_window_length(const LithoFxParams *p, int axis)
+{
+    int own = axis == 0 ? p->window_il : p->window_xl;
+    return own > 0 ? own : p->window;
+}
+
+// `n`: inlines, crosslines, samples. `step`: sampling of the last axis in s (km on depth axes).
+LITHO_FX_FN LithoFxGeometry litho_fx_geometry(const int n[3], double step, const LithoFxParams *p)
+{
+    LithoFxGeometry g;
+    for (int a = 0; a < 2; a++) {
+        int length = litho_fx_window_length(p, a);
+        g.axis[a] = litho_fx_axis(n[a], length, p->stride > 0 ? p->stride : length * 17 / 20);
+        g.half[a] = p->half_width < (n[a] - 1) / 2 ? p->half_width : (n[a] - 1) / 2;
+    }
+    g.axis[2] = litho_fx_axis(n[2], p->time_window, p->time_window - p->time_overlap);
+    g.nfft = p->fft_length;
+    if (g.nfft == 0)
+        for (g.nfft = 1; g.nfft < g.axis[2].length;)
+            g.nfft *= 2;
+    double per_bin = step * g.nfft, top = p->fmax > 0 ? p->fmax * per_bin : 0.4 * g.nfft;
+    double first = ceil(p->fmin * per_bin - 1e-6), last = floor(top + 1e-6);
+    if (last > g.nfft / 2)
+        last = g.nfft / 2;
+    g.bin = first < last ? (int)first : (int)last;
+    g.bins = first <= last ? (int)(last - first) + 1 : 0;
+    g.halo = (p->fill_passes > 0 ? 2 : 1) * p->half_width;
+    return g;
+}
+
+// Input range [*from, *to) along an axis that output [lo, hi) depends on; `halo` 0 for time.
+LITHO_FX_FN void litho_fx_needs(LithoFxAxis axis, int halo, int lo, int hi, int *from, int *to)
+{
+    *from = litho_fx_start(axis, litho_fx_first(axis, lo)) - halo;
+    *to = litho_fx_start(axis, litho_fx_last(axis, hi - 1)) + axis.length + halo;
+    if (*from < 0)
+        *from = 0;
+    if (*to > axis.n)
+        *to = axis.n;
+}
