@@ -20,6 +20,7 @@ struct LithoWorker {
     double pending_ms;    // when `pending` was handed over
     GCancellable *cancel; // of the pass under way
     gint64 pass_us;       // its start, 0 = idle
+    gint64 grace_us;      // how old it may get before newer parameters end it
     LithoResult *newest;  // unseen
     guint64 generation;
     LithoProgress progress;
@@ -28,7 +29,7 @@ struct LithoWorker {
 
     // The worker thread's own.
     LithoEngine *engine;
-    double whole_s; // how long the last whole pass took; 0 = not known
+    double views_s, whole_s; // how long the last finished passes took; 0 = not known
 };
 
 static LithoWish *wish_copy(const LithoWish *wish)
@@ -106,7 +107,7 @@ static gboolean superseded(gpointer data)
     LithoWorker *worker = data;
     g_mutex_lock(&worker->lock);
     gboolean give_up = worker->pending && worker->pass_us > 0 &&
-                       g_get_monotonic_time() - worker->pass_us > LITHO_WORKER_GRACE_MS * 1000;
+                       g_get_monotonic_time() - worker->pass_us > worker->grace_us;
     g_mutex_unlock(&worker->lock);
     return give_up;
 }
@@ -133,15 +134,27 @@ static LithoCube *compute(Pass *pass, const LithoBox *region, LithoRun *run, GEr
 {
     LithoCube *out = litho_engine_run(pass->worker->engine, pass->wish->flow, pass->wish->in,
                                       region, run, error);
-    if (out)
-        litho_timings_end_pass(pass->worker->timings);
-    else
+    if (!out)
         litho_timings_drop_pass(pass->worker->timings);
     return out;
 }
 
+// A pass begins whose like took `last_s`. What the screen waits for is let finish when it takes less
+// than LITHO_WORKER_PATIENCE_MS: ending it at every event of a drag would leave the picture standing
+// until the drag is over. What nobody waits for ends after the short grace.
+static void begin_pass(LithoWorker *worker, double last_s, gboolean awaited)
+{
+    gboolean patient = awaited && last_s * 1000 < LITHO_WORKER_PATIENCE_MS;
+    g_mutex_lock(&worker->lock);
+    worker->pass_us = g_get_monotonic_time();
+    worker->grace_us = 1000 * (patient ? LITHO_WORKER_PATIENCE_MS : LITHO_WORKER_GRACE_MS);
+    g_mutex_unlock(&worker->lock);
+}
+
 static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
 {
+    double start = litho_now_ms();
+    begin_pass(pass->worker, pass->worker->views_s, TRUE);
     LithoResult *result = result_new(pass->wish, pass->wish_ms);
     for (guint k = 0; k < pass->wish->n_views; k++) {
         LithoCube *part = compute(pass, &pass->wish->views[k], run, error);
@@ -153,16 +166,25 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
     }
     result->report = litho_report_ref(pass->report);
     result->seconds = (litho_now_ms() - pass->wish_ms) * 1e-3;
+    pass->worker->views_s = (litho_now_ms() - start) * 1e-3;
+    // Times shown are of whole passes; those of the slices count when nothing else follows.
+    if (pass->wish->whole)
+        litho_timings_drop_pass(pass->worker->timings);
+    else
+        litho_timings_end_pass(pass->worker->timings);
     publish(pass->worker, result);
     return TRUE;
 }
 
-static gboolean compute_whole(Pass *pass, LithoRun *run, GError **error)
+// `awaited`: nothing of this wish is on screen yet.
+static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
+    begin_pass(pass->worker, pass->worker->whole_s, awaited);
     LithoCube *out = compute(pass, NULL, run, error);
     if (!out)
         return FALSE;
+    litho_timings_end_pass(pass->worker->timings);
     pass->worker->whole_s = (litho_now_ms() - start) * 1e-3;
     LithoResult *result = result_new(pass->wish, pass->wish_ms);
     g_ptr_array_add(result->parts, out);
@@ -180,7 +202,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         if (now.backend != wish->device.backend || now.index != wish->device.index) {
             g_clear_pointer(&worker->engine, litho_engine_free);
             litho_timings_reset(worker->timings);
-            worker->whole_s = 0;
+            worker->views_s = worker->whole_s = 0;
         }
     }
     if (!worker->engine)
@@ -206,7 +228,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     GError *error = NULL;
     gboolean ok = !views || compute_views(&pass, &run, &error);
     if (ok && (wish->whole || !views))
-        ok = compute_whole(&pass, &run, &error);
+        ok = compute_whole(&pass, !views, &run, &error);
     if (!ok && !litho_error_is_cancelled(error)) {
         LithoResult *result = result_new(wish, wish_ms);
         result->error = g_steal_pointer(&error);
@@ -230,7 +252,6 @@ static gpointer worker_main(gpointer data)
         g_set_object(&worker->cancel, NULL);
         worker->cancel = g_cancellable_new();
         GCancellable *cancel = g_object_ref(worker->cancel);
-        worker->pass_us = g_get_monotonic_time();
         worker->busy = TRUE;
         worker->progress = (LithoProgress){.what = "starting", .seconds_left = -1};
         g_mutex_unlock(&worker->lock);

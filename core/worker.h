@@ -5,11 +5,12 @@
 // The thread behind the window. It is told the newest wish (flow, input, visible slices) and answers
 // with the newest result; neither side ever waits for the other.
 //
-// Policy: a pass younger than LITHO_WORKER_GRACE_MS is finished although newer parameters wait
-// (cancelling at every event starves a drag); an older one is given up at its next step. What is
-// visible is computed first, then the rest of the cube; both give identical samples.
+// Policy: what is visible is computed first, then the rest of the cube; both give identical samples.
+// A pass younger than LITHO_WORKER_GRACE_MS is finished although newer parameters wait (cancelling
+// at every event starves a drag); an older one is given up at its next step. A pass that the screen
+// waits for may take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less.
 
-enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_MAX_VIEWS = 8 };
+enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 8 };
 
 typedef struct LithoWish {
     LithoFlow *flow;     // copied

@@ -159,6 +159,29 @@ static void test_newest_wins(void)
     litho_worker_free(worker);
 }
 
+// Property: during a drag whose slices take longer to compute than the pause between two events,
+// results keep coming; with a policy that gives up at every event there are none before the end.
+static void test_drag_is_fed(void)
+{
+    int wakes = 0;
+    g_autoptr(LithoCube) in = random_cube(60, 60, 400);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    guint results = 0;
+    for (guint64 tag = 1; tag <= 60; tag++) {
+        params_of(flow, 0)->halfwidth = 20 + tag % 20;
+        LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE,
+                          .tag = tag, .n_views = 1, .views = {litho_box_full(&in->grid)}};
+        litho_worker_submit(worker, &wish);
+        g_usleep(8000);
+        LithoResult *result = litho_worker_take(worker);
+        results += result != NULL && tag < 60;
+        litho_result_unref(result);
+    }
+    g_assert_cmpuint(results, >=, 2);
+    litho_worker_free(worker);
+}
+
 // Property: freeing a worker in the middle of its work returns within the 100 ms promise (500 ms
 // allowed here for a loaded machine and sanitizers).
 static void test_quit(void)
@@ -183,6 +206,7 @@ int main(int argc, char **argv)
     g_test_add_func("/engine/region", test_region);
     g_test_add_func("/engine/cancel", test_cancel);
     g_test_add_func("/worker/newest-wins", test_newest_wins);
+    g_test_add_func("/worker/drag-is-fed", test_drag_is_fed);
     g_test_add_func("/worker/quit", test_quit);
     return g_test_run();
 }
