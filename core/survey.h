@@ -22,6 +22,7 @@ typedef struct LithoOpenOptions {
     gboolean file_order;         // one line of traces in file order, no geometry
     gboolean strict;             // repairs become errors
     int duplicates;              // 0 first, 1 last, 2 mean
+    int domain;                  // of the sample axis: 0 find out, 1 time, 2 depth
     gboolean keep_zero_traces;   // all-zero traces count as live
 
     // First inline as soon as it can be shown, before the scan has finished. In the opening thread.
