@@ -311,6 +311,8 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads, const Litho
         return;
     }
     grid->has_xy = TRUE;
+    survey->xy_byte[0] = at.x_byte;
+    survey->xy_byte[1] = at.y_byte;
     complete_rank(&fit, grid);
     grid->xy_source = LITHO_FROM_FILE;
     g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence, "bytes %d/%d, residual %.2f of a bin",

@@ -228,6 +228,7 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
     case LITHO_LATTICE_BUILT:
         break;
     }
+    memcpy(scan->coordinates ? survey->xy_byte : survey->key_byte, scan->byte, sizeof scan->byte);
     if (scan->coordinates)
         litho_survey_note(survey, "no line numbers found; the lattice was fitted to the "
                           "coordinates at bytes %d/%d", scan->byte[0], scan->byte[1]);

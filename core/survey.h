@@ -103,6 +103,8 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
 gboolean litho_writer_put(LithoWriter *writer, const LithoCube *slab, LithoRun *run,
                           GError **error);
 gboolean litho_writer_finish(LithoWriter *writer, GError **error);
+// Sentences about what the format could not hold (samples clipped or not finite). Borrowed.
+const GPtrArray *litho_writer_notes(const LithoWriter *writer);
 void litho_writer_free(LithoWriter *writer);
 
 // The short way: whole cube, headers from cube->survey.

@@ -71,6 +71,7 @@ struct LithoSurvey {
     gint32 *shift;   // samples from the axis' start to the trace's first one, or NULL = 0
     GArray *repeats; // of LithoRepeat, sorted by cell: only for the mean of duplicates
     LithoSurveyCounts counts; // filled by the scan: traces, missing, dead, duplicates, offsets
+    int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
     gboolean zero_is_live;
     gint64 holed;       // atomic: cells flagged LITHO_CELL_HOLED
     gint64 bad_samples; // atomic; seen by reads so far, a sample read twice counts twice
