@@ -6,6 +6,8 @@
 #include "kernels/kernels.h"
 
 static const LithoCommand commands[] = {
+    {"info", litho_cli_info, "what a seismic file holds"},
+    {"convert", litho_cli_convert, "one file format to another"},
     {"list", litho_cli_list, "operators and their parameters"},
     {NULL},
 };

@@ -14,7 +14,8 @@ typedef struct Values {
     gint64 up, down;       // changes between neighbours in the file
 } Values;
 
-enum { BITMAP_RANGE = 1 << 28 }; // 32 MiB of bits; wider ranges are sorted instead
+// A bitmap costs range / 8 bytes, sorting 4 bytes a trace: the bitmap up to about the same memory.
+enum { BITMAP_BITS_PER_TRACE = 64, BITMAP_BITS = 1 << 16 };
 
 static gint64 gcd(gint64 a, gint64 b)
 {
@@ -96,7 +97,7 @@ static gboolean summarise(Values *v, const gint32 *key, const guint8 *flags, gin
                     "no trace has a header that is not all zeros; use --file-order");
         return FALSE;
     }
-    if ((gint64)v->high - v->low < BITMAP_RANGE)
+    if ((gint64)v->high - v->low < BITMAP_BITS + BITMAP_BITS_PER_TRACE * n)
         count_by_bitmap(v, key, flags, n);
     else if (!count_by_sorting(v, key, flags, n, error))
         return FALSE;

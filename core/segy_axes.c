@@ -191,9 +191,17 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
 
 static gboolean varies(const LithoHeads *heads, int byte)
 {
-    for (guint k = 1; k < heads->n; k++)
-        if (litho_head_i32(heads, k, byte) != litho_head_i32(heads, 0, byte))
+    gint32 first = 0;
+    gboolean have = FALSE;
+    for (guint k = 0; k < heads->n; k++) {
+        gint32 v = litho_head_i32(heads, k, byte);
+        if (v == G_MININT32 || litho_head_empty(heads, k))
+            continue;
+        if (have && v != first)
             return TRUE;
+        first = v;
+        have = TRUE;
+    }
     return FALSE;
 }
 
@@ -264,9 +272,9 @@ static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid 
                        : heads->trace[k];
         double x = litho_scaled(litho_head_i32(heads, k, at->x_byte), scalar);
         double y = litho_scaled(litho_head_i32(heads, k, at->y_byte), scalar);
-        if (x == 0 && y == 0) // no coordinates in this trace
-            continue;
-        if (before) { // second round: points far off the first fit (dead traces, typing errors) go
+        if ((x == 0 && y == 0) || litho_head_i32(heads, k, at->x_byte) == G_MININT32)
+            continue; // no coordinates in this trace; the second is what NaN becomes
+        if (before) { // later rounds: points far off the first fit (dead traces, typing errors) go
             double dx = before->origin[0] + i * before->di[0] + j * before->dj[0] - x;
             double dy = before->origin[1] + i * before->di[1] + j * before->dj[1] - y;
             if (hypot(dx, dy) > 3 * before->rms + 1e-6)
@@ -284,9 +292,13 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads, const Litho
     LithoGrid *grid = &survey->grid;
     if (!litho_segy_xy_bytes(heads, options, &at.x_byte, &at.y_byte))
         return;
-    LithoXyFit rough = {0}, fit = {0};
-    add_heads(&rough, heads, grid, &at, NULL);
-    add_heads(&fit, heads, grid, &at, &rough);
+    LithoXyFit fit = {0};
+    add_heads(&fit, heads, grid, &at, NULL);
+    for (int round = 0; round < 3 && fit.n > 2; round++) {
+        LithoXyFit before = fit;
+        fit = (LithoXyFit){0};
+        add_heads(&fit, heads, grid, &at, &before);
+    }
     if (fit.n < 2 || fit.rank == 0)
         return;
     double bin = hypot(fit.dj[0], fit.dj[1]);

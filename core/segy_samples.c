@@ -161,11 +161,8 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
         if (words && kept->len < 4 * MAX_WORDS)
             g_byte_array_append(kept, trace, MIN(ns * bytes, 4 * MAX_WORDS / MAX(take / 2, 1)) & ~3);
     }
-    // An all-zero cube, or one spike in a quiet one, must not lose its traces to the zero mask.
-    if (zero * 10 > take * 9 && !survey->zero_is_live) {
-        survey->zero_is_live = TRUE;
-        litho_survey_note(survey, "nearly all traces hold nothing but zeros; they count as live");
-    }
+    survey->looked_at += take;
+    survey->looked_zero += zero;
     if (!words)
         return TRUE;
     return judge_floats(survey, file, kept->data, kept->len / 4, options, error);

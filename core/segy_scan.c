@@ -22,6 +22,8 @@ static void take_header(LithoScan *scan, gint64 t, const guint8 *h, LithoOrder o
     scan->flags[t] = flags;
     for (int c = 0; c < 2 && scan->have_keys; c++) {
         gint32 value = litho_get_i32(h + scan->byte[c] - 1, order);
+        if (scan->coordinates && value == G_MININT32)
+            scan->flags[t] |= LITHO_SCAN_EMPTY; // what NaN becomes: no coordinate
         if (scan->coordinates) {
             double v = litho_scaled(value, litho_get_i16(h + 70, order)) / scan->scale;
             value = (gint32)CLAMP(rint(v), G_MININT32, G_MAXINT32);

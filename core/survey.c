@@ -147,7 +147,12 @@ static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths,
     }
     if (survey->files->len > 1)
         litho_survey_note(survey, "%u files read as one survey", survey->files->len);
-    survey->zero_is_live |= options->keep_zero_traces;
+    survey->zero_is_live = options->keep_zero_traces;
+    // An all-zero cube, or one spike in a quiet one, must not lose its traces to the zero mask.
+    if (survey->looked_zero * 10 > survey->looked_at * 9 && !survey->zero_is_live) {
+        survey->zero_is_live = TRUE;
+        litho_survey_note(survey, "nearly all traces hold nothing but zeros; they count as live");
+    }
     if (!litho_segy_geometry(survey, options, run, error))
         return FALSE;
     const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);

@@ -73,6 +73,7 @@ struct LithoSurvey {
     LithoSurveyCounts counts; // filled by the scan: traces, missing, dead, duplicates, offsets
     int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
     gboolean zero_is_live;
+    gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
     gint64 holed;       // atomic: cells flagged LITHO_CELL_HOLED
     gint64 bad_samples; // atomic; seen by reads so far, a sample read twice counts twice
 };

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdio.h>
+
+#include "app/cli.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "core/error.h"
+#include "core/survey.h"
+
+typedef struct Convert {
+    LithoOpenOptions open;
+    LithoSaveOptions save;
+    char *missing, *endian, *note, *progress;
+} Convert;
+
+enum { SLAB_BYTES = 256 << 20 }; // samples in memory at a time, so that any size converts
+
+static gboolean copy_slabs(LithoSurvey *survey, LithoWriter *writer, LithoRun *run, GError **error)
+{
+    const LithoGrid *g = litho_survey_grid(survey);
+    gint64 line = g->axis[1].n * g->axis[2].n * 4, step = CLAMP(SLAB_BYTES / line, 1, g->axis[0].n);
+    LithoBox box = litho_box_full(g);
+    for (gint64 i = 0; i < g->axis[0].n; i += step) {
+        box.lo[0] = i;
+        box.hi[0] = MIN(i + step, g->axis[0].n);
+        g_autoptr(LithoCube) slab = litho_survey_read(survey, &box, run, error);
+        litho_run_begin(run, "writing", "traces");
+        if (!slab || !litho_writer_put(writer, slab, run, error))
+            return FALSE;
+    }
+    return litho_writer_finish(writer, error);
+}
+
+static gboolean convert(Convert *c, char **in, const char *out, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)in, &c->open, run, error);
+    if (!survey)
+        return FALSE;
+    LithoWriter *writer =
+        litho_writer_new(out, litho_survey_grid(survey), survey, &c->save, error);
+    if (!writer)
+        return FALSE;
+    gboolean good = copy_slabs(survey, writer, run, error);
+    const GPtrArray *notes[] = {litho_survey_notes(survey), litho_writer_notes(writer)};
+    for (int list = 0; good && list < 2; list++)
+        for (guint k = 0; k < notes[list]->len; k++)
+            fprintf(stderr, "note: %s\n", (const char *)g_ptr_array_index(notes[list], k));
+    litho_writer_free(writer);
+    return good;
+}
+
+static gboolean check(Convert *c, int argc, GError **error)
+{
+    if (argc < 3) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "an input and an output are needed");
+        return FALSE;
+    }
+    if (c->endian && !litho_cli_endian(c->endian, &c->save.endian, error))
+        return FALSE;
+    if (c->missing && !g_str_equal(c->missing, "dead") && !g_str_equal(c->missing, "omit")) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--missing %s: omit or dead",
+                    c->missing);
+        return FALSE;
+    }
+    c->save.missing = c->missing && g_str_equal(c->missing, "dead");
+    c->save.note = c->note;
+    return TRUE;
+}
+
+static void convert_clear(Convert *c)
+{
+    g_free(c->missing);
+    g_free(c->endian);
+    g_free(c->note);
+    g_free(c->progress);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Convert, convert_clear)
+
+int litho_cli_convert(int argc, char **argv)
+{
+    g_auto(Convert) c = {0};
+    const GOptionEntry entries[] = {
+        {"format", 0, 0, G_OPTION_ARG_INT, &c.save.format,
+         "Sample format of the output (SEG-Y code: 1 IBM, 5 IEEE, 3 int16, ...)", "N"},
+        {"endian", 0, 0, G_OPTION_ARG_STRING, &c.endian, "Byte order of the output: big, little",
+         "ORDER"},
+        {"missing", 0, 0, G_OPTION_ARG_STRING, &c.missing,
+         "SEG-Y and SU: omit missing traces or write dead ones", "omit|dead"},
+        {"note", 0, 0, G_OPTION_ARG_STRING, &c.note, "Line for the text header", "TEXT"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &c.save.force, "Replace an existing output", NULL},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &c.progress, "auto, plain, jsonl or none", "FORM"},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("IN [IN ...] OUT");
+    g_option_context_set_summary(
+        context, "Reads one survey (of one or several files) and writes it in the format that the "
+                 "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw");
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_add_group(context, litho_cli_input_group(&c.open));
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&c, argc, &error))
+        return litho_cli_misused("convert", error);
+    LithoRun run = {0};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, c.progress ? c.progress : "auto", &run, &error))
+        return litho_cli_misused("convert", error);
+    g_autofree char **in = g_new0(char *, argc); // the words between command and output
+    for (int k = 1; k < argc - 1; k++)
+        in[k - 1] = argv[k];
+    gboolean good = convert(&c, in, argv[argc - 1], &run, &error);
+    litho_cli_progress_end(&progress);
+    return good ? LITHO_EXIT_OK : litho_cli_fail(error);
+}

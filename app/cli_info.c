@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "core/memory.h"
+#include "core/error.h"
+#include "core/qc.h"
+#include "core/survey.h"
+
+static const char *const sources[] = {"assumed", "file", "user", "computed"};
+static const char *const axis_names[] = {"inline", "crossline", "sample"};
+
+typedef struct Info {
+    LithoSurvey *survey;
+    LithoStats stats;
+    gboolean have_stats;
+    gint64 lines_read; // inlines the numbers come from
+} Info;
+
+// The amplitudes of the whole survey, or of the inlines in its middle that memory has room for.
+static gboolean read_stats(Info *info, LithoRun *run, GError **error)
+{
+    const LithoGrid *g = litho_survey_grid(info->survey);
+    gint64 line = g->axis[1].n * g->axis[2].n * 4;
+    gint64 room = (gint64)MIN(litho_memory_available() / 2, G_MAXINT64);
+    LithoBox box = litho_box_full(g);
+    gint64 n = info->lines_read = CLAMP(room / line, 1, g->axis[0].n);
+    box.lo[0] = (g->axis[0].n - n) / 2;
+    box.hi[0] = box.lo[0] + n;
+    g_autoptr(LithoCube) cube = litho_survey_read(info->survey, &box, run, error);
+    info->have_stats = cube && litho_qc_stats(cube, run, &info->stats, error);
+    return info->have_stats;
+}
+
+// --- for people -------------------------------------------------------------------------------
+
+static void print_axis(const LithoAxis *a, const char *name)
+{
+    printf("  %-10s %8" G_GINT64_FORMAT "   %.10g to %.10g step %.10g %s  [%s%s%s]\n", name, a->n,
+           a->first, litho_axis_value(a, (double)(a->n - 1)), a->step, a->unit, sources[a->source],
+           a->evidence[0] ? ": " : "", a->evidence);
+}
+
+static void print_geometry(const Info *info)
+{
+    const LithoGrid *g = litho_survey_grid(info->survey);
+    printf("axes\n");
+    for (int k = 0; k < 3; k++)
+        print_axis(&g->axis[k], k == 2 ? (g->is_depth ? "depth" : "time") : axis_names[k]);
+    printf("bins         %.6g m by %.6g m  [%s%s%s]\n", litho_grid_spacing(g, 0),
+           litho_grid_spacing(g, 1), sources[g->xy_source], g->xy_evidence[0] ? ": " : "",
+           g->xy_evidence);
+    if (g->has_xy && g->xy_source != LITHO_FROM_ASSUMED)
+        printf("origin       x %.10g  y %.10g m\n", g->origin[0], g->origin[1]);
+    const LithoCandidate *c;
+    guint n = litho_survey_candidates(info->survey, &c);
+    for (guint k = 0; k < MIN(n, 3); k++)
+        printf("%s %d/%d  score %.2f  (%s)\n", k == 0 ? "line bytes  " : "            ",
+               c[k].inline_byte, c[k].xline_byte, c[k].score, c[k].evidence);
+}
+
+static void print_counts(const Info *info)
+{
+    LithoSurveyCounts c = litho_survey_counts(info->survey);
+    printf("traces       %" G_GINT64_FORMAT " in the file; cells: %" G_GINT64_FORMAT
+           " live, %" G_GINT64_FORMAT " missing, %" G_GINT64_FORMAT " dead, %" G_GINT64_FORMAT
+           " zero; %" G_GINT64_FORMAT " duplicates, %" G_GINT64_FORMAT
+           " with bad samples, %" G_GINT64_FORMAT " offset%s\n",
+           c.traces, c.live, c.missing, c.dead, c.zero, c.duplicates, c.bad, c.offsets,
+           c.offsets == 1 ? "" : "s");
+}
+
+static void print_text(const Info *info)
+{
+    const LithoGrid *g = litho_survey_grid(info->survey);
+    const LithoStats *s = &info->stats;
+    printf("file         %s\nformat       %s\nsize         %" G_GINT64_FORMAT
+           " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " (%.4g GB as float32)\n",
+           litho_survey_path(info->survey), litho_survey_format(info->survey), g->axis[0].n,
+           g->axis[1].n, g->axis[2].n, (double)litho_grid_samples(g) * 4e-9);
+    print_geometry(info);
+    print_counts(info);
+    if (info->have_stats) {
+        printf("amplitudes   min %.6g  max %.6g  mean %.6g  rms %.6g\n"
+               "|amplitude|  p50 %.6g  p90 %.6g  p95 %.6g  p99 %.6g\n",
+               s->min, s->max, s->mean, s->rms, s->p50, s->p90, s->p95, s->p99);
+        if (info->lines_read < g->axis[0].n)
+            printf("             (of %" G_GINT64_FORMAT " inlines in the middle)\n",
+                   info->lines_read);
+    }
+    const GPtrArray *notes = litho_survey_notes(info->survey);
+    for (guint k = 0; k < notes->len; k++)
+        printf("note         %s\n", (const char *)g_ptr_array_index(notes, k));
+}
+
+// --- for programs -----------------------------------------------------------------------------
+
+static void add_string(JsonBuilder *b, const char *key, const char *value)
+{
+    json_builder_set_member_name(b, key);
+    json_builder_add_string_value(b, value);
+}
+
+static void add_int(JsonBuilder *b, const char *key, gint64 value)
+{
+    json_builder_set_member_name(b, key);
+    json_builder_add_int_value(b, value);
+}
+
+static void add_double(JsonBuilder *b, const char *key, double value)
+{
+    json_builder_set_member_name(b, key);
+    json_builder_add_double_value(b, value);
+}
+
+static void add_pair(JsonBuilder *b, const char *key, const double v[2])
+{
+    json_builder_set_member_name(b, key);
+    json_builder_begin_array(b);
+    json_builder_add_double_value(b, v[0]);
+    json_builder_add_double_value(b, v[1]);
+    json_builder_end_array(b);
+}
+
+static void add_grid(JsonBuilder *b, const LithoGrid *g)
+{
+    json_builder_set_member_name(b, "axes");
+    json_builder_begin_array(b);
+    for (int k = 0; k < 3; k++) {
+        const LithoAxis *a = &g->axis[k];
+        json_builder_begin_object(b);
+        add_string(b, "name", axis_names[k]);
+        add_int(b, "n", a->n);
+        add_double(b, "first", a->first);
+        add_double(b, "step", a->step);
+        add_double(b, "last", litho_axis_value(a, (double)(a->n - 1)));
+        add_string(b, "unit", a->unit);
+        add_string(b, "source", sources[a->source]);
+        add_string(b, "evidence", a->evidence);
+        json_builder_end_object(b);
+    }
+    json_builder_end_array(b);
+    add_string(b, "domain", g->is_depth ? "depth" : "time");
+    json_builder_set_member_name(b, "coordinates");
+    json_builder_begin_object(b);
+    add_pair(b, "origin", g->origin);
+    add_pair(b, "inline_step", g->inline_step);
+    add_pair(b, "xline_step", g->xline_step);
+    add_double(b, "inline_spacing", litho_grid_spacing(g, 0));
+    add_double(b, "xline_spacing", litho_grid_spacing(g, 1));
+    add_string(b, "source", sources[g->xy_source]);
+    add_string(b, "evidence", g->xy_evidence);
+    json_builder_end_object(b);
+}
+
+static void add_candidates(JsonBuilder *b, LithoSurvey *survey)
+{
+    const LithoCandidate *c;
+    guint n = litho_survey_candidates(survey, &c);
+    json_builder_set_member_name(b, "header_bytes");
+    json_builder_begin_array(b);
+    for (guint k = 0; k < n; k++) {
+        json_builder_begin_object(b);
+        add_int(b, "inline", c[k].inline_byte);
+        add_int(b, "xline", c[k].xline_byte);
+        add_double(b, "score", c[k].score);
+        add_string(b, "evidence", c[k].evidence);
+        json_builder_end_object(b);
+    }
+    json_builder_end_array(b);
+}
+
+static void add_counts(JsonBuilder *b, LithoSurvey *survey)
+{
+    LithoSurveyCounts c = litho_survey_counts(survey);
+    json_builder_set_member_name(b, "traces");
+    json_builder_begin_object(b);
+    add_int(b, "file", c.traces);
+    add_int(b, "live", c.live);
+    add_int(b, "missing", c.missing);
+    add_int(b, "dead", c.dead);
+    add_int(b, "zero", c.zero);
+    add_int(b, "duplicates", c.duplicates);
+    add_int(b, "bad", c.bad);
+    add_int(b, "offsets", c.offsets);
+    json_builder_end_object(b);
+}
+
+static void add_stats(JsonBuilder *b, const Info *info)
+{
+    const LithoStats *s = &info->stats;
+    json_builder_set_member_name(b, "amplitude");
+    json_builder_begin_object(b);
+    add_double(b, "min", s->min);
+    add_double(b, "max", s->max);
+    add_double(b, "mean", s->mean);
+    add_double(b, "rms", s->rms);
+    add_double(b, "p50", s->p50);
+    add_double(b, "p90", s->p90);
+    add_double(b, "p95", s->p95);
+    add_double(b, "p99", s->p99);
+    add_int(b, "samples", s->count);
+    add_int(b, "inlines", info->lines_read);
+    json_builder_end_object(b);
+}
+
+static void print_json(const Info *info)
+{
+    g_autoptr(JsonBuilder) b = json_builder_new();
+    const LithoGrid *g = litho_survey_grid(info->survey);
+    json_builder_begin_object(b);
+    add_string(b, "file", litho_survey_path(info->survey));
+    add_string(b, "format", litho_survey_format(info->survey));
+    json_builder_set_member_name(b, "shape");
+    json_builder_begin_array(b);
+    for (int k = 0; k < 3; k++)
+        json_builder_add_int_value(b, g->axis[k].n);
+    json_builder_end_array(b);
+    add_grid(b, g);
+    add_candidates(b, info->survey);
+    add_counts(b, info->survey);
+    if (info->have_stats)
+        add_stats(b, info);
+    json_builder_set_member_name(b, "notes");
+    json_builder_begin_array(b);
+    const GPtrArray *notes = litho_survey_notes(info->survey);
+    for (guint k = 0; k < notes->len; k++)
+        json_builder_add_string_value(b, g_ptr_array_index(notes, k));
+    json_builder_end_array(b);
+    add_string(b, "text", litho_survey_text(info->survey));
+    json_builder_end_object(b);
+    JsonNode *root = json_builder_get_root(b);
+    g_autofree char *text = json_to_string(root, TRUE);
+    printf("%s\n", text);
+    json_node_unref(root);
+}
+
+int litho_cli_info(int argc, char **argv)
+{
+    LithoOpenOptions open = {0};
+    gboolean json = FALSE, headers = FALSE, text = FALSE;
+    const GOptionEntry entries[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
+        {"headers", 0, 0, G_OPTION_ARG_NONE, &headers, "Headers only: do not read the samples",
+         NULL},
+        {"text", 0, 0, G_OPTION_ARG_NONE, &text, "Print the text header too", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("FILE [FILE ...]");
+    g_option_context_set_summary(context, "What a survey (of one or several files) holds.");
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_add_group(context, litho_cli_open_group(&open));
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("info", error);
+    if (argc < 2) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "a file is needed");
+        return litho_cli_misused("info", error);
+    }
+    LithoRun run = {0};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, "auto", &run, &error))
+        return litho_cli_misused("info", error);
+    Info info = {.survey =
+                     litho_survey_open((const char *const *)argv + 1, &open, &run, &error)};
+    gboolean good = info.survey && (headers || read_stats(&info, &run, &error));
+    litho_cli_progress_end(&progress);
+    if (good && json)
+        print_json(&info);
+    else if (good)
+        print_text(&info);
+    if (good && text && !json)
+        printf("\n%s", litho_survey_text(info.survey));
+    litho_survey_unref(info.survey);
+    return good ? LITHO_EXIT_OK : litho_cli_fail(error);
+}

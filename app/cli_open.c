@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli_open.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+gboolean litho_cli_endian(const char *word, int *endian, GError **error)
+{
+    *endian = g_ascii_strcasecmp(word, "big") == 0 ? 1 : g_ascii_strcasecmp(word, "little") == 0 ? 2 : 0;
+    if (*endian)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "'%s' is no byte order: big or little",
+                word);
+    return FALSE;
+}
+
+static gboolean on_endian(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)name;
+    LithoOpenOptions *open = data;
+    return litho_cli_endian(value, &open->endian, error);
+}
+
+static gboolean on_shape(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)name;
+    LithoOpenOptions *open = data;
+    g_auto(GStrv) words = g_strsplit_set(value, ",x", -1);
+    guint n = g_strv_length(words);
+    gboolean good = n == 2 || n == 3;
+    for (guint k = 0; good && k < n; k++) {
+        char *end;
+        open->shape[k] = g_ascii_strtoll(words[k], &end, 10);
+        good = end != words[k] && *end == 0 && open->shape[k] > 0;
+    }
+    if (good)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "--shape %s: N1,N2,N3 (inlines, crosslines, samples) is needed", value);
+    return FALSE;
+}
+
+static gboolean on_dtype(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)name, (void)error;
+    LithoOpenOptions *open = data;
+    open->dtype = g_intern_string(value);
+    return TRUE;
+}
+
+static gboolean on_duplicates(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)name;
+    static const char *const words[] = {"first", "last", "mean"};
+    LithoOpenOptions *open = data;
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        if (strcmp(value, words[k]) == 0) {
+            open->duplicates = (int)k;
+            return TRUE;
+        }
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "--duplicates %s: first, last or mean", value);
+    return FALSE;
+}
+
+static gboolean on_domain(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)value, (void)error;
+    LithoOpenOptions *open = data;
+    open->domain = strcmp(name, "--depth") == 0 ? 2 : 1;
+    return TRUE;
+}
+
+static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, const char *endian)
+{
+    const GOptionEntry entries[] = {
+        {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &open->dt, "Sample interval (s; m with --depth)", "DT"},
+        {"dx", 0, 0, G_OPTION_ARG_DOUBLE, &open->dx, "Distance from inline to inline (m)", "DX"},
+        {"dy", 0, 0, G_OPTION_ARG_DOUBLE, &open->dy, "Distance from crossline to crossline (m)",
+         "DY"},
+        {"shape", 0, 0, G_OPTION_ARG_CALLBACK, on_shape,
+         "Raw files: inlines, crosslines, samples; SEG-Y without line numbers: N1,N2", "N1,N2,N3"},
+        {"dtype", 0, 0, G_OPTION_ARG_CALLBACK, on_dtype,
+         "Raw files: float32, float64, int16 (float32 when not given)", "TYPE"},
+        {"inline-byte", 0, 0, G_OPTION_ARG_INT, &open->inline_byte,
+         "Trace header byte of the inline number", "BYTE"},
+        {"xline-byte", 0, 0, G_OPTION_ARG_INT, &open->xline_byte,
+         "Trace header byte of the crossline number", "BYTE"},
+        {"x-byte", 0, 0, G_OPTION_ARG_INT, &open->x_byte, "Trace header byte of X", "BYTE"},
+        {"y-byte", 0, 0, G_OPTION_ARG_INT, &open->y_byte, "Trace header byte of Y", "BYTE"},
+        {endian, 0, 0, G_OPTION_ARG_CALLBACK, on_endian, "Byte order of the input: big, little",
+         "ORDER"},
+        {format, 0, 0, G_OPTION_ARG_INT, &open->format,
+         "SEG-Y sample format of the input (1 IBM, 5 IEEE, 3 int16, ...)", "N"},
+        {"file-order", 0, 0, G_OPTION_ARG_NONE, &open->file_order,
+         "No geometry: one line of traces in file order", NULL},
+        {"duplicates", 0, 0, G_OPTION_ARG_CALLBACK, on_duplicates,
+         "Of traces with equal line numbers take the first, the last or the mean", "WHICH"},
+        {"keep-zero-traces", 0, 0, G_OPTION_ARG_NONE, &open->keep_zero_traces,
+         "Traces of zeros are data", NULL},
+        {"depth", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, on_domain,
+         "The sample axis is depth", NULL},
+        {"time", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, on_domain,
+         "The sample axis is time", NULL},
+        {"strict", 0, 0, G_OPTION_ARG_NONE, &open->strict, "Repairs are errors", NULL},
+        {NULL},
+    };
+    GOptionGroup *group = g_option_group_new("input", "Reading input files:",
+                                             "How input files are read", open, NULL);
+    g_option_group_add_entries(group, entries);
+    return group;
+}
+
+GOptionGroup *litho_cli_open_group(LithoOpenOptions *open)
+{
+    return make_group(open, "format", "endian");
+}
+
+GOptionGroup *litho_cli_input_group(LithoOpenOptions *open)
+{
+    return make_group(open, "in-format", "in-endian");
+}
