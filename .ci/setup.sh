@@ -8,6 +8,8 @@ runtime_packages=(
   libfftw3-dev libopenblas-dev liblapacke-dev libzstd-dev
   libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core adwaita-icon-theme
 )
+# The CUDA toolkit compiles its host code with a C++ compiler.
+if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then runtime_packages+=(g++); fi
 test_packages=(
   g++ xvfb xauth at-spi2-core dbus python3 python3-numpy python3-pyatspi libasan8 libubsan1 libtsan2
   clang libclang-rt-14-dev desktop-file-utils appstream
