@@ -5,9 +5,11 @@
 
 #include "app/cli.h"
 #include "app/cli_open.h"
+#include "app/peers.h"
 #include "app/progress.h"
 #include "core/engine.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/stream.h"
 
 typedef struct Options {
@@ -67,11 +69,14 @@ LithoFlow *litho_cli_flow(char **words, GError **error)
 
 // --- where to run -----------------------------------------------------------------------------
 
-static GArray *parse_devices(const Options *o, GError **error)
+// Under mpirun every process takes one device of its machine, in turn.
+static GArray *parse_devices(const Options *o, const LithoPeersModule *peers, GError **error)
 {
     LithoDevice first;
     if (!litho_device_parse(o->backend ? o->backend : "auto", &first, error))
         return NULL;
+    if (peers)
+        first.index = peers->local_rank % first.backend->n_devices;
     GArray *devices = g_array_new(FALSE, FALSE, sizeof(LithoDevice));
     int n = 1;
     if (o->gpus && first.backend != litho_backend_cpu())
@@ -132,10 +137,10 @@ static gboolean refuse_overwrite(const Options *o, GError **error)
     return TRUE;
 }
 
-// Returns an exit status; `error` is set when it is not 0.
-static gboolean run_flow(const LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
+static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPeersModule *peers,
+                         LithoRun *run, GError **error)
 {
-    g_autoptr(GArray) devices = parse_devices(o, error);
+    g_autoptr(GArray) devices = parse_devices(o, peers, error);
     if (!devices || (!o->dry_run && refuse_overwrite(o, error)))
         return FALSE;
     const char *paths[] = {o->in, NULL};
@@ -143,7 +148,8 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, LithoRun *run,
     if (o->in && !survey)
         return FALSE;
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
-    for (guint k = 0; notes && k < notes->len; k++)
+    gboolean speaks = !peers || peers->peers.rank == 0;
+    for (guint k = 0; speaks && notes && k < notes->len; k++)
         fprintf(stderr, "note: %s\n", (char *)g_ptr_array_index(notes, k));
 
     g_autofree char *note = litho_flow_command(flow, o->in ? litho_survey_name(survey) : NULL, "OUT");
@@ -153,7 +159,12 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, LithoRun *run,
         .threads = o->threads,
         .memory = (guint64)(o->memory * 1073741824.0),
         .save = {.force = o->force, .note = note},
+        .peers = peers ? &peers->peers : NULL,
     };
+    if (peers && options.memory == 0)
+        options.memory = litho_memory_available() / 2 / peers->local_n;
+    if (peers)
+        options.memory = peers->least(options.memory);
     LithoStreamPlan plan;
     if (!litho_stream_plan(flow, survey, &options, &plan, error))
         return FALSE;
@@ -165,7 +176,7 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, LithoRun *run,
     if (!litho_stream_run(flow, survey, o->out, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
-    return !o->timings || save_timings(o->timings, run, seconds, &plan, error);
+    return !speaks || !o->timings || save_timings(o->timings, run, seconds, &plan, error);
 }
 
 int litho_cli_run(int argc, char **argv)
@@ -209,14 +220,23 @@ int litho_cli_run(int argc, char **argv)
         return litho_cli_misused("run", error);
     }
 
+    const LithoPeersModule *peers = litho_peers_start(&error);
+    if (error)
+        return litho_cli_fail(error);
     LithoRun run = {.threads = o.threads, .timings = litho_timings_new(),
                     .report = litho_report_new()};
     LithoCliProgress progress;
-    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+    const char *form = o.progress ? o.progress : "auto";
+    if (peers && peers->peers.rank != 0)
+        form = "none";
+    if (!litho_cli_progress_init(&progress, form, &run, &error))
         return litho_cli_misused("run", error);
-    gboolean ok = run_flow(flow, &o, &run, &error);
+    gboolean ok = run_flow(flow, &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
     litho_timings_unref(run.timings);
     litho_report_unref(run.report);
-    return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+    int status = ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+    if (peers)
+        peers->stop(status);
+    return status;
 }

@@ -5,8 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-// A device's engine is shared by two threads: while one computes, the other reads the next slab or
-// writes the last one.
+// A device's engine is shared by two threads: while one computes, the other reads the next slab.
 enum { THREADS_PER_DEVICE = 2 };
 
 static guint device_count(const LithoStreamOptions *options)
@@ -17,6 +16,11 @@ static guint device_count(const LithoStreamOptions *options)
 static LithoDevice device_at(const LithoStreamOptions *options, guint k)
 {
     return options->n_devices > 0 ? options->devices[k] : litho_device_cpu();
+}
+
+static int rank_count(const LithoStreamOptions *options)
+{
+    return options->peers ? options->peers->n : 1;
 }
 
 static LithoBox slab_box(const LithoGrid *out, gint64 lo, gint64 hi)
@@ -45,7 +49,7 @@ static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
     plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
     plan->device_bytes = cpu ? 0 : operators;
     // `operators` counts one input and one output already.
-    plan->host_bytes = device_count(options) * THREADS_PER_DEVICE * (input + output);
+    plan->host_bytes = device_count(options) * THREADS_PER_DEVICE * (input + 2 * output);
     if (cpu)
         plan->host_bytes += operators > input + output ? operators - input - output : input + output;
     return TRUE;
@@ -74,8 +78,9 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
     // More slabs than devices keep everybody busy; one is enough when there is nothing to share.
-    if (litho_flow_is_local(flow) && device_count(options) > 1)
-        n = MIN(n, (all + 4 * device_count(options) - 1) / (4 * device_count(options)));
+    gint64 shares = 4 * (gint64)device_count(options) * rank_count(options);
+    if (litho_flow_is_local(flow) && shares > 4)
+        n = MIN(n, (all + shares - 1) / shares);
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
@@ -94,198 +99,309 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
     return FALSE;
 }
 
-// --- running ----------------------------------------------------------------------------------
+// --- computing --------------------------------------------------------------------------------
+//
+// Lanes (threads) read and compute slabs and lay them down; the caller's thread takes them up in
+// order and writes them, or sends them to the rank that writes.
 
 typedef struct Stream {
     const LithoFlow *flow;
     LithoSurvey *survey;
     const LithoStreamOptions *options;
     LithoStreamPlan plan;
-    LithoWriter *writer;
+    int rank, ranks;
     LithoRun *run;
     GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
 
-    GMutex lock;
-    GCond turn;     // the next slab has been written
-    gint64 next;    // slab nobody has begun
-    gint64 written; // slabs in the file
-    GError *error;  // the first one
+    GMutex lock; // guards the rest
+    GCond changed;
+    LithoCube **done; // per slab: computed and not yet taken up
+    gint64 next;      // slab of ours that nobody has begun
+    gint64 taken;     // slabs taken up, ours and others'
+    gint64 ahead;     // slabs of all ranks that may be in the works beyond `taken`
+    GError *error;    // the first one
 } Stream;
 
 typedef struct Lane {
     Stream *stream;
-    LithoEngine *engine;
-    GMutex busy; // the engine
+    LithoEngine *engine; // shared by the lanes of a device
+    GMutex *busy;        // the engine
 } Lane;
 
+// Takes over `error`; the first one is kept.
 static void fail(Stream *s, GError *error)
 {
     g_mutex_lock(&s->lock);
     if (!s->error)
         s->error = error;
     else
-        g_error_free(error);
-    g_cond_broadcast(&s->turn);
+        g_clear_error(&error);
+    g_cond_broadcast(&s->changed);
     g_mutex_unlock(&s->lock);
     g_cancellable_cancel(s->cancel);
 }
 
+// The next slab of this rank, -1 when there is none or the run has failed. Waits while the slabs
+// computed but not yet written would grow past what the plan's memory allows.
 static gint64 begin_slab(Stream *s)
 {
     g_mutex_lock(&s->lock);
-    gint64 slab = s->error || s->next == s->plan.n_slabs ? -1 : s->next++;
+    while (!s->error && s->next < s->plan.n_slabs && s->next >= s->taken + s->ahead)
+        g_cond_wait(&s->changed, &s->lock);
+    gint64 slab = s->error || s->next >= s->plan.n_slabs ? -1 : s->next;
+    s->next += s->ranks;
     g_mutex_unlock(&s->lock);
     return slab;
-}
-
-// Slabs are written in order whoever finishes first. FALSE when the run has failed meanwhile.
-static gboolean wait_turn(Stream *s, gint64 slab)
-{
-    g_mutex_lock(&s->lock);
-    while (s->written != slab && !s->error)
-        g_cond_wait(&s->turn, &s->lock);
-    gboolean ok = !s->error;
-    g_mutex_unlock(&s->lock);
-    return ok;
-}
-
-static void end_slab(Stream *s)
-{
-    g_mutex_lock(&s->lock);
-    s->written++;
-    g_cond_broadcast(&s->turn);
-    g_mutex_unlock(&s->lock);
 }
 
 static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **error)
 {
     LithoBox need;
-    if (!litho_flow_input_box(s->flow, litho_survey_grid(s->survey), region, &need, error))
+    const LithoGrid *in = litho_survey_grid(s->survey);
+    if (!litho_flow_input_box(s->flow, in, region, &need, error))
         return NULL;
-    // Files are read in whole traces.
-    need.lo[2] = 0;
-    need.hi[2] = litho_survey_grid(s->survey)->axis[2].n;
+    need.lo[2] = 0; // files are read in whole traces
+    need.hi[2] = in->axis[2].n;
     double start = litho_now_ms();
-    LithoCube *in = litho_survey_read(s->survey, &need, run, error);
+    LithoCube *cube = litho_survey_read(s->survey, &need, run, error);
     litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start,
                    4.0 * litho_box_count(need), 0);
-    return in;
+    return cube;
 }
 
-static gboolean do_slab(Lane *lane, gint64 slab, GError **error)
+static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
 {
     Stream *s = lane->stream;
-    LithoRun run = {.cancel = s->cancel, .threads = s->run ? s->run->threads : 0,
-                    .timings = s->run ? s->run->timings : NULL,
-                    .report = s->run ? s->run->report : NULL,
+    LithoRun run = {.cancel = s->cancel, .threads = s->options->threads,
                     .device = litho_engine_device(lane->engine).index};
+    if (s->run) {
+        run.timings = s->run->timings;
+        run.report = s->run->report;
+    }
     LithoBox region = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
     g_autoptr(LithoCube) in = s->survey ? read_slab(s, region, &run, error) : NULL;
     if (s->survey && !in)
-        return FALSE;
-
-    g_mutex_lock(&lane->busy);
+        return NULL;
+    g_mutex_lock(lane->busy);
     if (s->plan.n_slabs == 1 && s->run) { // the operator's own progress says more than "0 of 1"
         run.on_progress = s->run->on_progress;
         run.progress_data = s->run->progress_data;
     }
-    g_autoptr(LithoCube) out = litho_engine_run(lane->engine, s->flow, in, &region, &run, error);
-    gboolean ok = out && litho_cube_host(out, error);
-    g_mutex_unlock(&lane->busy);
-    g_clear_pointer(&in, litho_cube_unref);
-    if (!ok || !wait_turn(s, slab))
-        return ok; // somebody else's failure is reported by them
-    double start = litho_now_ms();
-    ok = litho_writer_put(s->writer, out, &run, error);
-    litho_run_time(&run, "write", LITHO_STAGE_IO, litho_now_ms() - start,
-                   4.0 * litho_box_count(region), 0);
-    end_slab(s);
-    return ok;
+    LithoCube *out = litho_engine_run(lane->engine, s->flow, in, &region, &run, error);
+    if (out && !litho_cube_host(out, error))
+        g_clear_pointer(&out, litho_cube_unref);
+    g_mutex_unlock(lane->busy);
+    return out;
 }
 
 static gpointer lane_main(gpointer data)
 {
     Lane *lane = data;
-    for (gint64 slab; (slab = begin_slab(lane->stream)) >= 0;) {
+    Stream *s = lane->stream;
+    for (gint64 slab; (slab = begin_slab(s)) >= 0;) {
         GError *error = NULL;
-        if (!do_slab(lane, slab, &error)) {
-            fail(lane->stream, error);
+        LithoCube *out = do_slab(lane, slab, &error);
+        if (!out) {
+            fail(s, error);
             break;
         }
+        g_mutex_lock(&s->lock);
+        s->done[slab] = out;
+        g_cond_broadcast(&s->changed);
+        g_mutex_unlock(&s->lock);
     }
     return NULL;
 }
 
-// The caller's thread shows progress and passes its cancel on.
-static void watch(Stream *s)
+// --- taking up --------------------------------------------------------------------------------
+
+// What precedes a slab in a message between ranks.
+typedef struct Header {
+    gint64 slab;
+    gint64 samples, traces; // 0 = the sender has failed
+    char sentence[256];     // why
+} Header;
+
+static gboolean lost_peer(int rank, LithoRun *run, GError **error)
 {
-    litho_run_begin(s->run, "slabs", "inlines");
+    if (litho_run_step(run, 0, 1, error))
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d of this run has gone",
+                    rank);
+    return FALSE;
+}
+
+static gboolean send_slab(Stream *s, gint64 slab, const LithoCube *cube, GError **error)
+{
+    const LithoPeers *p = s->options->peers;
+    Header header = {.slab = slab, .samples = litho_cube_held_samples(cube),
+                     .traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1)};
+    if (p->send(&header, sizeof header, 0, s->run, p->data) &&
+        p->send(cube->samples, header.samples * sizeof(float), 0, s->run, p->data) &&
+        p->send(cube->live, header.traces, 0, s->run, p->data))
+        return TRUE;
+    return lost_peer(0, s->run, error);
+}
+
+static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
+{
+    const LithoPeers *p = s->options->peers;
+    int from = (int)(slab % s->ranks);
+    Header header;
+    if (!p->receive(&header, sizeof header, from, s->run, p->data)) {
+        lost_peer(from, s->run, error);
+        return NULL;
+    }
+    LithoBox box = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
+    if (header.slab != slab || header.samples != litho_box_count(box)) {
+        header.sentence[sizeof header.sentence - 1] = '\0';
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d: %s", from,
+                    header.samples == 0 ? header.sentence : "sent another slab than was its turn");
+        return NULL;
+    }
+    LithoCube *cube = litho_cube_new_box(&s->plan.out, box, error);
+    if (cube && p->receive(cube->samples, header.samples * sizeof(float), from, s->run, p->data) &&
+        p->receive(cube->live, header.traces, from, s->run, p->data))
+        return cube;
+    litho_cube_unref(cube);
+    if (!error || !*error)
+        lost_peer(from, s->run, error);
+    return NULL;
+}
+
+// Tells rank 0 why nothing more comes.
+static void send_failure(Stream *s, gint64 slab, const GError *why)
+{
+    Header header = {.slab = slab};
+    g_strlcpy(header.sentence, why->message, sizeof header.sentence);
+    s->options->peers->send(&header, sizeof header, 0, NULL, s->options->peers->data);
+}
+
+// Waits for a slab of ours; shows progress and passes the caller's cancel on meanwhile.
+static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
+{
     for (;;) {
         g_mutex_lock(&s->lock);
-        gint64 until = g_get_monotonic_time() + 30 * G_TIME_SPAN_MILLISECOND;
-        if (s->written < s->plan.n_slabs && !s->error)
-            g_cond_wait_until(&s->turn, &s->lock, until);
-        gint64 written = s->written;
-        gboolean over = s->error || written == s->plan.n_slabs;
+        if (!s->done[slab] && !s->error)
+            g_cond_wait_until(&s->changed, &s->lock,
+                              g_get_monotonic_time() + 30 * G_TIME_SPAN_MILLISECOND);
+        LithoCube *cube = g_steal_pointer(&s->done[slab]);
+        gboolean failed = s->error != NULL;
         g_mutex_unlock(&s->lock);
-        if (over)
-            return;
-        GError *error = NULL;
+        if (cube || failed)
+            return cube;
         gint64 total = s->plan.out.axis[0].n;
-        gboolean ok = s->plan.n_slabs > 1
-                          ? litho_run_step(s->run, MIN(written * s->plan.slab, total), total, &error)
-                          : !litho_run_cancelled(s->run);
-        if (!ok && !error)
-            g_set_error_literal(&error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-        if (error)
-            fail(s, error);
+        gboolean more = s->plan.n_slabs > 1
+                            ? litho_run_step(s->run, MIN(slab * s->plan.slab, total), total, error)
+                            : !litho_run_cancelled(s->run);
+        if (!more) {
+            if (error && !*error)
+                g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+            return NULL;
+        }
     }
 }
 
-static gboolean run_lanes(Stream *s, GError **error)
+static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *writer,
+                         GError **error)
 {
-    guint n = device_count(s->options);
-    g_autofree Lane *lanes = g_new0(Lane, n);
-    g_autofree GThread **threads = g_new0(GThread *, n * THREADS_PER_DEVICE);
-    for (guint k = 0; k < n; k++) {
-        lanes[k].stream = s;
-        lanes[k].engine = litho_engine_new(device_at(s->options, k));
-        g_mutex_init(&lanes[k].busy);
+    double start = litho_now_ms();
+    gboolean ok = writer ? litho_writer_put(writer, cube, NULL, error)
+                         : send_slab(s, slab, cube, error);
+    litho_run_time(s->run, writer ? "write" : "send", writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER,
+                   litho_now_ms() - start, 4.0 * litho_cube_held_samples(cube), 0);
+    return ok;
+}
+
+// FALSE: the reason is in s->error.
+static gboolean take_up(Stream *s, LithoWriter *writer)
+{
+    litho_run_begin(s->run, "slabs", "inlines");
+    for (gint64 slab = 0; slab < s->plan.n_slabs; slab++) {
+        gboolean ours = slab % s->ranks == s->rank;
+        GError *error = NULL;
+        LithoCube *cube = NULL;
+        if (ours)
+            cube = await_slab(s, slab, &error);
+        else if (s->rank == 0)
+            cube = receive_slab(s, slab, &error);
+        gboolean ok = (cube && put_slab(s, slab, cube, writer, &error)) || (!ours && s->rank != 0);
+        litho_cube_unref(cube);
+        if (error)
+            fail(s, error);
+        if (!ok) {
+            if (s->rank != 0)
+                send_failure(s, slab, s->error);
+            return FALSE;
+        }
+        g_mutex_lock(&s->lock);
+        s->taken = slab + 1;
+        g_cond_broadcast(&s->changed);
+        g_mutex_unlock(&s->lock);
     }
-    guint used = (guint)MIN((gint64)n * THREADS_PER_DEVICE, s->plan.n_slabs);
-    for (guint k = 0; k < used; k++)
-        threads[k] = g_thread_new("litho-slab", lane_main, &lanes[k % n]);
-    watch(s);
-    for (guint k = 0; k < used; k++)
+    if (s->plan.n_slabs > 1 && s->run)
+        litho_run_step(s->run, s->plan.out.axis[0].n, s->plan.out.axis[0].n, NULL);
+    return TRUE;
+}
+
+static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
+{
+    guint n = device_count(s->options), lanes = n * THREADS_PER_DEVICE;
+    g_autofree LithoEngine **engines = g_new0(LithoEngine *, n);
+    g_autofree GMutex *busy = g_new0(GMutex, n);
+    g_autofree Lane *lane = g_new0(Lane, lanes);
+    g_autofree GThread **threads = g_new0(GThread *, lanes);
+    for (guint k = 0; k < n; k++) {
+        engines[k] = litho_engine_new(device_at(s->options, k));
+        g_mutex_init(&busy[k]);
+    }
+    s->ahead = (gint64)lanes * s->ranks;
+    for (guint k = 0; k < lanes; k++) {
+        lane[k] = (Lane){.stream = s, .engine = engines[k % n], .busy = &busy[k % n]};
+        threads[k] = g_thread_new("litho-slab", lane_main, &lane[k]);
+    }
+    gboolean ok = take_up(s, writer);
+    for (guint k = 0; k < lanes; k++)
         g_thread_join(threads[k]);
     for (guint k = 0; k < n; k++) {
-        litho_engine_free(lanes[k].engine);
-        g_mutex_clear(&lanes[k].busy);
+        litho_engine_free(engines[k]);
+        g_mutex_clear(&busy[k]);
     }
-    if (!s->error)
-        return TRUE;
-    g_propagate_error(error, g_steal_pointer(&s->error));
-    return FALSE;
+    if (!ok)
+        g_propagate_error(error, g_steal_pointer(&s->error));
+    return ok;
 }
 
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error)
 {
-    Stream s = {.flow = flow, .survey = survey, .options = options, .run = run};
+    Stream s = {.flow = flow, .survey = survey, .options = options, .run = run, .ranks = 1};
     if (!litho_stream_plan(flow, survey, options, &s.plan, error))
         return FALSE;
-    s.writer = litho_writer_new(path, &s.plan.out, survey, &options->save, error);
-    if (!s.writer)
-        return FALSE;
+    if (options->peers) {
+        s.rank = options->peers->rank;
+        s.ranks = options->peers->n;
+    }
+    LithoWriter *writer = NULL;
+    if (s.rank == 0) {
+        writer = litho_writer_new(path, &s.plan.out, survey, &options->save, error);
+        if (!writer)
+            return FALSE;
+    }
+    s.next = s.rank;
+    s.done = g_new0(LithoCube *, s.plan.n_slabs);
     s.cancel = g_cancellable_new();
     g_mutex_init(&s.lock);
-    g_cond_init(&s.turn);
-    gboolean ok = run_lanes(&s, error) && litho_writer_finish(s.writer, error);
+    g_cond_init(&s.changed);
+    gboolean ok = run_lanes(&s, writer, error) && (!writer || litho_writer_finish(writer, error));
     if (run && run->timings)
         litho_timings_end_pass(run->timings);
-    litho_writer_free(s.writer);
+    if (writer)
+        litho_writer_free(writer);
+    for (gint64 k = 0; k < s.plan.n_slabs; k++)
+        litho_cube_unref(s.done[k]);
+    g_free(s.done);
     g_mutex_clear(&s.lock);
-    g_cond_clear(&s.turn);
+    g_cond_clear(&s.changed);
     g_object_unref(s.cancel);
     return ok;
 }

@@ -5,16 +5,28 @@
 #include "backend.h"
 
 // A tuned flow applied to a whole survey, on one or more devices, in bounded memory: slabs of
-// inlines with the operators' halo are read, computed and written while their neighbours are read
-// and written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
+// inlines with the operators' halo are computed while their neighbours are read and
+// written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
 // The samples do not depend on slab size, number of devices or threads.
+
+// Processes that share one run, each with its own devices: rank r computes slabs r, r + n, ...,
+// rank 0 writes the file. The calls are made from the thread that called litho_stream_run() only.
+typedef struct LithoPeers {
+    int rank, n;
+    gpointer data;
+    // Whole messages, in order per sender. FALSE = the other side is gone or `run` was cancelled.
+    gboolean (*send)(const void *bytes, gsize count, int to, LithoRun *run, gpointer data);
+    gboolean (*receive)(void *bytes, gsize count, int from, LithoRun *run, gpointer data);
+} LithoPeers;
 
 typedef struct LithoStreamOptions {
     const LithoDevice *devices; // n_devices of one backend; none = the CPU
     guint n_devices;
     int threads;                // CPU threads in all; 0 = all
-    guint64 memory;             // host bytes to stay under; 0 = half of what is available
+    guint64 memory;             // host bytes to stay under; 0 = half of what is available. Peers
+                                // must all give the same, so that all plan the same slabs
     LithoSaveOptions save;
+    const LithoPeers *peers;    // NULL = alone
 } LithoStreamOptions;
 
 typedef struct LithoStreamPlan {
@@ -30,6 +42,8 @@ typedef struct LithoStreamPlan {
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoStreamPlan *plan,
                            GError **error);
-// Runs it into `path`. Progress in inlines of output. On failure or cancel no file is left behind.
+// Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output. On
+// failure or cancel no file is left behind; with peers the failing rank tells rank 0, and whoever
+// started the processes ends the others.
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/peers.h"
+
+#include <gmodule.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+static gboolean started_by_mpirun(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        const char *size = g_getenv(sizes[k]);
+        if (size && g_ascii_strtoll(size, NULL, 10) > 1)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static GModule *open_module(void)
+{
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (n <= 0)
+        return NULL;
+    exe[n] = '\0';
+    g_autofree char *here = g_path_get_dirname(exe);
+    const char *const folders[] = {"", "../lib/lithoscope"};
+    for (guint k = 0; k < G_N_ELEMENTS(folders); k++) {
+        g_autofree char *path = g_build_filename(here, folders[k], "lithoscope-mpi.so", NULL);
+        // Open MPI's own plugins look for the library's symbols globally.
+        GModule *module = g_file_test(path, G_FILE_TEST_EXISTS) ? g_module_open(path, 0) : NULL;
+        if (module) {
+            g_module_make_resident(module);
+            return module;
+        }
+    }
+    return NULL;
+}
+
+const LithoPeersModule *litho_peers_start(GError **error)
+{
+    if (!started_by_mpirun())
+        return NULL;
+    GModule *module = open_module();
+    gpointer symbol = NULL;
+    if (!module || !g_module_symbol(module, LITHO_PEERS_ENTRY, &symbol)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "started by mpirun, but lithoscope-mpi.so was not built or cannot be loaded%s%s",
+                    module ? "" : ": ", module ? "" : g_module_error() ? g_module_error() : "not found");
+        return NULL;
+    }
+    return ((LithoPeersEntry)symbol)(error);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/stream.h"
+
+// lithoscope-cli under mpirun. MPI is a module, lithoscope-mpi.so, opened only in a process that
+// mpirun started: everybody else neither needs nor loads an MPI library.
+
+typedef struct LithoPeersModule {
+    LithoPeers peers;
+    int local_rank, local_n;            // among the processes on this machine
+    guint64 (*least)(guint64 value);    // the smallest `value` any rank gave; collective
+    void (*stop)(int status);           // ends MPI; a status other than 0 ends the other ranks too
+} LithoPeersModule;
+
+// NULL without `error`: this process runs alone. NULL with `error`: mpirun started it, but the
+// module is missing or MPI refused.
+const LithoPeersModule *litho_peers_start(GError **error);
+
+#define LITHO_PEERS_ENTRY "litho_peers_entry"
+typedef const LithoPeersModule *(*LithoPeersEntry)(GError **error);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// lithoscope-mpi.so: LithoPeers by MPI. All calls come from one thread (MPI_THREAD_FUNNELED).
+#include <mpi.h>
+
+#include "app/peers.h"
+#include "core/error.h"
+
+enum { TAG_SLAB = 1, CHUNK = 1 << 30 }; // MPI counts are ints
+
+// Polls, so that a cancel is seen and no core spins: 0.2 ms is far below any slab's time.
+static gboolean wait_for(MPI_Request *request, LithoRun *run)
+{
+    int done = 0;
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+        if (litho_run_cancelled(run)) {
+            MPI_Cancel(request);
+            MPI_Request_free(request);
+            return FALSE;
+        }
+        g_usleep(200);
+    }
+    return done != 0;
+}
+
+static gboolean mpi_send(const void *bytes, gsize count, int to, LithoRun *run, gpointer data)
+{
+    (void)data;
+    const char *at = bytes;
+    while (count > 0) {
+        int n = (int)MIN(count, (gsize)CHUNK);
+        MPI_Request request;
+        if (MPI_Isend(at, n, MPI_BYTE, to, TAG_SLAB, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+            !wait_for(&request, run))
+            return FALSE;
+        at += n;
+        count -= n;
+    }
+    return TRUE;
+}
+
+static gboolean mpi_receive(void *bytes, gsize count, int from, LithoRun *run, gpointer data)
+{
+    (void)data;
+    char *at = bytes;
+    while (count > 0) {
+        int n = (int)MIN(count, (gsize)CHUNK);
+        MPI_Request request;
+        if (MPI_Irecv(at, n, MPI_BYTE, from, TAG_SLAB, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+            !wait_for(&request, run))
+            return FALSE;
+        at += n;
+        count -= n;
+    }
+    return TRUE;
+}
+
+static guint64 least(guint64 value)
+{
+    guint64 all = value;
+    MPI_Allreduce(&value, &all, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+// Ending the job at once would leave rank 0's half-written file behind: a failed rank has told
+// rank 0 (or rank 0 is waiting for it in vain) and gives it this long to clean up and end the job.
+enum { CLEAN_UP_S = 3 };
+
+static void stop(int status)
+{
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (status != 0 && rank != 0)
+        g_usleep(CLEAN_UP_S * G_USEC_PER_SEC);
+    if (status != 0)
+        MPI_Abort(MPI_COMM_WORLD, status);
+    MPI_Finalize();
+}
+
+const LithoPeersModule *litho_peers_entry(GError **error);
+
+const LithoPeersModule *litho_peers_entry(GError **error)
+{
+    static LithoPeersModule module = {.peers = {.send = mpi_send, .receive = mpi_receive},
+                                      .least = least, .stop = stop};
+    int provided = 0;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+        provided < MPI_THREAD_FUNNELED) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "MPI gives thread level %d; funneled (%d) is needed", provided,
+                    MPI_THREAD_FUNNELED);
+        return NULL;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &module.peers.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &module.peers.n);
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &module.local_rank);
+    MPI_Comm_size(node, &module.local_n);
+    MPI_Comm_free(&node);
+    return &module;
+}
