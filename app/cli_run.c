@@ -39,7 +39,7 @@ static gboolean apply_word(LithoStep *step, const char *word, GError **error)
 
 // words[0] is an operator or a recipe file, the others are settings of the operator (or of a
 // recipe's only step).
-LithoFlow *litho_cli_flow(char **words, GError **error)
+static LithoFlow *parse_flow(char **words, GError **error)
 {
     const LithoOperator *op = litho_operator_find(words[0]);
     g_autoptr(LithoFlow) flow = NULL;
@@ -209,7 +209,7 @@ int litho_cli_run(int argc, char **argv)
                     argc < 2 ? "an operator or a recipe is needed" : "-o OUT is needed");
         return litho_cli_misused("run", error);
     }
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &error);
+    g_autoptr(LithoFlow) flow = parse_flow(argv + 1, &error);
     if (!flow)
         return litho_cli_misused("run", error);
     gboolean source = litho_flow_length(flow) > 0 && !litho_flow_step(flow, 0)->op->needs_input;

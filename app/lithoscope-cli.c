@@ -9,6 +9,9 @@ static const LithoCommand commands[] = {
     {"info", litho_cli_info, "what a seismic file holds"},
     {"convert", litho_cli_convert, "one file format to another"},
     {"list", litho_cli_list, "operators and their parameters"},
+    {"run", litho_cli_run, "apply an operator or a recipe to a survey"},
+    {"synth", litho_cli_synth, "generate a cube with known truth"},
+    {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
     {NULL},
 };
 

@@ -276,6 +276,18 @@ static void send_failure(Stream *s, gint64 slab, const GError *why)
     s->options->peers->send(&header, sizeof header, 0, NULL, s->options->peers->data);
 }
 
+// Progress in inlines and the caller's cancel. A single slab shows the operator's progress instead.
+static gboolean step(Stream *s, gint64 slab, GError **error)
+{
+    gint64 total = s->plan.out.axis[0].n;
+    if (s->plan.n_slabs > 1)
+        return litho_run_step(s->run, MIN(slab * s->plan.slab, total), total, error);
+    if (!litho_run_cancelled(s->run))
+        return TRUE;
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
 // Waits for a slab of ours; shows progress and passes the caller's cancel on meanwhile.
 static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
 {
@@ -289,15 +301,8 @@ static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
         g_mutex_unlock(&s->lock);
         if (cube || failed)
             return cube;
-        gint64 total = s->plan.out.axis[0].n;
-        gboolean more = s->plan.n_slabs > 1
-                            ? litho_run_step(s->run, MIN(slab * s->plan.slab, total), total, error)
-                            : !litho_run_cancelled(s->run);
-        if (!more) {
-            if (error && !*error)
-                g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        if (!step(s, slab, error))
             return NULL;
-        }
     }
 }
 
@@ -320,7 +325,9 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
         gboolean ours = slab % s->ranks == s->rank;
         GError *error = NULL;
         LithoCube *cube = NULL;
-        if (ours)
+        if (!step(s, slab, &error))
+            ours = TRUE; // nobody's turn any more: the error ends the run
+        else if (ours)
             cube = await_slab(s, slab, &error);
         else if (s->rank == 0)
             cube = receive_slab(s, slab, &error);

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Surveys streamed through a flow, alone and shared between processes (played by threads here).
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/stream.h"
+#include "core/synth_parts.h"
+#include "kernels/template/template.h"
+
+static char *folder;
+
+static char *in_folder(const char *name)
+{
+    return g_build_filename(folder, name, NULL);
+}
+
+// A survey on disk: 41 x 7 x 50 samples, every 11th trace missing.
+static LithoSurvey *make_survey(void)
+{
+    g_autofree char *path = in_folder("in.sgy");
+    LithoGrid grid = litho_grid_new(41, 7, 50);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
+        cube->samples[k] = (float)litho_hash_normal(5, 1, k);
+    for (gint64 t = 0; t < litho_grid_traces(&grid); t += 11) {
+        cube->live[t] = 0;
+        memset(cube->samples + t * 50, 0, 50 * sizeof(float));
+    }
+    g_autoptr(GError) error = NULL;
+    litho_cube_save(cube, path, &(LithoSaveOptions){.force = TRUE}, NULL, &error);
+    g_assert_no_error(error);
+    const char *paths[] = {path, NULL};
+    LithoSurvey *survey = litho_survey_open(paths, NULL, NULL, &error);
+    g_assert_no_error(error);
+    return survey;
+}
+
+static LithoFlow *two_means(void)
+{
+    LithoFlow *flow = litho_flow_new();
+    for (int k = 0; k < 2; k++) {
+        litho_flow_append(flow, &litho_operator_template);
+        ((LithoTemplateParams *)litho_flow_step(flow, k)->params)->halfwidth = 2 + k;
+    }
+    return flow;
+}
+
+static LithoCube *load(const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    LithoCube *cube = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    return cube;
+}
+
+static void assert_same(const LithoCube *a, const LithoCube *b)
+{
+    gsize n = litho_cube_held_samples(a), traces = litho_grid_traces(&a->grid);
+    g_assert_true(litho_grid_equal(&a->grid, &b->grid));
+    g_assert_cmpmem(a->live, traces, b->live, traces);
+    g_assert_cmpmem(a->samples, n * 4, b->samples, n * 4);
+}
+
+// Property: the file does not depend on the slabs, and equals the resident run, bit for bit. The
+// memory budgets force 1 to 41 slabs; a halo or an order gone wrong shows at once.
+static void test_slabs(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autoptr(LithoCube) in = litho_survey_read(survey, NULL, NULL, NULL);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) expected = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
+    litho_engine_free(engine);
+    // What is masked stays masked and is not written: the comparison is with zeros there.
+    for (gint64 t = 0; t < 41 * 7; t++)
+        if (!expected->live[t])
+            memset(expected->samples + t * 50, 0, 200);
+
+    gint64 most = 0;
+    const guint64 budgets[] = {1 << 30, 400000, 200000, 120000};
+    for (guint k = 0; k < G_N_ELEMENTS(budgets); k++) {
+        g_autofree char *path = in_folder("slabs.sgy");
+        LithoStreamOptions options = {.memory = budgets[k], .save = {.force = TRUE}};
+        LithoStreamPlan plan;
+        g_autoptr(GError) error = NULL;
+        g_assert_true(litho_stream_plan(flow, survey, &options, &plan, &error));
+        g_assert_cmpuint(plan.host_bytes, <=, budgets[k]);
+        most = MAX(most, plan.n_slabs);
+        g_assert_true(litho_stream_run(flow, survey, path, &options, NULL, &error));
+        g_assert_no_error(error);
+        g_autoptr(LithoCube) out = load(path);
+        assert_same(out, expected);
+    }
+    g_assert_cmpint(most, >=, 6);
+}
+
+// Property: a budget below one slab is refused with both figures and leaves no file.
+static void test_too_little(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autofree char *path = in_folder("never.sgy");
+    LithoStreamOptions options = {.memory = 1000};
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_stream_run(flow, survey, path, &options, NULL, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
+// Property: a cancel between slabs ends the run as cancelled and removes the temporary file.
+typedef struct Fuse {
+    GCancellable *cancel;
+    gint64 at;
+} Fuse;
+
+static void burn(const LithoProgress *progress, gpointer data)
+{
+    Fuse *fuse = data;
+    if (progress->done >= fuse->at)
+        g_cancellable_cancel(fuse->cancel);
+}
+
+static guint files_in_folder(void)
+{
+    guint n = 0;
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    while (g_dir_read_name(dir))
+        n++;
+    g_dir_close(dir);
+    return n;
+}
+
+static void test_cancel(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autofree char *path = in_folder("cancelled.sgy");
+    guint before = files_in_folder();
+    Fuse fuse = {.cancel = g_cancellable_new(), .at = 0};
+    LithoRun run = {.cancel = fuse.cancel, .on_progress = burn, .progress_data = &fuse};
+    LithoStreamOptions options = {.memory = 200000};
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_stream_run(flow, survey, path, &options, &run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_assert_cmpuint(files_in_folder(), ==, before);
+    g_object_unref(fuse.cancel);
+}
+
+// --- several processes ------------------------------------------------------------------------
+
+enum { RANKS = 3 };
+
+static GAsyncQueue *wires[RANKS]; // messages of each rank to rank 0
+
+static gboolean wire_send(const void *bytes, gsize count, int to, LithoRun *run, gpointer data)
+{
+    (void)run;
+    g_assert_cmpint(to, ==, 0);
+    g_async_queue_push(wires[GPOINTER_TO_INT(data)], g_bytes_new(bytes, count));
+    return TRUE;
+}
+
+static gboolean wire_receive(void *bytes, gsize count, int from, LithoRun *run, gpointer data)
+{
+    (void)data;
+    (void)run;
+    GBytes *message = g_async_queue_timeout_pop(wires[from], 20 * G_USEC_PER_SEC);
+    gboolean ok = message && g_bytes_get_size(message) == count;
+    if (ok)
+        memcpy(bytes, g_bytes_get_data(message, NULL), count);
+    g_bytes_unref(message);
+    return ok;
+}
+
+typedef struct Rank {
+    int rank;
+    LithoSurvey *survey;
+    const char *path;
+    gboolean broken; // this rank's reading is cancelled from the start
+    gboolean ok;
+    GError *error;
+} Rank;
+
+static gpointer rank_main(gpointer data)
+{
+    Rank *r = data;
+    g_autoptr(LithoFlow) flow = two_means();
+    LithoPeers peers = {.rank = r->rank, .n = RANKS, .data = GINT_TO_POINTER(r->rank),
+                        .send = wire_send, .receive = wire_receive};
+    LithoStreamOptions options = {.memory = 200000, .peers = &peers, .save = {.force = TRUE}};
+    GCancellable *cancel = g_cancellable_new();
+    if (r->broken)
+        g_cancellable_cancel(cancel);
+    LithoRun run = {.cancel = cancel};
+    r->ok = litho_stream_run(flow, r->survey, r->path, &options, &run, &r->error);
+    g_object_unref(cancel);
+    return NULL;
+}
+
+static void run_ranks(Rank ranks[RANKS], LithoSurvey *survey, const char *path)
+{
+    GThread *threads[RANKS];
+    for (int k = 0; k < RANKS; k++) {
+        wires[k] = g_async_queue_new_full((GDestroyNotify)g_bytes_unref);
+        ranks[k].rank = k;
+        ranks[k].survey = survey;
+        ranks[k].path = path;
+        threads[k] = g_thread_new("rank", rank_main, &ranks[k]);
+    }
+    for (int k = 0; k < RANKS; k++)
+        g_thread_join(threads[k]);
+    for (int k = 0; k < RANKS; k++)
+        g_async_queue_unref(wires[k]);
+}
+
+// Property: three ranks write the same file as one.
+static void test_ranks(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autofree char *alone = in_folder("alone.sgy"), *shared = in_folder("shared.sgy");
+    LithoStreamOptions options = {.save = {.force = TRUE}};
+    g_assert_true(litho_stream_run(flow, survey, alone, &options, NULL, NULL));
+    Rank ranks[RANKS] = {{0}};
+    run_ranks(ranks, survey, shared);
+    for (int k = 0; k < RANKS; k++) {
+        g_assert_no_error(ranks[k].error);
+        g_assert_true(ranks[k].ok);
+    }
+    g_autoptr(LithoCube) a = load(alone);
+    g_autoptr(LithoCube) b = load(shared);
+    assert_same(a, b);
+}
+
+// Property: when one rank fails rank 0 says which and why, and no file stays behind.
+static void test_rank_fails(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autofree char *path = in_folder("broken.sgy");
+    guint before = files_in_folder();
+    Rank ranks[RANKS] = {{0}, {0}, {.broken = TRUE}};
+    run_ranks(ranks, survey, path);
+    g_assert_false(ranks[0].ok);
+    g_assert_nonnull(strstr(ranks[0].error->message, "process 2: cancelled"));
+    g_assert_cmpuint(files_in_folder(), ==, before);
+    for (int k = 0; k < RANKS; k++)
+        g_clear_error(&ranks[k].error);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    folder = g_dir_make_tmp("litho-stream-XXXXXX", NULL);
+    g_test_add_func("/stream/slabs", test_slabs);
+    g_test_add_func("/stream/too-little", test_too_little);
+    g_test_add_func("/stream/cancel", test_cancel);
+    g_test_add_func("/stream/ranks", test_ranks);
+    g_test_add_func("/stream/rank-fails", test_rank_fails);
+    int status = g_test_run();
+    const char *made[] = {"in.sgy", "slabs.sgy", "alone.sgy", "shared.sgy"};
+    for (guint k = 0; k < G_N_ELEMENTS(made); k++) {
+        g_autofree char *path = in_folder(made[k]);
+        g_remove(path);
+    }
+    g_rmdir(folder);
+    g_free(folder);
+    return status;
+}
