@@ -23,7 +23,11 @@ typedef struct LithoFrame {
     LithoRect bar;   // colour bar with its labels; w = 0 when there was none asked for
 } LithoFrame;
 
-// Divides width x height so that every label fits, whatever the zoom: widths do not change while
+// Selects the style's font times `factor` on `cr`, with unhinted metrics: the same layout at every
+// scale and on paper.
+void litho_axes_set_font(cairo_t *cr, const LithoAxesStyle *style, double factor, gboolean bold);
+
+// Divides `area` so that every label fits, whatever the zoom: widths do not change while
 // scrubbing or zooming. `with_bar`: room for a colour bar at the right.
 LithoFrame litho_axes_layout(const LithoAxesStyle *style, const LithoGrid *grid, int slice_axis,
                              LithoRect area, gboolean with_bar);
@@ -40,6 +44,9 @@ void litho_axes_draw_grid(cairo_t *cr, const LithoAxesStyle *style, const LithoG
 // "clip 99 % = 1.83", "x4".
 void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                            const char *title, const char *note);
+// One line of plain text, cut with an ellipsis to fit.
+void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
+                             const char *text);
 // Colour bar, upright, clip values at its ends, zero (signed data) or round ticks between; `unit`
 // may be NULL ("amplitude as in the file" has none) and is written above it.
 void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,

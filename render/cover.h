@@ -16,4 +16,6 @@ typedef struct LithoCover {
 void litho_cover_add(LithoCover *cover, LithoBox box);
 // TRUE when one box of the list contains `box`.
 gboolean litho_cover_contains(const LithoCover *cover, LithoBox box);
+// Removes the samples of `box` from every box of the list.
+void litho_cover_subtract(LithoCover *cover, LithoBox box);
 void litho_cover_clear(LithoCover *cover);

@@ -16,7 +16,7 @@ typedef struct LithoRaster {
     double scale;   // device pixels per logical pixel
 } LithoRaster;
 
-// A picture of width x height logical pixels (ARGB32, opaque); grid lines and cross-hair are not in
+// A picture of width x height logical pixels (RGB24); grid lines and cross-hair are not in
 // it. NULL sets `error` when samples cannot be had. cairo_surface_destroy() it.
 cairo_surface_t *litho_raster_slice(const LithoRaster *raster, double width, double height,
                                     GError **error);

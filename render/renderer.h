@@ -66,6 +66,3 @@ typedef struct LithoSceneDraw {
 // its rectangle. Labels are litho_scene_draw_labels()'s.
 void litho_renderer_draw_scene(LithoRenderer *renderer, const LithoTarget *target,
                                const LithoSceneDraw *draw);
-
-// Index boxes of the slices a scene shows, for litho_volume_update() and LithoWish; returns how many.
-guint litho_scene_view_boxes(const LithoSceneView *view, const LithoGrid *grid, LithoBox boxes[3]);

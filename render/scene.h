@@ -20,7 +20,8 @@ typedef struct LithoSceneView {
     LithoCamera camera;
     gint64 index[3];     // position of the inline, crossline and sample slice
     gboolean visible[3]; // which slices are drawn
-    double z_scale;      // height of the box / longest horizontal side; 0 = 0.6
+    double z_scale;      // height of the box / longest horizontal side; 0 = 0.6 for
+                         // time, the true ratio for depth (0.2 to 1.2)
 } LithoSceneView;
 
 // Middle slices, all visible, seen from the south-east and above, whole box in view.
@@ -35,6 +36,8 @@ void litho_camera_look(LithoCamera *camera, char direction);
 // Column-major matrix: fractional indices (inline, crossline, sample, 1) -> clip space.
 void litho_scene_matrix(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
                         double matrix[16]);
+// Column-major matrix: fractional indices -> world.
+void litho_scene_world(const LithoGrid *grid, const LithoSceneView *view, double matrix[16]);
 // Indices -> pixel; FALSE when behind the eye. `depth` (may be NULL) grows away from it.
 gboolean litho_scene_project(const double matrix[16], LithoRect rect, const double index[3],
                              double *x, double *y, double *depth);
@@ -48,6 +51,8 @@ typedef struct LithoScenePick {
 // Nearest visible slice under the pixel. FALSE when there is none.
 gboolean litho_scene_pick(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
                           double x, double y, LithoScenePick *pick);
+// Index boxes of the visible slices, for litho_volume_update() and LithoWish; returns how many.
+guint litho_scene_view_boxes(const LithoSceneView *view, const LithoGrid *grid, LithoBox boxes[3]);
 // How far slice `axis` moves, in indices, when the mouse drags it from pixel (x, y) by (dx, dy).
 double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
                         int axis, double x, double y, double dx, double dy);

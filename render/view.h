@@ -52,15 +52,15 @@ gboolean litho_slice_map_pick(const LithoSliceMap *map, const LithoGrid *grid, d
 // vertical may be switched off by fx or fy = FALSE. Stops at 4 cells and at 4 times the survey.
 void litho_slice_zoom(LithoSliceView *view, const LithoGrid *grid, LithoRect rect, double x,
                       double y, double factor, gboolean fx, gboolean fy);
-// Moves the picture by pixels; the survey's centre cannot leave the window.
+// Moves the picture by pixels; the window's centre stays inside the survey.
 void litho_slice_pan(LithoSliceView *view, const LithoGrid *grid, LithoRect rect, double dx,
                      double dy);
 // Sets the window to the pixel rectangle `box` (rubber band); ignored when below 4 pixels.
 void litho_slice_zoom_to(LithoSliceView *view, const LithoGrid *grid, LithoRect rect,
                          LithoRect box);
-// Samples on screen (index box, clipped to the grid, at least the slice's nearest cell): what a
-// LithoWish asks for.
-LithoBox litho_slice_view_box(const LithoSliceView *view, const LithoGrid *grid);
+// Samples on screen, one more around for interpolation, clipped to the grid (never empty): what a
+// LithoWish and litho_volume_update() are asked for.
+LithoBox litho_slice_map_box(const LithoSliceMap *map, const LithoGrid *grid);
 
 // --- which data ---------------------------------------------------------------------------------
 

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "render/axes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TICK = 5, MINOR_TICK = 3, PAD = 4, BAR_WIDTH = 12, BAR_GAP = 12 };
+
+static double font_size(const LithoAxesStyle *style)
+{
+    return style->font_size > 0 ? style->font_size : 11;
+}
+
+void litho_axes_set_font(cairo_t *cr, const LithoAxesStyle *style, double factor, gboolean bold)
+{
+    cairo_select_font_face(cr, style->font ? style->font : "sans", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cr, font_size(style) * factor);
+    // Metrics without hinting: the same layout at every scale and on paper.
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_get_font_options(cr, options);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
+    cairo_set_font_options(cr, options);
+    cairo_font_options_destroy(options);
+}
+
+static void set_ink(cairo_t *cr, const LithoAxesStyle *style, double alpha)
+{
+    const double *c = style->ink;
+    if (c[3] > 0)
+        cairo_set_source_rgba(cr, c[0], c[1], c[2], c[3] * alpha);
+    else
+        cairo_set_source_rgba(cr, 0, 0, 0, alpha);
+}
+
+static double text_width(cairo_t *cr, const char *text)
+{
+    cairo_text_extents_t e;
+    cairo_text_extents(cr, text, &e);
+    return e.x_advance;
+}
+
+// A context to measure with where there is nothing to draw on.
+static cairo_t *measuring(void)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t *cr = cairo_create(surface);
+    cairo_surface_destroy(surface);
+    return cr;
+}
+
+// --- layout -------------------------------------------------------------------------------------
+
+// Widest number an axis can show at any zoom.
+static double number_width(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                           int axis)
+{
+    LithoAxisText text = litho_axis_text(grid, axis, style->time_unit);
+    const LithoAxis *a = &grid->axis[axis];
+    double finest = text.whole ? 1 : CLAMP(fabs(a->step * text.factor), 0.1, 1), width = 0;
+    if (!text.whole && text.factor == 1 && a->n * fabs(a->step) < 100)
+        finest = 0.01; // seconds
+    for (int end = 0; end < 2; end++) {
+        char number[64];
+        double value = litho_axis_value(a, end ? a->n - 1 : 0) * text.factor;
+        litho_format_number(number, sizeof number, value, finest);
+        width = MAX(width, text_width(cr, number));
+    }
+    return width;
+}
+
+// Colour bar numbers are scaled by a power of 1000 to at most this.
+static const char widest_bar_number[] = "\u2212888.8";
+
+static double bar_column(cairo_t *cr)
+{
+    return BAR_GAP + BAR_WIDTH + TICK + PAD + text_width(cr, widest_bar_number);
+}
+
+static LithoFrame frame_in(const LithoAxesStyle *style, LithoRect area, double left, double top,
+                           double right, double bottom, double column)
+{
+    double size = font_size(style), title = 1.7 * size;
+    LithoFrame frame = {
+        .data = {area.x + left, area.y + title + top, area.w - left - MAX(right, column),
+                 area.h - title - top - bottom},
+        .title = {area.x + left, area.y, area.w - left - MAX(right, column), title},
+    };
+    frame.data.w = MAX(frame.data.w, 1);
+    frame.data.h = MAX(frame.data.h, 1);
+    // Whole pixels: the picture's edge and the frame's stroke agree.
+    frame.data = (LithoRect){rint(frame.data.x), rint(frame.data.y), floor(frame.data.w),
+                             floor(frame.data.h)};
+    if (column > 0)
+        frame.bar = (LithoRect){frame.data.x + frame.data.w + BAR_GAP, frame.data.y,
+                                column - BAR_GAP, frame.data.h};
+    return frame;
+}
+
+LithoFrame litho_axes_layout(const LithoAxesStyle *style, const LithoGrid *grid, int slice_axis,
+                             LithoRect area, gboolean with_bar)
+{
+    LithoSliceView view = litho_slice_view(grid, slice_axis, 0);
+    LithoSliceMap map = litho_slice_map(grid, &view, area);
+    cairo_t *cr = measuring();
+    litho_axes_set_font(cr, style, 1, FALSE);
+    double size = font_size(style), line = 1.3 * size;
+    double left = PAD + number_width(cr, style, grid, map.v_axis) + PAD + TICK;
+    double top = line + TICK + 1;
+    if (!style->compact) {
+        left += line;
+        top += line;
+    }
+    // The last number on top reaches half its width over the corner.
+    double right = PAD + number_width(cr, style, grid, map.h_axis) / 2;
+    double column = with_bar ? bar_column(cr) + PAD : 0;
+    cairo_destroy(cr);
+    return frame_in(style, area, left, top, right, MAX(PAD, size * 0.6), column);
+}
+
+LithoFrame litho_axes_layout_scene(const LithoAxesStyle *style, LithoRect area, gboolean with_bar)
+{
+    cairo_t *cr = measuring();
+    litho_axes_set_font(cr, style, 1, FALSE);
+    double column = with_bar ? bar_column(cr) + PAD : 0, size = font_size(style);
+    cairo_destroy(cr);
+    LithoFrame frame = frame_in(style, area, 0, 0, 0, 0, column);
+    if (with_bar) { // shorter than the picture: its end labels need room
+        frame.bar.y += 2.2 * size;
+        frame.bar.h = MAX(frame.bar.h - 3 * size, 1);
+    }
+    return frame;
+}
+
+// --- axes ---------------------------------------------------------------------------------------
+
+// One axis on one edge: ticks of displayed numbers and where they lie in pixels.
+typedef struct Edge {
+    LithoTicks ticks;
+    LithoAxisText text;
+    double from, to; // displayed numbers at the rectangle's left/top and right/bottom
+    double start, length;
+} Edge;
+
+static Edge edge_of(const LithoAxesStyle *style, const LithoGrid *grid, const LithoSliceMap *map,
+                    gboolean vertical)
+{
+    int axis = vertical ? map->v_axis : map->h_axis;
+    const LithoAxis *a = &grid->axis[axis];
+    Edge edge = {.text = litho_axis_text(grid, axis, style->time_unit),
+                 .start = vertical ? map->rect.y : map->rect.x,
+                 .length = vertical ? map->rect.h : map->rect.w};
+    double first = vertical ? map->top : map->left, last = vertical ? map->bottom : map->right;
+    edge.from = litho_axis_value(a, first) * edge.text.factor;
+    edge.to = litho_axis_value(a, last) * edge.text.factor;
+    double size = font_size(style), apart = vertical ? 3.4 * size : 6 * size;
+    // Numbers beyond the survey mean nothing: ticks only where there are data.
+    double low = litho_axis_value(a, CLAMP(MIN(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
+    double high = litho_axis_value(a, CLAMP(MAX(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
+    double share = edge.to != edge.from ? fabs((high - low) / (edge.to - edge.from)) : 1;
+    edge.ticks = litho_ticks(low, high, MAX(edge.length * share / apart, 1.01), edge.text.whole);
+    return edge;
+}
+
+static double edge_pixel(const Edge *edge, double value)
+{
+    return edge->start + (value - edge->from) / (edge->to - edge->from) * edge->length;
+}
+
+guint litho_axes_grid_positions(const LithoAxesStyle *style, const LithoGrid *grid,
+                                const LithoSliceMap *map, gboolean vertical, double *at, guint max)
+{
+    Edge edge = edge_of(style, grid, map, vertical);
+    guint n = MIN(edge.ticks.n, max);
+    for (guint k = 0; k < n; k++)
+        at[k] = edge_pixel(&edge, edge.ticks.value[k]);
+    return n;
+}
+
+static gboolean on_edge(const Edge *edge, double at)
+{
+    return at >= edge->start - 0.01 && at <= edge->start + edge->length + 0.01;
+}
+
+// Middle of a pixel, so that a stroke of one pixel is sharp.
+static double crisp(double x)
+{
+    return floor(x) + 0.5;
+}
+
+static void tick_mark(cairo_t *cr, const LithoSliceMap *map, gboolean vertical, double at,
+                      double length)
+{
+    if (vertical) {
+        cairo_move_to(cr, map->rect.x - length, crisp(at));
+        cairo_line_to(cr, map->rect.x, crisp(at));
+    } else {
+        cairo_move_to(cr, crisp(at), map->rect.y - length);
+        cairo_line_to(cr, crisp(at), map->rect.y);
+    }
+}
+
+static void minor_ticks(cairo_t *cr, const LithoSliceMap *map, const Edge *edge, gboolean vertical)
+{
+    const LithoTicks *t = &edge->ticks;
+    double step = t->step / MAX(t->minor, 1);
+    if (t->n == 0 || step / fabs(edge->to - edge->from) * edge->length < 4)
+        return;
+    double low = MIN(edge->from, edge->to), high = MAX(edge->from, edge->to);
+    low = MAX(low, t->value[0] - t->step);
+    high = MIN(high, t->value[t->n - 1] + t->step);
+    for (double k = ceil(low / step); k * step <= high; k++) {
+        double at = edge_pixel(edge, k * step);
+        if (on_edge(edge, at))
+            tick_mark(cr, map, vertical, at, MINOR_TICK);
+    }
+}
+
+static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
+                         const Edge *edge, gboolean vertical)
+{
+    double size = font_size(style), free_from = -1e9;
+    for (guint k = 0; k < edge->ticks.n; k++) {
+        char number[64];
+        double value = edge->ticks.value[k], at = edge_pixel(edge, value);
+        if (edge->text.whole)
+            g_snprintf(number, sizeof number, "%s%.0f", value < 0 ? "\u2212" : "", fabs(value));
+        else
+            litho_format_number(number, sizeof number, value, edge->ticks.step);
+        double width = text_width(cr, number);
+        if (vertical) {
+            cairo_move_to(cr, map->rect.x - TICK - PAD - width, at + 0.36 * size);
+        } else {
+            if (edge->to > edge->from && at - width / 2 < free_from)
+                continue;
+            free_from = at + width / 2 + 0.8 * size;
+            cairo_move_to(cr, at - width / 2, map->rect.y - TICK - 0.35 * size);
+        }
+        cairo_show_text(cr, number);
+    }
+}
+
+static void axis_title(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
+                       const Edge *edge, gboolean vertical, double numbers)
+{
+    double size = font_size(style);
+    g_autofree char *title = *edge->text.unit
+                                 ? g_strdup_printf("%s (%s)", edge->text.label, edge->text.unit)
+                                 : g_strdup(edge->text.label);
+    double width = text_width(cr, title);
+    cairo_save(cr);
+    if (vertical) {
+        cairo_move_to(cr, map->rect.x - TICK - 2 * PAD - numbers - 0.3 * size,
+                      map->rect.y + map->rect.h / 2 + width / 2);
+        cairo_rotate(cr, -G_PI / 2);
+    } else {
+        cairo_move_to(cr, map->rect.x + map->rect.w / 2 - width / 2,
+                      map->rect.y - TICK - 1.65 * size);
+    }
+    cairo_show_text(cr, title);
+    cairo_restore(cr);
+}
+
+void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                     const LithoSliceMap *map)
+{
+    cairo_save(cr);
+    litho_axes_set_font(cr, style, 1, FALSE);
+    cairo_set_line_width(cr, 1);
+    for (int vertical = 0; vertical < 2; vertical++) {
+        Edge edge = edge_of(style, grid, map, vertical);
+        set_ink(cr, style, 0.75);
+        for (guint k = 0; k < edge.ticks.n; k++)
+            tick_mark(cr, map, vertical, edge_pixel(&edge, edge.ticks.value[k]), TICK);
+        minor_ticks(cr, map, &edge, vertical);
+        cairo_stroke(cr);
+        set_ink(cr, style, 1);
+        tick_numbers(cr, style, map, &edge, vertical);
+        if (!style->compact) {
+            int axis = vertical ? map->v_axis : map->h_axis;
+            axis_title(cr, style, map, &edge, vertical, number_width(cr, style, grid, axis));
+        }
+    }
+    set_ink(cr, style, 0.75);
+    cairo_rectangle(cr, map->rect.x - 0.5, map->rect.y - 0.5, map->rect.w + 1, map->rect.h + 1);
+    cairo_stroke(cr);
+    cairo_restore(cr);
+}
+
+void litho_axes_draw_grid(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                          const LithoSliceMap *map)
+{
+    double at[LITHO_TICKS_MAX];
+    cairo_save(cr);
+    cairo_rectangle(cr, map->rect.x, map->rect.y, map->rect.w, map->rect.h);
+    cairo_clip(cr);
+    cairo_set_line_width(cr, 1);
+    guint n = litho_axes_grid_positions(style, grid, map, FALSE, at, LITHO_TICKS_MAX);
+    for (guint k = 0; k < n; k++) {
+        cairo_move_to(cr, crisp(at[k]), map->rect.y);
+        cairo_rel_line_to(cr, 0, map->rect.h);
+    }
+    n = litho_axes_grid_positions(style, grid, map, TRUE, at, LITHO_TICKS_MAX);
+    for (guint k = 0; k < n; k++) {
+        cairo_move_to(cr, map->rect.x, crisp(at[k]));
+        cairo_rel_line_to(cr, map->rect.w, 0);
+    }
+    if (style->vector) {
+        cairo_set_source_rgba(cr, 0, 0, 0, 0.12);
+    } else {
+        // d + s - 2ds moves every colour 12 % towards its inverse, dark or bright.
+        cairo_set_operator(cr, CAIRO_OPERATOR_EXCLUSION);
+        cairo_set_source_rgb(cr, 0.12, 0.12, 0.12);
+    }
+    cairo_stroke(cr);
+    cairo_restore(cr);
+}
+
+// --- title --------------------------------------------------------------------------------------
+
+// Shortens `text` with an ellipsis until it fits; g_free().
+static char *fit_text(cairo_t *cr, const char *text, double width)
+{
+    if (text_width(cr, text) <= width)
+        return g_strdup(text);
+    for (glong n = g_utf8_strlen(text, -1) - 1; n > 0; n--) {
+        g_autofree char *head = g_utf8_substring(text, 0, n);
+        g_autofree char *cut = g_strconcat(g_strchomp(head), "…", NULL);
+        if (text_width(cr, cut) <= width)
+            return g_steal_pointer(&cut);
+    }
+    return g_strdup("");
+}
+
+void litho_axes_draw_title(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
+                           const char *title, const char *note)
+{
+    cairo_save(cr);
+    double size = font_size(style), base = rect.y + rect.h / 2 + 0.36 * size, free_width = rect.w;
+    set_ink(cr, style, 1);
+    if (note && *note) {
+        litho_axes_set_font(cr, style, 1, FALSE);
+        double width = text_width(cr, note);
+        if (width < 0.6 * rect.w) {
+            cairo_move_to(cr, rect.x + rect.w - width, base);
+            set_ink(cr, style, 0.85);
+            cairo_show_text(cr, note);
+            free_width -= width + size;
+        }
+    }
+    set_ink(cr, style, 1);
+    litho_axes_set_font(cr, style, 1, TRUE);
+    g_autofree char *fitted = fit_text(cr, title ? title : "", free_width);
+    cairo_move_to(cr, rect.x, base);
+    cairo_show_text(cr, fitted);
+    cairo_restore(cr);
+}
+
+void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
+                             const char *text)
+{
+    cairo_save(cr);
+    set_ink(cr, style, 0.85);
+    litho_axes_set_font(cr, style, 1, FALSE);
+    g_autofree char *fitted = fit_text(cr, text, rect.w);
+    cairo_move_to(cr, rect.x, rect.y + rect.h / 2 + 0.36 * font_size(style));
+    cairo_show_text(cr, fitted);
+    cairo_restore(cr);
+}
+
+// --- colour bar ---------------------------------------------------------------------------------
+
+// Thousands to divide by so that the larger end reads 0.1 to 999; plain from 0.01 to 99 999.
+static int bar_exponent(double lo, double hi)
+{
+    double top = MAX(fabs(lo), fabs(hi));
+    if (!(top > 0) || !isfinite(top) || (top >= 0.1 && top < 1e5))
+        return 0;
+    return 3 * (int)floor(log10(top) / 3);
+}
+
+static char *power_text(int exponent, const char *unit)
+{
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    GString *s = g_string_new(NULL);
+    if (exponent != 0) {
+        g_string_append(s, "×10");
+        g_string_append(s, exponent < 0 ? "⁻" : "");
+        char digits[16];
+        g_snprintf(digits, sizeof digits, "%d", ABS(exponent));
+        for (const char *d = digits; *d; d++)
+            g_string_append(s, raised[*d - '0']);
+    }
+    if (unit && *unit)
+        g_string_append_printf(s, "%s%s", s->len ? " " : "", unit);
+    return g_string_free(s, FALSE);
+}
+
+// A clip value with 3 significant digits, 4 from 1000 on.
+static void bar_number(char *out, gsize size, double value, double top)
+{
+    double power = top > 0 ? pow(10, floor(log10(top)) - 2) : 1;
+    litho_format_number(out, size, value, MIN(power, 1));
+}
+
+static void bar_gradient(cairo_t *cr, LithoRect bar, const LithoColormap *map)
+{
+    // An image, not a gradient with 256 stops: every viewer of PDF and SVG shows it alike.
+    cairo_surface_t *strip = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, LITHO_COLORMAP_SIZE);
+    guint8 *data = cairo_image_surface_get_data(strip);
+    int stride = cairo_image_surface_get_stride(strip);
+    cairo_surface_flush(strip);
+    for (int k = 0; k < LITHO_COLORMAP_SIZE; k++) {
+        const guint8 *c = map->rgba[LITHO_COLORMAP_SIZE - 1 - k];
+        *(guint32 *)(data + k * stride) = (guint32)c[0] << 16 | (guint32)c[1] << 8 | c[2];
+    }
+    cairo_surface_mark_dirty(strip);
+    cairo_save(cr);
+    cairo_rectangle(cr, bar.x, bar.y, bar.w, bar.h);
+    cairo_clip(cr);
+    cairo_translate(cr, bar.x, bar.y);
+    cairo_scale(cr, bar.w, bar.h / LITHO_COLORMAP_SIZE);
+    cairo_set_source_surface(cr, strip, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(strip);
+}
+
+static void bar_label(cairo_t *cr, double size, LithoRect bar, double y, const char *number,
+                      double shift)
+{
+    cairo_move_to(cr, bar.x + bar.w, CLAMP(crisp(y), bar.y + 0.5, bar.y + bar.h - 0.5));
+    cairo_rel_line_to(cr, TICK, 0);
+    cairo_stroke(cr);
+    cairo_move_to(cr, bar.x + bar.w + TICK + PAD, y + (0.36 + shift) * size);
+    cairo_show_text(cr, number);
+}
+
+void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
+                         const LithoLook *look, LithoShow show, const char *unit)
+{
+    double lo, hi, size = font_size(style);
+    litho_look_range(look, show, &lo, &hi);
+    LithoRect bar = {rect.x, rect.y, BAR_WIDTH, rect.h};
+    int exponent = bar_exponent(lo, hi);
+    double scale = pow(10, -exponent), top = MAX(fabs(lo), fabs(hi)) * scale;
+    lo *= scale;
+    hi *= scale;
+
+    cairo_save(cr);
+    litho_axes_set_font(cr, style, 1, FALSE);
+    cairo_set_line_width(cr, 1);
+    bar_gradient(cr, bar, litho_look_map(look, show));
+    set_ink(cr, style, 0.75);
+    cairo_rectangle(cr, bar.x - 0.5, bar.y - 0.5, bar.w + 1, bar.h + 1);
+    cairo_stroke(cr);
+
+    set_ink(cr, style, 1);
+    char number[64];
+    bar_number(number, sizeof number, hi, top);
+    bar_label(cr, size, bar, bar.y, number, 0.2);
+    bar_number(number, sizeof number, lo, top);
+    bar_label(cr, size, bar, bar.y + bar.h, number, -0.2);
+    LithoTicks ticks = litho_ticks(lo, hi, MAX(bar.h / (4 * size), 1.01), FALSE);
+    for (guint k = 0; k < ticks.n; k++) {
+        double y = bar.y + bar.h * (hi - ticks.value[k]) / (hi - lo);
+        if (y < bar.y + 1.7 * size || y > bar.y + bar.h - 1.7 * size)
+            continue; // the clip values have that place
+        litho_format_number(number, sizeof number, ticks.value[k], ticks.step);
+        bar_label(cr, size, bar, y, number, 0);
+    }
+    g_autofree char *above = power_text(exponent, unit);
+    cairo_move_to(cr, bar.x, bar.y - 0.7 * size);
+    cairo_show_text(cr, above);
+    cairo_restore(cr);
+}
+
+// --- cross-hair ---------------------------------------------------------------------------------
+
+void litho_cursor_draw(cairo_t *cr, const LithoSliceMap *map, const double index[3])
+{
+    const double gap = 7;
+    double x, y;
+    litho_slice_map_to_pixel(map, index, &x, &y);
+    LithoRect r = map->rect;
+    cairo_save(cr);
+    cairo_rectangle(cr, r.x, r.y, r.w, r.h);
+    cairo_clip(cr);
+    x = crisp(x);
+    y = crisp(y);
+    for (int pass = 0; pass < 2; pass++) { // a dark halo under a bright line
+        cairo_set_line_width(cr, pass ? 1 : 3);
+        cairo_set_source_rgba(cr, pass, pass, pass, pass ? 0.95 : 0.4);
+        cairo_move_to(cr, x, r.y);
+        cairo_line_to(cr, x, y - gap);
+        cairo_move_to(cr, x, y + gap);
+        cairo_line_to(cr, x, r.y + r.h);
+        cairo_move_to(cr, r.x, y);
+        cairo_line_to(cr, x - gap, y);
+        cairo_move_to(cr, x + gap, y);
+        cairo_line_to(cr, r.x + r.w, y);
+        cairo_stroke(cr);
+    }
+    cairo_restore(cr);
+}

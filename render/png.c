@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <errno.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <png.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "render/picture.h"
+
+typedef struct Failure {
+    char sentence[200];
+} Failure;
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    g_strlcpy(((Failure *)png_get_error_ptr(png))->sentence, message, 200);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static void set_texts(png_structp png, png_infop info, const char *const *texts)
+{
+    for (; texts && texts[0] && texts[1]; texts += 2) {
+        char key[80]; // 79 Latin-1 characters at most, says the format
+        g_strlcpy(key, texts[0], sizeof key);
+        png_text text = {.compression = PNG_ITXT_COMPRESSION_NONE, .key = key,
+                         .text = (char *)texts[1], .lang = (char *)"", .lang_key = (char *)""};
+        png_set_text(png, info, &text, 1);
+    }
+}
+
+// Everything that may jump; FALSE with the sentence in `failure`.
+static gboolean write_rows(FILE *file, cairo_surface_t *surface, const char *const *texts,
+                           guint8 *row, Failure *failure)
+{
+    int width = cairo_image_surface_get_width(surface);
+    int height = cairo_image_surface_get_height(surface);
+    int stride = cairo_image_surface_get_stride(surface);
+    const guint8 *data = cairo_image_surface_get_data(surface);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, failure, on_error, on_warning);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info || setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
+        return FALSE;
+    }
+    png_init_io(png, file);
+    png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+    set_texts(png, info, texts);
+    png_write_info(png, info);
+    for (int y = 0; y < height; y++) {
+        const guint32 *from = (const guint32 *)(data + (gsize)y * stride);
+        for (int x = 0; x < width; x++) {
+            row[3 * x] = from[x] >> 16;
+            row[3 * x + 1] = from[x] >> 8;
+            row[3 * x + 2] = from[x];
+        }
+        png_write_row(png, row);
+    }
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    return TRUE;
+}
+
+gboolean litho_png_write(cairo_surface_t *surface, const char *path, const char *const *texts,
+                         GError **error)
+{
+    cairo_surface_flush(surface);
+    g_autofree char *temporary = g_strconcat(path, ".part", NULL);
+    FILE *file = g_fopen(temporary, "wb");
+    if (!file) {
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "cannot write %s: %s", path,
+                    g_strerror(errno));
+        return FALSE;
+    }
+    Failure failure = {"out of memory"};
+    g_autofree guint8 *row = g_malloc(3 * (gsize)cairo_image_surface_get_width(surface));
+    gboolean ok = write_rows(file, surface, texts, row, &failure);
+    ok = fclose(file) == 0 && ok;
+    ok = ok && g_rename(temporary, path) == 0;
+    if (!ok) {
+        g_unlink(temporary);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "writing %s failed: %s", path,
+                    failure.sentence);
+    }
+    return ok;
+}

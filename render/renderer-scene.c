@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "render/renderer-gl.h"
+
+#include <epoxy/gl.h>
+#include <math.h>
+#include <string.h>
+
+// --- meshes on the device -----------------------------------------------------------------------
+
+typedef struct MeshBuffers {
+    guint vertices, indices; // indices 0 when drawn in order
+    guint count;             // vertices or indices to draw
+    guint64 frame;           // last drawn
+} MeshBuffers;
+
+static void free_buffers(gpointer data)
+{
+    MeshBuffers *b = data;
+    glDeleteBuffers(1, &b->vertices);
+    if (b->indices)
+        glDeleteBuffers(1, &b->indices);
+    g_free(b);
+}
+
+static void get_position(const LithoMesh *mesh, guint k, double p[3])
+{
+    for (int c = 0; c < 3; c++)
+        p[c] = mesh->position[3 * (gsize)k + c];
+}
+
+// Lines and points become segments (a point is a segment of no length), widened by line.vert.
+static void fill_segments(const LithoMesh *mesh, MeshBuffers *buffers)
+{
+    LithoLines lines;
+    double a[3], b[3];
+    litho_lines_init(&lines);
+    if (mesh->kind == LITHO_MESH_POINTS) {
+        for (guint k = 0; k < mesh->n; k++) {
+            get_position(mesh, k, a);
+            litho_lines_add(&lines, a, a);
+        }
+    } else if (mesh->n_index > 0) {
+        for (guint k = 0; k + 1 < mesh->n_index; k += 2) {
+            get_position(mesh, mesh->index[k], a);
+            get_position(mesh, mesh->index[k + 1], b);
+            litho_lines_add(&lines, a, b);
+        }
+    } else {
+        for (guint k = 0; k + 1 < mesh->n; k++) {
+            get_position(mesh, k, a);
+            get_position(mesh, k + 1, b);
+            litho_lines_add(&lines, a, b);
+        }
+    }
+    buffers->count = lines.vertices->len / 8;
+    glBufferData(GL_ARRAY_BUFFER, lines.vertices->len * sizeof(float), lines.vertices->data,
+                 GL_STATIC_DRAW);
+    litho_lines_clear(&lines);
+}
+
+static MeshBuffers *upload_mesh(const LithoMesh *mesh)
+{
+    MeshBuffers *buffers = g_new0(MeshBuffers, 1);
+    glGenBuffers(1, &buffers->vertices);
+    glBindBuffer(GL_ARRAY_BUFFER, buffers->vertices);
+    if (mesh->kind != LITHO_MESH_TRIANGLES) {
+        fill_segments(mesh, buffers);
+        return buffers;
+    }
+    glBufferData(GL_ARRAY_BUFFER, (gsize)mesh->n * 3 * sizeof(float), mesh->position,
+                 GL_STATIC_DRAW);
+    buffers->count = mesh->n_index > 0 ? mesh->n_index : mesh->n;
+    if (mesh->n_index > 0) {
+        glGenBuffers(1, &buffers->indices);
+        glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers->indices);
+        glBufferData(GL_ELEMENT_ARRAY_BUFFER, (gsize)mesh->n_index * sizeof(guint32), mesh->index,
+                     GL_STATIC_DRAW);
+    }
+    return buffers;
+}
+
+static MeshBuffers *mesh_buffers(LithoRenderer *renderer, const LithoMesh *mesh)
+{
+    if (!renderer->meshes)
+        renderer->meshes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_buffers);
+    MeshBuffers *buffers = g_hash_table_lookup(renderer->meshes, &mesh->serial);
+    if (!buffers) {
+        buffers = upload_mesh(mesh);
+        g_hash_table_insert(renderer->meshes, g_memdup2(&mesh->serial, sizeof mesh->serial),
+                            buffers);
+    }
+    buffers->frame = renderer->frame;
+    return buffers;
+}
+
+// Meshes not drawn for a while have been taken out of the scene.
+static gboolean is_stale(gpointer serial, gpointer buffers, gpointer renderer)
+{
+    (void)serial;
+    return ((MeshBuffers *)buffers)->frame + 600 < ((LithoRenderer *)renderer)->frame;
+}
+
+void litho_renderer_free_meshes(LithoRenderer *renderer)
+{
+    if (renderer->meshes)
+        g_hash_table_unref(renderer->meshes);
+    renderer->meshes = NULL;
+}
+
+// --- the scene ----------------------------------------------------------------------------------
+
+typedef struct Scene {
+    const LithoSceneDraw *draw;
+    const LithoTarget *target;
+    double matrix[16];
+    double width, height; // of the panel, device pixels
+    const LithoSliceUniforms *slice;
+} Scene;
+
+// Corner `c` (0..3) of the slice of `axis`, in indices; outer edges of the outer cells.
+static void slice_corner(const LithoGrid *grid, int axis, gint64 index, int c, double at[3])
+{
+    for (int k = 0, bit = 0; k < 3; k++)
+        at[k] = k == axis ? index : c >> bit++ & 1 ? grid->axis[k].n - 0.5 : -0.5;
+}
+
+static void draw_quad(LithoRenderer *renderer, guint program, gpointer data)
+{
+    const Scene *scene = data;
+    (void)renderer;
+    float corners[12];
+    for (int c = 0; c < 4; c++) {
+        double at[3];
+        slice_corner(scene->draw->grid, scene->slice->axis, scene->slice->index, c, at);
+        for (int k = 0; k < 3; k++)
+            corners[3 * c + k] = at[k];
+    }
+    glUniform3fv(glGetUniformLocation(program, "u_corner"), 4, corners);
+    litho_set_matrix(program, "u_matrix", scene->matrix);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+static void draw_slices(LithoRenderer *renderer, Scene *scene, LithoRect rect, LithoShow show,
+                        LithoPixels panel)
+{
+    static const int h_axes[3] = {LITHO_XLINE, LITHO_INLINE, LITHO_XLINE};
+    static const int v_axes[3] = {LITHO_SAMPLE, LITHO_SAMPLE, LITHO_INLINE};
+    const LithoSceneDraw *draw = scene->draw;
+    LithoPanelData data[2];
+    LithoPixels scissors[2];
+    guint n = litho_panel_data(scene->target, draw->input, draw->output, draw->grid, show,
+                               draw->look.split, rect, data, scissors);
+    for (guint k = 0; k < n; k++) {
+        glScissor(scissors[k].x, scissors[k].y, scissors[k].w, scissors[k].h);
+        for (int axis = 0; axis < 3; axis++) {
+            LithoSliceUniforms slice = {draw->grid, &draw->look, axis, h_axes[axis], v_axes[axis],
+                                        draw->view.index[axis], scene->target->scale, rect,
+                                        scene->target};
+            scene->slice = &slice;
+            if (draw->view.visible[axis])
+                litho_renderer_each_cover(renderer, &data[k], &slice, TRUE, draw_quad, scene);
+        }
+    }
+    glScissor(panel.x, panel.y, panel.w, panel.h);
+}
+
+static void scene_lines(LithoRenderer *renderer, const Scene *scene, const LithoLines *lines,
+                        double width, const double rgba[4], double bias)
+{
+    litho_renderer_draw_lines(renderer, lines, scene->matrix, scene->width, scene->height,
+                              width * scene->target->scale, rgba, bias);
+}
+
+// The survey's box, its top (the survey's outline) stronger, and a border around each slice.
+static void draw_outlines(LithoRenderer *renderer, const Scene *scene)
+{
+    static const int pairs[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3},
+                                     {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    static const int around[5] = {0, 1, 3, 2, 0};
+    const LithoGrid *grid = scene->draw->grid;
+    LithoLines box, top, border;
+    litho_lines_init(&box);
+    litho_lines_init(&top);
+    litho_lines_init(&border);
+    double corner[8][3];
+    for (int c = 0; c < 8; c++)
+        for (int k = 0; k < 3; k++)
+            corner[c][k] = c >> k & 1 ? grid->axis[k].n - 0.5 : -0.5;
+    for (int e = 0; e < 12; e++)
+        litho_lines_add(pairs[e][0] < 4 && pairs[e][1] < 4 ? &top : &box, corner[pairs[e][0]],
+                        corner[pairs[e][1]]);
+    for (int axis = 0; axis < 3; axis++)
+        for (int c = 0; c < 4 && scene->draw->view.visible[axis]; c++) {
+            double a[3], b[3];
+            slice_corner(grid, axis, scene->draw->view.index[axis], around[c], a);
+            slice_corner(grid, axis, scene->draw->view.index[axis], around[c + 1], b);
+            litho_lines_add(&border, a, b);
+        }
+    scene_lines(renderer, scene, &box, 1, (double[]){0.62, 0.62, 0.62, 0.8}, 0);
+    scene_lines(renderer, scene, &top, 1.6, (double[]){0.85, 0.85, 0.85, 0.9}, 0);
+    scene_lines(renderer, scene, &border, 1.2, (double[]){0.93, 0.93, 0.93, 0.85}, 2e-4);
+    litho_lines_clear(&box);
+    litho_lines_clear(&top);
+    litho_lines_clear(&border);
+}
+
+static void draw_cursor(LithoRenderer *renderer, const Scene *scene)
+{
+    const LithoGrid *grid = scene->draw->grid;
+    LithoLines lines;
+    litho_lines_init(&lines);
+    for (int k = 0; k < 3; k++) {
+        double a[3], b[3];
+        memcpy(a, scene->draw->cursor, sizeof a);
+        memcpy(b, scene->draw->cursor, sizeof b);
+        a[k] = -0.5;
+        b[k] = grid->axis[k].n - 0.5;
+        litho_lines_add(&lines, a, b);
+    }
+    scene_lines(renderer, scene, &lines, 3, (double[]){0, 0, 0, 0.35}, 4e-4);
+    scene_lines(renderer, scene, &lines, 1, (double[]){1, 1, 1, 0.95}, 5e-4);
+    litho_lines_clear(&lines);
+}
+
+static void draw_sheet(LithoRenderer *renderer, const Scene *scene, const LithoMesh *mesh,
+                       const MeshBuffers *buffers)
+{
+    double world[16];
+    guint program = renderer->mesh_program;
+    litho_scene_world(scene->draw->grid, &scene->draw->view, world);
+    // Light from above the viewer's left shoulder, so that shading follows the camera.
+    double yaw = (scene->draw->view.camera.yaw - 40) * G_PI / 180;
+    double light[3] = {-sin(yaw) * 0.6, -cos(yaw) * 0.6, 0.53};
+    double length = sqrt(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
+    glUseProgram(program);
+    litho_set_matrix(program, "u_matrix", scene->matrix);
+    litho_set_matrix(program, "u_world", world);
+    glUniform3f(glGetUniformLocation(program, "u_light"), light[0] / length, light[1] / length,
+                light[2] / length);
+    glUniform4fv(glGetUniformLocation(program, "u_color"), 1, mesh->rgba);
+    glBindBuffer(GL_ARRAY_BUFFER, buffers->vertices);
+    glEnableVertexAttribArray(0);
+    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 0, NULL);
+    if (buffers->indices) {
+        glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers->indices);
+        glDrawElements(GL_TRIANGLES, buffers->count, GL_UNSIGNED_INT, NULL);
+    } else {
+        glDrawArrays(GL_TRIANGLES, 0, buffers->count);
+    }
+    glDisableVertexAttribArray(0);
+}
+
+// Opaque things first; translucent sheets are not sorted among themselves.
+static void draw_meshes(LithoRenderer *renderer, const Scene *scene, gboolean translucent)
+{
+    const GPtrArray *meshes = scene->draw->meshes;
+    for (guint k = 0; meshes && k < meshes->len; k++) {
+        const LithoMesh *mesh = g_ptr_array_index(meshes, k);
+        if ((mesh->rgba[3] < 1) != translucent || mesh->n == 0)
+            continue;
+        MeshBuffers *buffers = mesh_buffers(renderer, mesh);
+        if (mesh->kind == LITHO_MESH_TRIANGLES) {
+            draw_sheet(renderer, scene, mesh, buffers);
+            continue;
+        }
+        const double rgba[4] = {mesh->rgba[0], mesh->rgba[1], mesh->rgba[2], mesh->rgba[3]};
+        litho_renderer_draw_line_buffer(renderer, buffers->vertices, buffers->count, scene->matrix,
+                                        scene->width, scene->height,
+                                        mesh->size * scene->target->scale, rgba, 3e-4);
+    }
+}
+
+static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
+                       const LithoSceneDraw *draw, LithoRect rect, LithoShow show)
+{
+    LithoPixels panel = litho_target_pixels(target, rect);
+    Scene scene = {.draw = draw, .target = target, .width = panel.w, .height = panel.h};
+    litho_scene_matrix(draw->grid, &draw->view, rect, scene.matrix);
+    const double *ground = draw->look.background;
+    glViewport(panel.x, panel.y, panel.w, panel.h);
+    glScissor(panel.x, panel.y, panel.w, panel.h);
+    glClearColor(ground[0], ground[1], ground[2], 1);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LEQUAL);
+    draw_slices(renderer, &scene, rect, show, panel);
+    draw_meshes(renderer, &scene, FALSE);
+    glDepthMask(GL_FALSE); // what follows is soft-edged or translucent
+    draw_meshes(renderer, &scene, TRUE);
+    draw_outlines(renderer, &scene);
+    if (draw->has_cursor)
+        draw_cursor(renderer, &scene);
+    glDepthMask(GL_TRUE);
+    glDisable(GL_DEPTH_TEST);
+    if (show == LITHO_SHOW_SPLIT) {
+        LithoPixels all = litho_target_pixels(target, (LithoRect){0, 0, target->width,
+                                                                  target->height});
+        glViewport(all.x, all.y, all.w, all.h);
+        litho_renderer_draw_divider(renderer, target, rect, draw->look.split);
+    }
+}
+
+void litho_renderer_draw_scene(LithoRenderer *renderer, const LithoTarget *target,
+                               const LithoSceneDraw *draw)
+{
+    LithoRect panels[2];
+    LithoShow shows[2];
+    GLint viewport[4], scissor[4];
+    guint n = litho_show_panels(draw->show, draw->rect, panels, shows);
+    glGetIntegerv(GL_VIEWPORT, viewport);
+    glGetIntegerv(GL_SCISSOR_BOX, scissor);
+    litho_renderer_begin(renderer);
+    for (guint k = 0; k < n; k++)
+        draw_panel(renderer, target, draw, panels[k], shows[k]);
+    litho_renderer_end(renderer);
+    if (renderer->meshes)
+        g_hash_table_foreach_remove(renderer->meshes, is_stale, renderer);
+    glViewport(viewport[0], viewport[1], viewport[2], viewport[3]);
+    glScissor(scissor[0], scissor[1], scissor[2], scissor[3]);
+}

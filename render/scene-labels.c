@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "render/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+// Text around the box of the 3-D scene. Which edges carry numbers follows the camera: the two lower
+// front edges and the vertical edge at the left, so that text never lies over data.
+
+static double font_size(const LithoAxesStyle *style)
+{
+    return style->font_size > 0 ? style->font_size : 11;
+}
+
+// Text centred on (x, y) with a halo in the background's brightness: legible anywhere.
+static void centred_text(cairo_t *cr, const LithoAxesStyle *style, double x, double y,
+                         const char *text)
+{
+    cairo_text_extents_t e;
+    cairo_text_extents(cr, text, &e);
+    const double *ink = style->ink;
+    double dark = ink[3] > 0 && ink[0] + ink[1] + ink[2] > 1.5 ? 0 : 1;
+    cairo_move_to(cr, x - e.x_advance / 2, y + 0.36 * font_size(style));
+    cairo_text_path(cr, text);
+    cairo_set_line_width(cr, 2.5);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_source_rgba(cr, dark, dark, dark, 0.55);
+    cairo_stroke_preserve(cr);
+    if (ink[3] > 0)
+        cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], ink[3]);
+    else
+        cairo_set_source_rgba(cr, 0, 0, 0, 1);
+    cairo_fill(cr);
+}
+
+typedef struct Edge {
+    int axis;
+    double from[3], to[3];     // indices of its ends
+    double x0, y0, x1, y1;     // pixels
+    double out_x, out_y;       // unit vector away from the box on screen
+} Edge;
+
+// The four edges parallel to `axis`; FALSE when one lies behind the eye.
+static gboolean make_edge(const LithoGrid *grid, const double m[16], LithoRect rect, int axis,
+                          int corner, Edge *edge)
+{
+    edge->axis = axis;
+    for (int k = 0, bit = 0; k < 3; k++) {
+        double high = grid->axis[k].n - 0.5;
+        if (k == axis) {
+            edge->from[k] = -0.5;
+            edge->to[k] = high;
+        } else {
+            edge->from[k] = edge->to[k] = corner >> bit & 1 ? high : -0.5;
+            bit++;
+        }
+    }
+    return litho_scene_project(m, rect, edge->from, &edge->x0, &edge->y0, NULL) &&
+           litho_scene_project(m, rect, edge->to, &edge->x1, &edge->y1, NULL);
+}
+
+// Lower is better: vertical edges want to be left, horizontal ones low on the screen (high when the
+// eye is below the box).
+static double edge_rank(const Edge *edge, gboolean from_below)
+{
+    if (edge->axis == LITHO_SAMPLE)
+        return (edge->x0 + edge->x1) / 2;
+    return (edge->y0 + edge->y1) / 2 * (from_below ? 1 : -1);
+}
+
+static void point_outwards(Edge *edge, double centre_x, double centre_y)
+{
+    double dx = edge->x1 - edge->x0, dy = edge->y1 - edge->y0, length = MAX(hypot(dx, dy), 1e-9);
+    edge->out_x = -dy / length;
+    edge->out_y = dx / length;
+    double mx = (edge->x0 + edge->x1) / 2 - centre_x, my = (edge->y0 + edge->y1) / 2 - centre_y;
+    if (edge->out_x * mx + edge->out_y * my < 0) {
+        edge->out_x = -edge->out_x;
+        edge->out_y = -edge->out_y;
+    }
+}
+
+static void tick_text(char *out, gsize size, const LithoAxisText *text, double value, double step)
+{
+    if (text->whole)
+        g_snprintf(out, size, "%s%.0f", value < 0 ? "\u2212" : "", fabs(value));
+    else
+        litho_format_number(out, size, value, step);
+}
+
+static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                      const double m[16], LithoRect rect, const Edge *edge)
+{
+    const LithoAxis *axis = &grid->axis[edge->axis];
+    LithoAxisText text = litho_axis_text(grid, edge->axis, style->time_unit);
+    double size = font_size(style), length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
+    double widest = 0;
+    LithoTicks ticks = litho_ticks(litho_axis_value(axis, -0.5) * text.factor,
+                                   litho_axis_value(axis, axis->n - 0.5) * text.factor,
+                                   CLAMP(length / (4.5 * size), 1.01, 8), text.whole);
+    for (guint k = 0; k < ticks.n; k++) {
+        double at[3], x, y;
+        char number[64];
+        memcpy(at, edge->from, sizeof at);
+        at[edge->axis] = litho_axis_index(axis, ticks.value[k] / text.factor);
+        if (!litho_scene_project(m, rect, at, &x, &y, NULL))
+            continue;
+        cairo_set_line_width(cr, 1);
+        const double *ink = style->ink;
+        cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], ink[3] > 0 ? ink[3] : 1);
+        cairo_move_to(cr, x, y);
+        cairo_line_to(cr, x + edge->out_x * 5, y + edge->out_y * 5);
+        cairo_stroke(cr);
+        tick_text(number, sizeof number, &text, ticks.value[k], ticks.step);
+        cairo_text_extents_t e;
+        cairo_text_extents(cr, number, &e);
+        widest = MAX(widest, e.x_advance);
+        double away = 8 + fabs(edge->out_x) * e.x_advance / 2 + fabs(edge->out_y) * size / 2;
+        centred_text(cr, style, x + edge->out_x * away, y + edge->out_y * away, number);
+    }
+    g_autofree char *title = *text.unit ? g_strdup_printf("%s (%s)", text.label, text.unit)
+                                        : g_strdup(text.label);
+    cairo_text_extents_t e;
+    cairo_text_extents(cr, title, &e);
+    double away = 14 + fabs(edge->out_x) * (widest + 0.5 * size) + fabs(edge->out_y) * 1.6 * size;
+    double x = (edge->x0 + edge->x1) / 2 + edge->out_x * away;
+    double y = (edge->y0 + edge->y1) / 2 + edge->out_y * away;
+    cairo_save(cr);
+    // Along the edge, readable from the right or from below.
+    double angle = atan2(edge->y1 - edge->y0, edge->x1 - edge->x0);
+    if (angle > G_PI / 2 - 1e-6)
+        angle -= G_PI;
+    if (angle < -G_PI / 2 - 1e-6)
+        angle += G_PI;
+    if (length > e.x_advance + size) {
+        cairo_translate(cr, x, y);
+        cairo_rotate(cr, angle);
+        centred_text(cr, style, 0, 0, title);
+    }
+    cairo_restore(cr);
+}
+
+// A compass in the corner. Left out when the coordinates are an assumption: north would be a guess.
+static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                       const LithoSceneView *view, LithoRect rect)
+{
+    if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
+        return;
+    double size = font_size(style), r = 1.7 * size;
+    double x = rect.x + rect.w - r - 1.2 * size, y = rect.y + r + 1.5 * size;
+    double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
+    // North on screen: to the left by sin(yaw), up by cos(yaw), foreshortened by the pitch.
+    double flat = MAX(fabs(tilt), 0.25) * (tilt < 0 ? -1 : 1);
+    double nx = -sin(yaw), ny = -cos(yaw) * flat, ex = cos(yaw), ey = -sin(yaw) * flat;
+    const double *ink = style->ink, alpha = ink[3] > 0 ? ink[3] : 1;
+    cairo_set_line_width(cr, 1);
+    cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], alpha * 0.5);
+    cairo_save(cr);
+    cairo_translate(cr, x, y);
+    cairo_scale(cr, 1, fabs(flat));
+    cairo_arc(cr, 0, 0, r, 0, 2 * G_PI);
+    cairo_restore(cr);
+    cairo_stroke(cr);
+    for (int half = 0; half < 2; half++) { // a needle, one half filled
+        double side = half ? 0.28 : -0.28;
+        cairo_move_to(cr, x + nx * r, y + ny * r);
+        cairo_line_to(cr, x + ex * side * r, y + ey * side * r);
+        cairo_line_to(cr, x - nx * r * 0.7, y - ny * r * 0.7);
+        cairo_close_path(cr);
+        cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], alpha * (half ? 1 : 0.35));
+        cairo_fill(cr);
+    }
+    centred_text(cr, style, x + nx * (r + 0.8 * size), y + ny * (r + 0.8 * size), "N");
+}
+
+void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
+                             const LithoSceneView *view, LithoRect rect)
+{
+    double m[16], cx, cy;
+    const double middle[3] = {(grid->axis[0].n - 1) / 2.0, (grid->axis[1].n - 1) / 2.0,
+                              (grid->axis[2].n - 1) / 2.0};
+    litho_scene_matrix(grid, view, rect, m);
+    cairo_save(cr);
+    cairo_rectangle(cr, rect.x, rect.y, rect.w, rect.h);
+    cairo_clip(cr);
+    litho_axes_set_font(cr, style, 1, FALSE);
+    if (litho_scene_project(m, rect, middle, &cx, &cy, NULL))
+        for (int axis = 0; axis < 3; axis++) {
+            Edge best = {0}, edge;
+            gboolean found = FALSE, below = view->camera.pitch < 0;
+            for (int corner = 0; corner < 4; corner++) {
+                if (!make_edge(grid, m, rect, axis, corner, &edge))
+                    continue;
+                if (!found || edge_rank(&edge, below) < edge_rank(&best, below)) {
+                    best = edge;
+                    found = TRUE;
+                }
+            }
+            if (!found)
+                continue;
+            point_outwards(&best, cx, cy);
+            draw_edge(cr, style, grid, m, rect, &best);
+        }
+    draw_north(cr, style, grid, view, rect);
+    cairo_restore(cr);
+}

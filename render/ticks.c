@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "render/ticks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define THIN_SPACE "\u2009"
+#define MINUS "\u2212"
+
+// Smallest of 1, 2, 5 times a power of ten that is not below `x`; its mantissa in `*mantissa`.
+static double round_up(double x, int *mantissa)
+{
+    double power = pow(10, floor(log10(x)));
+    static const int choices[] = {1, 2, 5, 10};
+    int k = 0;
+    while (k < 3 && choices[k] * power < x * (1 - 1e-9))
+        k++;
+    *mantissa = choices[k] == 10 ? 1 : choices[k];
+    return choices[k] * power;
+}
+
+LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole)
+{
+    LithoTicks ticks = {.step = 1, .minor = 1};
+    if (lo > hi) {
+        double swap = lo;
+        lo = hi;
+        hi = swap;
+    }
+    if (!isfinite(lo) || !isfinite(hi))
+        return ticks;
+    if (hi - lo < 1e-12 * MAX(fabs(lo), fabs(hi)) || hi == lo) {
+        ticks.n = 1;
+        ticks.value[0] = lo;
+        return ticks;
+    }
+    int mantissa;
+    ticks.step = round_up((hi - lo) / CLAMP(max_count, 2, LITHO_TICKS_MAX - 1), &mantissa);
+    if (whole && ticks.step < 1) {
+        ticks.step = 1;
+        mantissa = 1;
+    }
+    ticks.minor = mantissa == 2 ? 4 : 5;
+    if (whole && ticks.step < 10)
+        ticks.minor = (guint)ticks.step; // line numbers have no fractions
+    double first = ceil(lo / ticks.step - 1e-9);
+    for (double k = first; k * ticks.step <= hi + 1e-9 * ticks.step; k++) {
+        if (ticks.n == LITHO_TICKS_MAX)
+            break;
+        ticks.value[ticks.n++] = k * ticks.step + 0.0; // + 0.0: no negative zero
+    }
+    return ticks;
+}
+
+LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoTimeUnit unit)
+{
+    if (axis == LITHO_INLINE)
+        return (LithoAxisText){"Inline", "", 1, TRUE};
+    if (axis == LITHO_XLINE)
+        return (LithoAxisText){"Crossline", "", 1, TRUE};
+    if (grid->is_depth)
+        return (LithoAxisText){"Depth", "m", 1, FALSE};
+    const LithoAxis *a = &grid->axis[LITHO_SAMPLE];
+    double last = MAX(fabs(a->first), fabs(litho_axis_value(a, a->n - 1)));
+    gboolean ms = unit == LITHO_TIME_MS || (unit == LITHO_TIME_AUTO && last < 10);
+    if (ms)
+        return (LithoAxisText){"Time", "ms", 1000, FALSE};
+    return (LithoAxisText){"Time", "s", 1, FALSE};
+}
+
+// Puts thin spaces between groups of three digits of the integer part; 4 digits are grouped too,
+// so that columns of numbers agree.
+static void group_digits(char *out, gsize size, const char *digits)
+{
+    const char *point = strchr(digits, '.');
+    int whole = point ? (int)(point - digits) : (int)strlen(digits);
+    GString *s = g_string_new(NULL);
+    for (int k = 0; digits[k]; k++) {
+        if (k > 0 && k < whole && (whole - k) % 3 == 0)
+            g_string_append(s, THIN_SPACE);
+        g_string_append_c(s, digits[k]);
+    }
+    g_strlcpy(out, s->str, size);
+    g_string_free(s, TRUE);
+}
+
+// "1.5e-05" -> "1.5e−5"
+static void format_exponent(char *out, gsize size, double value, int digits)
+{
+    char text[40];
+    g_snprintf(text, sizeof text, "%.*e", MAX(digits, 0), fabs(value));
+    char *e = strchr(text, 'e');
+    int power = (int)g_ascii_strtoll(e + 1, NULL, 10);
+    *e = 0;
+    g_snprintf(out, size, "%s%se%s%d", value < 0 ? MINUS : "", text, power < 0 ? MINUS : "",
+               ABS(power));
+}
+
+void litho_format_number(char *out, gsize size, double value, double step)
+{
+    if (!isfinite(value)) {
+        g_strlcpy(out, isnan(value) ? "none" : value < 0 ? MINUS "∞" : "∞", size);
+        return;
+    }
+    step = step > 0 ? step : 1;
+    if (fabs(value) < step * 1e-6)
+        value = 0;
+    if (fabs(value) >= 1e7 || step < 1e-4) {
+        int digits = value == 0 ? 0 : (int)floor(log10(fabs(value))) - (int)floor(log10(step));
+        if (value == 0)
+            g_strlcpy(out, "0", size);
+        else
+            format_exponent(out, size, value, CLAMP(digits, 0, 8));
+        return;
+    }
+    int decimals = CLAMP((int)ceil(-log10(step) - 1e-9), 0, 6);
+    char digits[48], grouped[96];
+    g_ascii_formatd(digits, sizeof digits, decimals == 0 ? "%.0f" : decimals == 1 ? "%.1f"
+                    : decimals == 2 ? "%.2f" : decimals == 3 ? "%.3f" : decimals == 4 ? "%.4f"
+                    : decimals == 5 ? "%.5f" : "%.6f", fabs(value));
+    group_digits(grouped, sizeof grouped, digits);
+    gboolean zero = strspn(digits, "0.") == strlen(digits);
+    g_snprintf(out, size, "%s%s", value < 0 && !zero ? MINUS : "", grouped);
+}
+
+char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoTimeUnit unit)
+{
+    LithoAxisText text = litho_axis_text(grid, axis, unit);
+    const LithoAxis *a = &grid->axis[axis];
+    double value = litho_axis_value(a, index) * text.factor;
+    g_autofree char *label = g_ascii_strdown(text.label, -1);
+    if (text.whole) // line numbers are names, not quantities: no grouping
+        return g_strdup_printf("%s %s%.*f", label, value < 0 ? MINUS : "",
+                               value == floor(value) ? 0 : 1, fabs(value));
+    char number[64];
+    double step = fabs(a->step * text.factor), fraction = fabs(value - rint(value));
+    litho_format_number(number, sizeof number, value,
+                        fraction < 1e-6 * MAX(1, fabs(value)) ? 1 : MIN(step, 0.1));
+    return g_strdup_printf("%s %s%s%s", label, number, *text.unit ? THIN_SPACE : "", text.unit);
+}
+
+char *litho_format_amplitude(double value)
+{
+    char out[96];
+    double size = fabs(value);
+    if (size == 0 || !isfinite(value)) {
+        litho_format_number(out, sizeof out, value, 1);
+    } else if (size >= 1e7 || size < 1e-3) {
+        format_exponent(out, sizeof out, value, 3);
+    } else {
+        double power = floor(log10(size)) - 3;
+        litho_format_number(out, sizeof out, value, pow(10, MIN(power, 0)));
+    }
+    return g_strdup(out);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "render/view.h"
+
+#include <math.h>
+
+static const int h_axes[3] = {LITHO_XLINE, LITHO_INLINE, LITHO_XLINE};
+static const int v_axes[3] = {LITHO_SAMPLE, LITHO_SAMPLE, LITHO_INLINE};
+
+enum { PANEL_GAP = 6, ZOOM_MIN_CELLS = 4, ZOOM_MAX_SURVEYS = 4 };
+
+gboolean litho_rect_contains(LithoRect r, double x, double y)
+{
+    return x >= r.x && x < r.x + r.w && y >= r.y && y < r.y + r.h;
+}
+
+// --- window and mapping -------------------------------------------------------------------------
+
+void litho_slice_view_fit(LithoSliceView *view, const LithoGrid *grid)
+{
+    for (int k = 0; k < 3; k++) {
+        view->lo[k] = -0.5;
+        view->hi[k] = grid->axis[k].n - 0.5;
+    }
+}
+
+LithoSliceView litho_slice_view(const LithoGrid *grid, int axis, gint64 index)
+{
+    LithoSliceView view = {.axis = axis, .index = CLAMP(index, 0, grid->axis[axis].n - 1),
+                           .keep_aspect = axis == LITHO_SAMPLE};
+    litho_slice_view_fit(&view, grid);
+    return view;
+}
+
+// Widens [*a, *b] about its middle by `factor`.
+static void widen(double *a, double *b, double factor)
+{
+    double middle = (*a + *b) / 2, half = (*b - *a) / 2 * factor;
+    *a = middle - half;
+    *b = middle + half;
+}
+
+// Metres between neighbours along an axis of a map; 0 for the sample axis, which has no common
+// measure with the others.
+static double metres(const LithoGrid *grid, int axis)
+{
+    return axis == LITHO_SAMPLE ? 0 : litho_grid_spacing(grid, axis);
+}
+
+LithoSliceMap litho_slice_map(const LithoGrid *grid, const LithoSliceView *view, LithoRect rect)
+{
+    int h = h_axes[view->axis], v = v_axes[view->axis];
+    LithoSliceMap map = {.axis = view->axis, .h_axis = h, .v_axis = v, .index = view->index,
+                         .rect = rect, .left = view->lo[h], .right = view->hi[h],
+                         .top = view->lo[v], .bottom = view->hi[v]};
+    double mh = metres(grid, h), mv = metres(grid, v);
+    if (view->keep_aspect && mh > 0 && mv > 0 && rect.w > 0 && rect.h > 0) {
+        double sh = (map.right - map.left) * mh / rect.w; // metres per pixel
+        double sv = (map.bottom - map.top) * mv / rect.h;
+        if (sh < sv)
+            widen(&map.left, &map.right, sv / sh);
+        else
+            widen(&map.top, &map.bottom, sh / sv);
+    }
+    if (v != LITHO_SAMPLE) { // a map: inlines grow upwards
+        double swap = map.top;
+        map.top = map.bottom;
+        map.bottom = swap;
+    }
+    return map;
+}
+
+void litho_slice_map_to_index(const LithoSliceMap *map, double x, double y, double index[3])
+{
+    double u = map->rect.w > 0 ? (x - map->rect.x) / map->rect.w : 0;
+    double v = map->rect.h > 0 ? (y - map->rect.y) / map->rect.h : 0;
+    index[map->axis] = map->index;
+    index[map->h_axis] = map->left + (map->right - map->left) * u;
+    index[map->v_axis] = map->top + (map->bottom - map->top) * v;
+}
+
+void litho_slice_map_to_pixel(const LithoSliceMap *map, const double index[3], double *x,
+                              double *y)
+{
+    *x = map->rect.x + (index[map->h_axis] - map->left) / (map->right - map->left) * map->rect.w;
+    *y = map->rect.y + (index[map->v_axis] - map->top) / (map->bottom - map->top) * map->rect.h;
+}
+
+gboolean litho_slice_map_pick(const LithoSliceMap *map, const LithoGrid *grid, double x, double y,
+                              gint64 ijk[3])
+{
+    double index[3];
+    litho_slice_map_to_index(map, x, y, index);
+    if (!litho_rect_contains(map->rect, x, y))
+        return FALSE;
+    for (int k = 0; k < 3; k++) {
+        ijk[k] = (gint64)floor(index[k] + 0.5);
+        if (ijk[k] < 0 || ijk[k] >= grid->axis[k].n)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+LithoBox litho_slice_map_box(const LithoSliceMap *map, const LithoGrid *grid)
+{
+    LithoBox box = litho_box_slice(grid, map->axis, map->index);
+    const int axes[2] = {map->h_axis, map->v_axis};
+    const double ends[2][2] = {{map->left, map->right},
+                               {MIN(map->top, map->bottom), MAX(map->top, map->bottom)}};
+    for (int k = 0; k < 2; k++) {
+        gint64 n = grid->axis[axes[k]].n;
+        box.lo[axes[k]] = CLAMP((gint64)floor(ends[k][0] + 0.5) - 1, 0, n - 1);
+        box.hi[axes[k]] = CLAMP((gint64)floor(ends[k][1] + 0.5) + 2, box.lo[axes[k]] + 1, n);
+    }
+    return box;
+}
+
+// --- zoom and pan -------------------------------------------------------------------------------
+
+// Keeps a window between 4 cells and 4 surveys long and its middle inside the survey.
+static void limit_window(LithoSliceView *view, const LithoGrid *grid, int axis)
+{
+    double n = grid->axis[axis].n, length = view->hi[axis] - view->lo[axis];
+    double middle = CLAMP((view->lo[axis] + view->hi[axis]) / 2, -0.5, n - 0.5);
+    length = CLAMP(length, MIN(ZOOM_MIN_CELLS, n), ZOOM_MAX_SURVEYS * n);
+    view->lo[axis] = middle - length / 2;
+    view->hi[axis] = middle + length / 2;
+}
+
+void litho_slice_zoom(LithoSliceView *view, const LithoGrid *grid, LithoRect rect, double x,
+                      double y, double factor, gboolean fx, gboolean fy)
+{
+    LithoSliceMap map = litho_slice_map(grid, view, rect);
+    double at[3];
+    litho_slice_map_to_index(&map, x, y, at);
+    const int axes[2] = {map.h_axis, map.v_axis};
+    const gboolean wanted[2] = {fx || view->keep_aspect, fy || view->keep_aspect};
+    for (int k = 0; k < 2; k++) {
+        int a = axes[k];
+        double n = grid->axis[a].n, length = view->hi[a] - view->lo[a];
+        if (!wanted[k] || !(factor > 0))
+            continue;
+        // The limit changes the factor, not the window afterwards: the point under the mouse stays.
+        double f = length / CLAMP(length / factor, MIN(ZOOM_MIN_CELLS, n), ZOOM_MAX_SURVEYS * n);
+        view->lo[a] = at[a] + (view->lo[a] - at[a]) / f;
+        view->hi[a] = at[a] + (view->hi[a] - at[a]) / f;
+        limit_window(view, grid, a);
+    }
+}
+
+void litho_slice_pan(LithoSliceView *view, const LithoGrid *grid, LithoRect rect, double dx,
+                     double dy)
+{
+    LithoSliceMap map = litho_slice_map(grid, view, rect);
+    if (rect.w <= 0 || rect.h <= 0)
+        return;
+    double move[2] = {-dx * (map.right - map.left) / rect.w, -dy * (map.bottom - map.top) / rect.h};
+    const int axes[2] = {map.h_axis, map.v_axis};
+    for (int k = 0; k < 2; k++) {
+        view->lo[axes[k]] += move[k];
+        view->hi[axes[k]] += move[k];
+        limit_window(view, grid, axes[k]);
+    }
+}
+
+void litho_slice_zoom_to(LithoSliceView *view, const LithoGrid *grid, LithoRect rect, LithoRect box)
+{
+    if (box.w < 4 || box.h < 4)
+        return;
+    LithoSliceMap map = litho_slice_map(grid, view, rect);
+    double a[3], b[3];
+    litho_slice_map_to_index(&map, box.x, box.y, a);
+    litho_slice_map_to_index(&map, box.x + box.w, box.y + box.h, b);
+    const int axes[2] = {map.h_axis, map.v_axis};
+    for (int k = 0; k < 2; k++) {
+        view->lo[axes[k]] = MIN(a[axes[k]], b[axes[k]]);
+        view->hi[axes[k]] = MAX(a[axes[k]], b[axes[k]]);
+        limit_window(view, grid, axes[k]);
+    }
+}
+
+// --- what and how -------------------------------------------------------------------------------
+
+const char *litho_show_name(LithoShow show)
+{
+    static const char *const names[] = {"Input", "Output", "Removed", "Split", "Side by side"};
+    return names[show];
+}
+
+guint litho_show_panels(LithoShow show, LithoRect rect, LithoRect panels[2], LithoShow shows[2])
+{
+    panels[0] = rect;
+    shows[0] = show;
+    if (show != LITHO_SHOW_SIDE)
+        return 1;
+    panels[0].w = MAX((rect.w - PANEL_GAP) / 2, 0);
+    panels[1] = panels[0];
+    panels[1].x = rect.x + rect.w - panels[1].w;
+    shows[0] = LITHO_SHOW_INPUT;
+    shows[1] = LITHO_SHOW_OUTPUT;
+    return 2;
+}
+
+LithoLook litho_look_default(void)
+{
+    return (LithoLook){.map = litho_colormap_default(), .lo = -1, .hi = 1, .gain = 1,
+                       .removed_gain = 1, .wiggle_gain = 1, .split = 0.5,
+                       .background = {0.17, 0.17, 0.17}};
+}
+
+void litho_look_set_clip(LithoLook *look, double clip)
+{
+    look->hi = isfinite(clip) && clip > 0 ? clip : 1;
+    look->lo = -look->hi;
+}
+
+gboolean litho_look_is_signed(const LithoLook *look)
+{
+    return look->lo == -look->hi;
+}
+
+static double or_one(double gain)
+{
+    return gain > 0 ? gain : 1;
+}
+
+void litho_look_range(const LithoLook *look, LithoShow show, double *lo, double *hi)
+{
+    double gain = or_one(look->gain);
+    *lo = look->lo / gain;
+    *hi = look->hi / gain;
+    if (show == LITHO_SHOW_REMOVED) {
+        double half = (look->hi - look->lo) / 2 / gain / or_one(look->removed_gain);
+        *lo = -half;
+        *hi = half;
+    }
+}
+
+const LithoColormap *litho_look_map(const LithoLook *look, LithoShow show)
+{
+    const LithoColormap *map = look->map ? look->map : litho_colormap_default();
+    gboolean unfit = show == LITHO_SHOW_REMOVED && !litho_look_is_signed(look) && !map->diverging;
+    return unfit ? litho_colormap_default() : map;
+}
+
+int litho_wiggle_step(double px_per_trace)
+{
+    const double wanted = 6; // below that, curves run together
+    static const int mantissa[] = {1, 2, 5};
+    if (!(px_per_trace > 0))
+        return 1;
+    for (int power = 1; power < 100000000; power *= 10)
+        for (int k = 0; k < 3; k++)
+            if (mantissa[k] * power * px_per_trace >= wanted)
+                return mantissa[k] * power;
+    return 100000000;
+}
