@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The F-X filter: exact laws, agreement with a direct double precision implementation
+// (fx_reference.c), absent traces, small surveys, and what the program relies on: any region, any
+// number of threads, any memory, the same bits. How much noise it removes is measured in
+// test-fx-gain.c.
+#include "fx_common.h"
+#include "fx_reference.h"
+
+// Settings under which a cube of 64 samples is one time window without padding, so that a harmonic
+// of bin b lives in bin b alone.
+#define ONE_BIN "time_window=64 fft_length=64 fmin=0 fmax=125 "
+
+typedef struct Wave {
+    double amplitude, k1, k2; // rad per trace
+} Wave;
+
+// Plane waves at bin 9 of 64 samples.
+static LithoCube *plane_waves(int n1, int n2, const Wave *waves, int n)
+{
+    LithoCube *cube = fx_cube(n1, n2, 64);
+    for (int i = 0; i < n1; i++)
+        for (int j = 0; j < n2; j++)
+            for (int t = 0; t < 64; t++) {
+                double sum = 0;
+                for (int w = 0; w < n; w++)
+                    sum += waves[w].amplitude *
+                           cos(2 * G_PI * 9 * t / 64 + waves[w].k1 * i + waves[w].k2 * j);
+                cube->samples[((gint64)i * n2 + j) * 64 + t] = (float)sum;
+            }
+    return cube;
+}
+
+static LithoCube *random_cube(int n1, int n2, int nt, guint32 seed)
+{
+    LithoCube *cube = fx_cube(n1, n2, nt);
+    GRand *rand = g_rand_new_with_seed(seed);
+    for (int i = 0; i < n1; i++)
+        for (int j = 0; j < n2; j++)
+            for (int t = 0; t < nt; t++)
+                cube->samples[((gint64)i * n2 + j) * nt + t] =
+                    (float)(sin(0.5 * t + 0.3 * i + 0.2 * j) +
+                            0.7 * cos(0.9 * t - 0.5 * i + 0.1 * j) + 0.4 * fx_normal(rand));
+    g_rand_free(rand);
+    return cube;
+}
+
+// Marks a share of the traces missing; with NaN in some of them.
+static void kill_traces(LithoCube *cube, double share, guint32 seed)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    gint64 nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++) {
+        if (g_rand_double(rand) >= share)
+            continue;
+        if (k % 3 == 0)
+            cube->live[k] = 0; // the mask alone: the samples are not looked at
+        else
+            memset(cube->samples + k * nt, 0, nt * sizeof(float));
+        if (k % 5 == 0)
+            cube->samples[k * nt + nt / 3] = NAN;
+    }
+    g_rand_free(rand);
+}
+
+// Property: windows cover the axis, the last flush with its end; weights add up to one (single
+// precision: a few roundings); first() and last() name exactly the windows with weight. A gap, a
+// window past the end or a ramp of the wrong length fails.
+static void test_windows(void)
+{
+    const int cases[][3] = {{1, 20, 17}, {19, 20, 17}, {20, 20, 17}, {21, 20, 17}, {37, 20, 17},
+                            {38, 20, 17}, {128, 20, 17}, {251, 30, 25}, {100, 10, 3}, {50, 7, 7},
+                            {1001, 150, 100}, {9, 3, 1}};
+    for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+        LithoFxAxis axis = litho_fx_axis(cases[c][0], cases[c][1], cases[c][2]);
+        g_assert_cmpint(litho_fx_start(axis, 0), ==, 0);
+        g_assert_cmpint(litho_fx_start(axis, axis.count - 1) + axis.length, ==, axis.n);
+        for (int i = 0; i < axis.n; i++) {
+            double sum = 0;
+            for (int k = 0; k < axis.count; k++) {
+                float w = litho_fx_weight(axis, k, i);
+                g_assert_cmpint(w > 0, ==,
+                                k >= litho_fx_first(axis, i) && k <= litho_fx_last(axis, i));
+                sum += w;
+            }
+            g_assert_cmpfloat(fabs(sum - 1), <, 3e-7);
+        }
+    }
+}
+
+// Property: one plane wave without noise comes back damped by exactly lam / (48 + lam), lam the
+// prewhitening (lam / (taps + lam) for other filters), in the interior and at the edges, aliased
+// dips too. 1 % of the error allowed, plus the single precision of the transform, 3e-7. A wrong
+// damping, a wrong tap or an edge filter that differs from the interior's fails.
+static void test_plane_wave(void)
+{
+    const Wave waves[] = {{1, 0.3, 0.2}, {1, -1.1, 2.9}, {1, 3.5, -0.4}};
+    const double prewhitening[] = {0.1, 10, 100};
+    for (guint w = 0; w < G_N_ELEMENTS(waves); w++)
+        for (guint p = 0; p < G_N_ELEMENTS(prewhitening); p++)
+            for (int half = 1; half <= 5; half += 2) {
+                g_autoptr(LithoCube) in = plane_waves(40, 33, &waves[w], 1);
+                g_autofree char *settings = g_strdup_printf(
+                    ONE_BIN "prewhitening=%g half_width=%d", prewhitening[p], half);
+                g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
+                double lam = prewhitening[p] / 100, taps = (2 * half + 1) * (2 * half + 1) - 1;
+                double law = lam / (taps + lam), found = fx_relative(out, in);
+                g_test_message("%s: error %.4e, law %.4e", settings, found, law);
+                g_assert_cmpfloat(fabs(found - law), <, 0.01 * law + 3e-7);
+            }
+}
+
+// Property: surveys smaller than the window or the block take the largest filter that fits; one
+// plane wave passes with an error of 1e-3 / taps at 0.1 %: 2 to 14 taps here. Reading outside the
+// survey, or writing zeros where only a small filter exists, fails.
+static void test_small_surveys(void)
+{
+    const int sizes[][3] = {{40, 1, 6}, {1, 40, 6}, {5, 40, 14}, {8, 8, 14}, {6, 6, 8}, {37, 3, 14},
+                            {4, 5, 2}, {12, 2, 6}}; // inlines, crosslines, taps
+    const Wave wave = {1, 0.7, -0.4};
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        g_autoptr(LithoCube) in = plane_waves(sizes[k][0], sizes[k][1], &wave, 1);
+        g_autoptr(LithoCube) out = fx_run(in, ONE_BIN "prewhitening=0.1", NULL, NULL);
+        g_test_message("%d x %d: %.2e", sizes[k][0], sizes[k][1], fx_relative(out, in));
+        g_assert_cmpfloat(fabs(fx_relative(out, in) * sizes[k][2] / 1e-3 - 1), <, 0.02);
+    }
+}
+
+// Property: two plane waves are predicted to 3e-5 of the largest sample at 0.01 % (7.4e-6 of it is
+// the damping, the rest single precision).
+static void test_two_waves(void)
+{
+    const Wave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
+    g_autoptr(LithoCube) in = plane_waves(40, 40, waves, 2);
+    g_autoptr(LithoCube) out = fx_run(in, ONE_BIN "prewhitening=0.01", NULL, NULL);
+    double worst = 0;
+    for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
+        worst = fmax(worst, fabs(out->samples[k] - in->samples[k]));
+    g_test_message("largest error %.2e", worst);
+    g_assert_cmpfloat(worst, <=, 3e-5);
+}
+
+// Property: where nothing can be designed or nothing is there, nothing changes. Bit for bit when the
+// band's outside passes; through the transforms (mute, whole band) within their precision, 2e-7.
+static void test_untouched(void)
+{
+    const int sizes[][3] = {{1, 1, 300}, {2, 2, 300}, {2, 2, 41}, {1, 2, 1}, {1, 1, 7}};
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        g_autoptr(LithoCube) in = random_cube(sizes[k][0], sizes[k][1], sizes[k][2], 5);
+        g_autoptr(LithoCube) same = fx_run(in, "", NULL, NULL);
+        g_assert_true(fx_same_bits(same, in));
+        g_autoptr(LithoCube) through = fx_run(in, "outband=mute fmin=0 fmax=125", NULL, NULL);
+        g_assert_cmpfloat(fx_relative(through, in), <, 2e-7);
+    }
+    g_autoptr(LithoCube) zero = fx_cube(30, 25, 200);
+    g_autoptr(LithoCube) still = fx_run(zero, "", NULL, NULL);
+    g_assert_true(fx_same_bits(still, zero));
+    g_autoptr(LithoCube) constant = fx_cube(30, 25, 200);
+    for (gint64 k = 0; k < litho_cube_held_samples(constant); k++)
+        constant->samples[k] = 3;
+    g_autoptr(LithoCube) steady = fx_run(constant, "fmin=0", NULL, NULL);
+    for (gint64 k = 0; k < litho_cube_held_samples(steady); k++)
+        g_assert_true(isfinite(steady->samples[k]));
+    g_assert_cmpfloat(fx_relative(steady, constant), <, 3e-3); // lam / (48 + lam) = 2.1e-3
+}
+
+// Property: scaling the data by a power of two scales the result, bit for bit, from 2^-60 to 2^60.
+// Squares of such samples leave single precision: without scaling inside, everything is lost.
+static void test_scale(void)
+{
+    g_autoptr(LithoCube) in = random_cube(23, 21, 80, 6);
+    g_autoptr(LithoCube) out = fx_run(in, "", NULL, NULL);
+    for (int power = -60; power <= 60; power += 40) {
+        g_autoptr(LithoCube) scaled = fx_cube(23, 21, 80);
+        for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
+            scaled->samples[k] = ldexpf(in->samples[k], power);
+        g_autoptr(LithoCube) result = fx_run(scaled, "", NULL, NULL);
+        for (gint64 k = 0; k < litho_cube_held_samples(in); k++)
+            g_assert_cmpfloat(result->samples[k], ==, ldexpf(out->samples[k], power));
+    }
+}
+
+static void compare_with_reference(int n1, int n2, int nt, double dead, const char *settings,
+                                   double limit)
+{
+    g_autoptr(LithoCube) in = random_cube(n1, n2, nt, 7);
+    kill_traces(in, dead, 8);
+    g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
+    LithoFxParams p = fx_params(settings);
+    LithoFxGeometry g = litho_fx_grid_geometry(&in->grid, &p);
+    FxRef ref = fx_ref_defaults(0.004);
+    ref.time_window = p.time_window;
+    ref.time_overlap = p.time_overlap;
+    ref.nfft = g.nfft;
+    ref.window_il = p.window_il > 0 ? p.window_il : p.window;
+    ref.window_xl = p.window_xl > 0 ? p.window_xl : p.window;
+    ref.stride = p.stride > 0 ? p.stride : ref.stride;
+    ref.half = p.half_width;
+    ref.fill_passes = p.fill_passes;
+    ref.prewhitening = p.prewhitening;
+    ref.fmin = p.fmin;
+    ref.fmax = p.fmax > 0 ? p.fmax : ref.fmax;
+    ref.acf = p.form == LITHO_FX_ACF;
+    ref.mute = p.outband == LITHO_FX_MUTE;
+    ref.post = p.post;
+    ref.edge = p.edge == LITHO_FX_FIT ? FX_REF_FIT
+               : p.edge == LITHO_FX_RENORM ? FX_REF_RENORM : FX_REF_ZERO;
+    if (ref.acf && ref.edge == FX_REF_FIT)
+        ref.edge = FX_REF_RENORM;
+    gint64 n = litho_cube_held_samples(in);
+    g_autofree double *expected = g_new(double, n);
+    fx_ref_cube(&ref, n1, n2, nt, 0.004, in->samples, (const char *)in->live, expected);
+    double difference = 0, norm = 0, removed = 0;
+    for (gint64 k = 0; k < n; k++) {
+        g_assert_cmpint(isfinite(expected[k]), ==, isfinite(out->samples[k]));
+        if (!isfinite(expected[k]))
+            continue;
+        difference += pow(out->samples[k] - expected[k], 2);
+        removed += pow(expected[k] - in->samples[k], 2);
+        norm += expected[k] * expected[k];
+    }
+    g_test_message("%d x %d x %d, %.0f %% dead, %s: %.2e (removed %.2e)", n1, n2, nt, 100 * dead,
+                   settings, sqrt(difference / norm), sqrt(removed / norm));
+    g_assert_cmpfloat(sqrt(difference / norm), <, limit);
+    g_assert_cmpfloat(sqrt(removed / norm), >, 0.05); // the filter did something
+}
+
+// Property: samples equal those of a direct double precision implementation to 2e-5 of their norm
+// (acceptance 5 of the design; the filter is 0.1 of it, so an error in one tap shows). Settings
+// cover every branch: forms, edges, rescaling, shapes, strides, time windows, bands, absent traces.
+static void test_reference(void)
+{
+    const struct {
+        int n1, n2, nt;
+        double dead;
+        const char *settings;
+    } cases[] = {
+        {23, 26, 64, 0, "prewhitening=0.1"},
+        {23, 26, 64, 0, ""},
+        {23, 26, 64, 0, "prewhitening=100"},
+        {23, 26, 64, 0, "prewhitening=100 post=on"},
+        {23, 26, 64, 0, "edge=renorm"},
+        {23, 26, 64, 0, "edge=zero"},
+        {23, 26, 64, 0, "form=acf"},
+        {21, 22, 40, 0, "form=acf edge=zero half_width=2"},
+        {30, 12, 170, 0, "half_width=1 time_window=60 time_overlap=25 outband=mute fmax=40"},
+        {22, 9, 50, 0, "half_width=4 fft_length=75 fmin=0 fmax=125"},
+        {19, 17, 40, 0, "half_width=2 window_il=9 window_xl=6 stride=5"},
+        {23, 26, 64, 0.05, ""},
+        {23, 26, 64, 0.05, "fill_passes=1 edge=renorm"},
+        {23, 26, 64, 0.3, "half_width=2 fill_passes=2 post=on"},
+        {23, 26, 48, 0.7, "half_width=1"},
+        {23, 26, 64, 0.1, "fill_passes=0"},
+        {30, 1, 64, 0.1, ""},
+        {2, 30, 64, 0, ""},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++)
+        compare_with_reference(cases[k].n1, cases[k].n2, cases[k].nt, cases[k].dead,
+                               cases[k].settings, 2e-5);
+    // Conjugate gradients stop at 1e-4 of the right-hand side.
+    compare_with_reference(23, 26, 64, 0, "solver=cg", 1e-3);
+}
+
+// Property: absent traces keep their bits (NaN included), all others are finite, and holes do not
+// spoil two noiseless plane waves: error at live traces for 5 % dead below 1e-3 after three filling
+// passes, against more than 5e-3 without them. fill_dead writes values that are right to 1e-2.
+static void test_absent(void)
+{
+    const Wave waves[] = {{1, 0.3, 0.2}, {0.7, -0.5, 0.1}};
+    g_autoptr(LithoCube) truth = plane_waves(40, 40, waves, 2);
+    g_autoptr(LithoCube) in = plane_waves(40, 40, waves, 2);
+    kill_traces(in, 0.05, 9);
+    double error[3] = {0};
+    const char *settings[] = {ONE_BIN "prewhitening=0.1", ONE_BIN "prewhitening=0.1 fill_passes=0",
+                              ONE_BIN "prewhitening=0.1 fill_dead=on"};
+    for (int s = 0; s < 3; s++) {
+        g_autoptr(LithoCube) out = fx_run(in, settings[s], NULL, NULL);
+        double difference = 0, norm = 0;
+        for (gint64 k = 0; k < litho_grid_traces(&in->grid); k++) {
+            const float *a = in->samples + 64 * k, *b = out->samples + 64 * k;
+            gboolean absent = !in->live[k] || a[1] == 0;
+            if (absent && s < 2)
+                g_assert_cmpmem(a, 64 * sizeof(float), b, 64 * sizeof(float));
+            if (absent && s == 2)
+                g_assert_true(out->live[k]);
+            for (int t = 0; t < 64 && absent == (s == 2); t++) {
+                g_assert_true(isfinite(b[t]));
+                difference += pow(b[t] - truth->samples[64 * k + t], 2);
+                norm += pow(truth->samples[64 * k + t], 2);
+            }
+        }
+        error[s] = sqrt(difference / norm);
+    }
+    g_test_message("live traces %.2e, without filling %.2e, filled traces %.2e", error[0], error[1],
+                   error[2]);
+    g_assert_cmpfloat(error[0], <, 1e-3);
+    g_assert_cmpfloat(error[1], >, 5e-3);
+    g_assert_cmpfloat(error[2], <, 1e-2);
+}
+
+static void assert_region_equal(const LithoCube *part, const LithoCube *whole, LithoBox region)
+{
+    for (gint64 i = region.lo[0]; i < region.hi[0]; i++)
+        for (gint64 j = region.lo[1]; j < region.hi[1]; j++) {
+            const float *a = litho_cube_trace(part, i, j) + region.lo[2] - part->held.lo[2];
+            const float *b = litho_cube_trace(whole, i, j) + region.lo[2] - whole->held.lo[2];
+            gsize bytes = sizeof(float) * litho_box_size(region, 2);
+            g_assert_cmpmem(a, bytes, b, bytes);
+        }
+}
+
+// Property: any region gives the bits of the whole, from an input cropped to what input_box() asks
+// for, whatever memory there is. A halo one trace or one sample short, a decision that looks beyond
+// it, or a sum whose order depends on the region fails.
+static void test_region(void)
+{
+    g_autoptr(LithoCube) in = random_cube(58, 47, 210, 11);
+    kill_traces(in, 0.07, 12);
+    const char *settings = "half_width=2 window=12 time_window=70 time_overlap=30 post=on";
+    g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
+    const LithoBox regions[] = {
+        litho_box_slice(&in->grid, 0, 29),     litho_box_slice(&in->grid, 1, 46),
+        litho_box_slice(&in->grid, 2, 100),    {{0, 0, 0}, {10, 47, 210}},
+        {{10, 0, 0}, {20, 47, 210}},           {{33, 17, 60}, {34, 18, 61}},
+        {{50, 40, 190}, {58, 47, 210}},        {{0, 0, 0}, {58, 47, 210}},
+    };
+    LithoFxParams p = fx_params(settings);
+    for (guint k = 0; k < G_N_ELEMENTS(regions); k++)
+        for (int budget = 0; budget < 3; budget++) { // nothing kept, a part kept, all kept
+            LithoBox box =
+                litho_operator_input_box(&litho_operator_fx, &in->grid, &p, regions[k]);
+            g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
+            g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, regions[k], NULL);
+            FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL);
+            plan->budget = budget == 0 ? 0 : budget == 1 ? 6 << 20 : (guint64)1 << 30;
+            LithoPass pass = {.params = &p, .first_stage = 1, .in = cropped,
+                              .region = regions[k], .out = out};
+            GError *error = NULL;
+            litho_fx_cpu.exec(plan, &pass, NULL, &error);
+            g_assert_no_error(error);
+            assert_region_equal(out, whole, regions[k]);
+            litho_fx_cpu.destroy(plan);
+        }
+}
+
+// Property: the number of threads changes no bit.
+static void test_threads(void)
+{
+    g_autoptr(LithoCube) in = random_cube(41, 38, 160, 13);
+    kill_traces(in, 0.05, 14);
+    g_autoptr(LithoCube) one = fx_run(in, "", NULL, &(LithoRun){.threads = 1});
+    for (int threads = 2; threads <= 5; threads++) {
+        g_autoptr(LithoCube) many = fx_run(in, "", NULL, &(LithoRun){.threads = threads});
+        g_assert_true(fx_same_bits(many, one));
+    }
+}
+
+static guint passes_of(LithoTimings *timings, const char *stage)
+{
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    guint n = litho_timings_snapshot(timings, stages, LITHO_TIMINGS_STAGES);
+    for (guint k = 0; k < n; k++)
+        if (strcmp(stages[k].name, stage) == 0)
+            return stages[k].count;
+    return 0;
+}
+
+// Property: a slider costs what lies behind it. Prewhitening runs no FFT, fill_dead no filter, the
+// rest of the cube after a slice reuses the slice's windows; results equal those of a fresh engine.
+static void test_live(void)
+{
+    const struct {
+        const char *settings;
+        int slice; // region: a slice of this axis, or 3 = all
+        guint fft, filter;
+    } steps[] = {{"", 0, 1, 1}, {"", 3, 2, 2}, {"", 1, 2, 2}, {"prewhitening=20", 2, 2, 3},
+                 {"prewhitening=20", 3, 2, 4}, {"prewhitening=20 fill_dead=on", 3, 2, 4},
+                 {"half_width=2 window=15", 3, 2, 5}, {"fmax=60", 3, 3, 6}};
+    g_autoptr(LithoCube) in = random_cube(45, 40, 300, 15);
+    kill_traces(in, 0.03, 16);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_fx);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    LithoTimings *timings = litho_timings_new();
+    LithoRun run = {.timings = timings};
+    for (guint k = 0; k < G_N_ELEMENTS(steps); k++) {
+        *(LithoFxParams *)litho_flow_step(flow, 0)->params = fx_params(steps[k].settings);
+        LithoBox region = steps[k].slice == 3 ? litho_box_full(&in->grid)
+                                              : litho_box_slice(&in->grid, steps[k].slice, 20);
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, &region, &run, NULL);
+        litho_timings_end_pass(timings);
+        g_autoptr(LithoCube) fresh = fx_run(in, steps[k].settings, NULL, NULL);
+        assert_region_equal(out, fresh, region);
+        g_test_message("step %u: %s", k, steps[k].settings);
+        g_assert_cmpuint(passes_of(timings, "time FFT"), ==, steps[k].fft);
+        g_assert_cmpuint(passes_of(timings, "design + filter"), ==, steps[k].filter);
+    }
+    litho_engine_free(engine);
+    litho_timings_unref(timings);
+}
+
+typedef struct Stopper {
+    GCancellable *cancel;
+    double at_ms; // when it was cancelled
+} Stopper;
+
+static void stop_at_half(const LithoProgress *progress, gpointer data)
+{
+    Stopper *s = data;
+    if (strcmp(progress->what, "design + filter") == 0 && 2 * progress->done > progress->total &&
+        s->at_ms == 0) {
+        s->at_ms = litho_now_ms();
+        g_cancellable_cancel(s->cancel);
+    }
+}
+
+// Property: cancel comes back within 100 ms (a step is one window and sixteen frequencies, about
+// 0.1 ms), and the engine goes on with what it has: the next run gives the right bits.
+static void test_cancel(void)
+{
+    g_autoptr(LithoCube) in = random_cube(90, 90, 300, 17);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_fx);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    Stopper stopper = {g_cancellable_new(), 0};
+    LithoRun run = {
+        .cancel = stopper.cancel, .on_progress = stop_at_half, .progress_data = &stopper};
+    GError *error = NULL;
+    LithoCube *none = litho_engine_run(engine, flow, in, NULL, &run, &error);
+    double late = litho_now_ms() - stopper.at_ms;
+    g_assert_null(none);
+    g_assert_true(litho_error_is_cancelled(error));
+    g_test_message("came back after %.1f ms", late);
+    g_assert_cmpfloat(late, <, 100);
+    g_clear_error(&error);
+    g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) fresh = fx_run(in, "", NULL, NULL);
+    g_assert_true(fx_same_bits(out, fresh));
+    litho_engine_free(engine);
+    g_object_unref(stopper.cancel);
+}
+
+// Property: combinations that make no sense are refused with a sentence that names the numbers.
+static void test_refused(void)
+{
+    const char *const cases[][2] = {
+        {"half_width=5 window=10", "half width 5"},   {"window_xl=5", "half width 3"},
+        {"stride=21", "stride of 21"},                {"time_overlap=150", "overlap of 150"},
+        {"fft_length=128", "FFT length of 128"},      {"fmin=50 fmax=40", "40"},
+    };
+    LithoGrid grid = litho_grid_new(30, 30, 200);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoFxParams p = fx_params(cases[k][0]);
+        GError *error = NULL;
+        g_assert_false(litho_operator_check(&litho_operator_fx, &grid, &p, &error));
+        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+        g_assert_nonnull(strstr(error->message, cases[k][1]));
+        g_clear_error(&error);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/fx/windows", test_windows);
+    g_test_add_func("/fx/plane-wave", test_plane_wave);
+    g_test_add_func("/fx/small-surveys", test_small_surveys);
+    g_test_add_func("/fx/two-waves", test_two_waves);
+    g_test_add_func("/fx/untouched", test_untouched);
+    g_test_add_func("/fx/scale", test_scale);
+    g_test_add_func("/fx/reference", test_reference);
+    g_test_add_func("/fx/absent", test_absent);
+    g_test_add_func("/fx/region", test_region);
+    g_test_add_func("/fx/threads", test_threads);
+    g_test_add_func("/fx/live", test_live);
+    g_test_add_func("/fx/cancel", test_cancel);
+    g_test_add_func("/fx/refused", test_refused);
+    return g_test_run();
+}
