@@ -103,7 +103,7 @@ static const LithoParam rows[] = {
            .doc = "Neighbours on either side that predict a trace; 3 (48 neighbours) is typical, 2 "
                   "is better in strong noise, more only where events cross at many dips."),
     FX_INT(window, .label = "Window", .unit = "traces", .def = 20, .min = 3, .max = 200,
-           .soft_max = 50, .stage = FILTER,
+           .soft_min = 7, .soft_max = 50, .stage = FILTER,
            .doc = "Size of the area one filter is designed on, where events must look plane; 20 is "
                   "typical, 30 removes more noise where events stay plane that far."),
     FX_BOOL(post, .label = "Restore amplitudes", .stage = FILTER,
