@@ -77,9 +77,11 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
         return FALSE;
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
-    // More slabs than devices keep everybody busy; one is enough when there is nothing to share.
+    // More slabs than devices keep everybody busy, and reading and writing beside computing; a small
+    // cube is done sooner in one piece.
     gint64 shares = 4 * (gint64)device_count(options) * rank_count(options);
-    if (litho_flow_is_local(flow) && shares > 4)
+    gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
+    if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
     for (;; n = (n + 1) / 2) {
         if (n < all)
