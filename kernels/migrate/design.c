@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/migrate/design.h"
+
+#include <math.h>
+#include <string.h>
+
+// Keeps certified |G| below 1 against rounding in the samples between grid points.
+#define SAFETY (1 - 1e-6)
+
+enum {
+    MAX_N = 63,
+    MAX_UNKNOWNS = 2 * (MAX_N + 1) + 1,
+    MAX_PASS = 2 * MAX_N + 10,
+    MAX_SAMPLES = MAX_PASS + 6 * MAX_N + 30,
+    MAX_NEWTON = 200,
+};
+
+// The barrier problem: samples of the pass band first, then of the stop band.
+typedef struct Problem {
+    int n1, pass, samples, unknowns; // n1 = N + 1
+    double *cosines;                 // [samples][2 N + 1]: cos(k phi_j)
+    double t_re[MAX_PASS], t_im[MAX_PASS], w2[MAX_PASS]; // target, weight squared
+    double u2[MAX_SAMPLES];                              // bound on |G|^2
+    double lam;
+} Problem;
+
+// A point (a, tau) and what depends on it.
+typedef struct Point {
+    double x[MAX_UNKNOWNS]; // Re a, Im a, tau
+    double g_re[MAX_SAMPLES], g_im[MAX_SAMPLES];
+    double value; // barrier; +inf outside
+} Point;
+
+static double stop_bound(const LithoPolySpec *spec, double phi)
+{
+    double n = spec->degree;
+    double phi_c = 2 * asin(fmin(1, spec->kap / sqrt(spec->rho)));
+    double x = CLAMP((phi - phi_c - G_PI / n) / (8 * G_PI / n), 0, 1);
+    return (0.5 + 0.25 * (1 + cos(G_PI * x))) * SAFETY;
+}
+
+static void fill_cosines(double *row, int count, double phi)
+{
+    // cos(k phi) by recurrence in double loses < 1e-13 for k <= 126.
+    double c = cos(phi);
+    row[0] = 1;
+    row[1] = c;
+    for (int k = 2; k < count; k++)
+        row[k] = 2 * c * row[k - 1] - row[k - 2];
+}
+
+static void problem_init(Problem *p, const LithoPolySpec *spec)
+{
+    const int n = spec->degree;
+    p->n1 = n + 1;
+    p->unknowns = 2 * p->n1 + 1;
+    p->pass = MAX(24, 2 * n + 10);
+    int stop = 6 * n + 30;
+    p->samples = p->pass + stop;
+    const int width = 2 * n + 1;
+    p->cosines = g_new(double, (gsize)p->samples * width);
+
+    double k2 = spec->kap * spec->kap;
+    double s_p = fmin(k2 * sin(spec->theta) * sin(spec->theta), spec->rho);
+    double phi_p = 2 * asin(sqrt(s_p / spec->rho));
+    for (int j = 0; j < p->pass; j++) {
+        double phi = phi_p * sin(0.5 * G_PI * j / (p->pass - 1));
+        double half = sin(phi / 2), s = spec->rho * half * half;
+        double weight = spec->w0 + (1 - spec->w0) * (s / s_p) * (s / s_p);
+        double phase = sqrt(fmax(k2 - s, 0));
+        fill_cosines(p->cosines + (gsize)j * width, width, phi);
+        p->t_re[j] = cos(phase) * SAFETY;
+        p->t_im[j] = sin(phase) * SAFETY;
+        p->w2[j] = weight * weight;
+        p->u2[j] = SAFETY * SAFETY;
+    }
+    for (int j = 0; j < stop; j++) {
+        double phi = phi_p + (G_PI - phi_p) * pow((j + 1.0) / stop, 1.3);
+        double u = stop_bound(spec, phi);
+        fill_cosines(p->cosines + (gsize)(p->pass + j) * width, width, phi);
+        p->u2[p->pass + j] = u * u;
+    }
+}
+
+// G at all samples and the barrier's value there.
+static void evaluate(const Problem *p, Point *at)
+{
+    const int width = 2 * p->n1 - 1;
+    const double *re = at->x, *im = at->x + p->n1, tau = at->x[2 * p->n1];
+    double value = p->lam * tau;
+    at->value = INFINITY;
+    if (!(tau > 0))
+        return;
+    for (int j = 0; j < p->samples; j++) {
+        const double *c = p->cosines + (gsize)j * width;
+        double gr = 0, gi = 0;
+#pragma omp simd reduction(+ : gr, gi)
+        for (int k = 0; k < p->n1; k++) {
+            gr += c[k] * re[k];
+            gi += c[k] * im[k];
+        }
+        at->g_re[j] = gr;
+        at->g_im[j] = gi;
+        double slack = p->u2[j] - gr * gr - gi * gi;
+        if (!(slack > 0))
+            return;
+        if (j < p->pass) {
+            double er = gr - p->t_re[j], ei = gi - p->t_im[j];
+            double room = tau * tau * p->w2[j] - er * er - ei * ei;
+            if (!(room > 0))
+                return;
+            slack *= room; // one logarithm for both
+        }
+        value -= log(slack);
+    }
+    at->value = value;
+}
+
+// Moments of one sample's second derivatives and gradient.
+typedef struct Weights {
+    double rr, ri, ii; // second derivatives with respect to Re G, Im G
+    double tr, ti;     // mixed with tau
+    double gr, gi;     // gradient
+} Weights;
+
+static Weights sample_weights(const Problem *p, const Point *at, int j, double *grad_tau,
+                              double *hess_tau)
+{
+    const double tau = at->x[2 * p->n1];
+    double gr = at->g_re[j], gi = at->g_im[j];
+    double i2 = 1 / (p->u2[j] - gr * gr - gi * gi);
+    Weights w = {
+        .rr = 2 * i2 + 4 * gr * gr * i2 * i2,
+        .ri = 4 * gr * gi * i2 * i2,
+        .ii = 2 * i2 + 4 * gi * gi * i2 * i2,
+        .gr = 2 * gr * i2,
+        .gi = 2 * gi * i2,
+    };
+    if (j < p->pass) {
+        double er = gr - p->t_re[j], ei = gi - p->t_im[j], w2 = p->w2[j];
+        double i1 = 1 / (tau * tau * w2 - er * er - ei * ei);
+        w.rr += 2 * i1 + 4 * er * er * i1 * i1;
+        w.ri += 4 * er * ei * i1 * i1;
+        w.ii += 2 * i1 + 4 * ei * ei * i1 * i1;
+        w.tr = -4 * er * tau * w2 * i1 * i1;
+        w.ti = -4 * ei * tau * w2 * i1 * i1;
+        w.gr += 2 * er * i1;
+        w.gi += 2 * ei * i1;
+        *grad_tau -= 2 * tau * w2 * i1;
+        *hess_tau += -2 * w2 * i1 + 4 * tau * tau * w2 * w2 * i1 * i1;
+    }
+    return w;
+}
+
+// Gradient and Hessian. cos(m phi) cos(n phi) = (cos((m-n) phi) + cos((m+n) phi)) / 2 turns each
+// block B^T diag(w) B into 2 N + 1 moments of w: O(samples N) instead of O(samples N^2).
+static void derivatives(const Problem *p, const Point *at, double *grad, double *hess)
+{
+    const int n1 = p->n1, width = 2 * n1 - 1, u = p->unknowns;
+    double rr[2 * MAX_N + 1] = {0}, ri[2 * MAX_N + 1] = {0}, ii[2 * MAX_N + 1] = {0};
+    double tr[MAX_N + 1] = {0}, ti[MAX_N + 1] = {0}, hess_tau = 0;
+    memset(grad, 0, sizeof(double) * u);
+    grad[u - 1] = p->lam;
+    for (int j = 0; j < p->samples; j++) {
+        const double *c = p->cosines + (gsize)j * width;
+        Weights w = sample_weights(p, at, j, &grad[u - 1], &hess_tau);
+#pragma omp simd
+        for (int k = 0; k < width; k++) {
+            rr[k] += w.rr * c[k];
+            ri[k] += w.ri * c[k];
+            ii[k] += w.ii * c[k];
+        }
+#pragma omp simd
+        for (int k = 0; k < n1; k++) {
+            grad[k] += w.gr * c[k];
+            grad[n1 + k] += w.gi * c[k];
+            tr[k] += w.tr * c[k];
+            ti[k] += w.ti * c[k];
+        }
+    }
+    for (int m = 0; m < n1; m++) {
+        for (int n = 0; n < n1; n++) {
+            int d = abs(m - n), s = m + n;
+            hess[m * u + n] = 0.5 * (rr[d] + rr[s]);
+            hess[(n1 + m) * u + n] = 0.5 * (ri[d] + ri[s]);
+            hess[(n1 + m) * u + n1 + n] = 0.5 * (ii[d] + ii[s]);
+        }
+        hess[(u - 1) * u + m] = tr[m];
+        hess[(u - 1) * u + n1 + m] = ti[m];
+    }
+    hess[(u - 1) * u + u - 1] = hess_tau;
+}
+
+// Solves H d = -g for symmetric positive H (lower triangle, overwritten); returns d . (-g), the
+// squared Newton decrement.
+static double newton_direction(double *h, const double *g, double *d, int u)
+{
+    double scale[MAX_UNKNOWNS];
+    for (int i = 0; i < u; i++)
+        scale[i] = 1 / sqrt(fmax(h[i * u + i], 1e-300));
+    for (int i = 0; i < u; i++) {
+        for (int j = 0; j <= i; j++)
+            h[i * u + j] *= scale[i] * scale[j];
+        h[i * u + i] += 1e-12;
+    }
+    for (int i = 0; i < u; i++) { // row-wise Cholesky: dot products of finished rows
+        for (int j = 0; j <= i; j++) {
+            double sum = h[i * u + j];
+#pragma omp simd reduction(- : sum)
+            for (int k = 0; k < j; k++)
+                sum -= h[i * u + k] * h[j * u + k];
+            h[i * u + j] = j < i ? sum / h[j * u + j] : sqrt(fmax(sum, 1e-14));
+        }
+    }
+    for (int i = 0; i < u; i++) {
+        double sum = -g[i] * scale[i];
+        for (int k = 0; k < i; k++)
+            sum -= h[i * u + k] * d[k];
+        d[i] = sum / h[i * u + i];
+    }
+    double decrement = 0;
+    for (int i = 0; i < u; i++)
+        decrement += d[i] * d[i];
+    for (int i = u - 1; i >= 0; i--) {
+        double sum = d[i];
+        for (int k = i + 1; k < u; k++)
+            sum -= h[k * u + i] * d[k];
+        d[i] = sum / h[i * u + i];
+    }
+    for (int i = 0; i < u; i++)
+        d[i] *= scale[i];
+    return decrement;
+}
+
+// One damped Newton step; FALSE when no step lowers the barrier any more.
+static gboolean newton_step(const Problem *p, Point **at, Point **trial, double *hess,
+                            double *decrement)
+{
+    double grad[MAX_UNKNOWNS], step[MAX_UNKNOWNS];
+    derivatives(p, *at, grad, hess);
+    *decrement = newton_direction(hess, grad, step, p->unknowns);
+    for (double alpha = 1; alpha > 1e-10; alpha *= 0.6) {
+        for (int i = 0; i < p->unknowns; i++)
+            (*trial)->x[i] = (*at)->x[i] + alpha * step[i];
+        evaluate(p, *trial);
+        if ((*trial)->value <= (*at)->value - 0.1 * alpha * *decrement) {
+            Point *swap = *at;
+            *at = *trial;
+            *trial = swap;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+double litho_poly_max_modulus(const LithoPolySpec *spec, const double *re, const double *im)
+{
+    enum { LANES = 16 };
+    const int count = 256 * (spec->degree + 1) + 1;
+    double largest = 0;
+    for (int first = 0; first < count; first += LANES) {
+        double x[LANES], b1r[LANES] = {0}, b1i[LANES] = {0}, b2r[LANES] = {0}, b2i[LANES] = {0};
+        for (int l = 0; l < LANES; l++)
+            x[l] = cos(G_PI * MIN(first + l, count - 1) / (count - 1));
+        for (int n = spec->degree; n >= 1; n--) // Clenshaw
+            for (int l = 0; l < LANES; l++) {
+                double r = re[n] + 2 * x[l] * b1r[l] - b2r[l];
+                double i = im[n] + 2 * x[l] * b1i[l] - b2i[l];
+                b2r[l] = b1r[l];
+                b2i[l] = b1i[l];
+                b1r[l] = r;
+                b1i[l] = i;
+            }
+        for (int l = 0; l < LANES; l++)
+            largest = fmax(largest, hypot(re[0] + x[l] * b1r[l] - b2r[l],
+                                          im[0] + x[l] * b1i[l] - b2i[l]));
+    }
+    return largest;
+}
+
+void litho_poly_value(const LithoPolySpec *spec, const double *re, const double *im, double s,
+                      double *g_re, double *g_im)
+{
+    double phi = 2 * asin(sqrt(CLAMP(s / spec->rho, 0, 1)));
+    *g_re = *g_im = 0;
+    for (int n = 0; n <= spec->degree; n++) {
+        *g_re += re[n] * cos(n * phi);
+        *g_im += im[n] * cos(n * phi);
+    }
+}
+
+double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
+{
+    g_autofree Problem *p = g_new(Problem, 1);
+    g_autofree Point *points = g_new0(Point, 2);
+    Point *at = &points[0], *trial = &points[1];
+    problem_init(p, spec);
+    g_autofree double *hess = g_new(double, (gsize)p->unknowns * p->unknowns);
+
+    double *tau = &at->x[2 * p->n1];
+    *tau = 1.3 / spec->w0; // a = 0 misses by 1 everywhere: strictly feasible
+    const double m = p->samples + p->pass;
+    p->lam = 0.5 * m / *tau;
+    evaluate(p, at);
+    for (int k = 0; k < MAX_NEWTON; k++) {
+        double decrement;
+        gboolean moved = newton_step(p, &at, &trial, hess, &decrement);
+        tau = &at->x[2 * p->n1];
+        if (moved && decrement >= 1)
+            continue;
+        if (p->lam * *tau * spec->tol >= m || *tau < 2e-5)
+            break;
+        p->lam *= 8;
+        evaluate(p, at);
+    }
+    double bound = *tau;
+    memcpy(re, at->x, sizeof(double) * p->n1);
+    memcpy(im, at->x + p->n1, sizeof(double) * p->n1);
+    g_free(p->cosines);
+
+    double largest = litho_poly_max_modulus(spec, re, im);
+    double shrink = largest > SAFETY ? SAFETY / largest : 1;
+    for (int n = 0; n <= spec->degree; n++) {
+        re[n] *= shrink;
+        im[n] *= shrink;
+    }
+    return bound;
+}
+
+// --- cache ------------------------------------------------------------------------------------
+
+// 64 k designs are 36 MB: an afternoon of slider moves.
+enum { CACHE_LIMIT = 1 << 16 };
+
+static GMutex cache_lock;
+static GHashTable *cache; // LithoPoly, keyed by its spec
+static guint64 made;
+
+static guint spec_hash(gconstpointer key)
+{
+    const LithoPolySpec *s = key;
+    guint64 h = 1469598103934665603u;
+    const double values[] = {s->kap, s->rho, s->theta, s->w0, s->tol, s->degree};
+    for (guint k = 0; k < G_N_ELEMENTS(values); k++) {
+        guint64 bits;
+        memcpy(&bits, &values[k], sizeof bits);
+        h = (h ^ bits ^ (bits >> 29)) * 1099511628211u;
+    }
+    return (guint)(h ^ (h >> 32));
+}
+
+static gboolean spec_equal(gconstpointer a, gconstpointer b)
+{
+    const LithoPolySpec *p = a, *q = b;
+    return p->kap == q->kap && p->rho == q->rho && p->theta == q->theta && p->w0 == q->w0 &&
+           p->tol == q->tol && p->degree == q->degree;
+}
+
+static LithoPoly *poly_new(const LithoPolySpec *spec)
+{
+    double re[MAX_N + 1], im[MAX_N + 1];
+    LithoPoly *poly = g_new0(LithoPoly, 1);
+    poly->spec = *spec;
+    poly->tau = litho_poly_design(spec, re, im);
+    for (int n = 0; n <= spec->degree; n++) {
+        poly->re[n] = (float)re[n];
+        poly->im[n] = (float)im[n];
+    }
+    return poly;
+}
+
+// Indices of the specs that are neither in the cache nor listed before.
+static GArray *missing_specs(const LithoPolySpec *specs, guint n)
+{
+    GArray *missing = g_array_new(FALSE, FALSE, sizeof(guint));
+    g_autoptr(GHashTable) listed = g_hash_table_new(spec_hash, spec_equal);
+    g_mutex_lock(&cache_lock);
+    if (!cache)
+        cache = g_hash_table_new_full(spec_hash, spec_equal, NULL, g_free);
+    for (guint k = 0; k < n; k++)
+        if (!g_hash_table_contains(cache, &specs[k]) &&
+            g_hash_table_add(listed, (gpointer)&specs[k]))
+            g_array_append_val(missing, k);
+    g_mutex_unlock(&cache_lock);
+    return missing;
+}
+
+static void cache_add(LithoPoly *poly)
+{
+    g_mutex_lock(&cache_lock);
+    if (g_hash_table_contains(cache, &poly->spec)) // another thread was faster
+        g_free(poly);
+    else
+        g_hash_table_insert(cache, &poly->spec, poly);
+    made++;
+    g_mutex_unlock(&cache_lock);
+}
+
+gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys,
+                        LithoRun *run, GError **error)
+{
+    g_autoptr(GArray) missing = missing_specs(specs, n);
+    gint64 total = missing->len, done = 0;
+    litho_run_begin(run, "designing filters", "filters");
+#pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run)) if (total > 1)
+    for (guint k = 0; k < missing->len; k++) {
+        if (litho_run_cancelled(run))
+            continue;
+        cache_add(poly_new(&specs[g_array_index(missing, guint, k)]));
+        __atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);
+    }
+    if (!litho_run_step(run, done, total, error))
+        return FALSE;
+    g_mutex_lock(&cache_lock);
+    for (guint k = 0; k < n; k++)
+        polys[k] = g_hash_table_lookup(cache, &specs[k]);
+    g_mutex_unlock(&cache_lock);
+    return TRUE;
+}
+
+guint64 litho_poly_designs_made(void)
+{
+    g_mutex_lock(&cache_lock);
+    guint64 n = made;
+    g_mutex_unlock(&cache_lock);
+    return n;
+}
+
+void litho_poly_cache_clear(void)
+{
+    g_mutex_lock(&cache_lock);
+    g_clear_pointer(&cache, g_hash_table_unref);
+    g_mutex_unlock(&cache_lock);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/operator.h"
+#include "kernels/migrate/bank.h"
+#include "kernels/migrate/design.h"
+#include "kernels/migrate/migrate.h"
+#include "kernels/migrate/model.h"
+
+// What both backends need to know before the first stencil: the extrapolation grid, depths,
+// frequencies, slowness of every step, and which polynomial serves which frequency in which step.
+//
+// One job is one grid. `coarse` splits the band into two jobs: the upper half on the image's grid,
+// the lower half on one of twice the spacing in x, y and z.
+
+typedef struct LithoEntry {
+    double big_k, rho2;                     // K and spectral range of the recursion operator
+    const LithoPoly *poly[LITHO_MIGRATE_MAX_STEP]; // for 1/step, 2/step, ... of the step's depth
+} LithoEntry;
+
+typedef struct LithoMigrateJob {
+    LithoMigrateParams params;
+    int factor;        // 1, or 2 for the coarse job
+    gboolean half;     // exploding reflector: waves run at v / 2
+    LithoGrid image;   // lateral axes of the image; its sample axis is depth in m
+
+    int data_nx, data_ny; // cells of this job under the image
+    LithoCells cells;     // with padding
+    int pad_x, pad_y;
+    double dz;         // m between this job's image planes
+    int nz;            // image planes, the first at depth 0
+    int step, n_steps; // image planes a step crosses; steps (the last may end below the image)
+
+    int nt, nfft;      // samples, and padded
+    double dt, t0;     // s
+    int k_first, nf;   // frequencies k_first .. k_first + nf - 1 in units of 1 / (nfft dt)
+    double *omega;     // [nf] rad/s
+    float *weight;     // [nf] cosine ramps at the band's ends
+
+    LithoMigrateModel *model;
+    LithoModelMap map;
+    LithoVelocityRange velocity;
+    double *slow_min, *slow_max; // [n_steps] s/m of the propagating wave (doubled when half)
+    float *slowness;             // [n_steps][ny][nx], or NULL when every step is constant
+
+    const LithoSecondDerivative **filter; // [n_steps][nf]
+    GArray *entries;                      // of LithoEntry
+    gint32 *entry;                        // [n_steps][nf] index into entries
+    float *sponge_x, *sponge_y;           // [nx], [ny] factors; NULL = none on that axis
+    // Pointwise form: one table over kap for all frequencies and depths.
+    int n_table;
+    double table_first, table_step;       // kap of entry 0 and increment
+    const LithoPoly **table[LITHO_MIGRATE_MAX_STEP];
+} LithoMigrateJob;
+
+enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
+
+// Geometry, frequencies and velocity. `in` is the input's grid, `image` the depth cube's (the
+// output; the input when demigrating). FALSE: refused or cancelled.
+LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
+                                       int factor, LithoRun *run, GError **error);
+void litho_migrate_job_free(LithoMigrateJob *job); // NULL is fine
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateJob, litho_migrate_job_free)
+
+// Takes the parameters that only the design depends on (degree, max_dip, form, weights), chooses
+// and computes the polynomials in use. Again after such a change. FALSE when cancelled.
+gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
+                                  LithoRun *run, GError **error);
+// Recursion operator of frequency f in step s.
+LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f);
+const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f);
+// Slowness plane of step s, [ny][nx] (the caller's `scratch` is filled when the step is constant).
+const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch);
+
+// The depth grid of a migration's result, the time grid of a demigration's.
+gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, LithoGrid *out,
+                                   GError **error);
+// Everything that is refused before it starts.
+gboolean litho_migrate_check(const LithoGrid *in, const void *params, GError **error);
+
+// Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low,
+// middle and high end of the band, into the report; design bounds as numbers; sentences of warning
+// as notes of `out`.
+void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCube *out);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/migrate/migrate.h"
+
+#include "kernels/migrate/cpu.h"
+#include "kernels/migrate/job.h"
+
+typedef LithoMigrateParams P;
+
+enum {
+    PLAN = LITHO_MIGRATE_STAGE_PLAN,
+    VELOCITY = LITHO_MIGRATE_STAGE_VELOCITY,
+    SPECTRUM = LITHO_MIGRATE_STAGE_SPECTRUM,
+    DESIGN = LITHO_MIGRATE_STAGE_DESIGN,
+    EXTRAPOLATE = LITHO_MIGRATE_STAGE_EXTRAPOLATE,
+    IMAGE = LITHO_MIGRATE_STAGE_IMAGE,
+};
+
+static const LithoParam rows[] = {
+    LITHO_CHOICE(P, mode, "zero-offset\0shot\0demigrate\0", .label = "Mode", .stage = PLAN,
+                 .doc = "zero-offset images a stack (exploding reflectors), shot a record with its "
+                        "source, demigrate models a stack from a depth image (the exact adjoint)."),
+    LITHO_FILE(P, velocity, .label = "Velocity", .unit = "m/s", .def_text = "2000",
+               .stage = VELOCITY,
+               .doc = "One number, or a text file of depth (m) and velocity (m/s) lines, or a cube "
+                      "of velocity against depth (.sgy, .npy, .rsf) with a grid of its own."),
+    LITHO_FLOAT(P, dz, .label = "Depth interval", .unit = "m", .def = 10, .min = 0.1, .max = 1000,
+                .soft_min = 2, .soft_max = 50, .log = true, .stage = PLAN,
+                .doc = "Spacing of the image in depth; v / (4 fmax) or finer avoids aliasing."),
+    LITHO_INT(P, nz, .label = "Depths", .def = 0, .max = 100000, .soft_max = 1000, .stage = PLAN,
+              .doc = "Samples of the image in depth; 0 reaches as deep as the record sees."),
+    LITHO_INT(P, degree, .label = "Degree", .def = 23, .min = 5, .max = LITHO_MIGRATE_MAX_DEGREE,
+              .stage = DESIGN,
+              .doc = "Degree of the extrapolation polynomial: cost grows with it, error falls; 15 "
+                     "for steps of half a cell, 23 for a whole cell, 31 for quality."),
+    LITHO_FLOAT(P, max_dip, .label = "Largest dip", .unit = "degrees", .def = 65, .min = 10,
+                .max = 85, .soft_min = 30, .soft_max = 80, .stage = DESIGN,
+                .doc = "Propagation angle up to which the polynomial is exact to its design error; "
+                       "steeper waves are damped."),
+    LITHO_CHOICE(P, form, "operator\0pointwise\0", .label = "Form", .stage = DESIGN,
+                 .doc = "operator: a polynomial of the slowness-and-Laplacian operator, stable in "
+                        "any model; pointwise: coefficients looked up from the local velocity, as "
+                        "published, which can grow where walls stand vertically."),
+    LITHO_CHOICE(P, engine, "chebyshev\0splitstep\0", .label = "Engine", .stage = VELOCITY,
+                 .doc = "chebyshev: explicit finite differences; splitstep: FFT phase shift with "
+                        "one reference velocity a step, exact where velocity varies with depth "
+                        "only."),
+    LITHO_FLOAT(P, fmin, .label = "Lowest frequency", .unit = "Hz", .def = 3, .min = 0.1,
+                .max = 1000, .soft_min = 1, .soft_max = 20, .stage = SPECTRUM,
+                .doc = "Frequencies below are left out; 3 Hz is usual."),
+    LITHO_FLOAT(P, fmax, .label = "Highest frequency", .unit = "Hz", .def = 0, .max = 10000,
+                .soft_max = 120, .stage = SPECTRUM,
+                .doc = "Frequencies above are left out; cost grows with it. 0 = 60 Hz, or 80 % of "
+                       "Nyquist where that is lower."),
+    LITHO_INT(P, sponge, .label = "Absorbing border", .unit = "cells", .def = 30, .max = 200,
+              .soft_max = 60, .stage = VELOCITY,
+              .doc = "Width of the border that damps waves before the edge reflects them; left out "
+                     "on axes too short for it."),
+    LITHO_INT(P, pad, .label = "Padding", .unit = "cells", .def = 0, .max = 500, .soft_max = 60,
+              .stage = VELOCITY,
+              .doc = "Empty cells added around the data so that the border does not eat image; as "
+                     "wide as the border is best and costs time."),
+    LITHO_INT(P, step, .label = "Depths a step", .def = 0, .max = LITHO_MIGRATE_MAX_STEP,
+              .stage = VELOCITY,
+              .doc = "Image depths that one extrapolation step crosses, those between included at "
+                     "little cost; 0 = steps about as deep as a cell is wide."),
+    LITHO_BOOL(P, coarse, .label = "Coarse grid for low frequencies", .stage = PLAN,
+               .doc = "Frequencies up to half the highest run on a grid of twice the spacing: about "
+                      "half the work."),
+    LITHO_FLOAT(P, source_x, .label = "Source x", .unit = "m", .def = 0, .min = -1e7, .max = 1e7,
+                .stage = EXTRAPOLATE,
+                .doc = "Place of the source along the crossline index, from the first trace."),
+    LITHO_FLOAT(P, source_y, .label = "Source y", .unit = "m", .def = 0, .min = -1e7, .max = 1e7,
+                .stage = EXTRAPOLATE,
+                .doc = "Place of the source along the inline index, from the first trace."),
+    LITHO_FLOAT(P, wavelet, .label = "Wavelet", .unit = "Hz", .def = 25, .max = 1000,
+                .soft_max = 80, .stage = EXTRAPOLATE,
+                .doc = "Peak frequency of the source's Ricker wavelet; 0 = an impulse."),
+    LITHO_FLOAT(P, delay, .label = "Wavelet delay", .unit = "s", .def = 0, .min = -10, .max = 10,
+                .soft_min = 0, .soft_max = 0.2, .advanced = true, .stage = EXTRAPOLATE,
+                .doc = "Time at which the source's wavelet peaks."),
+    LITHO_CHOICE(P, imaging, "correlation\0normalised\0", .label = "Imaging", .stage = IMAGE,
+                 .doc = "correlation of the two waves, or the same divided by the source's "
+                        "illumination."),
+    LITHO_FLOAT(P, stabilise, .label = "Stabilisation", .def = 0.005, .min = 1e-5, .max = 1,
+                .log = true, .advanced = true, .stage = IMAGE,
+                .doc = "Fraction of a depth's largest illumination that is added before dividing."),
+    LITHO_CHOICE(P, geometry, "record\0line\0headers\0", .label = "Geometry", .stage = PLAN,
+                 .doc = "record: the input is one shot, its traces the image's cells; line: every "
+                        "inline is one shot of a 2-D line; headers: sources and receivers from the "
+                        "trace headers, summed on a grid given by nx, ny, dx, dy and its origin."),
+    LITHO_FLOAT(P, dx, .label = "Cell along crosslines", .unit = "m", .def = 0, .max = 1000,
+                .advanced = true, .stage = PLAN,
+                .doc = "Distance of neighbouring traces of an inline; 0 = what the input says."),
+    LITHO_FLOAT(P, dy, .label = "Cell along inlines", .unit = "m", .def = 0, .max = 1000,
+                .advanced = true, .stage = PLAN,
+                .doc = "Distance of neighbouring inlines; 0 = what the input says."),
+    LITHO_INT(P, nx, .label = "Image cells x", .def = 0, .max = 100000, .advanced = true,
+              .stage = PLAN, .doc = "Cells of the image along x for geometry = headers."),
+    LITHO_INT(P, ny, .label = "Image cells y", .def = 0, .max = 100000, .advanced = true,
+              .stage = PLAN, .doc = "Cells of the image along y for geometry = headers."),
+    LITHO_FLOAT(P, origin_x, .label = "Image corner x", .unit = "m", .def = 0, .min = -1e9,
+                .max = 1e9, .advanced = true, .stage = PLAN,
+                .doc = "Survey coordinate of the image's first cell for geometry = headers."),
+    LITHO_FLOAT(P, origin_y, .label = "Image corner y", .unit = "m", .def = 0, .min = -1e9,
+                .max = 1e9, .advanced = true, .stage = PLAN,
+                .doc = "Survey coordinate of the image's first cell for geometry = headers."),
+    LITHO_FLOAT(P, dt, .label = "Sample interval of the model", .unit = "s", .def = 0.004,
+                .min = 1e-5, .max = 1, .advanced = true, .stage = PLAN,
+                .doc = "Sample interval of demigrated data."),
+    LITHO_INT(P, nt, .label = "Samples of the model", .def = 0, .max = 1000000, .advanced = true,
+              .stage = PLAN,
+              .doc = "Samples of demigrated data; 0 = until the deepest reflection has come back."),
+    LITHO_FLOAT(P, edge_weight, .label = "Vertical weight", .def = 0.1, .min = 0.02, .max = 1,
+                .log = true, .advanced = true, .stage = DESIGN,
+                .doc = "Error allowed for vertical waves relative to waves at the largest dip; 1 = "
+                       "the same at all dips."),
+    LITHO_FLOAT(P, ratio_cap, .label = "Velocity ratio served", .def = 2, .min = 1, .max = 6,
+                .advanced = true, .stage = DESIGN,
+                .doc = "Velocity ratio within a depth up to which the largest dip holds in the fast "
+                       "rock too; larger values cost accuracy everywhere."),
+    LITHO_FLOAT(P, growth, .label = "Growth that stops", .def = 4, .max = 1e30, .soft_min = 2,
+                .soft_max = 100, .log = true,
+                .advanced = true, .stage = EXTRAPOLATE,
+                .doc = "Energy of a pointwise wave over its smallest so far at which the run is "
+                       "stopped; 0 = never."),
+    LITHO_CHOICE(P, gpu_kernel, "fused\0per-degree\0", .label = "GPU kernel", .advanced = true,
+                 .stage = EXTRAPOLATE,
+                 .doc = "fused keeps several degrees on chip; per-degree launches once a degree "
+                        "with a shared-memory tile, as published. Same samples to rounding."),
+};
+
+static const char *const stages[] = {"plan",   "velocity",    "spectrum", "design",
+                                     "extrapolate", "image", NULL};
+
+static const LithoPreset presets[] = {
+    {"default", "", "degree 23, dips to 65 degrees, steps of one cell"},
+    {"preview", "degree=15 max_dip=50 fmax=40 coarse=on", "a quick look: moderate dips, 40 Hz"},
+    {"quality", "degree=31 pad=30", "a quarter of the error, edges kept"},
+    {"published", "form=pointwise degree=15 step=1 edge_weight=1 gpu_kernel=per-degree",
+     "the published scheme: degree 15, coefficients by local velocity"},
+    {NULL},
+};
+
+const LithoOperator litho_operator_migrate = {
+    .key = "migrate",
+    .title = "Depth migration",
+    .summary = "Turns recorded waves into an image of the reflectors in depth. Each frequency is "
+               "carried down step by step with a Chebyshev polynomial of a cross-shaped Laplacian; "
+               "what arrives at time zero is image. Velocity may vary in all directions.",
+    .stages = stages,
+    .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoMigrateParams)},
+    .presets = presets,
+    .needs_input = TRUE,
+    .check = litho_migrate_check,
+    .output_grid = litho_migrate_output_grid,
+    .cpu = &litho_migrate_cpu,
+};

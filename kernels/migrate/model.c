@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/migrate/model.h"
+
+#include <gio/gio.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/survey.h"
+
+struct LithoMigrateModel {
+    gint refs;
+    char *text;    // what it was loaded from; NULL for a cube in memory
+    gint64 mtime;  // of the file, us; 0 for a number
+    guint n;       // points of the table; 1 for a constant, 0 for a cube
+    double *depth, *velocity;
+    LithoCube *cube;
+    LithoVelocityRange range;
+    GPtrArray *notes;
+};
+
+static LithoMigrateModel *model_new(void)
+{
+    LithoMigrateModel *model = g_new0(LithoMigrateModel, 1);
+    model->refs = 1;
+    model->notes = g_ptr_array_new_with_free_func(g_free);
+    return model;
+}
+
+LithoMigrateModel *litho_migrate_model_ref(LithoMigrateModel *model)
+{
+    g_atomic_int_inc(&model->refs);
+    return model;
+}
+
+void litho_migrate_model_unref(LithoMigrateModel *model)
+{
+    if (!model || !g_atomic_int_dec_and_test(&model->refs))
+        return;
+    g_free(model->text);
+    g_free(model->depth);
+    g_free(model->velocity);
+    litho_cube_unref(model->cube);
+    g_ptr_array_unref(model->notes);
+    g_free(model);
+}
+
+LithoVelocityRange litho_migrate_model_range(const LithoMigrateModel *model)
+{
+    return model->range;
+}
+
+gboolean litho_migrate_model_is_layered(const LithoMigrateModel *model)
+{
+    return model->n > 0;
+}
+
+const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model)
+{
+    return model->notes;
+}
+
+static gboolean is_velocity(double v)
+{
+    return isfinite(v) && v > 0;
+}
+
+static void note_unusual(LithoMigrateModel *model)
+{
+    const LithoVelocityRange *r = &model->range;
+    if (r->min < 300 || r->max > 9000)
+        g_ptr_array_add(model->notes,
+                        g_strdup_printf("velocities from %g to %g m/s: are they metres per second?",
+                                        r->min, r->max));
+}
+
+// --- a number, a table ------------------------------------------------------------------------
+
+static void table_range(LithoMigrateModel *model)
+{
+    double slowness = 0;
+    model->range.min = model->range.max = model->velocity[0];
+    for (guint k = 0; k < model->n; k++) {
+        model->range.min = MIN(model->range.min, model->velocity[k]);
+        model->range.max = MAX(model->range.max, model->velocity[k]);
+        slowness += 1 / model->velocity[k];
+    }
+    model->range.mean = model->n / slowness;
+    note_unusual(model);
+}
+
+static LithoMigrateModel *model_constant(double v, GError **error)
+{
+    if (!is_velocity(v)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "velocity is %g m/s; it must be positive and finite", v);
+        return NULL;
+    }
+    LithoMigrateModel *model = model_new();
+    model->n = 1;
+    model->depth = g_new0(double, 1);
+    model->velocity = g_new0(double, 1);
+    model->velocity[0] = v;
+    table_range(model);
+    return model;
+}
+
+// One line of the table into the arrays. FALSE with a sentence.
+static gboolean table_line(const char *path, guint line, const char *text, GArray *depth,
+                           GArray *velocity, GError **error)
+{
+    char *end;
+    double z = g_ascii_strtod(text, &end), v = 0;
+    gboolean two = end != text;
+    if (two) {
+        const char *second = end + strspn(end, " \t,;");
+        v = g_ascii_strtod(second, &end);
+        two = end != second && end[strspn(end, " \t\r,;")] == 0;
+    }
+    if (!two || !isfinite(z)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s, line %u: '%.40s' is not a depth (m) and a velocity (m/s)", path, line,
+                    text);
+        return FALSE;
+    }
+    if (!is_velocity(v)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "%s, line %u: velocity %g m/s; it must be positive and finite", path, line, v);
+        return FALSE;
+    }
+    if (depth->len > 0 && z <= g_array_index(depth, double, depth->len - 1)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s, line %u: depth %g m does not lie below the line before", path, line, z);
+        return FALSE;
+    }
+    g_array_append_val(depth, z);
+    g_array_append_val(velocity, v);
+    return TRUE;
+}
+
+static LithoMigrateModel *model_table(const char *path, GError **error)
+{
+    g_autofree char *content = NULL;
+    gsize length = 0;
+    if (!g_file_get_contents(path, &content, &length, error))
+        return NULL;
+    if (memchr(content, 0, length)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s is not text; a velocity table has lines of depth and velocity, a velocity "
+                    "cube a name that tells its format (.sgy, .npy, .rsf)", path);
+        return NULL;
+    }
+    g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) velocity = g_array_new(FALSE, FALSE, sizeof(double));
+    g_auto(GStrv) lines = g_strsplit(content, "\n", -1);
+    for (guint k = 0; lines[k]; k++) {
+        char *comment = strchr(lines[k], '#');
+        if (comment)
+            *comment = 0;
+        g_strstrip(lines[k]);
+        if (*lines[k] && !table_line(path, k + 1, lines[k], depth, velocity, error))
+            return NULL;
+    }
+    if (depth->len == 0) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s holds no line of depth (m) and velocity (m/s)", path);
+        return NULL;
+    }
+    LithoMigrateModel *model = model_new();
+    model->n = depth->len;
+    model->depth = g_memdup2(depth->data, depth->len * sizeof(double));
+    model->velocity = g_memdup2(velocity->data, velocity->len * sizeof(double));
+    table_range(model);
+    return model;
+}
+
+static double table_velocity(const LithoMigrateModel *model, double z)
+{
+    guint k = 0;
+    while (k < model->n && model->depth[k] < z)
+        k++;
+    if (k == 0)
+        return model->velocity[0];
+    if (k == model->n)
+        return model->velocity[model->n - 1];
+    double f = (z - model->depth[k - 1]) / (model->depth[k] - model->depth[k - 1]);
+    return (1 - f) * model->velocity[k - 1] + f * model->velocity[k];
+}
+
+// --- a cube -----------------------------------------------------------------------------------
+
+static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k, double v,
+                            GError **error)
+{
+    const LithoAxis *axis = cube->grid.axis;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "the velocity model holds %g m/s at inline %g, crossline %g, sample %" G_GINT64_FORMAT
+                "; every velocity must be positive and finite", v,
+                litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
+    return FALSE;
+}
+
+static gboolean scan_cube(LithoMigrateModel *model, GError **error)
+{
+    const LithoCube *cube = model->cube;
+    const gint64 *n = cube->held.hi, nz = litho_box_size(cube->held, 2);
+    double low = INFINITY, high = 0, slowness = 0;
+    for (gint64 i = 0; i < n[0]; i++)
+        for (gint64 j = 0; j < n[1]; j++) {
+            if (!litho_cube_is_live(cube, i, j)) {
+                g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                            "the velocity model has no trace at inline %g, crossline %g; it must "
+                            "cover its whole grid",
+                            litho_axis_value(&cube->grid.axis[0], i),
+                            litho_axis_value(&cube->grid.axis[1], j));
+                return FALSE;
+            }
+            const float *trace = litho_cube_trace(cube, i, j);
+            for (gint64 k = 0; k < nz; k++) {
+                if (!is_velocity(trace[k]))
+                    return refuse_cell(cube, i, j, k, trace[k], error);
+                low = fmin(low, trace[k]);
+                high = fmax(high, trace[k]);
+                slowness += 1.0 / trace[k];
+            }
+        }
+    model->range = (LithoVelocityRange){low, high, n[0] * n[1] * nz / slowness};
+    note_unusual(model);
+    return TRUE;
+}
+
+LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError **error)
+{
+    if (!litho_box_equal(cube->held, litho_box_full(&cube->grid))) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the velocity cube is only a part of its grid");
+        return NULL;
+    }
+    if (!cube->grid.is_depth && cube->grid.axis[2].source != LITHO_FROM_ASSUMED) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the velocity cube %s is sampled in time (%g s); velocity against depth is "
+                    "needed", cube->name, cube->grid.axis[2].step);
+        return NULL;
+    }
+    if (!litho_cube_host(cube, error))
+        return NULL;
+    g_autoptr(LithoMigrateModel) model = model_new();
+    model->cube = litho_cube_ref(cube);
+    if (!scan_cube(model, error))
+        return NULL;
+    return g_steal_pointer(&model);
+}
+
+// TRUE when the grid's line numbers or coordinates were stated by a file or the user.
+static gboolean is_stated(LithoSource source)
+{
+    return source == LITHO_FROM_FILE || source == LITHO_FROM_USER;
+}
+
+// Model index of the image's (i, j), through survey coordinates.
+static gboolean map_by_coordinates(const LithoGrid *model, const LithoGrid *image,
+                                   LithoModelMap *map)
+{
+    const double *a = model->inline_step, *b = model->xline_step;
+    double det = a[0] * b[1] - a[1] * b[0];
+    if (det == 0)
+        return FALSE;
+    const double *from[] = {image->origin, image->inline_step, image->xline_step};
+    double *to[] = {map->at, map->by_inline, map->by_xline};
+    for (int k = 0; k < 3; k++) {
+        double x = from[k][0] - (k == 0 ? model->origin[0] : 0);
+        double y = from[k][1] - (k == 0 ? model->origin[1] : 0);
+        to[k][0] = (x * b[1] - y * b[0]) / det;
+        to[k][1] = (y * a[0] - x * a[1]) / det;
+    }
+    return TRUE;
+}
+
+static void map_by_numbers(const LithoGrid *model, const LithoGrid *image, LithoModelMap *map)
+{
+    double *along[] = {map->by_inline, map->by_xline};
+    memset(map->by_inline, 0, sizeof map->by_inline);
+    memset(map->by_xline, 0, sizeof map->by_xline);
+    for (int k = 0; k < 2; k++) {
+        map->at[k] = litho_axis_index(&model->axis[k], image->axis[k].first);
+        along[k][k] = image->axis[k].step / model->axis[k].step;
+    }
+}
+
+// Same area, whatever the numbers say: first trace on first, last on last.
+static void map_by_stretching(const LithoGrid *model, const LithoGrid *image, LithoModelMap *map)
+{
+    double *along[] = {map->by_inline, map->by_xline};
+    memset(map, 0, sizeof *map);
+    for (int k = 0; k < 2; k++)
+        along[k][k] = image->axis[k].n > 1
+                          ? (model->axis[k].n - 1.0) / (image->axis[k].n - 1.0)
+                          : 0;
+}
+
+static gboolean map_overlaps(const LithoGrid *model, const LithoGrid *image,
+                             const LithoModelMap *map)
+{
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+    for (int corner = 0; corner < 4; corner++)
+        for (int k = 0; k < 2; k++) {
+            double f = map->at[k] + (corner & 1) * (image->axis[0].n - 1.0) * map->by_inline[k] +
+                       (corner >> 1) * (image->axis[1].n - 1.0) * map->by_xline[k];
+            lo[k] = fmin(lo[k], f);
+            hi[k] = fmax(hi[k], f);
+        }
+    for (int k = 0; k < 2; k++)
+        if (hi[k] < -0.5 || lo[k] > model->axis[k].n - 0.5)
+            return FALSE;
+    return TRUE;
+}
+
+gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid *image,
+                                 LithoModelMap *map, GError **error)
+{
+    memset(map, 0, sizeof *map);
+    if (!model->cube)
+        return TRUE;
+    const LithoGrid *grid = &model->cube->grid;
+    gboolean coordinates = grid->has_xy && image->has_xy && is_stated(grid->xy_source) &&
+                           is_stated(image->xy_source);
+    gboolean numbers = is_stated(grid->axis[0].source) && is_stated(image->axis[0].source);
+    if (coordinates)
+        coordinates = map_by_coordinates(grid, image, map);
+    if (!coordinates) {
+        if (numbers)
+            map_by_numbers(grid, image, map);
+        else
+            map_by_stretching(grid, image, map);
+    }
+    if (!map_overlaps(grid, image, map)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the velocity cube %s does not lie over the survey: by its %s the two have no "
+                    "trace in common", model->cube->name,
+                    coordinates ? "coordinates" : "line numbers");
+        return FALSE;
+    }
+    // A format without sampling says nothing about depth: taken as sampled like the image.
+    map->depth_step = grid->is_depth ? grid->axis[2].step : image->axis[2].step;
+    return TRUE;
+}
+
+static double cube_trace_velocity(const LithoCube *cube, gint64 i, gint64 j, double k)
+{
+    const float *trace = litho_cube_trace(cube, i, j);
+    gint64 n = cube->grid.axis[2].n, k0 = (gint64)floor(k);
+    if (k0 < 0)
+        return trace[0];
+    if (k0 >= n - 1)
+        return trace[n - 1];
+    double f = k - k0;
+    return (1 - f) * trace[k0] + f * trace[k0 + 1];
+}
+
+static double cube_velocity(const LithoCube *cube, double i, double j, double k)
+{
+    i = CLAMP(i, 0, cube->grid.axis[0].n - 1.0);
+    j = CLAMP(j, 0, cube->grid.axis[1].n - 1.0);
+    gint64 i0 = MIN((gint64)i, MAX(cube->grid.axis[0].n - 2, 0));
+    gint64 j0 = MIN((gint64)j, MAX(cube->grid.axis[1].n - 2, 0));
+    gint64 i1 = MIN(i0 + 1, cube->grid.axis[0].n - 1), j1 = MIN(j0 + 1, cube->grid.axis[1].n - 1);
+    double fi = i - i0, fj = j - j0, v = 0;
+    if ((1 - fi) * (1 - fj) > 0)
+        v += (1 - fi) * (1 - fj) * cube_trace_velocity(cube, i0, j0, k);
+    if (fi * (1 - fj) > 0)
+        v += fi * (1 - fj) * cube_trace_velocity(cube, i1, j0, k);
+    if ((1 - fi) * fj > 0)
+        v += (1 - fi) * fj * cube_trace_velocity(cube, i0, j1, k);
+    if (fi * fj > 0)
+        v += fi * fj * cube_trace_velocity(cube, i1, j1, k);
+    return v;
+}
+
+// Mean slowness over top..bottom by the midpoint rule on pieces no longer than the model's own.
+static double layered_slowness(const LithoMigrateModel *model, double top, double bottom)
+{
+    if (model->n == 1)
+        return 1 / model->velocity[0];
+    enum { PIECES = 16 };
+    double sum = 0;
+    for (int m = 0; m < PIECES; m++)
+        sum += 1 / table_velocity(model, top + (bottom - top) * (m + 0.5) / PIECES);
+    return sum / PIECES;
+}
+
+void litho_migrate_model_slowness(const LithoMigrateModel *model, const LithoModelMap *map,
+                                  const gint64 lo[2], const gint64 hi[2], double top,
+                                  double bottom, float *slowness)
+{
+    const gint64 nj = hi[1] - lo[1];
+    if (!model->cube) {
+        float s = (float)layered_slowness(model, top, bottom);
+        for (gint64 k = 0; k < (hi[0] - lo[0]) * nj; k++)
+            slowness[k] = s;
+        return;
+    }
+    const LithoCube *cube = model->cube;
+    const double first = cube->grid.is_depth ? cube->grid.axis[2].first : 0;
+    int pieces = (int)CLAMP(ceil((bottom - top) / map->depth_step), 1, 16);
+    for (gint64 i = lo[0]; i < hi[0]; i++)
+        for (gint64 j = lo[1]; j < hi[1]; j++) {
+            double fi = map->at[0] + i * map->by_inline[0] + j * map->by_xline[0];
+            double fj = map->at[1] + i * map->by_inline[1] + j * map->by_xline[1];
+            double sum = 0;
+            for (int m = 0; m < pieces; m++) {
+                double z = top + (bottom - top) * (m + 0.5) / pieces;
+                // v[k] holds from sample k to k + 1: its middle lies half a sample below.
+                sum += 1 / cube_velocity(cube, fi, fj, (z - first) / map->depth_step - 0.5);
+            }
+            slowness[(i - lo[0]) * nj + j - lo[1]] = (float)(sum / pieces);
+        }
+}
+
+// --- loading ----------------------------------------------------------------------------------
+
+static gboolean is_cube_name(const char *path)
+{
+    static const char *const endings[] = {".sgy", ".segy", ".su", ".npy", ".rsf", ".bin", ".raw"};
+    g_autofree char *lower = g_ascii_strdown(path, -1);
+    for (guint k = 0; k < G_N_ELEMENTS(endings); k++)
+        if (g_str_has_suffix(lower, endings[k]))
+            return TRUE;
+    return FALSE;
+}
+
+static LithoMigrateModel *model_file(const char *path, LithoRun *run, GError **error)
+{
+    if (!is_cube_name(path))
+        return model_table(path, error);
+    g_autoptr(LithoCube) cube = litho_cube_load(path, NULL, run, error);
+    return cube ? litho_migrate_model_from_cube(cube, error) : NULL;
+}
+
+static gint64 file_time(const char *path, GError **error)
+{
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    g_autoptr(GFileInfo) info =
+        g_file_query_info(file, G_FILE_ATTRIBUTE_TIME_MODIFIED "," G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC,
+                          G_FILE_QUERY_INFO_NONE, NULL, error);
+    if (!info)
+        return -1;
+    return (gint64)g_file_info_get_attribute_uint64(info, G_FILE_ATTRIBUTE_TIME_MODIFIED) *
+               G_USEC_PER_SEC +
+           g_file_info_get_attribute_uint32(info, G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC);
+}
+
+// The last few models: a slider that moves another parameter must not read the file again.
+enum { KEPT = 3 };
+static GMutex kept_lock;
+static LithoMigrateModel *kept[KEPT]; // newest first
+
+static LithoMigrateModel *find_kept(const char *text, gint64 mtime)
+{
+    LithoMigrateModel *found = NULL;
+    g_mutex_lock(&kept_lock);
+    for (int k = 0; k < KEPT && !found; k++)
+        if (kept[k] && strcmp(kept[k]->text, text) == 0 && kept[k]->mtime == mtime)
+            found = litho_migrate_model_ref(kept[k]);
+    g_mutex_unlock(&kept_lock);
+    return found;
+}
+
+static void keep(LithoMigrateModel *model)
+{
+    g_mutex_lock(&kept_lock);
+    litho_migrate_model_unref(kept[KEPT - 1]);
+    memmove(&kept[1], &kept[0], sizeof kept[0] * (KEPT - 1));
+    kept[0] = litho_migrate_model_ref(model);
+    g_mutex_unlock(&kept_lock);
+}
+
+LithoMigrateModel *litho_migrate_model_load(const char *text, LithoRun *run, GError **error)
+{
+    char *end;
+    double v = g_ascii_strtod(text, &end);
+    if (end != text && end[strspn(end, " \t")] == 0)
+        return model_constant(v, error);
+    if (!*text) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "velocity is empty; give m/s, or a file of v(z) or of a velocity cube");
+        return NULL;
+    }
+    gint64 mtime = file_time(text, error);
+    if (mtime < 0)
+        return NULL;
+    LithoMigrateModel *model = find_kept(text, mtime);
+    if (model)
+        return model;
+    model = model_file(text, run, error);
+    if (!model)
+        return NULL;
+    model->text = g_strdup(text);
+    model->mtime = mtime;
+    keep(model);
+    return model;
+}

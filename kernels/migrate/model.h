@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "core/run.h"
+
+// The velocity model a migration runs through: one number, a table v(z) or a cube with a grid of
+// its own. Immutable after loading; reference-counted, any thread.
+typedef struct LithoMigrateModel LithoMigrateModel;
+
+// From what the user wrote: "2000", or the path of a text file of "depth velocity" lines (m, m/s;
+// '#' starts a comment; linear between the lines, constant beyond), or the path of a cube. The last
+// models are kept, so asking again costs a stat(). NULL with a sentence: not readable, or a velocity
+// that is not positive and finite (its place is named; nothing is clamped).
+LithoMigrateModel *litho_migrate_model_load(const char *text, LithoRun *run, GError **error);
+// From a cube in memory (m/s; sample axis = depth). Adds a reference to the cube.
+LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError **error);
+LithoMigrateModel *litho_migrate_model_ref(LithoMigrateModel *model);
+void litho_migrate_model_unref(LithoMigrateModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateModel, litho_migrate_model_unref)
+
+typedef struct LithoVelocityRange {
+    double min, max, mean; // m/s; mean of the slowness, as a velocity
+} LithoVelocityRange;
+LithoVelocityRange litho_migrate_model_range(const LithoMigrateModel *model);
+// TRUE when velocity does not change along the lines and crosslines.
+gboolean litho_migrate_model_is_layered(const LithoMigrateModel *model);
+// Sentences worth showing (extended at the edges, sampling assumed). Borrowed, never NULL.
+const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model);
+
+// Where the model's traces lie under the image's: fractional model index = origin + i * along i +
+// j * along j, per lateral axis; constant and layered models do not look.
+typedef struct LithoModelMap {
+    double at[2], by_inline[2], by_xline[2];
+    double depth_step; // m between the model's samples
+} LithoModelMap;
+// FALSE with a sentence when the two grids have nothing to be related by, or do not overlap.
+gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid *image,
+                                 LithoModelMap *map, GError **error);
+
+// Mean slowness (s/m) of depths top..bottom (m) under cells (i, j), lo <= i < hi, into
+// slowness[(i - lo_i) * n_j + j - lo_j]. Cells beyond the model take its edge.
+void litho_migrate_model_slowness(const LithoMigrateModel *model, const LithoModelMap *map,
+                                  const gint64 lo[2], const gint64 hi[2], double top,
+                                  double bottom, float *slowness);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the chosen operators do to phase and amplitude, for the panel and the result's notes.
+#include <math.h>
+
+#include "kernels/migrate/job.h"
+
+enum { DIPS = 81 }; // 0 to 80 degrees
+
+// Phase error (rad) and amplitude of one step along the coarser axis at dip `theta`: the designed
+// polynomial with the real stencil against the exact phase shift.
+static void step_error(const LithoMigrateJob *job, int s, int f, double theta, double *phase,
+                       double *amplitude)
+{
+    const double thick = job->dz * job->step, slow = job->slow_max[s];
+    const double cell = job->cells.nx > 1 ? job->cells.dx : job->cells.dy;
+    double kap = job->omega[f] * slow * thick, k = job->omega[f] * slow * sin(theta);
+    double s_real = -litho_migrate_symbol(job->filter[(gsize)s * job->nf + f], k * cell) /
+                    (cell * cell) * thick * thick;
+    const LithoPoly *poly;
+    double at;
+    if (job->params.form == LITHO_MIGRATE_POINTWISE) {
+        int n = (int)CLAMP(lround((kap - job->table_first) / job->table_step), 0, job->n_table - 1);
+        poly = job->table[job->step - 1][n];
+        at = s_real + poly->spec.kap * poly->spec.kap - kap * kap;
+    } else {
+        const LithoEntry *entry = litho_migrate_job_entry(job, s, f);
+        poly = entry->poly[job->step - 1];
+        at = s_real + entry->big_k * entry->big_k - kap * kap;
+    }
+    double re[64], im[64], g_re, g_im;
+    for (int n = 0; n <= poly->spec.degree; n++) {
+        re[n] = poly->re[n];
+        im[n] = poly->im[n];
+    }
+    litho_poly_value(&poly->spec, re, im, at, &g_re, &g_im);
+    *amplitude = hypot(g_re, g_im);
+    *phase = remainder(atan2(g_im, g_re) - kap * cos(theta), 2 * G_PI);
+}
+
+static void report_frequency(const LithoMigrateJob *job, LithoReport *report, int f,
+                             const char *which)
+{
+    double dip[DIPS], phase[DIPS], amplitude[DIPS];
+    const double steps = 1000 / (job->dz * job->step);
+    const int s = job->n_steps / 2;
+    for (int k = 0; k < DIPS; k++) {
+        dip[k] = k;
+        step_error(job, s, f, k * G_PI / 180, &phase[k], &amplitude[k]);
+        phase[k] *= steps * 180 / G_PI;
+        amplitude[k] = pow(amplitude[k], steps);
+    }
+    char key[32], label[64];
+    g_snprintf(key, sizeof key, "phase_%s", which);
+    g_snprintf(label, sizeof label, "Phase error after 1000 m, %.0f Hz",
+               job->omega[f] / (2 * G_PI));
+    litho_report_curve(report, key, label, "dip (degrees)", "degrees", DIPS, dip, phase);
+    g_snprintf(key, sizeof key, "amplitude_%s", which);
+    g_snprintf(label, sizeof label, "Amplitude after 1000 m, %.0f Hz",
+               job->omega[f] / (2 * G_PI));
+    litho_report_curve(report, key, label, "dip (degrees)", "of exact", DIPS, dip, amplitude);
+}
+
+static void report_design(const LithoMigrateJob *job, LithoReport *report)
+{
+    double worst = 0;
+    for (guint k = 0; k < job->entries->len; k++)
+        for (int m = 0; m < job->step; m++)
+            worst = fmax(worst, g_array_index(job->entries, LithoEntry, k).poly[m]->tau);
+    litho_report_number(report, "designs", "Polynomials in use", "",
+                        job->params.form == LITHO_MIGRATE_POINTWISE
+                            ? (guint)(job->n_table * job->step)
+                            : job->entries->len * job->step);
+    if (worst > 0)
+        litho_report_number(report, "tau", "Largest design error of a step", "", worst);
+    if (job->cells.nx == 1 && job->cells.ny == 1)
+        return;
+    report_frequency(job, report, 0, "low");
+    report_frequency(job, report, job->nf / 2, "middle");
+    report_frequency(job, report, job->nf - 1, "high");
+}
+
+static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
+{
+    const double slow = (job->half ? 2 : 1) / job->velocity.min;
+    const double k = job->omega[job->nf - 1] * slow; // rad/m
+    const double cell = fmax(job->cells.nx > 1 ? job->cells.dx : 0,
+                             job->cells.ny > 1 ? job->cells.dy : 0);
+    if (k * cell * sin(job->params.max_dip * G_PI / 180) > 0.9 * G_PI)
+        litho_cube_note(out, "at %.0f Hz dips beyond %.0f degrees are under-sampled by the %g m cells "
+                             "and lose their place",
+                        job->omega[job->nf - 1] / (2 * G_PI),
+                        asin(fmin(1, 0.9 * G_PI / (k * cell))) * 180 / G_PI, cell);
+    const double kz = job->half ? k : 2 * k;
+    if (job->dz * kz > G_PI)
+        litho_cube_note(out, "dz = %g m is too coarse for %.0f Hz in the slowest rock; %.3g m would do",
+                        job->dz, job->omega[job->nf - 1] / (2 * G_PI), G_PI / kz);
+    if (!job->half && k * cell * sin(job->params.max_dip * G_PI / 180) > G_PI / 2)
+        litho_cube_note(out, "the product of the two waves is under-sampled at the steepest dips and "
+                             "highest frequencies");
+}
+
+void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCube *out)
+{
+    const GPtrArray *notes = litho_migrate_model_notes(job->model);
+    for (guint k = 0; k < notes->len; k++)
+        litho_cube_note(out, "%s", (const char *)g_ptr_array_index(notes, k));
+    if (job->nf == 0)
+        return;
+    note_sampling(job, out);
+    double ratio = 1;
+    for (int s = 0; s < job->n_steps; s++)
+        ratio = fmax(ratio, job->slow_max[s] / job->slow_min[s]);
+    if (ratio > 3)
+        litho_cube_note(out, "velocity changes by a factor of %.1f within one depth: steep dips in the "
+                             "fast rock lose accuracy", ratio);
+    LithoReport *report = run ? run->report : NULL;
+    if (!report)
+        return;
+    litho_report_number(report, "frequencies", "Frequencies", "", job->nf);
+    litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
+    if (job->n_steps > 0 && job->params.engine == LITHO_MIGRATE_CHEBYSHEV)
+        report_design(job, report);
+}

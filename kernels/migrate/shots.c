@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/migrate/shots.h"
+
+#include <math.h>
+
+#include "core/error.h"
+#include "core/survey.h"
+
+static LithoShots *shots_new(guint n, gint64 traces)
+{
+    LithoShots *shots = g_new0(LithoShots, 1);
+    shots->n = n;
+    shots->shot = g_new0(LithoShot, n);
+    if (traces > 0) {
+        shots->of = g_new(int, traces);
+        shots->row = g_new(int, traces);
+        shots->column = g_new(int, traces);
+    }
+    return shots;
+}
+
+void litho_shots_free(LithoShots *shots)
+{
+    if (!shots)
+        return;
+    g_free(shots->shot);
+    g_free(shots->of);
+    g_free(shots->row);
+    g_free(shots->column);
+    g_free(shots);
+}
+
+// Every inline of the input is the record of one shot along a 2-D line; sources move one inline
+// spacing a shot.
+static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in)
+{
+    const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
+    const LithoMigrateParams *p = &job->params;
+    const double dx = job->cells.dx / job->factor;
+    double move = p->dy > 0 ? p->dy : litho_grid_spacing(&in->grid, LITHO_INLINE);
+    LithoShots *shots = shots_new(ni, ni * nj);
+    for (gint64 i = 0; i < ni; i++) {
+        shots->shot[i].x = (p->source_x + i * move) / dx;
+        for (gint64 j = 0; j < nj; j++) {
+            shots->of[i * nj + j] = (int)i;
+            shots->row[i * nj + j] = 0;
+            shots->column[i * nj + j] = (int)j;
+        }
+    }
+    return shots;
+}
+
+// --- headers ----------------------------------------------------------------------------------
+
+static gint32 be32(const guint8 *b)
+{
+    return (gint32)((guint32)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]);
+}
+
+static double scaled(const guint8 *header, int byte)
+{
+    gint16 scalar = (gint16)(header[70] << 8 | header[71]);
+    double v = be32(header + byte - 1);
+    return scalar < 0 ? v / -scalar : scalar > 0 ? v * scalar : v;
+}
+
+// Source and receiver of a trace in cells of the image.
+static void header_cells(const LithoMigrateJob *job, const guint8 *header, double source[2],
+                         double receiver[2])
+{
+    const LithoGrid *g = &job->image;
+    const double dx = job->cells.dx / job->factor, dy = job->cells.dy / job->factor;
+    source[0] = (scaled(header, 73) - g->origin[0]) / dx;
+    source[1] = (scaled(header, 77) - g->origin[1]) / dy;
+    receiver[0] = (scaled(header, 81) - g->origin[0]) / dx;
+    receiver[1] = (scaled(header, 85) - g->origin[1]) / dy;
+}
+
+// Index of the shot at (x, y), added when new. Sources within a hundredth of a cell are one.
+static int find_shot(GArray *list, GHashTable *known, double x, double y)
+{
+    gint64 key = (gint64)llround(x * 100) * 1000003 + llround(y * 100);
+    gpointer index;
+    if (g_hash_table_lookup_extended(known, &key, NULL, &index))
+        return GPOINTER_TO_INT(index);
+    LithoShot shot = {x, y};
+    g_array_append_val(list, shot);
+    g_hash_table_insert(known, g_memdup2(&key, sizeof key), GINT_TO_POINTER(list->len - 1));
+    return (int)list->len - 1;
+}
+
+static gboolean place_trace(const LithoMigrateJob *job, LithoShots *shots, gint64 trace,
+                            const guint8 *header, GArray *list, GHashTable *known)
+{
+    const LithoGrid *g = &job->image;
+    double s[2], r[2];
+    header_cells(job, header, s, r);
+    int x = (int)lround(r[0]), y = (int)lround(r[1]);
+    gboolean inside = x >= 0 && x < g->axis[1].n && y >= 0 && y < g->axis[0].n && s[0] >= 0 &&
+                      s[0] <= g->axis[1].n - 1 && s[1] >= 0 && s[1] <= g->axis[0].n - 1;
+    shots->of[trace] = inside ? find_shot(list, known, s[0], s[1]) : -1;
+    shots->row[trace] = y;
+    shots->column[trace] = x;
+    return inside;
+}
+
+static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in, GError **error)
+{
+    const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
+    if (!in->survey) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "geometry = headers reads source and receiver from trace headers; this input "
+                    "has none (use SEG-Y or SU, or geometry = record)");
+        return NULL;
+    }
+    LithoShots *shots = shots_new(0, ni * nj);
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(LithoShot));
+    g_autoptr(GHashTable) known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    for (gint64 i = 0; i < ni; i++)
+        for (gint64 j = 0; j < nj; j++) {
+            guint8 header[240];
+            shots->of[i * nj + j] = -1;
+            if (!litho_cube_is_live(in, i, j))
+                continue;
+            if (!litho_survey_trace_header(in->survey, i, j, header, error)) {
+                litho_shots_free(shots);
+                return NULL;
+            }
+            shots->outside += !place_trace(job, shots, i * nj + j, header, list, known);
+        }
+    shots->n = list->len;
+    g_free(shots->shot);
+    shots->shot = g_memdup2(list->data, MAX(list->len, 1) * sizeof(LithoShot));
+    if (shots->n == 0) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "no trace has source and receiver on the image; its corner is (%g, %g) m, its "
+                    "size %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " cells",
+                    job->image.origin[0], job->image.origin[1], job->image.axis[1].n,
+                    job->image.axis[0].n);
+        litho_shots_free(shots);
+        return NULL;
+    }
+    return shots;
+}
+
+LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GError **error)
+{
+    const LithoMigrateParams *p = &job->params;
+    LithoShots *shots;
+    if (p->geometry == LITHO_MIGRATE_HEADERS)
+        return header_shots(job, in, error);
+    if (p->geometry == LITHO_MIGRATE_LINE) {
+        shots = line_shots(job, in);
+    } else {
+        shots = shots_new(1, 0);
+        shots->shot[0] = (LithoShot){p->source_x / (job->cells.dx / job->factor),
+                                     p->source_y / (job->cells.dy / job->factor)};
+    }
+    for (guint k = 0; k < shots->n; k++) {
+        const LithoShot *s = &shots->shot[k];
+        if (s->x >= 0 && s->y >= 0 && s->x <= job->image.axis[1].n - 1 &&
+            s->y <= job->image.axis[0].n - 1)
+            continue;
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "shot %u at cell (%.1f, %.1f) lies off the image of %" G_GINT64_FORMAT
+                    " x %" G_GINT64_FORMAT " cells; check source_x and source_y", k + 1, s->x, s->y,
+                    job->image.axis[1].n, job->image.axis[0].n);
+        litho_shots_free(shots);
+        return NULL;
+    }
+    return shots;
+}
+
+void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum)
+{
+    const LithoMigrateParams *p = &job->params;
+    for (int f = 0; f < job->nf; f++) {
+        double hz = job->omega[f] / (2 * G_PI), size = 1, q = hz / fmax(p->wavelet, 1e-9);
+        if (p->wavelet > 0)
+            size = 2 / sqrt(G_PI) * q * q * exp(-q * q);
+        spectrum[2 * f] = (float)(size * cos(job->omega[f] * p->delay));
+        spectrum[2 * f + 1] = (float)(-size * sin(job->omega[f] * p->delay));
+    }
+}
+
+void litho_shot_cells(const LithoMigrateJob *job, const LithoShot *shot, int x[4], int y[4],
+                      float weight[4])
+{
+    double sx = shot->x / job->factor, sy = shot->y / job->factor;
+    int x0 = (int)fmin(floor(sx), job->data_nx - 1), y0 = (int)fmin(floor(sy), job->data_ny - 1);
+    double fx = sx - x0, fy = sy - y0;
+    for (int k = 0; k < 4; k++) {
+        x[k] = MIN(x0 + (k & 1), job->data_nx - 1);
+        y[k] = MIN(y0 + (k >> 1), job->data_ny - 1);
+        weight[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy));
+    }
+}

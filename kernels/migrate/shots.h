@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/migrate/job.h"
+
+// Which traces of the input belong to which shot, and where source and receivers stand on the
+// image's cells.
+typedef struct LithoShot {
+    double x, y; // source, in cells of the image from its first trace
+} LithoShot;
+
+typedef struct LithoShots {
+    guint n;
+    LithoShot *shot;
+    // Per trace of the input (index i * n_crossline + j): shot, and cell of the receiver; -1 = none.
+    // NULL for a single record whose traces are the image's cells.
+    int *of, *row, *column;
+    guint outside; // traces whose receiver lies off the image
+} LithoShots;
+
+// From parameters (record, line) or trace headers (bytes 69-88 of SEG-Y). FALSE with a sentence.
+LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GError **error);
+void litho_shots_free(LithoShots *shots); // NULL is fine
+
+// Spectrum of the source's wavelet at each of the job's frequencies: re, im pairs.
+void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum);
+// The four cells and weights a source between cells is spread over.
+void litho_shot_cells(const LithoMigrateJob *job, const LithoShot *shot, int x[4], int y[4],
+                      float weight[4]);
