@@ -32,7 +32,7 @@ if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
     run_tests build-asan --suite quick --timeout-multiplier 4
   build_in build-tsan --buildtype=debugoptimized -Dwerror=true -Db_sanitize=thread \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
-  [ $status -ne 2 ] && run_tests build-tsan engine --timeout-multiplier 4
+  [ $status -ne 2 ] && run_tests build-tsan engine stream --timeout-multiplier 4
 fi
 
 .ci/count "${logs[@]}" >&3 || status=1

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Reads every #include and fails when one draws an arrow that the architecture forbids.
 
     app -> everything; ui -> render, core, GTK; render -> core, epoxy, cairo; kernels -> core, FFTW, BLAS,

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The command line as a script would use it: exit statuses, JSON on stdout and nothing else, files renamed into
 place, streaming under a memory limit, cancel. Prints TAP.
 
