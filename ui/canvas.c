@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/canvas.h"
+
+#include <string.h>
+
+// Time for textures that nobody sees yet, in each frame.
+#define FILL_BUDGET_MS 4.0
+
+struct _LithoCanvas {
+    GtkWidget parent;
+    LithoSession *session;
+    GtkWidget *overlay, *area, *grid;
+    LithoCubeView *views[LITHO_N_VIEWS];
+    int maximised;
+
+    LithoRenderer *renderer;
+    LithoVolume *input, *output;
+    guint64 input_serial, generation; // what was put into the volumes
+    guint64 result_tag;
+    char *gl_name;
+    gboolean failed;
+    guint fill_tick; // runs while textures are not whole
+    gboolean drew;   // since the frame clock's last after-paint
+    double draw_ms;
+    guint64 frames;
+    gulong after_paint;
+    GdkFrameClock *clock;
+};
+
+G_DEFINE_TYPE(LithoCanvas, litho_canvas, GTK_TYPE_WIDGET)
+
+// --- what has to be in the textures -------------------------------------------------------------
+
+static void put_input(LithoCanvas *self)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    guint64 serial = cube ? cube->serial : 0;
+    if (serial == self->input_serial)
+        return;
+    self->input_serial = serial;
+    litho_volume_clear(self->input);
+    if (cube)
+        litho_volume_put(self->input, cube);
+}
+
+static void put_result(LithoCanvas *self)
+{
+    const LithoResult *result = litho_session_result(self->session);
+    if (!result) {
+        if (self->generation != 0)
+            litho_volume_clear(self->output);
+        self->generation = 0;
+        return;
+    }
+    if (result->generation == self->generation)
+        return;
+    if (result->tag != self->result_tag)
+        litho_volume_begin(self->output);
+    self->result_tag = result->tag;
+    self->generation = result->generation;
+    for (guint k = 0; k < result->parts->len; k++)
+        litho_volume_put(self->output, g_ptr_array_index(result->parts, k));
+}
+
+// Boxes of the slices on screen.
+static guint visible_boxes(LithoCanvas *self, LithoBox boxes[3])
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoDisplay *d = litho_session_display(self->session);
+    if (!grid)
+        return 0;
+    gboolean scene = self->maximised < 0 || self->maximised == LITHO_VIEW_SCENE;
+    guint n = 0;
+    for (int a = 0; a < 3; a++)
+        if (scene || self->maximised == a)
+            boxes[n++] = litho_box_slice(grid, a, d->slice[a]);
+    return n;
+}
+
+static void tell_visible(LithoCanvas *self)
+{
+    int axes[3], n = 0;
+    LithoCubeView *active = litho_canvas_active_view(self);
+    int first = active ? litho_cube_view_axis(active) : 0;
+    gboolean all = self->maximised < 0 || self->maximised == LITHO_VIEW_SCENE;
+    if (first < 3 && (all || self->maximised == first))
+        axes[n++] = first;
+    for (int a = 0; a < 3; a++)
+        if (a != first && all)
+            axes[n++] = a;
+    litho_session_set_visible(self->session, n, axes);
+}
+
+// --- painting -----------------------------------------------------------------------------------
+
+static gboolean keep_filling(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+    (void)clock;
+    (void)data;
+    LithoCanvas *self = LITHO_CANVAS(widget);
+    self->fill_tick = 0;
+    gtk_gl_area_queue_render(GTK_GL_AREA(self->area));
+    return G_SOURCE_REMOVE;
+}
+
+static void fill_textures(LithoCanvas *self)
+{
+    LithoBox boxes[3];
+    guint n = visible_boxes(self, boxes);
+    double start = litho_now_ms();
+    put_input(self);
+    put_result(self);
+    gboolean whole = litho_volume_update(self->input, boxes, n, FILL_BUDGET_MS);
+    whole &= litho_volume_update(self->output, boxes, n, FILL_BUDGET_MS);
+    litho_timings_add(litho_session_display_timings(self->session), "texture",
+                      LITHO_STAGE_DISPLAY, litho_now_ms() - start, 0, 0);
+    if (!whole && self->fill_tick == 0)
+        self->fill_tick = gtk_widget_add_tick_callback(GTK_WIDGET(self), keep_filling, NULL, NULL);
+}
+
+static gboolean on_render(GtkGLArea *area, GdkGLContext *context, LithoCanvas *self)
+{
+    (void)context;
+    if (!self->renderer)
+        return FALSE;
+    double start = litho_now_ms();
+    LithoTarget target = {gtk_widget_get_width(GTK_WIDGET(area)),
+                          gtk_widget_get_height(GTK_WIDGET(area)),
+                          gtk_widget_get_scale_factor(GTK_WIDGET(area))};
+    litho_renderer_clear(self->renderer, &target,
+                         litho_session_display(self->session)->look.background);
+    fill_textures(self);
+    for (int k = 0; k < LITHO_N_VIEWS; k++) {
+        GtkWidget *view = GTK_WIDGET(self->views[k]);
+        double x, y;
+        if (gtk_widget_get_mapped(view) &&
+            gtk_widget_translate_coordinates(view, GTK_WIDGET(area), 0, 0, &x, &y))
+            litho_cube_view_draw(self->views[k], self->renderer, &target, x, y, self->input,
+                                 self->output);
+    }
+    self->draw_ms = litho_now_ms() - start;
+    self->drew = TRUE;
+    self->frames++;
+    return TRUE;
+}
+
+// The frame is on its way to the screen: the picture belongs to the newest result now.
+static void on_after_paint(GdkFrameClock *clock, LithoCanvas *self)
+{
+    (void)clock;
+    if (!self->drew)
+        return;
+    self->drew = FALSE;
+    litho_session_drawn(self->session, self->draw_ms);
+}
+
+static void on_realize(GtkGLArea *area, LithoCanvas *self)
+{
+    g_autoptr(GError) error = NULL;
+    gtk_gl_area_make_current(area);
+    const GError *trouble = gtk_gl_area_get_error(area);
+    if (!trouble)
+        self->renderer = litho_renderer_new(&error);
+    g_free(self->gl_name);
+    self->failed = !self->renderer;
+    self->gl_name = g_strdup(self->renderer ? litho_renderer_name(self->renderer)
+                             : trouble      ? trouble->message
+                                            : error->message);
+    if (!trouble && error)
+        gtk_gl_area_set_error(area, error); // shown in place of the picture
+    self->clock = g_object_ref(gtk_widget_get_frame_clock(GTK_WIDGET(area)));
+    self->after_paint =
+        g_signal_connect(self->clock, "after-paint", G_CALLBACK(on_after_paint), self);
+}
+
+static void on_unrealize(GtkGLArea *area, LithoCanvas *self)
+{
+    gtk_gl_area_make_current(area);
+    if (!gtk_gl_area_get_error(area) && self->renderer) {
+        litho_volume_release(self->input);
+        litho_volume_release(self->output);
+    }
+    g_clear_pointer(&self->renderer, litho_renderer_free);
+    g_clear_signal_handler(&self->after_paint, self->clock);
+    g_clear_object(&self->clock);
+}
+
+static void redraw(LithoCanvas *self)
+{
+    gtk_gl_area_queue_render(GTK_GL_AREA(self->area));
+}
+
+// --- views --------------------------------------------------------------------------------------
+
+LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis)
+{
+    return self->views[axis];
+}
+
+LithoCubeView *litho_canvas_active_view(LithoCanvas *self)
+{
+    if (self->maximised >= 0)
+        return self->views[self->maximised];
+    for (int k = 0; k < LITHO_N_VIEWS; k++)
+        if (gtk_widget_has_focus(GTK_WIDGET(self->views[k])))
+            return self->views[k];
+    return self->views[0];
+}
+
+int litho_canvas_maximised(LithoCanvas *self)
+{
+    return self->maximised;
+}
+
+void litho_canvas_maximise(LithoCanvas *self, int axis)
+{
+    self->maximised = axis;
+    for (int k = 0; k < LITHO_N_VIEWS; k++) {
+        gtk_widget_set_visible(GTK_WIDGET(self->views[k]), axis < 0 || axis == k);
+        litho_cube_view_set_large(self->views[k], axis == k);
+    }
+    if (axis >= 0)
+        gtk_widget_grab_focus(GTK_WIDGET(self->views[axis]));
+    tell_visible(self);
+    redraw(self);
+}
+
+static void on_maximise(LithoCubeView *view, LithoCanvas *self)
+{
+    litho_canvas_maximise(self, self->maximised < 0 ? litho_cube_view_axis(view) : -1);
+}
+
+static void make_views(LithoCanvas *self)
+{
+    for (int k = 0; k < LITHO_N_VIEWS; k++) {
+        GtkWidget *view = litho_cube_view_new(self->session, k);
+        self->views[k] = LITHO_CUBE_VIEW(view);
+        g_signal_connect(view, "maximise", G_CALLBACK(on_maximise), self);
+        g_signal_connect_swapped(view, "notify::has-focus", G_CALLBACK(tell_visible), self);
+        gtk_grid_attach(GTK_GRID(self->grid), view, k % 2, k / 2, 1, 1);
+    }
+}
+
+// --- the widget ---------------------------------------------------------------------------------
+
+GtkWidget *litho_canvas_area(LithoCanvas *self)
+{
+    return self->area;
+}
+
+const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed)
+{
+    if (failed)
+        *failed = self->failed;
+    return self->gl_name ? self->gl_name : "";
+}
+
+void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info)
+{
+    litho_volume_info(self->output, info);
+}
+
+guint64 litho_canvas_frames(LithoCanvas *self)
+{
+    return self->frames;
+}
+
+static void litho_canvas_init(LithoCanvas *self)
+{
+    self->maximised = -1;
+    self->input = litho_volume_new();
+    self->output = litho_volume_new();
+    self->overlay = gtk_overlay_new();
+    self->area = gtk_gl_area_new();
+    gtk_gl_area_set_required_version(GTK_GL_AREA(self->area), 3, 2);
+    gtk_gl_area_set_has_depth_buffer(GTK_GL_AREA(self->area), TRUE);
+    gtk_gl_area_set_auto_render(GTK_GL_AREA(self->area), FALSE);
+    gtk_widget_set_can_target(self->area, FALSE);
+    gtk_accessible_update_state(GTK_ACCESSIBLE(self->area), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
+    g_signal_connect(self->area, "realize", G_CALLBACK(on_realize), self);
+    g_signal_connect(self->area, "unrealize", G_CALLBACK(on_unrealize), self);
+    g_signal_connect(self->area, "render", G_CALLBACK(on_render), self);
+    g_signal_connect_swapped(self->area, "resize", G_CALLBACK(redraw), self);
+    self->grid = gtk_grid_new();
+    gtk_grid_set_row_homogeneous(GTK_GRID(self->grid), TRUE);
+    gtk_grid_set_column_homogeneous(GTK_GRID(self->grid), TRUE);
+    gtk_overlay_set_child(GTK_OVERLAY(self->overlay), self->area);
+    gtk_overlay_add_overlay(GTK_OVERLAY(self->overlay), self->grid);
+    gtk_widget_set_parent(self->overlay, GTK_WIDGET(self));
+    gtk_widget_add_css_class(GTK_WIDGET(self), "litho-canvas");
+}
+
+static void dispose(GObject *object)
+{
+    LithoCanvas *self = LITHO_CANVAS(object);
+    g_clear_pointer(&self->overlay, gtk_widget_unparent); // unrealizes the area: textures go there
+    g_clear_pointer(&self->input, litho_volume_free);
+    g_clear_pointer(&self->output, litho_volume_free);
+    g_clear_pointer(&self->gl_name, g_free);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_canvas_parent_class)->dispose(object);
+}
+
+static void litho_canvas_class_init(LithoCanvasClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
+}
+
+GtkWidget *litho_canvas_new(LithoSession *session)
+{
+    LithoCanvas *self = g_object_new(LITHO_TYPE_CANVAS, NULL);
+    self->session = g_object_ref(session);
+    make_views(self);
+    static const char *const signals[] = {"cube-changed", "flow-changed", "result",
+                                          "slices-changed", "display-changed"};
+    for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
+        g_signal_connect_object(session, signals[k], G_CALLBACK(redraw), self, G_CONNECT_SWAPPED);
+    tell_visible(self);
+    return GTK_WIDGET(self);
+}

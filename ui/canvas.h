@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gtk/gtk.h>
+#include "render/volume.h"
+#include "ui/cube_view.h"
+
+// The middle of the window: four linked views over one OpenGL area, which holds the textures of
+// input and result once for all of them.
+#define LITHO_TYPE_CANVAS (litho_canvas_get_type())
+G_DECLARE_FINAL_TYPE(LithoCanvas, litho_canvas, LITHO, CANVAS, GtkWidget)
+
+GtkWidget *litho_canvas_new(LithoSession *session);
+// -1 = all four, else the one of that axis fills the canvas.
+void litho_canvas_maximise(LithoCanvas *self, int axis);
+int litho_canvas_maximised(LithoCanvas *self);
+LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis);
+// The view with the keyboard, or else the first visible one.
+LithoCubeView *litho_canvas_active_view(LithoCanvas *self);
+GtkWidget *litho_canvas_area(LithoCanvas *self); // the GtkGLArea; its "realize" makes the name known
+// "llvmpipe (...), OpenGL 4.5", or the sentence why nothing can be drawn; "" before the first
+// frame. Borrowed.
+const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed);
+// State of the result's textures (how samples reached the screen).
+void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info);
+guint64 litho_canvas_frames(LithoCanvas *self); // drawn since the start

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Drawing of a view. Mouse and keyboard: cube_view_input.c.
+#include "ui/cube_view_private.h"
+
+#include <math.h>
+
+G_DEFINE_TYPE(LithoCubeView, litho_cube_view, GTK_TYPE_WIDGET)
+
+enum { PAD = 6 };
+
+static const char *const axis_names[] = {"Inline section", "Crossline section", "Time slice",
+                                         "3-D scene"};
+
+int litho_cube_view_axis(LithoCubeView *self)
+{
+    return self->axis;
+}
+
+// --- layout -------------------------------------------------------------------------------------
+
+static LithoAxesStyle style_of(LithoCubeView *self)
+{
+    // Light ink in both themes: the background of the data is dark in both.
+    LithoAxesStyle style = {.font_size = self->large ? 12 : 11, .ink = {0.86, 0.86, 0.86, 1},
+                            .font = "sans", .compact = !self->large};
+    return style;
+}
+
+static LithoRect inset(double w, double h)
+{
+    return (LithoRect){PAD, PAD, MAX(w - 2 * PAD, 1), MAX(h - 2 * PAD, 1)};
+}
+
+void litho_cube_view_layout(LithoCubeView *self)
+{
+    LithoAxesStyle style = style_of(self);
+    LithoRect area = inset(gtk_widget_get_width(GTK_WIDGET(self)),
+                           gtk_widget_get_height(GTK_WIDGET(self)));
+    const LithoGrid *grid = litho_session_grid(self->session);
+    self->n_panels = 0;
+    if (!grid || area.w < 40 || area.h < 40)
+        return;
+    LithoShow show = litho_session_shown(self->session);
+    gboolean bar = self->large || self->axis == LITHO_VIEW_SCENE;
+    if (self->axis == LITHO_VIEW_SCENE) {
+        self->panel[0].show = show == LITHO_SHOW_SIDE ? LITHO_SHOW_OUTPUT : show;
+        self->panel[0].frame = litho_axes_layout_scene(&style, area, bar);
+        self->n_panels = 1;
+        return;
+    }
+    LithoRect rects[2];
+    LithoShow shows[2];
+    LithoSliceView view = litho_session_slice_view(self->session, self->axis);
+    self->n_panels = litho_show_panels(show, area, rects, shows);
+    for (guint k = 0; k < self->n_panels; k++) {
+        LithoViewPanel *panel = &self->panel[k];
+        panel->show = shows[k];
+        panel->frame = litho_axes_layout(&style, grid, self->axis, rects[k],
+                                         bar && k + 1 == self->n_panels);
+        panel->map = litho_slice_map(grid, &view, panel->frame.data);
+    }
+}
+
+LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y)
+{
+    for (guint k = 0; k < self->n_panels; k++)
+        if (litho_rect_contains(self->panel[k].frame.data, x, y))
+            return &self->panel[k];
+    return NULL;
+}
+
+// --- overlay ------------------------------------------------------------------------------------
+
+static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoDisplay *d = litho_session_display(self->session);
+    if (self->axis == LITHO_VIEW_SCENE)
+        return g_strdup(axis_names[LITHO_VIEW_SCENE]);
+    (void)panel;
+    g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], 0);
+    label[0] = g_ascii_toupper(label[0]);
+    return g_steal_pointer(&label);
+}
+
+// "Removed ×4"; in split both names, left and right of the divider.
+static char *panel_note(LithoCubeView *self, const LithoViewPanel *panel)
+{
+    const LithoLook *look = &litho_session_display(self->session)->look;
+    if (panel->show == LITHO_SHOW_SPLIT)
+        return g_strdup("Input | Output");
+    if (panel->show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
+        return g_strdup_printf("Removed ×%g", look->removed_gain);
+    return g_strdup(litho_show_name(panel->show));
+}
+
+static void draw_panel(LithoCubeView *self, cairo_t *cr, const LithoViewPanel *panel)
+{
+    LithoAxesStyle style = style_of(self);
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoDisplay *d = litho_session_display(self->session);
+    if (self->axis == LITHO_VIEW_SCENE) {
+        LithoSceneView scene = litho_cube_view_scene(self);
+        litho_scene_draw_labels(cr, &style, grid, &scene, panel->frame.data);
+    } else {
+        litho_axes_draw(cr, &style, grid, &panel->map);
+    }
+    g_autofree char *title = panel_title(self, panel), *note = panel_note(self, panel);
+    litho_axes_draw_title(cr, &style, panel->frame.title, title, note);
+    if (panel->frame.bar.w > 0)
+        litho_colorbar_draw(cr, &style, panel->frame.bar, &d->look, panel->show, NULL);
+}
+
+// Text and ticks change with slices and zoom only, the cross-hair with every motion of the mouse:
+// the drawing of the former is kept as a node.
+static void make_overlay(LithoCubeView *self, int width, int height)
+{
+    g_autoptr(GtkSnapshot) snapshot = gtk_snapshot_new();
+    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(0, 0, width, height));
+    for (guint k = 0; k < self->n_panels; k++)
+        draw_panel(self, cr, &self->panel[k]);
+    cairo_destroy(cr);
+    self->overlay = gtk_snapshot_to_node(snapshot);
+}
+
+static void append_line(GtkSnapshot *snapshot, double x, double y, double w, double h)
+{
+    // Dark halo, light core: legible on any colour map.
+    gtk_snapshot_append_color(snapshot, &(GdkRGBA){0, 0, 0, 0.35},
+                              &GRAPHENE_RECT_INIT(x - 1, y - 1, w + 2, h + 2));
+    gtk_snapshot_append_color(snapshot, &(GdkRGBA){1, 1, 1, 0.8}, &GRAPHENE_RECT_INIT(x, y, w, h));
+}
+
+static void append_cursor(GtkSnapshot *snapshot, const LithoSliceMap *map, const double at[3])
+{
+    const double gap = 8;
+    double x, y;
+    LithoRect r = map->rect;
+    litho_slice_map_to_pixel(map, at, &x, &y);
+    x = floor(x);
+    y = floor(y);
+    if (x >= r.x && x < r.x + r.w) {
+        double above = CLAMP(y - gap - r.y, 0, r.h), below = CLAMP(r.y + r.h - y - gap, 0, r.h);
+        append_line(snapshot, x, r.y, 1, above);
+        append_line(snapshot, x, r.y + r.h - below, 1, below);
+    }
+    if (y >= r.y && y < r.y + r.h) {
+        double left = CLAMP(x - gap - r.x, 0, r.w), right = CLAMP(r.x + r.w - x - gap, 0, r.w);
+        append_line(snapshot, r.x, y, left, 1);
+        append_line(snapshot, r.x + r.w - right, y, right, 1);
+    }
+}
+
+static void append_rubber(GtkSnapshot *snapshot, LithoRect r)
+{
+    gtk_snapshot_append_color(snapshot, &(GdkRGBA){1, 1, 1, 0.12},
+                              &GRAPHENE_RECT_INIT(r.x, r.y, r.w, r.h));
+    append_line(snapshot, r.x, r.y, r.w, 1);
+    append_line(snapshot, r.x, r.y + r.h, r.w, 1);
+    append_line(snapshot, r.x, r.y, 1, r.h);
+    append_line(snapshot, r.x + r.w, r.y, 1, r.h);
+}
+
+static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
+{
+    LithoCubeView *self = LITHO_CUBE_VIEW(widget);
+    const LithoDisplay *d = litho_session_display(self->session);
+    if (!self->overlay)
+        make_overlay(self, gtk_widget_get_width(widget), gtk_widget_get_height(widget));
+    if (self->overlay)
+        gtk_snapshot_append_node(snapshot, self->overlay);
+    for (guint k = 0; d->has_cursor && self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++)
+        append_cursor(snapshot, &self->panel[k].map, d->cursor);
+    if (self->rubber.w > 0 && self->rubber.h > 0)
+        append_rubber(snapshot, self->rubber);
+}
+
+// --- samples ------------------------------------------------------------------------------------
+
+LithoSceneView litho_cube_view_scene(LithoCubeView *self)
+{
+    const LithoDisplay *d = litho_session_display(self->session);
+    LithoSceneView scene = d->scene;
+    for (int a = 0; a < 3; a++)
+        scene.index[a] = d->slice[a];
+    return scene;
+}
+
+static LithoRect moved(LithoRect rect, double x, double y)
+{
+    return (LithoRect){rect.x + x, rect.y + y, rect.w, rect.h};
+}
+
+void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const LithoTarget *target,
+                          double x, double y, const LithoVolume *input, const LithoVolume *output)
+{
+    const LithoDisplay *d = litho_session_display(self->session);
+    const LithoGrid *grid = litho_session_grid(self->session);
+    for (guint k = 0; k < self->n_panels; k++) {
+        const LithoViewPanel *panel = &self->panel[k];
+        LithoRect rect = moved(panel->frame.data, x, y);
+        if (self->axis == LITHO_VIEW_SCENE) {
+            LithoSceneDraw draw = {.input = input, .output = output, .grid = grid,
+                                   .view = litho_cube_view_scene(self), .look = d->look,
+                                   .show = panel->show, .rect = rect};
+            litho_renderer_draw_scene(renderer, target, &draw);
+        } else {
+            LithoSliceDraw draw = {.input = input, .output = output, .grid = grid,
+                                   .view = litho_session_slice_view(self->session, self->axis),
+                                   .look = d->look, .show = panel->show, .rect = rect};
+            litho_renderer_draw_slice(renderer, target, &draw);
+        }
+    }
+}
+
+// --- accessibility ------------------------------------------------------------------------------
+
+// What a reader of the screen would say about the view: where it is, what it shows, what lies under
+// the cursor.
+static void describe(LithoCubeView *self)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoDisplay *d = litho_session_display(self->session);
+    if (!grid)
+        return;
+    GString *text = g_string_new(NULL);
+    if (self->axis != LITHO_VIEW_SCENE) {
+        g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], 0);
+        g_string_append_printf(text, "%s, ", label);
+    }
+    g_string_append(text, litho_show_name(litho_session_shown(self->session)));
+    if (d->has_cursor) {
+        gint64 at[3];
+        float value;
+        for (int a = 0; a < 3; a++)
+            at[a] = CLAMP(llround(d->cursor[a]), 0, grid->axis[a].n - 1);
+        gboolean output = litho_session_shown(self->session) != LITHO_SHOW_INPUT;
+        if (litho_session_sample(self->session, output, at, &value)) {
+            g_autofree char *amplitude = litho_format_amplitude(value);
+            g_string_append_printf(text, ", amplitude %s at the cursor", amplitude);
+        }
+    }
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   text->str, -1);
+    g_string_free(text, TRUE);
+}
+
+// --- changes ------------------------------------------------------------------------------------
+
+static void changed(LithoCubeView *self)
+{
+    g_clear_pointer(&self->overlay, gsk_render_node_unref);
+    litho_cube_view_layout(self);
+    describe(self);
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static void cursor_moved(LithoCubeView *self)
+{
+    describe(self);
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+void litho_cube_view_set_large(LithoCubeView *self, gboolean large)
+{
+    if (self->large == large)
+        return;
+    self->large = large;
+    changed(self);
+}
+
+static void size_allocate(GtkWidget *widget, int width, int height, int baseline)
+{
+    (void)width;
+    (void)height;
+    (void)baseline;
+    changed(LITHO_CUBE_VIEW(widget));
+}
+
+static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                    int *natural, int *minimum_baseline, int *natural_baseline)
+{
+    (void)widget;
+    (void)for_size;
+    *minimum = orientation == GTK_ORIENTATION_HORIZONTAL ? 120 : 90;
+    *natural = 400;
+    *minimum_baseline = *natural_baseline = -1;
+}
+
+static void dispose(GObject *object)
+{
+    LithoCubeView *self = LITHO_CUBE_VIEW(object);
+    g_clear_pointer(&self->overlay, gsk_render_node_unref);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_cube_view_parent_class)->dispose(object);
+}
+
+static void litho_cube_view_init(LithoCubeView *self)
+{
+    gtk_widget_set_focusable(GTK_WIDGET(self), TRUE);
+    gtk_widget_set_hexpand(GTK_WIDGET(self), TRUE);
+    gtk_widget_set_vexpand(GTK_WIDGET(self), TRUE);
+    gtk_widget_add_css_class(GTK_WIDGET(self), "litho-view");
+}
+
+static void litho_cube_view_class_init(LithoCubeViewClass *klass)
+{
+    GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    widget_class->snapshot = snapshot_view;
+    widget_class->size_allocate = size_allocate;
+    widget_class->measure = measure;
+    gtk_widget_class_set_css_name(widget_class, "cubeview");
+    gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+    g_signal_new("maximise", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                 G_TYPE_NONE, 0);
+}
+
+GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
+{
+    LithoCubeView *self = g_object_new(LITHO_TYPE_CUBE_VIEW, NULL);
+    self->session = g_object_ref(session);
+    self->axis = axis;
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   axis_names[axis], -1);
+    static const char *const signals[] = {"cube-changed",   "flow-changed",    "result",
+                                          "slices-changed", "display-changed", "stats-changed"};
+    for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
+        g_signal_connect_object(session, signals[k], G_CALLBACK(changed), self,
+                                G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "cursor-changed", G_CALLBACK(cursor_moved), self,
+                            G_CONNECT_SWAPPED);
+    litho_cube_view_input_init(self);
+    return GTK_WIDGET(self);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "ui/cube_view.h"
+
+typedef struct LithoViewPanel {
+    LithoShow show;
+    LithoFrame frame;  // in the widget's own pixels
+    LithoSliceMap map; // sections and time slices
+} LithoViewPanel;
+
+struct _LithoCubeView {
+    GtkWidget parent;
+    LithoSession *session;
+    int axis;
+    gboolean large;
+    guint n_panels; // 0 = nothing to show, or no room
+    LithoViewPanel panel[2];
+    GskRenderNode *overlay; // axes, titles, colour bar; NULL = draw them again
+
+    // Drag under way, cube_view_input.c.
+    enum { DRAG_NONE, DRAG_PAN, DRAG_SPLIT, DRAG_RUBBER, DRAG_ORBIT, DRAG_SLICE } drag;
+    LithoViewPanel drag_panel;  // where it began
+    LithoSliceView drag_view;   // as it was at the beginning
+    LithoSceneView drag_scene;
+    int drag_axis;
+    LithoRect rubber;
+    double pointer[2]; // last place of the mouse
+    double scroll;     // wheel steps not yet used, for touchpads
+};
+
+void litho_cube_view_input_init(LithoCubeView *self);
+void litho_cube_view_layout(LithoCubeView *self);
+// Panel whose samples lie under the point; NULL = none. Borrowed.
+LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y);
+LithoSceneView litho_cube_view_scene(LithoCubeView *self);

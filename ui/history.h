@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/flow.h"
+
+// Undo and redo of a flow: whole copies, they are a few hundred bytes each. Main thread.
+typedef struct LithoHistory LithoHistory;
+
+LithoHistory *litho_history_new(void);
+void litho_history_free(LithoHistory *history);
+void litho_history_clear(LithoHistory *history);
+
+// Remembers `before`, the flow as it was, under the name of the change. Changes of one name that
+// follow each other within 0.7 s (a drag) are one step. Forgets what could be redone.
+void litho_history_push(LithoHistory *history, const LithoFlow *before, const char *name);
+// The flow to go back (forward) to, owned by the caller, NULL when there is none; `now` is kept for
+// the way back.
+LithoFlow *litho_history_undo(LithoHistory *history, const LithoFlow *now);
+LithoFlow *litho_history_redo(LithoHistory *history, const LithoFlow *now);
+// Name of the change that undo (redo) would take back (repeat), NULL = none. Borrowed.
+const char *litho_history_undo_name(const LithoHistory *history);
+const char *litho_history_redo_name(const LithoHistory *history);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/palette.h"
+
+#include <string.h>
+
+#include "ui/commands.h"
+
+enum { MAX_HITS = 12 };
+
+// Something that can be done.
+typedef struct Hit {
+    const LithoWindowCommand *command;
+    const LithoOperator *op;   // add it to the flow
+    const LithoParam *row;     // of the selected step
+    const char *value;         // for `row`, borrowed from the query; NULL = go there
+    char title[128];
+} Hit;
+
+// --- finding ------------------------------------------------------------------------------------
+
+// Every word of the query begins a word of the title.
+static gboolean matches(const char *title, char **words)
+{
+    g_autofree char *folded = g_utf8_casefold(title, -1);
+    for (char **w = words; *w; w++) {
+        if (!**w)
+            continue;
+        g_autofree char *word = g_utf8_casefold(*w, -1);
+        const char *at = folded;
+        gboolean found = FALSE;
+        while (!found && (at = strstr(at, word))) {
+            found = at == folded || !g_ascii_isalnum(at[-1]);
+            at++;
+        }
+        if (!found)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static LithoStep *selected_step(LithoSession *session)
+{
+    int k = litho_session_selected(session);
+    return k < 0 ? NULL : litho_flow_step(litho_session_flow(session), k);
+}
+
+// `words` without its last one when that is a value for the row.
+static gboolean row_matches(const LithoParam *row, char **words, const char **value)
+{
+    guint n = g_strv_length(words);
+    *value = NULL;
+    if (matches(row->label, words) || matches(row->key, words))
+        return TRUE;
+    if (n < 2)
+        return FALSE;
+    g_auto(GStrv) head = g_strdupv(words);
+    g_clear_pointer(&head[n - 1], g_free);
+    *value = words[n - 1];
+    return matches(row->label, head) || matches(row->key, head);
+}
+
+static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
+{
+    guint n = 0, n_commands;
+    LithoStep *step = selected_step(litho_window_session(window));
+    for (guint k = 0; step && k < step->op->params.n && n < MAX_HITS; k++) {
+        const LithoParam *row = &step->op->params.rows[k];
+        Hit hit = {.row = row};
+        if (!row_matches(row, words, &hit.value))
+            continue;
+        g_snprintf(hit.title, sizeof hit.title, "%s%s%s%s%s", row->label, hit.value ? " = " : "…",
+                   hit.value ? hit.value : "", hit.value && row->unit ? " " : "",
+                   hit.value && row->unit ? row->unit : "");
+        hits[n++] = hit;
+    }
+    const LithoWindowCommand *commands = litho_commands(&n_commands);
+    for (guint k = 0; k < n_commands && n < MAX_HITS; k++) {
+        Hit hit = {.command = &commands[k]};
+        if (!matches(commands[k].title, words))
+            continue;
+        g_strlcpy(hit.title, commands[k].title, sizeof hit.title);
+        hits[n++] = hit;
+    }
+    for (const LithoOperator *const *op = litho_operators(); op && *op && n < MAX_HITS; op++) {
+        Hit hit = {.op = *op};
+        g_snprintf(hit.title, sizeof hit.title, "Add %s", (*op)->title);
+        if (matches(hit.title, words))
+            hits[n++] = hit;
+    }
+    return n;
+}
+
+// --- doing --------------------------------------------------------------------------------------
+
+static void set_param(LithoWindow *window, const Hit *hit)
+{
+    LithoSession *session = litho_window_session(window);
+    LithoStep *step = selected_step(session);
+    g_autofree void *params = g_memdup2(step->params, step->op->params.size);
+    g_autoptr(GError) error = NULL;
+    gboolean text = hit->row->type == LITHO_PARAM_TEXT || hit->row->type == LITHO_PARAM_FILE;
+    if (!litho_param_parse(&step->op->params, params, hit->row->key, hit->value, &error) ||
+        !litho_session_set_param(session, litho_session_selected(session), hit->row,
+                                 litho_param_get(hit->row, params), text ? hit->value : NULL,
+                                 &error))
+        litho_window_show_error(window, error->message, NULL);
+}
+
+static void run_hit(LithoWindow *window, const Hit *hit)
+{
+    if (hit->command)
+        gtk_widget_activate_action_variant(GTK_WIDGET(window), hit->command->action,
+                                           litho_command_target(hit->command));
+    else if (hit->op)
+        litho_session_add_step(litho_window_session(window), hit->op);
+    else if (hit->value)
+        set_param(window, hit);
+    else
+        litho_param_panel_focus(litho_window_params(window), hit->row->key);
+}
+
+char *litho_palette_first(LithoWindow *window, const char *text)
+{
+    Hit hits[MAX_HITS];
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    return find(window, words, hits) > 0 ? g_strdup(hits[0].title) : NULL;
+}
+
+gboolean litho_palette_run(LithoWindow *window, const char *text)
+{
+    Hit hits[MAX_HITS];
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    if (find(window, words, hits) == 0)
+        return FALSE;
+    run_hit(window, &hits[0]);
+    return TRUE;
+}
+
+// --- the window ---------------------------------------------------------------------------------
+
+typedef struct Palette {
+    LithoWindow *window;
+    GtkWidget *dialog, *entry, *list;
+} Palette;
+
+static void fill(Palette *p)
+{
+    Hit hits[MAX_HITS];
+    g_auto(GStrv) words = g_strsplit(gtk_editable_get_text(GTK_EDITABLE(p->entry)), " ", -1);
+    guint n = find(p->window, words, hits);
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(p->list)))
+        gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
+    for (guint k = 0; k < n; k++) {
+        GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+        GtkWidget *title = gtk_label_new(hits[k].title);
+        gtk_label_set_xalign(GTK_LABEL(title), 0);
+        gtk_widget_set_hexpand(title, TRUE);
+        gtk_box_append(GTK_BOX(line), title);
+        if (hits[k].command && hits[k].command->accel) {
+            GtkWidget *keys = gtk_shortcut_label_new(hits[k].command->accel);
+            gtk_box_append(GTK_BOX(line), keys);
+        }
+        gtk_list_box_append(GTK_LIST_BOX(p->list), line);
+    }
+    GtkListBoxRow *first = gtk_list_box_get_row_at_index(GTK_LIST_BOX(p->list), 0);
+    gtk_list_box_select_row(GTK_LIST_BOX(p->list), first);
+}
+
+static void activate(Palette *p)
+{
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(p->list));
+    if (!row)
+        return;
+    Hit hits[MAX_HITS];
+    g_auto(GStrv) words = g_strsplit(gtk_editable_get_text(GTK_EDITABLE(p->entry)), " ", -1);
+    guint n = find(p->window, words, hits), k = gtk_list_box_row_get_index(row);
+    g_autoptr(LithoWindow) window = g_object_ref(p->window);
+    gtk_window_destroy(GTK_WINDOW(p->dialog)); // frees p
+    if (k < n)
+        run_hit(window, &hits[k]);
+}
+
+static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                       Palette *p)
+{
+    (void)keys;
+    (void)code;
+    (void)state;
+    if (key == GDK_KEY_Escape) {
+        gtk_window_destroy(GTK_WINDOW(p->dialog));
+        return TRUE;
+    }
+    if (key != GDK_KEY_Up && key != GDK_KEY_Down)
+        return FALSE;
+    GtkListBox *list = GTK_LIST_BOX(p->list);
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(list);
+    int at = (row ? gtk_list_box_row_get_index(row) : -1) + (key == GDK_KEY_Down ? 1 : -1);
+    GtkListBoxRow *next = gtk_list_box_get_row_at_index(list, MAX(at, 0));
+    if (next)
+        gtk_list_box_select_row(list, next);
+    return TRUE;
+}
+
+void litho_palette_open(LithoWindow *window)
+{
+    Palette *p = g_new0(Palette, 1);
+    p->window = window;
+    p->dialog = gtk_window_new();
+    g_object_set_data_full(G_OBJECT(p->dialog), "litho-palette", p, g_free);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    p->entry = gtk_search_entry_new();
+    g_object_set(p->entry, "placeholder-text", "Command, or parameter and value", NULL);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Command, or parameter and value", -1);
+    p->list = gtk_list_box_new();
+    gtk_widget_set_vexpand(p->list, TRUE);
+    gtk_widget_add_css_class(box, "litho-palette");
+    gtk_box_append(GTK_BOX(box), p->entry);
+    gtk_box_append(GTK_BOX(box), p->list);
+    g_signal_connect_swapped(p->entry, "changed", G_CALLBACK(fill), p);
+    g_signal_connect_swapped(p->entry, "activate", G_CALLBACK(activate), p);
+    g_signal_connect_swapped(p->list, "row-activated", G_CALLBACK(activate), p);
+    GtkEventController *keys = gtk_event_controller_key_new();
+    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), p);
+    gtk_widget_add_controller(p->dialog, keys);
+    gtk_window_set_child(GTK_WINDOW(p->dialog), box);
+    gtk_window_set_title(GTK_WINDOW(p->dialog), "Commands");
+    gtk_window_set_transient_for(GTK_WINDOW(p->dialog), GTK_WINDOW(window));
+    gtk_window_set_modal(GTK_WINDOW(p->dialog), TRUE);
+    gtk_window_set_destroy_with_parent(GTK_WINDOW(p->dialog), TRUE);
+    gtk_window_set_default_size(GTK_WINDOW(p->dialog), 480, 360);
+    fill(p);
+    gtk_window_present(GTK_WINDOW(p->dialog));
+}

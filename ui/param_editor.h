@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gtk/gtk.h>
+#include "core/param.h"
+
+// One parameter of the declaration as a row: mark of change, name, number with unit, slider; or a
+// switch, a choice, a text, a file. It knows the declaration and nothing else.
+//
+// Signal "edited" (gdouble value, const char *text): the person changed it; text is NULL but for
+// texts and files. The receiver answers with litho_param_editor_complain() when it refuses.
+#define LITHO_TYPE_PARAM_EDITOR (litho_param_editor_get_type())
+G_DECLARE_FINAL_TYPE(LithoParamEditor, litho_param_editor, LITHO, PARAM_EDITOR, GtkBox)
+
+GtkWidget *litho_param_editor_new(const LithoParam *row); // `row` is borrowed for the widget's life
+const LithoParam *litho_param_editor_declaration(LithoParamEditor *self);
+// Shows what `params` holds; says nothing. Clears a complaint.
+void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults);
+// One sentence under the row; NULL = none.
+void litho_param_editor_complain(LithoParamEditor *self, const char *sentence);
+// Puts the keyboard on the row's number.
+void litho_param_editor_grab(LithoParamEditor *self);
+
+// Slider positions: value <-> the slider's own scale (its logarithm for log rows). Exposed for
+// tests.
+double litho_param_slider_from_value(const LithoParam *row, double value);
+double litho_param_slider_to_value(const LithoParam *row, double position);
+// "1.25", "10", "300": as many digits as a row of this kind needs. `out` gets at most `size` bytes.
+void litho_param_format(const LithoParam *row, double value, char *out, gsize size);
+
+// The wheel over a control that has not the keyboard scrolls the panel instead of changing it.
+void litho_wheel_needs_focus(GtkWidget *widget);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib-object.h>
+#include "core/qc.h"
+#include "core/worker.h"
+#include "render/scene.h"
+#include "render/view.h"
+#include "ui/history.h"
+
+// What the window shows and edits: the input cube, the flow, the newest result, and how they are
+// looked at. Widgets read it and call its setters; it tells them by signals what changed. No GTK in
+// here. Main thread only; the heavy work happens in the worker and in jobs.
+//
+// Signals (no arguments unless stated):
+//   "cube-changed"     another input cube; everything about it may differ
+//   "flow-changed"     steps added, removed, moved, switched, or another one selected
+//   "params-changed"   values of the selected step, also by undo and presets
+//   "result"           result, partial or whole; or its end with an error (`problem` set)
+//   "progress"         busy or idle, newest progress
+//   "display-changed"  clip, colours, what is compared
+//   "slices-changed"   slices, the visible window or the camera
+//   "cursor-changed"
+//   "device-changed"
+//   "stats-changed"    numbers of the cubes (percentiles, histograms, spectra) arrived
+#define LITHO_TYPE_SESSION (litho_session_get_type())
+G_DECLARE_FINAL_TYPE(LithoSession, litho_session, LITHO, SESSION, GObject)
+
+// How the data are looked at. Changing it computes nothing.
+typedef struct LithoDisplay {
+    LithoShow show;
+    gboolean hold_input;  // Space is down, or blink's other half: the input instead of `show`
+    LithoLook look;       // clip, colours, gains, divider
+    gint64 slice[3];      // indices of the visible slices
+    double lo[3], hi[3];  // visible window of the linked views, indices
+    LithoSceneView scene; // camera of the 3-D scene; its slices follow `slice`
+    double cursor[3];     // grid indices under the pointer
+    gboolean has_cursor;
+} LithoDisplay;
+
+// Numbers of one cube, computed in a thread.
+typedef struct LithoCubeNumbers {
+    LithoStats stats;
+    LithoSpectrum spectrum;
+    double histogram_max;   // the histogram spans -max..max
+    guint bins;
+    double *histogram;
+} LithoCubeNumbers;
+
+enum { LITHO_NUMBERS_IN, LITHO_NUMBERS_OUT, LITHO_N_NUMBERS };
+
+LithoSession *litho_session_new(void);
+
+// --- input --------------------------------------------------------------------------------------
+
+LithoCube *litho_session_input(LithoSession *session);            // borrowed or NULL
+void litho_session_set_input(LithoSession *session, LithoCube *cube); // adds a reference
+// Shows a first part of a cube that is still being read; nothing is computed. NULL = back to the
+// input.
+void litho_session_set_preview(LithoSession *session, LithoCube *cube);
+const char *litho_session_path(LithoSession *session);            // of the input; NULL = none
+// Grid that the views show: the result's, or the input's while there is none. NULL = nothing yet.
+const LithoGrid *litho_session_grid(LithoSession *session);
+// TRUE when input and result can be laid over each other sample by sample.
+gboolean litho_session_comparable(LithoSession *session);
+
+// --- flow ---------------------------------------------------------------------------------------
+
+const LithoFlow *litho_session_flow(LithoSession *session); // borrowed, until the next change
+void litho_session_set_flow(LithoSession *session, const LithoFlow *flow, const char *why);
+int litho_session_selected(LithoSession *session); // step whose parameters are shown, -1 = none
+void litho_session_select(LithoSession *session, int step);
+void litho_session_add_step(LithoSession *session, const LithoOperator *op);
+void litho_session_remove_step(LithoSession *session, guint step);
+void litho_session_move_step(LithoSession *session, guint from, guint to);
+void litho_session_enable_step(LithoSession *session, guint step, gboolean enabled);
+// FALSE with the reason when the value is out of range: nothing changes then.
+gboolean litho_session_set_param(LithoSession *session, guint step, const LithoParam *row,
+                                 double value, const char *text, GError **error);
+gboolean litho_session_preset(LithoSession *session, guint step, const char *name, GError **error);
+void litho_session_reset_step(LithoSession *session, guint step);
+// Why the flow as it stands cannot run on the input; NULL = it can. Borrowed.
+const char *litho_session_flow_problem(LithoSession *session);
+void litho_session_undo(LithoSession *session);
+void litho_session_redo(LithoSession *session);
+LithoHistory *litho_session_history(LithoSession *session);
+
+// --- result -------------------------------------------------------------------------------------
+
+// Whole result of the flow as it stands, or NULL while it is being computed. Borrowed.
+LithoCube *litho_session_output(LithoSession *session);
+// Newest result, partial or whole; NULL before the first. Borrowed until "result".
+const LithoResult *litho_session_result(LithoSession *session);
+// Why the newest wish has no result; NULL = no failure. Borrowed.
+const GError *litho_session_problem(LithoSession *session);
+// Sample of input or result at grid indices; FALSE when not known (outside, dead, not computed).
+gboolean litho_session_sample(LithoSession *session, gboolean output, const gint64 at[3],
+                              float *value);
+gboolean litho_session_progress(LithoSession *session, LithoProgress *progress); // FALSE = idle
+void litho_session_cancel(LithoSession *session);
+void litho_session_recompute(LithoSession *session); // also after a cancel or a failure
+LithoTimings *litho_session_timings(LithoSession *session); // borrowed for the session's life
+LithoTimings *litho_session_display_timings(LithoSession *session); // upload and drawing
+// The view has drawn the newest result: keeps the time from slider to pixel.
+void litho_session_drawn(LithoSession *session, double draw_ms);
+// Last and median time from a change to its picture, ms; 0 = none yet.
+void litho_session_latency(LithoSession *session, double *last, double *median);
+enum { LITHO_LATENCY_RING = 64 };
+guint litho_session_latencies(LithoSession *session, float ms[LITHO_LATENCY_RING]); // newest last
+const LithoCubeNumbers *litho_session_numbers(LithoSession *session, int which); // NULL = not yet
+
+// --- device -------------------------------------------------------------------------------------
+
+// "auto", "cpu", "cuda", "cuda:1". Asked in a thread: opening a driver takes a while.
+void litho_session_set_device(LithoSession *session, const char *wanted);
+const char *litho_session_wanted_device(LithoSession *session);
+// What computes, e.g. "CPU, 2 threads"; `why` is NULL, or why it is not what was asked for.
+const char *litho_session_device_label(LithoSession *session, const char **why);
+
+// --- display ------------------------------------------------------------------------------------
+
+const LithoDisplay *litho_session_display(LithoSession *session);
+extern const char *const litho_show_keys[5]; // "input", "output", "removed", "split", "side"
+void litho_session_show(LithoSession *session, LithoShow show);
+LithoShow litho_session_shown(LithoSession *session); // with hold_input and comparability applied
+void litho_session_hold_input(LithoSession *session, gboolean hold);
+void litho_session_set_clip(LithoSession *session, double clip);
+double litho_session_clip(LithoSession *session);
+// Percentage of the input's samples that lie below the clip; < 0 = not known.
+double litho_session_clip_percent(LithoSession *session);
+void litho_session_set_look(LithoSession *session, const LithoLook *look); // all of it
+void litho_session_set_slice(LithoSession *session, int axis, gint64 index);
+LithoSliceView litho_session_slice_view(LithoSession *session, int axis);
+void litho_session_set_window(LithoSession *session, const double lo[3], const double hi[3]);
+void litho_session_fit(LithoSession *session);
+void litho_session_set_scene(LithoSession *session, const LithoSceneView *scene);
+void litho_session_set_cursor(LithoSession *session, const double *at); // NULL = left the views
+// Which slices are on screen, most important first; what is computed first follows.
+void litho_session_set_visible(LithoSession *session, guint n, const int *axes);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How the data are looked at: clip, colours, slices, cursor, visible window.
+#include "ui/session_private.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const litho_show_keys[5] = {"input", "output", "removed", "split", "side"};
+
+void litho_session_display_init(LithoSession *self)
+{
+    self->display.show = LITHO_SHOW_OUTPUT;
+    self->display.look = litho_look_default();
+    self->display.look.grid_lines = TRUE;
+}
+
+const LithoDisplay *litho_session_display(LithoSession *self)
+{
+    return &self->display;
+}
+
+// A survey that lies askew on the map would be looked at along its lines, one section edge-on: turn
+// the eye to 35 degrees from the lines, on the side nearest to the usual one.
+static void orient(LithoSceneView *scene, const LithoGrid *grid)
+{
+    if (!grid->has_xy)
+        return;
+    double along = atan2(grid->inline_step[0], grid->inline_step[1]) * 180 / G_PI, best = 360;
+    double usual = scene->camera.yaw;
+    for (int quarter = 0; quarter < 4; quarter++) {
+        double yaw = along + 35 + 90 * quarter, apart = fabs(remainder(yaw - usual, 360));
+        if (apart < best)
+            scene->camera.yaw = yaw;
+        best = MIN(best, apart);
+    }
+}
+
+// Slices and window stay where the axis is the same: switching an operator on must not move the
+// picture.
+void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid)
+{
+    LithoDisplay *d = &self->display;
+    LithoSliceView whole = litho_slice_view(grid, LITHO_INLINE, 0);
+    gboolean all_same = self->has_grid;
+    for (int a = 0; a < 3; a++) {
+        if (self->has_grid && self->grid.axis[a].n == grid->axis[a].n)
+            continue;
+        all_same = FALSE;
+        d->slice[a] = grid->axis[a].n / 2;
+        d->lo[a] = whole.lo[a];
+        d->hi[a] = whole.hi[a];
+        d->has_cursor = FALSE;
+    }
+    if (!all_same) {
+        d->scene = litho_scene_view(grid);
+        orient(&d->scene, grid);
+    }
+    self->grid = *grid;
+    self->has_grid = TRUE;
+}
+
+void litho_session_show(LithoSession *self, LithoShow show)
+{
+    if (self->display.show == show)
+        return;
+    self->display.show = show;
+    litho_session_update_grid(self);
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+LithoShow litho_session_shown(LithoSession *self)
+{
+    const LithoDisplay *d = &self->display;
+    if (self->preview)
+        return LITHO_SHOW_INPUT;
+    // Until the first result is there the input is better than an empty view.
+    gboolean output = !self->flow_problem && self->result;
+    if (self->input && (d->hold_input || !output))
+        return LITHO_SHOW_INPUT;
+    if (d->show != LITHO_SHOW_OUTPUT && !litho_session_comparable(self))
+        return d->show == LITHO_SHOW_INPUT && self->input ? LITHO_SHOW_INPUT : LITHO_SHOW_OUTPUT;
+    return d->show;
+}
+
+void litho_session_hold_input(LithoSession *self, gboolean hold)
+{
+    if (self->display.hold_input == hold)
+        return;
+    self->display.hold_input = hold;
+    litho_session_update_grid(self);
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+double litho_session_clip(LithoSession *self)
+{
+    return self->display.look.hi;
+}
+
+void litho_session_set_clip(LithoSession *self, double clip)
+{
+    if (!(clip > 0) || !isfinite(clip) || clip == self->display.look.hi)
+        return;
+    litho_look_set_clip(&self->display.look, clip);
+    self->clip_touched = TRUE;
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+double litho_session_clip_percent(LithoSession *self)
+{
+    const LithoCubeNumbers *numbers = self->numbers[LITHO_NUMBERS_IN];
+    if (!numbers || numbers->histogram_max <= 0)
+        return -1;
+    double inside = 0, all = 0;
+    for (guint k = 0; k < numbers->bins; k++) {
+        double x = ((k + 0.5) / numbers->bins * 2 - 1) * numbers->histogram_max;
+        all += numbers->histogram[k];
+        if (fabs(x) <= self->display.look.hi)
+            inside += numbers->histogram[k];
+    }
+    return all > 0 ? 100 * inside / all : -1;
+}
+
+void litho_session_set_look(LithoSession *self, const LithoLook *look)
+{
+    if (look->hi != self->display.look.hi)
+        self->clip_touched = TRUE;
+    self->display.look = *look;
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+void litho_session_set_slice(LithoSession *self, int axis, gint64 index)
+{
+    if (!self->has_grid)
+        return;
+    index = CLAMP(index, 0, self->grid.axis[axis].n - 1);
+    if (index == self->display.slice[axis])
+        return;
+    self->display.slice[axis] = index;
+    litho_session_emit(self, SIGNAL_SLICES);
+    litho_session_slices_moved(self);
+}
+
+LithoSliceView litho_session_slice_view(LithoSession *self, int axis)
+{
+    LithoSliceView view = litho_slice_view(&self->grid, axis, self->display.slice[axis]);
+    memcpy(view.lo, self->display.lo, sizeof view.lo);
+    memcpy(view.hi, self->display.hi, sizeof view.hi);
+    return view;
+}
+
+void litho_session_set_window(LithoSession *self, const double lo[3], const double hi[3])
+{
+    LithoDisplay *d = &self->display;
+    if (!self->has_grid ||
+        (memcmp(lo, d->lo, sizeof d->lo) == 0 && memcmp(hi, d->hi, sizeof d->hi) == 0))
+        return;
+    memcpy(d->lo, lo, sizeof d->lo);
+    memcpy(d->hi, hi, sizeof d->hi);
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+void litho_session_fit(LithoSession *self)
+{
+    if (!self->has_grid)
+        return;
+    LithoSliceView whole = litho_slice_view(&self->grid, LITHO_INLINE, 0);
+    LithoSceneView scene = litho_scene_view(&self->grid);
+    orient(&scene, &self->grid);
+    self->display.scene.camera = scene.camera;
+    litho_session_set_window(self, whole.lo, whole.hi);
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+void litho_session_set_scene(LithoSession *self, const LithoSceneView *scene)
+{
+    self->display.scene = *scene;
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+void litho_session_set_cursor(LithoSession *self, const double *at)
+{
+    LithoDisplay *d = &self->display;
+    if (!at && !d->has_cursor)
+        return;
+    d->has_cursor = at != NULL;
+    if (at)
+        memcpy(d->cursor, at, sizeof d->cursor);
+    litho_session_emit(self, SIGNAL_CURSOR);
+}
+
+void litho_session_set_visible(LithoSession *self, guint n, const int *axes)
+{
+    gboolean same = n == self->n_visible && memcmp(axes, self->visible, n * sizeof *axes) == 0;
+    self->n_visible = MIN(n, G_N_ELEMENTS(self->visible));
+    memcpy(self->visible, axes, self->n_visible * sizeof *axes);
+    if (!same)
+        litho_session_slices_moved(self);
+}

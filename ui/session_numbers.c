@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Numbers of the input and of the result: percentiles, histogram, spectrum, each in a thread.
+#include "ui/session_private.h"
+
+#include <math.h>
+
+enum { BINS = 4096, SPECTRUM_TRACES = 2000, SETTLE_MS = 200 };
+
+typedef struct Question {
+    LithoSession *session;
+    LithoCube *cube;
+    int which;
+} Question;
+
+static void numbers_free(LithoCubeNumbers *numbers)
+{
+    if (!numbers)
+        return;
+    litho_spectrum_clear(&numbers->spectrum);
+    g_free(numbers->histogram);
+    g_free(numbers);
+}
+
+static gpointer compute(LithoRun *run, gpointer data, GError **error)
+{
+    Question *question = data;
+    LithoCubeNumbers *n = g_new0(LithoCubeNumbers, 1);
+    if (!litho_qc_stats(question->cube, run, &n->stats, error) ||
+        !litho_qc_spectrum(question->cube, NULL, SPECTRUM_TRACES, run, &n->spectrum, error)) {
+        numbers_free(n);
+        return NULL;
+    }
+    n->histogram_max = MAX(fabs(n->stats.min), fabs(n->stats.max));
+    n->bins = BINS;
+    n->histogram = g_new0(double, BINS);
+    if (n->histogram_max > 0)
+        litho_qc_histogram(question->cube, n->histogram_max, BINS, n->histogram);
+    return n;
+}
+
+static void question_free(gpointer data)
+{
+    Question *question = data;
+    litho_cube_unref(question->cube);
+    g_object_unref(question->session);
+    g_free(question);
+}
+
+// The first look: until the user touches it, the clip is the 99th percentile of the input.
+static void first_clip(LithoSession *self, double clip)
+{
+    if (self->clip_touched || !(clip > 0))
+        return;
+    litho_session_set_clip(self, clip);
+    self->clip_touched = FALSE;
+}
+
+static void start(LithoSession *self, int which);
+
+static void done(gpointer result, const GError *error, gpointer data)
+{
+    Question *question = data;
+    LithoSession *self = question->session;
+    (void)error; // without numbers the panel says that there are none
+    self->numbers_job[question->which] = NULL;
+    LithoCube *newest = self->numbers_next[question->which];
+    if (self->worker && result && question->cube->serial == self->numbers_serial[question->which]) {
+        numbers_free(self->numbers[question->which]);
+        self->numbers[question->which] = g_steal_pointer(&result);
+        if (question->which == LITHO_NUMBERS_IN)
+            first_clip(self, self->numbers[question->which]->stats.p99);
+        litho_session_emit(self, SIGNAL_STATS);
+    }
+    numbers_free(result);
+    if (self->worker && newest)
+        start(self, question->which);
+}
+
+static void start(LithoSession *self, int which)
+{
+    Question *question = g_new(Question, 1);
+    *question = (Question){g_object_ref(self), g_steal_pointer(&self->numbers_next[which]), which};
+    self->numbers_job[which] =
+        litho_job_start(&(LithoJobFuncs){compute, NULL, done, question_free}, question);
+}
+
+static gboolean settled(gpointer data)
+{
+    LithoSession *self = data;
+    self->numbers_timeout = 0;
+    for (int which = 0; which < LITHO_N_NUMBERS; which++)
+        if (self->numbers_next[which] && !self->numbers_job[which])
+            start(self, which);
+    return G_SOURCE_REMOVE;
+}
+
+void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube)
+{
+    g_clear_pointer(&self->numbers_next[which], litho_cube_unref);
+    self->numbers_next[which] = litho_cube_ref(cube);
+    self->numbers_serial[which] = cube->serial;
+    if (which == LITHO_NUMBERS_IN) {
+        if (!self->numbers_job[which])
+            start(self, which);
+        return;
+    }
+    // During a drag results come faster than anyone reads their numbers, and the worker needs the
+    // processors: wait until it has settled.
+    g_clear_handle_id(&self->numbers_timeout, g_source_remove);
+    self->numbers_timeout = g_timeout_add(SETTLE_MS, settled, self);
+}
+
+void litho_session_numbers_forget(LithoSession *self, int which)
+{
+    litho_job_cancel(self->numbers_job[which]);
+    self->numbers_serial[which] = 0;
+    g_clear_pointer(&self->numbers_next[which], litho_cube_unref);
+    g_clear_pointer(&self->numbers[which], numbers_free);
+}
+
+void litho_session_numbers_clear(LithoSession *self)
+{
+    g_clear_handle_id(&self->numbers_timeout, g_source_remove);
+    for (int which = 0; which < LITHO_N_NUMBERS; which++)
+        litho_session_numbers_forget(self, which);
+}
+
+const LithoCubeNumbers *litho_session_numbers(LithoSession *self, int which)
+{
+    return self->numbers[which];
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "ui/job.h"
+#include "ui/session.h"
+
+enum {
+    SIGNAL_CUBE,
+    SIGNAL_FLOW,
+    SIGNAL_PARAMS,
+    SIGNAL_RESULT,
+    SIGNAL_PROGRESS,
+    SIGNAL_DISPLAY,
+    SIGNAL_SLICES,
+    SIGNAL_CURSOR,
+    SIGNAL_DEVICE,
+    SIGNAL_STATS,
+    N_SIGNALS
+};
+
+struct _LithoSession {
+    GObject parent;
+
+    LithoCube *input;
+    LithoCube *preview; // first part of a cube being read, shown instead; or NULL
+    LithoFlow *flow;
+    int selected;
+    char *flow_problem;
+    LithoHistory *history;
+    LithoDisplay display;
+    LithoGrid grid; // what the views show
+    gboolean has_grid;
+    LithoGrid out_grid; // of the flow as it stands, valid while flow_problem is NULL
+
+    // Worker binding, session_result.c.
+    LithoWorker *worker; // NULL once disposed
+    LithoTimings *display_timings;
+    gint wake_posted; // atomic: an idle that fetches is on its way
+    guint64 tag;      // of the newest wish
+    guint64 drawn_tag; // of the newest result that has been on screen
+    LithoResult *result;   // newest
+    LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
+    GError *problem;
+    guint n_visible;
+    int visible[3];
+    float latency[LITHO_LATENCY_RING];
+    guint n_latency;
+
+    LithoDevice device;
+    char *wanted_device;
+    char *device_missing; // why the wanted device is not there, or NULL
+    char *device_label, *device_why;
+
+    // Numbers, session_numbers.c.
+    LithoCubeNumbers *numbers[LITHO_N_NUMBERS];
+    LithoJob *numbers_job[LITHO_N_NUMBERS];
+    LithoCube *numbers_next[LITHO_N_NUMBERS]; // newest cube that waits for its turn
+    guint64 numbers_serial[LITHO_N_NUMBERS];  // of the cube last asked about, 0 = none
+    guint numbers_timeout;
+    gboolean clip_touched;
+};
+
+void litho_session_emit(LithoSession *self, int signal);
+
+// The flow changed in a way that asks for another result: checks it and hands it to the worker.
+void litho_session_flow_touched(LithoSession *self);
+
+void litho_session_result_init(LithoSession *self);
+void litho_session_result_clear(LithoSession *self);
+// Other slices became visible: what is not computed yet should be computed first.
+void litho_session_slices_moved(LithoSession *self);
+// Forgets results: another cube or another grid.
+void litho_session_result_drop(LithoSession *self);
+
+void litho_session_display_init(LithoSession *self);
+void litho_session_update_grid(LithoSession *self);
+// Adopts `grid` as what the views show, keeping slices where the size is the same.
+void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
+
+// Starts computing the numbers of `cube` in a thread; a cube that comes while one is at work waits,
+// the newest wins.
+void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
+void litho_session_numbers_forget(LithoSession *self, int which);
+void litho_session_numbers_clear(LithoSession *self);

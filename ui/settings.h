@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+
+// What the program remembers between two starts: ~/.config/lithoscope/settings.ini. Main thread.
+typedef struct LithoSettings LithoSettings;
+
+// `path` NULL = the user's file. A missing or broken file gives the defaults.
+LithoSettings *litho_settings_new(const char *path);
+// Writes what changed and frees.
+void litho_settings_free(LithoSettings *settings);
+int litho_settings_int(LithoSettings *settings, const char *key, int fallback);
+void litho_settings_set_int(LithoSettings *settings, const char *key, int value);
+// g_free().
+char *litho_settings_text(LithoSettings *settings, const char *key, const char *fallback);
+void litho_settings_set_text(LithoSettings *settings, const char *key, const char *value);

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Everything the window can do, by name: menus, keys, buttons and the palette all come here.
+#include "ui/window_private.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "ui/commands.h"
+#include "ui/palette.h"
+
+#define CLIP_STEP 1.12201845 // 1 dB
+
+static void set_enabled(LithoWindow *self, const char *name, gboolean enabled)
+{
+    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(self), name);
+    g_simple_action_set_enabled(G_SIMPLE_ACTION(action), enabled);
+}
+
+static const LithoDisplay *display_of(LithoWindow *self)
+{
+    return litho_session_display(self->session);
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+#define ACTION(name)                                                                               \
+    static void name(GSimpleAction *action G_GNUC_UNUSED, GVariant *value G_GNUC_UNUSED,           \
+                     gpointer data)
+#define SELF LithoWindow *self = LITHO_WINDOW(data)
+
+ACTION(do_open)
+{
+    litho_window_choose_open(LITHO_WINDOW(data));
+}
+
+ACTION(do_open_path)
+{
+    const char *paths[] = {g_variant_get_string(value, NULL), NULL};
+    litho_window_open(LITHO_WINDOW(data), paths);
+}
+
+ACTION(do_open_last)
+{
+    SELF;
+    g_autofree char *path = litho_window_last_path();
+    const char *paths[] = {path, NULL};
+    if (path)
+        litho_window_open(self, paths);
+}
+
+ACTION(do_demo)
+{
+    litho_window_open_demo(LITHO_WINDOW(data));
+}
+
+ACTION(do_save)
+{
+    litho_window_choose_save(LITHO_WINDOW(data));
+}
+
+ACTION(do_picture)
+{
+    litho_window_choose_picture(LITHO_WINDOW(data));
+}
+
+ACTION(do_recipe_open)
+{
+    litho_window_choose_recipe(LITHO_WINDOW(data), FALSE);
+}
+
+ACTION(do_recipe_save)
+{
+    litho_window_choose_recipe(LITHO_WINDOW(data), TRUE);
+}
+
+ACTION(do_copy_command)
+{
+    SELF;
+    const char *path = litho_session_path(self->session);
+    g_autofree char *text = litho_flow_command(litho_session_flow(self->session),
+                                               path ? path : "INPUT.sgy", "OUTPUT.sgy");
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(self)), text);
+}
+
+// --- flow ---------------------------------------------------------------------------------------
+
+ACTION(do_undo)
+{
+    litho_session_undo(LITHO_WINDOW(data)->session);
+}
+
+ACTION(do_redo)
+{
+    litho_session_redo(LITHO_WINDOW(data)->session);
+}
+
+ACTION(do_compute)
+{
+    litho_session_recompute(LITHO_WINDOW(data)->session);
+}
+
+ACTION(do_cancel)
+{
+    SELF;
+    if (litho_window_is_busy(self))
+        litho_window_cancel_job(self);
+    else if (litho_session_progress(self->session, NULL))
+        litho_session_cancel(self->session);
+    else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
+        gtk_window_unfullscreen(GTK_WINDOW(self));
+}
+
+ACTION(do_device)
+{
+    litho_session_set_device(LITHO_WINDOW(data)->session, g_variant_get_string(value, NULL));
+    g_simple_action_set_state(action, value);
+}
+
+// --- compare ------------------------------------------------------------------------------------
+
+static LithoShow show_from_name(const char *name)
+{
+    for (int k = 0; k < 5; k++)
+        if (strcmp(name, litho_show_keys[k]) == 0)
+            return k;
+    return LITHO_SHOW_OUTPUT;
+}
+
+ACTION(do_show)
+{
+    litho_session_show(LITHO_WINDOW(data)->session,
+                       show_from_name(g_variant_get_string(value, NULL)));
+}
+
+// The same key again goes back to the output.
+static void toggle_show(LithoWindow *self, LithoShow show)
+{
+    gboolean on = display_of(self)->show == show;
+    litho_session_show(self->session, on ? LITHO_SHOW_OUTPUT : show);
+}
+
+ACTION(do_removed)
+{
+    toggle_show(LITHO_WINDOW(data), LITHO_SHOW_REMOVED);
+}
+
+ACTION(do_split)
+{
+    toggle_show(LITHO_WINDOW(data), LITHO_SHOW_SPLIT);
+}
+
+static gboolean blink(gpointer data)
+{
+    LithoWindow *self = data;
+    litho_session_hold_input(self->session, !display_of(self)->hold_input);
+    return G_SOURCE_CONTINUE;
+}
+
+ACTION(do_blink)
+{
+    SELF;
+    if (self->blink_timeout) {
+        g_clear_handle_id(&self->blink_timeout, g_source_remove);
+        litho_session_hold_input(self->session, FALSE);
+    } else {
+        self->blink_timeout = g_timeout_add(400, blink, self);
+        blink(self);
+    }
+    g_simple_action_set_state(action, g_variant_new_boolean(self->blink_timeout != 0));
+}
+
+// --- look ---------------------------------------------------------------------------------------
+
+static void scale_clip(LithoWindow *self, double factor)
+{
+    litho_session_set_clip(self->session, litho_session_clip(self->session) * factor);
+}
+
+ACTION(do_clip_down)
+{
+    scale_clip(LITHO_WINDOW(data), 1 / CLIP_STEP);
+}
+
+ACTION(do_clip_up)
+{
+    scale_clip(LITHO_WINDOW(data), CLIP_STEP);
+}
+
+static void scale_removed(LithoWindow *self, double factor)
+{
+    LithoLook look = display_of(self)->look;
+    double gain = look.removed_gain > 0 ? look.removed_gain : 1;
+    look.removed_gain = CLAMP(gain * factor, 1, 128);
+    litho_session_set_look(self->session, &look);
+}
+
+ACTION(do_gain_down)
+{
+    scale_removed(LITHO_WINDOW(data), 0.5);
+}
+
+ACTION(do_gain_up)
+{
+    scale_removed(LITHO_WINDOW(data), 2);
+}
+
+ACTION(do_colours_next)
+{
+    SELF;
+    LithoLook look = display_of(self)->look;
+    const LithoColormap *const *maps = litho_colormaps();
+    guint k = 0;
+    while (maps[k] && look.map && maps[k] != look.map)
+        k++;
+    look.map = maps[k] && maps[k + 1] ? maps[k + 1] : maps[0];
+    litho_session_set_look(self->session, &look);
+}
+
+ACTION(do_colours)
+{
+    SELF;
+    LithoLook look = display_of(self)->look;
+    look.map = litho_colormap_find(g_variant_get_string(value, NULL));
+    litho_session_set_look(self->session, &look);
+}
+
+ACTION(do_wiggle)
+{
+    SELF;
+    LithoLook look = display_of(self)->look;
+    look.wiggle = look.wiggle == LITHO_WIGGLE_OFF ? LITHO_WIGGLE_FILL : LITHO_WIGGLE_OFF;
+    litho_session_set_look(self->session, &look);
+    g_simple_action_set_state(action, g_variant_new_boolean(look.wiggle != LITHO_WIGGLE_OFF));
+}
+
+// --- views --------------------------------------------------------------------------------------
+
+ACTION(do_maximise)
+{
+    SELF;
+    LithoCanvas *canvas = LITHO_CANVAS(self->canvas);
+    int axis = g_variant_get_int32(value);
+    litho_canvas_maximise(canvas, litho_canvas_maximised(canvas) == axis ? -1 : axis);
+}
+
+ACTION(do_zoom_in)
+{
+    litho_cube_view_zoom(litho_canvas_active_view(LITHO_CANVAS(LITHO_WINDOW(data)->canvas)), 1.5);
+}
+
+ACTION(do_zoom_out)
+{
+    litho_cube_view_zoom(litho_canvas_active_view(LITHO_CANVAS(LITHO_WINDOW(data)->canvas)),
+                         1 / 1.5);
+}
+
+ACTION(do_fit)
+{
+    litho_session_fit(LITHO_WINDOW(data)->session);
+}
+
+ACTION(do_fold_left)
+{
+    SELF;
+    gtk_widget_set_visible(self->left, !gtk_widget_get_visible(self->left));
+}
+
+ACTION(do_fold_right)
+{
+    SELF;
+    gtk_widget_set_visible(self->right, !gtk_widget_get_visible(self->right));
+}
+
+ACTION(do_fullscreen)
+{
+    SELF;
+    if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
+        gtk_window_unfullscreen(GTK_WINDOW(self));
+    else
+        gtk_window_fullscreen(GTK_WINDOW(self));
+}
+
+// --- help ---------------------------------------------------------------------------------------
+
+ACTION(do_palette)
+{
+    litho_palette_open(LITHO_WINDOW(data));
+}
+
+ACTION(do_shortcuts)
+{
+    litho_shortcuts_open(GTK_WINDOW(data));
+}
+
+ACTION(do_help)
+{
+    litho_help_open(GTK_WINDOW(data));
+}
+
+ACTION(do_about)
+{
+    gtk_show_about_dialog(GTK_WINDOW(data), "program-name", "Lithoscope", "version",
+                          LITHO_VERSION, "logo-icon-name", "org.lithoscope.Lithoscope",
+                          "license-type", GTK_LICENSE_GPL_3_0, "comments",
+                          "Seismic cubes, tuned while you look at them", NULL);
+}
+
+static const GActionEntry entries[] = {
+    {"open", do_open, NULL, NULL, NULL, {0}},
+    {"open-path", do_open_path, "s", NULL, NULL, {0}},
+    {"open-last", do_open_last, NULL, NULL, NULL, {0}},
+    {"demo", do_demo, NULL, NULL, NULL, {0}},
+    {"save", do_save, NULL, NULL, NULL, {0}},
+    {"picture", do_picture, NULL, NULL, NULL, {0}},
+    {"recipe-open", do_recipe_open, NULL, NULL, NULL, {0}},
+    {"recipe-save", do_recipe_save, NULL, NULL, NULL, {0}},
+    {"copy-command", do_copy_command, NULL, NULL, NULL, {0}},
+    {"undo", do_undo, NULL, NULL, NULL, {0}},
+    {"redo", do_redo, NULL, NULL, NULL, {0}},
+    {"compute", do_compute, NULL, NULL, NULL, {0}},
+    {"cancel", do_cancel, NULL, NULL, NULL, {0}},
+    {"device", do_device, "s", "'auto'", NULL, {0}},
+    {"show", do_show, "s", "'output'", NULL, {0}},
+    {"removed", do_removed, NULL, NULL, NULL, {0}},
+    {"split", do_split, NULL, NULL, NULL, {0}},
+    {"blink", do_blink, NULL, "false", NULL, {0}},
+    {"clip-down", do_clip_down, NULL, NULL, NULL, {0}},
+    {"clip-up", do_clip_up, NULL, NULL, NULL, {0}},
+    {"gain-down", do_gain_down, NULL, NULL, NULL, {0}},
+    {"gain-up", do_gain_up, NULL, NULL, NULL, {0}},
+    {"colours-next", do_colours_next, NULL, NULL, NULL, {0}},
+    {"colours", do_colours, "s", NULL, NULL, {0}},
+    {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
+    {"maximise", do_maximise, "i", NULL, NULL, {0}},
+    {"zoom-in", do_zoom_in, NULL, NULL, NULL, {0}},
+    {"zoom-out", do_zoom_out, NULL, NULL, NULL, {0}},
+    {"fit", do_fit, NULL, NULL, NULL, {0}},
+    {"fold-left", do_fold_left, NULL, NULL, NULL, {0}},
+    {"fold-right", do_fold_right, NULL, NULL, NULL, {0}},
+    {"fullscreen", do_fullscreen, NULL, NULL, NULL, {0}},
+    {"palette", do_palette, NULL, NULL, NULL, {0}},
+    {"shortcuts", do_shortcuts, NULL, NULL, NULL, {0}},
+    {"help", do_help, NULL, NULL, NULL, {0}},
+    {"about", do_about, NULL, NULL, NULL, {0}},
+};
+
+// --- keys ---------------------------------------------------------------------------------------
+
+// Single letters come after the widgets had their turn: whoever types a number or a path must not
+// switch the view. Commands with Ctrl or function keys are the application's accelerators.
+static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                       LithoWindow *self)
+{
+    (void)keys;
+    (void)code;
+    if (key == GDK_KEY_space && !(state & (GDK_CONTROL_MASK | GDK_ALT_MASK))) {
+        litho_session_hold_input(self->session, TRUE);
+        return TRUE;
+    }
+    const LithoWindowCommand *command = litho_command_for_key(key, state);
+    if (!command)
+        return FALSE;
+    return gtk_widget_activate_action_variant(GTK_WIDGET(self), command->action,
+                                              litho_command_target(command));
+}
+
+static void on_key_released(GtkEventControllerKey *keys, guint key, guint code,
+                            GdkModifierType state, LithoWindow *self)
+{
+    (void)keys;
+    (void)code;
+    (void)state;
+    if (key == GDK_KEY_space)
+        litho_session_hold_input(self->session, FALSE);
+}
+
+void litho_window_actions_init(LithoWindow *self)
+{
+    g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
+    GtkEventController *keys = gtk_event_controller_key_new();
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
+    g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);
+    gtk_widget_add_controller(GTK_WIDGET(self), keys);
+    litho_window_actions_update(self);
+}
+
+void litho_window_actions_update(LithoWindow *self)
+{
+    LithoHistory *history = litho_session_history(self->session);
+    gboolean has = litho_session_grid(self->session) != NULL;
+    gboolean idle = !litho_window_is_busy(self);
+    gboolean computing = litho_session_progress(self->session, NULL);
+    gboolean comparable = litho_session_comparable(self->session);
+    gboolean full = gtk_window_is_fullscreen(GTK_WINDOW(self));
+    gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
+    const struct {
+        const char *name;
+        gboolean enabled;
+    } states[] = {{"open", idle},
+                  {"open-last", idle},
+                  {"demo", idle},
+                  {"save", has && idle},
+                  {"picture", has && idle},
+                  {"recipe-save", steps},
+                  {"copy-command", steps},
+                  {"undo", litho_history_undo_name(history) != NULL},
+                  {"redo", litho_history_redo_name(history) != NULL},
+                  {"compute", has && steps},
+                  {"cancel", !idle || computing || full},
+                  {"removed", comparable},
+                  {"split", comparable},
+                  {"blink", comparable}};
+    for (guint k = 0; k < G_N_ELEMENTS(states); k++)
+        set_enabled(self, states[k].name, states[k].enabled);
+    const char *shown = litho_show_keys[litho_session_shown(self->session)];
+    GAction *show = g_action_map_lookup_action(G_ACTION_MAP(self), "show");
+    g_simple_action_set_state(G_SIMPLE_ACTION(show), g_variant_new_string(shown));
+}

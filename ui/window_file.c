@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Opening, saving and pictures: each a job in a thread, one at a time.
+#include "ui/window_private.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/survey.h"
+#include "core/synth.h"
+#include "render/picture.h"
+
+// --- the job bar --------------------------------------------------------------------------------
+
+gboolean litho_window_is_busy(LithoWindow *self)
+{
+    return self->job != NULL || self->save_path != NULL;
+}
+
+static void start_job(LithoWindow *self, const char *what, const char *sentence,
+                      const LithoJobFuncs *funcs, gpointer data)
+{
+    self->job_what = what;
+    gtk_label_set_text(GTK_LABEL(self->work_label), sentence);
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
+    gtk_widget_set_visible(self->work_bar, TRUE);
+    gtk_widget_set_visible(self->error_bar, FALSE);
+    self->job = litho_job_start(funcs, data);
+    litho_window_actions_update(self);
+}
+
+static void show_job(LithoWindow *self, const LithoProgress *p)
+{
+    GString *text = g_string_new(p->what);
+    if (p->total > 0)
+        g_string_append_printf(text, " %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s", p->done,
+                               p->total, p->unit ? p->unit : "");
+    if (p->per_second > 0)
+        g_string_append_printf(text, " · %.0f %s/s", p->per_second, p->unit ? p->unit : "");
+    if (p->seconds_left >= 1)
+        g_string_append_printf(text, " · %.0f s left", p->seconds_left);
+    gtk_label_set_text(GTK_LABEL(self->work_label), text->str);
+    g_string_free(text, TRUE);
+    double fraction = p->total > 0 ? (double)p->done / p->total : 0;
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), CLAMP(fraction, 0, 1));
+}
+
+// The window may have been closed while the job was at work: then there is nobody to tell.
+static gboolean end_job(LithoWindow *self, const GError *error)
+{
+    self->job = NULL;
+    if (!self->session)
+        return FALSE;
+    gtk_widget_set_visible(self->work_bar, FALSE);
+    if (error && !litho_error_is_cancelled(error))
+        litho_window_show_error(self, error->message, NULL);
+    litho_window_actions_update(self);
+    return TRUE;
+}
+
+static void tell_done(LithoWindow *self, gboolean ok)
+{
+    g_signal_emit_by_name(self, "job-done", self->job_what, ok);
+}
+
+void litho_window_cancel_job(LithoWindow *self)
+{
+    litho_job_cancel(self->job);
+    if (self->save_path) {
+        g_clear_pointer(&self->save_path, g_free);
+        gtk_widget_set_visible(self->work_bar, FALSE);
+    }
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+typedef struct Opening {
+    LithoWindow *window;
+    char **paths; // NULL = the demo
+} Opening;
+
+static void opening_free(gpointer data)
+{
+    Opening *o = data;
+    g_object_unref(o->window);
+    g_strfreev(o->paths);
+    g_free(o);
+}
+
+typedef struct Preview {
+    LithoWindow *window;
+    LithoCube *line;
+} Preview;
+
+static gboolean show_preview(gpointer data)
+{
+    Preview *p = data;
+    if (p->window->session && p->window->job)
+        litho_session_set_preview(p->window->session, p->line);
+    return G_SOURCE_REMOVE;
+}
+
+static void preview_free(gpointer data)
+{
+    Preview *p = data;
+    litho_cube_unref(p->line);
+    g_object_unref(p->window);
+    g_free(p);
+}
+
+// In the opening thread: the first inline can be shown.
+static void on_first(LithoCube *line, gpointer data)
+{
+    Opening *o = data;
+    Preview *p = g_new0(Preview, 1);
+    p->window = g_object_ref(o->window);
+    p->line = litho_cube_ref(line);
+    g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
+}
+
+static gpointer open_work(LithoRun *run, gpointer data, GError **error)
+{
+    Opening *o = data;
+    if (!o->paths)
+        return litho_synth_demo(run, NULL, error);
+    LithoOpenOptions options = {.on_first = on_first, .first_data = o};
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)o->paths, &options, run, error);
+    return survey ? litho_survey_read(survey, NULL, run, error) : NULL;
+}
+
+static void open_progress(const LithoProgress *progress, gpointer data)
+{
+    Opening *o = data;
+    if (o->window->session)
+        show_job(o->window, progress);
+}
+
+static void open_done(gpointer result, const GError *error, gpointer data)
+{
+    Opening *o = data;
+    LithoWindow *self = o->window;
+    g_autoptr(LithoCube) cube = result;
+    if (!end_job(self, error))
+        return;
+    if (cube) {
+        litho_session_set_input(self->session, cube);
+        if (o->paths) {
+            g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
+            if (uri)
+                gtk_recent_manager_add_item(gtk_recent_manager_get_default(), uri);
+        }
+    } else {
+        litho_session_set_preview(self->session, NULL); // back to what was open before
+    }
+    tell_done(self, cube != NULL);
+}
+
+static void open_start(LithoWindow *self, const char *const *paths)
+{
+    static const LithoJobFuncs funcs = {open_work, open_progress, open_done, opening_free};
+    if (litho_window_is_busy(self)) {
+        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+                                NULL);
+        return;
+    }
+    Opening *o = g_new0(Opening, 1);
+    o->window = g_object_ref(self);
+    o->paths = g_strdupv((char **)paths);
+    start_job(self, "open", paths ? "opening" : "making the demo cube", &funcs, o);
+}
+
+static char **absolute_paths(const char *const *paths)
+{
+    GStrvBuilder *builder = g_strv_builder_new();
+    for (; *paths; paths++) {
+        g_autofree char *path = g_canonicalize_filename(*paths, NULL);
+        g_strv_builder_add(builder, path);
+    }
+    char **result = g_strv_builder_end(builder);
+    g_strv_builder_unref(builder);
+    return result;
+}
+
+void litho_window_open(LithoWindow *self, const char *const *paths)
+{
+    g_auto(GStrv) absolute = absolute_paths(paths);
+    open_start(self, (const char *const *)absolute);
+}
+
+void litho_window_open_demo(LithoWindow *self)
+{
+    open_start(self, NULL);
+}
+
+// --- saving -------------------------------------------------------------------------------------
+
+typedef struct Saving {
+    LithoWindow *window;
+    LithoCube *cube;
+    LithoFlow *flow;
+    char *path;
+    gboolean force;
+} Saving;
+
+static void saving_free(gpointer data)
+{
+    Saving *s = data;
+    g_object_unref(s->window);
+    litho_cube_unref(s->cube);
+    litho_flow_free(s->flow);
+    g_free(s->path);
+    g_free(s);
+}
+
+static gpointer save_work(LithoRun *run, gpointer data, GError **error)
+{
+    Saving *s = data;
+    g_autofree char *note = litho_flow_command(s->flow, NULL, s->path);
+    LithoSaveOptions options = {.force = s->force, .note = note};
+    return litho_cube_save(s->cube, s->path, &options, run, error) ? s->path : NULL;
+}
+
+static void save_progress(const LithoProgress *progress, gpointer data)
+{
+    Saving *s = data;
+    if (s->window->session)
+        show_job(s->window, progress);
+}
+
+static void save_done(gpointer result, const GError *error, gpointer data)
+{
+    Saving *s = data;
+    if (end_job(s->window, error))
+        tell_done(s->window, result != NULL);
+}
+
+static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gboolean force)
+{
+    static const LithoJobFuncs funcs = {save_work, save_progress, save_done, saving_free};
+    Saving *s = g_new0(Saving, 1);
+    s->window = g_object_ref(self);
+    s->cube = litho_cube_ref(cube);
+    s->flow = litho_flow_copy(litho_session_flow(self->session));
+    s->path = g_strdup(path);
+    s->force = force;
+    g_autofree char *base = g_path_get_basename(path);
+    g_autofree char *sentence = g_strdup_printf("saving %s", base);
+    start_job(self, "save", sentence, &funcs, s);
+}
+
+void litho_window_save(LithoWindow *self, const char *path, gboolean force)
+{
+    if (litho_window_is_busy(self) || !litho_session_grid(self->session))
+        return;
+    LithoCube *output = litho_session_output(self->session);
+    if (output) {
+        save_start(self, output, path, force);
+        return;
+    }
+    self->save_path = g_strdup(path);
+    self->save_force = force;
+    gtk_label_set_text(GTK_LABEL(self->work_label), "waiting for the whole result");
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
+    gtk_widget_set_visible(self->work_bar, TRUE);
+    litho_window_actions_update(self);
+    if (!litho_session_progress(self->session, NULL))
+        litho_session_recompute(self->session); // it had been cancelled
+}
+
+void litho_window_result_arrived(LithoWindow *self)
+{
+    LithoCube *output = self->save_path ? litho_session_output(self->session) : NULL;
+    if (self->save_path && litho_session_problem(self->session))
+        litho_window_cancel_job(self);
+    if (!output)
+        return;
+    g_autofree char *path = g_steal_pointer(&self->save_path);
+    save_start(self, output, path, self->save_force);
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+typedef struct Picture {
+    LithoWindow *window;
+    LithoPicture picture;
+    LithoCube *input, *output; // owned, for picture.input/.output
+    char *path, *title, *caption, *clip_note;
+} Picture;
+
+static void picture_free(gpointer data)
+{
+    Picture *p = data;
+    g_object_unref(p->window);
+    litho_cube_unref(p->input);
+    litho_cube_unref(p->output);
+    g_free(p->path);
+    g_free(p->title);
+    g_free(p->caption);
+    g_free(p->clip_note);
+    g_free(p);
+}
+
+static gpointer picture_work(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    Picture *p = data;
+    return litho_picture_save(&p->picture, p->path, error) ? p->path : NULL;
+}
+
+static void picture_done(gpointer result, const GError *error, gpointer data)
+{
+    Picture *p = data;
+    if (end_job(p->window, error))
+        tell_done(p->window, result != NULL);
+}
+
+// The panels that are on screen: one maximised view, or all four.
+static void add_panels(LithoWindow *self, LithoPicture *picture, gboolean both)
+{
+    const LithoDisplay *d = litho_session_display(self->session);
+    LithoShow show = litho_session_shown(self->session), shows[2] = {show, show};
+    int only = litho_canvas_maximised(LITHO_CANVAS(self->canvas));
+    guint n = 1;
+    if (!both)
+        shows[0] = LITHO_SHOW_INPUT;
+    else if (show == LITHO_SHOW_SIDE) {
+        shows[n - 1] = LITHO_SHOW_INPUT;
+        shows[n++] = LITHO_SHOW_OUTPUT;
+    }
+    for (int axis = 0; axis < LITHO_N_VIEWS; axis++) {
+        if (only >= 0 && only != axis)
+            continue;
+        for (guint k = 0; k < (axis == LITHO_VIEW_SCENE ? 1 : n); k++) {
+            LithoPanel *panel =
+                axis == LITHO_VIEW_SCENE
+                    ? litho_picture_add_scene(picture, shows[n - 1])
+                    : litho_picture_add_slice(picture, axis, d->slice[axis], shows[k]);
+            if (axis == LITHO_VIEW_SCENE) {
+                panel->view = d->scene;
+                memcpy(panel->view.index, d->slice, sizeof d->slice);
+            } else {
+                panel->slice = litho_session_slice_view(self->session, axis);
+            }
+        }
+    }
+    picture->columns = n == 2 && only >= 0 ? 2 : 0;
+}
+
+void litho_window_export(LithoWindow *self, const char *path)
+{
+    static const LithoJobFuncs funcs = {picture_work, NULL, picture_done, picture_free};
+    LithoCube *input = litho_session_input(self->session);
+    LithoCube *output = litho_session_output(self->session);
+    if (litho_window_is_busy(self) || (!input && !output))
+        return;
+    Picture *p = g_new0(Picture, 1);
+    gboolean both = input && output && output != input;
+    p->window = g_object_ref(self);
+    p->input = litho_cube_ref(input ? input : output);
+    p->output = both ? litho_cube_ref(output) : NULL;
+    p->path = g_strdup(path);
+    p->title = g_strdup(p->input->name);
+    p->caption = both ? litho_flow_command(litho_session_flow(self->session), NULL, "OUT")
+                      : g_strdup("");
+    double percent = litho_session_clip_percent(self->session);
+    p->clip_note = percent >= 0 ? g_strdup_printf("%.4g %%", percent) : NULL;
+    litho_picture_init(&p->picture, p->input, p->output);
+    p->picture.look = litho_session_display(self->session)->look;
+    p->picture.scale = 2;
+    p->picture.title = p->title;
+    p->picture.caption = both ? p->caption : NULL;
+    p->picture.clip_note = p->clip_note;
+    add_panels(self, &p->picture, both);
+    start_job(self, "picture", "drawing the picture", &funcs, p);
+}
+
+// --- recipes ------------------------------------------------------------------------------------
+
+void litho_window_load_recipe(LithoWindow *self, const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoFlow) flow = litho_flow_load(path, &error);
+    if (flow)
+        litho_session_set_flow(self->session, flow, "Open recipe");
+    else
+        litho_window_show_error(self, error->message, NULL);
+}
