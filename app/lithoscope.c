@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The desktop program.
+#include "kernels/kernels.h"
+#include "ui/application.h"
+
+int main(int argc, char **argv)
+{
+    litho_kernels_init();
+    g_autoptr(LithoApplication) app = litho_application_new();
+    return g_application_run(G_APPLICATION(app), argc, argv);
+}
