@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/gui/gui.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "kernels/template/template.h"
+
+// The example operator beside the program's own: quick, exact, and there whatever else is built.
+static void register_operators(void)
+{
+    litho_kernels_init();
+    static const LithoOperator *table[32];
+    guint n = 0;
+    for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
+        table[n++] = *op;
+    table[n] = &litho_operator_template;
+    litho_operators_register(table);
+}
+
+void gui_init(int *argc, char ***argv)
+{
+    g_setenv("GTK_A11Y", "none", FALSE); // unless the test is about it
+    g_setenv("GDK_BACKEND", "x11", FALSE);
+    g_setenv("GSETTINGS_BACKEND", "memory", TRUE);
+    register_operators();
+    g_set_application_name("Lithoscope");
+    if (!gtk_init_check()) {
+        printf("1..0 # SKIP there is no display\n");
+        exit(77);
+    }
+    // GTK itself warns about the bare environment of a test (no bus, no settings portal).
+    g_test_init(argc, argv, NULL);
+    g_log_set_always_fatal(G_LOG_FATAL_MASK | G_LOG_LEVEL_CRITICAL);
+}
+
+void gui_open(Gui *gui, int width, int height)
+{
+    g_autoptr(GError) error = NULL;
+    gui->folder = g_dir_make_tmp("lithoscope-gui-XXXXXX", &error);
+    g_assert_no_error(error);
+    g_autofree char *ini = gui_path(gui, "settings.ini");
+    gui->settings = litho_settings_new(ini);
+    litho_settings_set_text(gui->settings, "device", "cpu");
+    litho_settings_set_int(gui->settings, "width", width);
+    litho_settings_set_int(gui->settings, "height", height);
+    gui->app = gtk_application_new(NULL, G_APPLICATION_NON_UNIQUE);
+    g_application_register(G_APPLICATION(gui->app), NULL, &error);
+    g_assert_no_error(error);
+    litho_application_prepare(gui->app, gui->settings);
+    gui->window = LITHO_WINDOW(litho_window_new(gui->app, gui->settings));
+    gui->session = litho_window_session(gui->window);
+    gui->mirror = gtk_widget_paintable_new(GTK_WIDGET(gui->window));
+    gtk_window_present(GTK_WINDOW(gui->window));
+    gui_spin(gui, 0.3);
+}
+
+void gui_close(Gui *gui)
+{
+    g_clear_object(&gui->mirror);
+    gtk_window_destroy(GTK_WINDOW(gui->window));
+    gui_spin(gui, 0.1);
+    g_clear_object(&gui->app);
+    litho_settings_free(gui->settings);
+    GDir *dir = g_dir_open(gui->folder, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *path = gui_path(gui, name);
+        g_remove(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_rmdir(gui->folder);
+    g_free(gui->folder);
+}
+
+char *gui_path(Gui *gui, const char *name)
+{
+    return g_build_filename(gui->folder, name, NULL);
+}
+
+static gboolean ring(gpointer data)
+{
+    *(gboolean *)data = TRUE;
+    return G_SOURCE_REMOVE;
+}
+
+gboolean gui_wait(gboolean (*done)(Gui *gui), Gui *gui, double seconds)
+{
+    gboolean late = FALSE;
+    guint alarm = g_timeout_add((guint)(seconds * 1000), ring, &late);
+    gboolean ok;
+    while (!(ok = done && done(gui)) && !late)
+        g_main_context_iteration(NULL, TRUE);
+    if (!late)
+        g_source_remove(alarm);
+    return ok;
+}
+
+void gui_spin(Gui *gui, double seconds)
+{
+    gui_wait(NULL, gui, seconds);
+}
+
+static gboolean settled(Gui *gui)
+{
+    LithoVolumeInfo info;
+    litho_canvas_volume_info(litho_window_canvas(gui->window), &info);
+    return !litho_window_is_busy(gui->window) && !litho_session_progress(gui->session, NULL) &&
+           info.pending_bytes == 0;
+}
+
+void gui_settle(Gui *gui)
+{
+    gui_spin(gui, 0.05);
+    g_assert_true(gui_wait(settled, gui, 60));
+    gui_spin(gui, 0.8); // numbers and panels, which follow at their own pace
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+GdkTexture *gui_picture(Gui *gui)
+{
+    GtkWidget *widget = GTK_WIDGET(gui->window);
+    int w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
+    g_autoptr(GskRenderNode) node = NULL;
+    for (int k = 0; k < 50 && !node; k++) { // empty until the window has drawn itself
+        g_autoptr(GtkSnapshot) snapshot = gtk_snapshot_new();
+        gdk_paintable_snapshot(gui->mirror, snapshot, w, h);
+        node = gtk_snapshot_to_node(snapshot);
+        if (!node)
+            gui_spin(gui, 0.1);
+    }
+    g_assert_nonnull(node);
+    GskRenderer *renderer = gtk_native_get_renderer(GTK_NATIVE(widget));
+    return gsk_renderer_render_texture(renderer, node, &GRAPHENE_RECT_INIT(0, 0, w, h));
+}
+
+void gui_screenshot(Gui *gui, const char *name)
+{
+    const char *folder = g_getenv("LITHO_SCREENSHOTS");
+    if (!folder)
+        return;
+    g_autoptr(GdkTexture) picture = gui_picture(gui);
+    g_autofree char *path = g_strdup_printf("%s/%s.png", folder, name);
+    g_assert_true(gdk_texture_save_to_png(picture, path));
+}
+
+double gui_difference(Gui *gui, GdkTexture *a, GdkTexture *b)
+{
+    int w = gdk_texture_get_width(a), h = gdk_texture_get_height(a);
+    g_assert_cmpint(w, ==, gdk_texture_get_width(b));
+    g_assert_cmpint(h, ==, gdk_texture_get_height(b));
+    g_autofree guint32 *p = g_new(guint32, (gsize)w * h), *q = g_new(guint32, (gsize)w * h);
+    gdk_texture_download(a, (guchar *)p, 4 * (gsize)w);
+    gdk_texture_download(b, (guchar *)q, 4 * (gsize)w);
+    graphene_rect_t r;
+    g_assert_true(gtk_widget_compute_bounds(GTK_WIDGET(litho_window_canvas(gui->window)),
+                                            GTK_WIDGET(gui->window), &r));
+    guint64 differ = 0, all = 0;
+    for (int y = (int)r.origin.y; y < MIN(h, (int)(r.origin.y + r.size.height)); y++)
+        for (int x = (int)r.origin.x; x < MIN(w, (int)(r.origin.x + r.size.width)); x++) {
+            differ += p[(gsize)y * w + x] != q[(gsize)y * w + x];
+            all++;
+        }
+    return all ? (double)differ / all : 0;
+}
+
+void gui_activate(Gui *gui, const char *action)
+{
+    g_autofree char *name = NULL;
+    GVariant *target = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(g_action_parse_detailed_name(action, &name, &target, &error));
+    g_assert_no_error(error);
+    g_assert_true(gtk_widget_activate_action_variant(GTK_WIDGET(gui->window), name, target));
+    g_clear_pointer(&target, g_variant_unref);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "ui/application.h"
+#include "ui/param_editor.h"
+
+// Driving the real window in a test: an application of its own settings, loops with a time limit,
+// pictures of what is on the screen.
+
+typedef struct Gui {
+    GtkApplication *app;
+    LithoSettings *settings;
+    LithoWindow *window;
+    LithoSession *session;
+    GdkPaintable *mirror; // what the window drew last
+    char *folder; // for files of this test, removed at the end
+} Gui;
+
+// Ends the test program with status 77 (skip) and a reason when there is no display.
+void gui_init(int *argc, char ***argv);
+void gui_open(Gui *gui, int width, int height);
+void gui_close(Gui *gui);
+// Runs the main loop until `done` is TRUE; FALSE after `seconds`.
+gboolean gui_wait(gboolean (*done)(Gui *gui), Gui *gui, double seconds);
+void gui_spin(Gui *gui, double seconds);
+// Waits until nothing is opened, computed or drawn any more.
+void gui_settle(Gui *gui);
+char *gui_path(Gui *gui, const char *name); // in the folder; g_free()
+// Picture of the window. The caller frees it.
+GdkTexture *gui_picture(Gui *gui);
+// The same into $LITHO_SCREENSHOTS/NAME.png, if that folder is set.
+void gui_screenshot(Gui *gui, const char *name);
+// Fraction of pixels of the canvas that differ between two pictures of the same size.
+double gui_difference(Gui *gui, GdkTexture *a, GdkTexture *b);
+void gui_activate(Gui *gui, const char *action); // "win.split", "win.show('side')"

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The window as a person uses it, under a virtual display: demo cube, slider, compare, undo, save,
+// picture, a broken file. The main loop is watched throughout.
+#include <string.h>
+
+#include "core/survey.h"
+#include "tests/gui/gui.h"
+
+// A frame of software OpenGL on two shared cores takes tens of milliseconds itself; a kernel, a
+// file or a percentile in the main thread takes far more on this cube.
+#define LONGEST_BLOCK_MS 400
+
+static Gui gui;
+
+static gboolean has_grid(Gui *g)
+{
+    return litho_session_input(g->session) && !litho_window_is_busy(g->window);
+}
+
+static gboolean has_output(Gui *g)
+{
+    return litho_session_output(g->session) != NULL;
+}
+
+static gboolean not_busy(Gui *g)
+{
+    return !litho_window_is_busy(g->window);
+}
+
+static GtkWidget *find_type(GtkWidget *widget, GType type)
+{
+    if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type))
+        return widget;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
+        GtkWidget *found = find_type(c, type);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static GtkWidget *control(const char *key, GType type)
+{
+    GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
+    g_assert_nonnull(row);
+    return find_type(row, type);
+}
+
+static const LithoStep *step(void)
+{
+    return litho_flow_step(litho_session_flow(gui.session), 0);
+}
+
+static double value_of(const char *key)
+{
+    const LithoStep *s = step();
+    return litho_param_get(litho_param_find(&s->op->params, key), s->params);
+}
+
+// Property: the demo opens without a click too many, shows itself, and says what it is.
+static void test_demo(void)
+{
+    gui_screenshot(&gui, "start");
+    litho_window_open_demo(gui.window);
+    g_assert_true(gui_wait(has_grid, &gui, 60));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "input");
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    g_assert_nonnull(grid);
+    g_assert_cmpint(litho_grid_samples(grid), >, 100000);
+    g_assert_cmpfloat(litho_session_clip(gui.session), >, 0);
+    g_assert_null(litho_window_error(gui.window));
+}
+
+// Property: while a slider is dragged through 30 positions, new results arrive during the drag (not
+// only after it), the picture changes, and the last result belongs to the last position.
+static void test_drag(void)
+{
+    litho_session_add_step(gui.session, litho_operator_find("template"));
+    g_assert_true(gui_wait(has_output, &gui, 60));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "output");
+    g_autoptr(GdkTexture) before = gui_picture(&gui);
+    GtkRange *slider = GTK_RANGE(control("gain", GTK_TYPE_SCALE));
+    GtkAdjustment *range = gtk_range_get_adjustment(slider);
+    double lo = gtk_adjustment_get_lower(range), hi = gtk_adjustment_get_upper(range);
+    guint64 first = litho_session_result(gui.session)->generation, during = first;
+    guint64 frames = litho_canvas_frames(litho_window_canvas(gui.window));
+    litho_watchdog_reset(litho_window_watchdog(gui.window));
+    for (int k = 0; k < 30; k++) {
+        gtk_range_set_value(slider, lo + (hi - lo) * (k + 1) / 40);
+        gui_spin(&gui, 0.05);
+        if (k == 28)
+            during = litho_session_result(gui.session)->generation;
+    }
+    g_test_message("results during the drag: %u, frames: %u, longest block %.1f ms",
+                   (guint)(during - first),
+                   (guint)(litho_canvas_frames(litho_window_canvas(gui.window)) - frames),
+                   litho_watchdog_longest_ms(litho_window_watchdog(gui.window)));
+    g_assert_cmpuint(during, >=, first + 5);
+    g_assert_cmpfloat(litho_watchdog_longest_ms(litho_window_watchdog(gui.window)), <,
+                      LONGEST_BLOCK_MS);
+    gui_settle(&gui);
+    g_assert_nonnull(litho_session_output(gui.session));
+    double expected = litho_param_slider_to_value(litho_param_find(&step()->op->params, "gain"),
+                                                  lo + (hi - lo) * 30 / 40);
+    g_assert_cmpfloat_with_epsilon(value_of("gain"), expected, 1e-9 * expected);
+    g_autoptr(GdkTexture) after = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, before, after), >, 0.1);
+    double last, median;
+    litho_session_latency(gui.session, &last, &median);
+    g_test_message("slider to pixel: last %.1f ms, median %.1f ms", last, median);
+    g_assert_cmpfloat(median, >, 0);
+}
+
+// Property: a drag is one step of the history; undo takes back exactly it, and the result of the old
+// value comes back.
+static void test_undo(void)
+{
+    double dragged = value_of("gain");
+    gui_activate(&gui, "win.undo");
+    g_assert_cmpfloat(value_of("gain"), ==, 1);
+    gui_settle(&gui);
+    gui_activate(&gui, "win.redo");
+    g_assert_cmpfloat(value_of("gain"), ==, dragged);
+    gui_activate(&gui, "win.undo");
+    gui_settle(&gui);
+    g_assert_nonnull(litho_session_output(gui.session));
+}
+
+// Property: every way to compare shows another picture, none of them computes anything.
+static void test_compare(void)
+{
+    const char *const *names = litho_show_keys;
+    GtkRange *width = GTK_RANGE(control("halfwidth", GTK_TYPE_SCALE));
+    gtk_range_set_value(width, 4);
+    gui_settle(&gui);
+    guint64 generation = litho_session_result(gui.session)->generation;
+    g_autoptr(GdkTexture) last = NULL;
+    for (guint k = 0; k < G_N_ELEMENTS(litho_show_keys); k++) {
+        g_autofree char *action = g_strdup_printf("win.show('%s')", names[k]);
+        gui_activate(&gui, action);
+        g_assert_cmpint(litho_session_shown(gui.session), ==, (int)k);
+        gui_spin(&gui, 0.4);
+        g_autofree char *file = g_strdup_printf("compare-%s", names[k]);
+        gui_screenshot(&gui, file);
+        GdkTexture *now = gui_picture(&gui);
+        if (last)
+            g_assert_cmpfloat(gui_difference(&gui, last, now), >, 0.01);
+        g_set_object(&last, now);
+        g_object_unref(now);
+    }
+    gui_activate(&gui, "win.show('output')");
+    g_assert_cmpuint(litho_session_result(gui.session)->generation, ==, generation);
+}
+
+// Property: zoom, colours, wiggles and slices change the picture and nothing of the result.
+static void test_views(void)
+{
+    gui_activate(&gui, "win.maximise(0)");
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "maximised");
+    g_autoptr(GdkTexture) plain = gui_picture(&gui);
+    gui_activate(&gui, "win.wiggle");
+    gui_activate(&gui, "win.zoom-in");
+    gui_activate(&gui, "win.zoom-in");
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "wiggles");
+    g_autoptr(GdkTexture) wiggles = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, plain, wiggles), >, 0.05);
+    gui_activate(&gui, "win.wiggle");
+    gui_activate(&gui, "win.fit");
+    gint64 slice = litho_session_display(gui.session)->slice[0];
+    litho_cube_view_step(litho_canvas_active_view(litho_window_canvas(gui.window)), 5);
+    g_assert_cmpint(litho_session_display(gui.session)->slice[0], ==, slice + 5);
+    gui_activate(&gui, "win.maximise(3)");
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "scene");
+    gui_activate(&gui, "win.maximise(3)");
+    g_assert_cmpint(litho_canvas_maximised(litho_window_canvas(gui.window)), ==, -1);
+}
+
+static void assert_same_samples(const LithoCube *a, const LithoCube *b)
+{
+    g_assert_true(litho_grid_same_shape(&a->grid, &b->grid));
+    gsize bytes = 4 * a->grid.axis[2].n;
+    for (gint64 i = 0; i < a->grid.axis[0].n; i++)
+        for (gint64 j = 0; j < a->grid.axis[1].n; j++)
+            if (litho_cube_is_live(b, i, j))
+                g_assert_cmpmem(litho_cube_trace(a, i, j), bytes, litho_cube_trace(b, i, j), bytes);
+}
+
+// Property: what is saved is what is shown, sample by sample, and the picture is a picture. Missing
+// traces are left out: the format has its own way to write them.
+static void test_save(void)
+{
+    g_autofree char *cube = gui_path(&gui, "result.npy"), *png = gui_path(&gui, "picture.png");
+    litho_window_save(gui.window, cube, FALSE);
+    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) back = litho_cube_load(cube, NULL, NULL, &error);
+    g_assert_no_error(error);
+    assert_same_samples(back, litho_session_output(gui.session));
+    litho_window_export(gui.window, png);
+    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    g_autoptr(GdkTexture) picture = gdk_texture_new_from_filename(png, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(gdk_texture_get_width(picture), >, 800);
+}
+
+// Property: a broken file gives a sentence in the bar; what was open stays open and works.
+static void test_broken(void)
+{
+    g_autofree char *path = gui_path(&gui, "broken.sgy");
+    LithoCube *before = litho_session_input(gui.session);
+    g_assert_true(g_file_set_contents(path, "this is no seismic file", -1, NULL));
+    const char *paths[] = {path, NULL};
+    litho_window_open(gui.window, paths);
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_test_message("%s", litho_window_error(gui.window));
+    g_assert_nonnull(litho_window_error(gui.window));
+    g_assert_true(litho_session_input(gui.session) == before);
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "error");
+    gtk_range_set_value(GTK_RANGE(control("halfwidth", GTK_TYPE_SCALE)), 2);
+    gui_settle(&gui);
+    g_assert_nonnull(litho_session_output(gui.session));
+}
+
+// Property: the appearance follows at once, and the data background stays the same dark grey.
+static void test_dark(void)
+{
+    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
+                                   g_variant_new_string("dark"));
+    gui_spin(&gui, 0.4);
+    gboolean dark;
+    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+    g_assert_true(dark);
+    gui_screenshot(&gui, "dark");
+    gui_activate(&gui, "win.fold-left");
+    gui_activate(&gui, "win.fold-right");
+    gui_spin(&gui, 0.4);
+    gui_screenshot(&gui, "folded");
+    gui_activate(&gui, "win.fold-left");
+    gui_activate(&gui, "win.fold-right");
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    const char *size = g_getenv("LITHO_WINDOW_SIZE");
+    gboolean large = size && strcmp(size, "large") == 0;
+    gui_open(&gui, large ? 2560 : 1280, large ? 1440 : 800);
+    g_test_add_func("/window/demo", test_demo);
+    g_test_add_func("/window/drag", test_drag);
+    g_test_add_func("/window/undo", test_undo);
+    g_test_add_func("/window/compare", test_compare);
+    g_test_add_func("/window/views", test_views);
+    g_test_add_func("/window/save", test_save);
+    g_test_add_func("/window/broken-file", test_broken);
+    g_test_add_func("/window/dark", test_dark);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
