@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/twsm/chain.h"
+
+#include <math.h>
+#include <string.h>
+
+void twsm_mask_free(TwsmMask *mask)
+{
+    if (!mask)
+        return;
+    g_free(mask->top);
+    g_free(mask->bottom);
+    g_free(mask);
+}
+
+void twsm_chain_clear(TwsmChain *chain)
+{
+    for (int m = 0; m < chain->n_legs; m++)
+        g_free(chain->leg[m].coef);
+    g_free(chain->leg);
+    *chain = (TwsmChain){0};
+}
+
+TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
+{
+    if (leg->lattice && (asked == TWSM_AUTO || asked == TWSM_FFT || asked == TWSM_FAST))
+        return TWSM_FFT;
+    if (asked == TWSM_AUTO || asked == TWSM_FFT)
+        return TWSM_FUSED;
+    // Clusters pay between boundaries; receivers are few, and masks and absorption are not smooth.
+    if (asked == TWSM_FAST && (leg->mask || leg->near || leg->to->n < 4 * TWSM_PAD))
+        return TWSM_FUSED;
+    return asked;
+}
+
+// --- masks --------------------------------------------------------------------------------------
+
+static float mask_depth(const TwsmMask *mask, const float *z, float x, float y)
+{
+    float u = (x - mask->x0) / mask->dx, v = (y - mask->y0) / mask->dy;
+    u = CLAMP(u, 0, mask->nx - 1.001f), v = CLAMP(v, 0, mask->ny - 1.001f);
+    int ix = (int)u, iy = (int)v;
+    const float *at = z + iy * mask->nx + ix;
+    u -= ix, v -= iy;
+    return (1 - v) * ((1 - u) * at[0] + u * at[1]) +
+           v * ((1 - u) * at[mask->nx] + u * at[mask->nx + 1]);
+}
+
+float twsm_mask_at(const TwsmMask *mask, const float a[3], const float b[3])
+{
+    float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    float deepest = -INFINITY; // how far the segment leaves the layer; negative: how clear it is
+    for (int k = 1; k <= 16; k++) {
+        float f = k / 17.0f, x = a[0] + f * d[0], y = a[1] + f * d[1], z = a[2] + f * d[2];
+        if (mask->top)
+            deepest = MAX(deepest, mask_depth(mask, mask->top, x, y) - z);
+        if (mask->bottom)
+            deepest = MAX(deepest, z - mask_depth(mask, mask->bottom, x, y));
+    }
+    // Every way begins and ends on a boundary, so clearance says nothing: only a way that does
+    // leave the layer fades, over `soft`. A millimetre is rounding.
+    float soft = mask->soft * sqrtf(sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    if (deepest <= 1e-3f || soft <= 0)
+        return deepest > 1e-3f ? 0 : 1;
+    return deepest < soft ? 0.5f + 0.5f * cosf((float)G_PI * deepest / soft) : 0;
+}
+
+// --- pairs --------------------------------------------------------------------------------------
+
+static void apply_mask(const TwsmLeg *leg, int i, int j, float *are, float *aim)
+{
+    const TwsmPoints *s = leg->from, *t = leg->to;
+    if (*are == 0 && *aim == 0)
+        return;
+    float seen = twsm_mask_at(leg->mask, (float[3]){s->x[j], s->y[j], s->z[j]},
+                              (float[3]){t->x[i], t->y[i], t->z[i]});
+    if (leg->absorb)
+        seen = 1 - seen;
+    *are *= seen;
+    *aim *= seen;
+}
+
+// Coefficient and damping of n pairs; cos_i holds the cosines of arrival.
+static inline void finish_pairs(const TwsmLeg *leg, int n, const float *t, const float *cos_i,
+                                float *are, float *aim)
+{
+    if (leg->coef) {
+        for (int l = 0; l < n; l++) {
+            float re, im;
+            twsm_coefficient(leg->coef, cos_i[l], &re, &im);
+            aim[l] = are[l] * im;
+            are[l] *= re;
+        }
+    } else {
+        memset(aim, 0, n * sizeof *aim);
+    }
+    if (leg->pair.damp != 0)
+        for (int l = 0; l < n; l++) {
+            float fall = expf(-leg->pair.damp * t[l] / leg->pair.turns);
+            are[l] *= fall;
+            aim[l] *= fall;
+        }
+}
+
+enum { CHUNK = 256 };
+
+void twsm_pair_rows(const TwsmLeg *leg, int i, int n, int j, float *restrict t, float *restrict are,
+                    float *restrict aim)
+{
+    const TwsmPoints *s = leg->from, *p = leg->to;
+    const TwsmPairScale scale = leg->pair;
+    float cos_i[CHUNK];
+    const float sx = s->x[j], sy = s->y[j], sz = s->z[j], area = s->area[j];
+    const float snx = s->nx[j], sny = s->ny[j], snz = s->nz[j];
+    for (int l = 0; l < n; l++)
+        twsm_pair(&scale, sx, sy, sz, snx, sny, snz, area, p->x[i + l], p->y[i + l], p->z[i + l],
+                  p->nx[i + l], p->ny[i + l], p->nz[i + l], &t[l], &are[l], &cos_i[l]);
+    finish_pairs(leg, n, t, cos_i, are, aim);
+    for (int l = 0; leg->mask && l < n; l++)
+        apply_mask(leg, i + l, j, &are[l], &aim[l]);
+}
+
+void twsm_pair_columns(const TwsmLeg *leg, int i, int j, int n, float *restrict t,
+                       float *restrict are, float *restrict aim)
+{
+    const TwsmPoints *s = leg->from, *p = leg->to;
+    const TwsmPairScale scale = leg->pair;
+    float cos_i[CHUNK];
+    const float tx = p->x[i], ty = p->y[i], tz = p->z[i];
+    const float tnx = p->nx[i], tny = p->ny[i], tnz = p->nz[i];
+    for (int done = 0; done < n; done += CHUNK) {
+        int at = j + done, m = MIN(n - done, CHUNK);
+        for (int l = 0; l < m; l++)
+            twsm_pair(&scale, s->x[at + l], s->y[at + l], s->z[at + l], s->nx[at + l],
+                      s->ny[at + l], s->nz[at + l], s->area[at + l], tx, ty, tz, tnx, tny, tnz,
+                      &t[done + l], &are[done + l], &cos_i[l]);
+        finish_pairs(leg, m, t + done, cos_i, are + done, aim + done);
+        for (int l = 0; leg->mask && l < m; l++)
+            apply_mask(leg, i, at + l, &are[done + l], &aim[done + l]);
+    }
+}
+
+gboolean twsm_step(const TwsmHow *how, double part, LithoRun *run, GError **error)
+{
+    return litho_run_step(run, (gint64)(how->done + part * how->leg), (gint64)how->total + 1,
+                          error);
+}
+
+gboolean twsm_stopped(gint stop, GError **error)
+{
+    if (stop)
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return !stop;
+}
+
+// --- one leg ------------------------------------------------------------------------------------
+
+// y = taper (i (k + i sig/dw) S - N), or u minus that where the leg absorbs.
+static void finish_leg(const TwsmLeg *leg, const TwsmChain *chain, TwsmBand band,
+                       const TwsmValue *u, const TwsmValue *near, TwsmValue *y, int threads)
+{
+    gint64 rows = (gint64)chain->n_rhs * leg->to->n;
+#pragma omp parallel for num_threads(threads)
+    for (gint64 r = 0; r < rows; r++) {
+        float taper = leg->to->taper[r % leg->to->n];
+        for (int k = 0; k < band.n; k++) {
+            gint64 at = r * band.n + k;
+            TwsmValue factor = I * (float)(band.k0 + k) - (float)chain->sig;
+            TwsmValue v = factor * y[at] - (near ? near[at] : 0);
+            y[at] = leg->absorb ? u[at] - v : taper * v;
+        }
+    }
+}
+
+gboolean twsm_cpu_leg(const TwsmLeg *leg, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
+                      const TwsmValue *u, TwsmValue *y, LithoRun *run, GError **error)
+{
+    gint64 values = (gint64)chain->n_rhs * leg->to->n * band.n;
+    g_autofree TwsmValue *near = leg->near ? g_new0(TwsmValue, values) : NULL;
+    int rhs = chain->n_rhs;
+    gboolean ok;
+    switch (twsm_leg_algorithm(leg, how->algorithm)) {
+    case TWSM_FFT:
+        ok = twsm_cpu_lattice(leg, rhs, band, how, u, y, near, run, error);
+        break;
+    case TWSM_ALG1:
+    case TWSM_ALG2:
+    case TWSM_MOD2:
+        ok = twsm_cpu_strips(leg, rhs, band, how, u, y, near, run, error);
+        break;
+    case TWSM_FAST:
+        ok = twsm_cpu_fast(leg, rhs, band, how, u, y, near, run, error);
+        break;
+    default:
+        ok = twsm_cpu_fused(leg, rhs, band, how, u, y, near, run, error);
+    }
+    if (ok)
+        finish_leg(leg, chain, band, u, near, y, litho_run_threads(run));
+    return ok;
+}

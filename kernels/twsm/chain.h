@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <complex.h>
+
+#include "core/run.h"
+#include "kernels/twsm/mesh.h"
+#include "kernels/twsm/pair.h"
+
+// What a backend computes: a field on the first boundary, sent through a chain of legs to the
+// receivers, for a block of frequencies.
+//
+// A field is complex float32 [right-hand side][element][frequency of the block], frequency fastest:
+// what one element needs at one time lies together, for broadcast loads on both kinds of processor.
+
+enum { TWSM_BLOCK = 32 }; // frequencies per block: after 32 steps the recurrence is seeded anew
+
+typedef float complex TwsmValue;
+
+// Obstacles between two boundaries: a segment is blocked where it leaves the layer. Heights of the
+// layer's two ends on common regular grids, metres relative to the model's centre.
+typedef struct TwsmMask {
+    int nx, ny;
+    float x0, y0, dx, dy;
+    float *top, *bottom; // [iy][ix]; owned; NULL = the layer is open there
+    float soft;          // width of the shadow's edge is soft * sqrt(R), sqrt(m); 0 = sharp
+    guint64 serial;
+} TwsmMask;
+
+// One leg: y_i(k) = taper_i * (i (k + i sig/dw) S_i(k) - N_i(k)) with S = sum_j a_ij E_ij^k u_j(k)
+// and, when `near`, N = sum_j a_ij / (2 pi t_ij) E_ij^k u_j(k).
+typedef struct TwsmLeg {
+    const TwsmPoints *from, *to; // borrowed
+    TwsmPairScale pair;
+    float *coef; // table of pair.h for arrival at `to`, or NULL; owned
+    gboolean near;
+    const TwsmMask *mask; // borrowed; NULL = everything is visible
+    gboolean absorb;      // y = u - (the leg over blocked pairs of one boundary)
+    gboolean lattice;     // beams depend on differences of position only
+} TwsmLeg;
+
+typedef struct TwsmChain {
+    int n_legs;
+    TwsmLeg *leg; // owned
+    int n_rhs;    // sources
+    double sig;   // sig / dw: damping in units of the frequency step
+    guint64 serial;
+} TwsmChain;
+
+// Frequencies k0 .. k0 + n - 1 (numbers of the step dw), n <= TWSM_BLOCK except for the algorithms
+// that keep the paper's loop order.
+typedef struct TwsmBand {
+    int k0, n;
+} TwsmBand;
+
+typedef enum {
+    TWSM_AUTO,
+    TWSM_ALG1,
+    TWSM_ALG2,
+    TWSM_MOD2,
+    TWSM_FUSED,
+    TWSM_FFT,
+    TWSM_FAST,
+} TwsmAlgorithm;
+
+// How to run legs, and what came of it.
+typedef struct TwsmHow {
+    TwsmAlgorithm algorithm; // not AUTO
+    int strip;               // rows of a stored strip (alg1, alg2, mod2)
+    double strip_bytes;      // out: largest store of strips, 0 = none
+    double direct_share;     // out, fast: share of pairs summed directly
+    // Progress, in millions of pairs times frequencies: before this leg, of this leg, of the job.
+    double done, leg, total;
+} TwsmHow;
+
+void twsm_mask_free(TwsmMask *mask); // NULL is fine
+void twsm_chain_clear(TwsmChain *chain);
+
+// Visibility 0..1 of the segment between two points, sampled at 16 interior points.
+float twsm_mask_at(const TwsmMask *mask, const float a[3], const float b[3]);
+
+// Algorithm to take for a leg: FFT only where it applies, AUTO resolved.
+TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked);
+
+// Pairs of targets i .. i + n - 1 with source j: times in turns, complex amplitudes with
+// coefficient, damping and mask applied.
+void twsm_pair_rows(const TwsmLeg *leg, int i, int n, int j, float *t, float *are, float *aim);
+// Pairs of target i with sources j .. j + n - 1.
+void twsm_pair_columns(const TwsmLeg *leg, int i, int j, int n, float *t, float *are, float *aim);
+
+// Progress and cancel test when `part` (0..1) of the present leg is done; from the job's thread.
+gboolean twsm_step(const TwsmHow *how, double part, LithoRun *run, GError **error);
+// TRUE when `stop` is 0; else FALSE with G_IO_ERROR_CANCELLED.
+gboolean twsm_stopped(gint stop, GError **error);
+
+// One leg on the CPU, any algorithm. u [rhs][from->n][band.n] -> y [rhs][to->n][band.n]. FALSE:
+// cancelled.
+gboolean twsm_cpu_leg(const TwsmLeg *leg, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
+                      const TwsmValue *u, TwsmValue *y, LithoRun *run, GError **error);
+// The algorithms behind it; sums S and N only, without the factor in front.
+gboolean twsm_cpu_fused(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+                        const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
+                        GError **error);
+gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+                         const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
+                         GError **error);
+gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+                          const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
+                          GError **error);
+gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+                       const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
+                       GError **error);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/twsm/clusters.h"
+
+#include <math.h>
+
+enum { NODES2 = TWSM_MAX_NODES * TWSM_MAX_NODES, ORDERS = TWSM_MAX_NODES - 1 };
+
+int twsm_cluster_size(const TwsmCluster *c)
+{
+    return 2 * c->n[0] * c->n[1];
+}
+
+int twsm_cluster_element(const TwsmPoints *mesh, const TwsmCluster *c, int e)
+{
+    int cell = e / 2, cx = cell % c->n[0], cy = cell / c->n[0];
+    return 2 * ((c->first[1] + cy) * mesh->cells[0] + c->first[0] + cx) + e % 2;
+}
+
+const float *twsm_cluster_weights(const TwsmClusters *c, int shape, int nodes)
+{
+    return c->weights + ((gsize)shape * ORDERS + nodes - 2) * TWSM_CLUSTER_MAX * NODES2;
+}
+
+const TwsmNode *twsm_cluster_nodes(const TwsmClusters *c, int cluster, int nodes)
+{
+    return c->node + ((gsize)cluster * ORDERS + nodes - 2) * NODES2;
+}
+
+static double chebyshev(int m, int n)
+{
+    return -cos(G_PI * (m + 0.5) / n);
+}
+
+static double lagrange(int m, int n, double x)
+{
+    double w = 1;
+    for (int l = 0; l < n; l++)
+        if (l != m)
+            w *= (x - chebyshev(l, n)) / (chebyshev(m, n) - chebyshev(l, n));
+    return w;
+}
+
+// Weights of one shape: centroids of the two triangles lie at 1/3 and 2/3 of their cell (mesh.c).
+static void fill_weights(TwsmClusters *c, int shape, const int n[2])
+{
+    for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
+        float *w = (float *)twsm_cluster_weights(c, shape, nodes);
+        for (int e = 0; e < 2 * n[0] * n[1]; e++) {
+            double third = (1 + e % 2) / 3.0;
+            double x = 2 * ((e / 2) % n[0] + third) / n[0] - 1;
+            double y = 2 * ((e / 2) / n[0] + third) / n[1] - 1;
+            for (int m = 0; m < nodes * nodes; m++)
+                w[e * NODES2 + m] =
+                    (float)(lagrange(m % nodes, nodes, x) * lagrange(m / nodes, nodes, y));
+        }
+    }
+}
+
+// Smooth surface at cell coordinates (u, v): means of the two triangles of a cell stand for its
+// middle, between them bilinear, continued linearly at the edges.
+static TwsmNode surface_at(const TwsmPoints *p, double u, double v)
+{
+    double sum[6] = {0};
+    int ix = CLAMP((int)floor(u - 0.5), 0, MAX(p->cells[0] - 2, 0));
+    int iy = CLAMP((int)floor(v - 0.5), 0, MAX(p->cells[1] - 2, 0));
+    double fx = u - 0.5 - ix, fy = v - 0.5 - iy;
+    for (int c = 0; c < 4; c++) {
+        int cx = MIN(ix + (c & 1), p->cells[0] - 1), cy = MIN(iy + (c >> 1), p->cells[1] - 1);
+        double w = ((c & 1) ? fx : 1 - fx) * ((c >> 1) ? fy : 1 - fy) / 2;
+        for (int e = 2 * (cy * p->cells[0] + cx), last = e + 1; e <= last; e++) {
+            const float at[6] = {p->x[e], p->y[e], p->z[e], p->nx[e], p->ny[e], p->nz[e]};
+            for (int k = 0; k < 6; k++)
+                sum[k] += w * at[k];
+        }
+    }
+    double norm = sqrt(sum[3] * sum[3] + sum[4] * sum[4] + sum[5] * sum[5]);
+    return (TwsmNode){(float)sum[0],          (float)sum[1],          (float)sum[2],
+                      (float)(sum[3] / norm), (float)(sum[4] / norm), (float)(sum[5] / norm)};
+}
+
+static void fill_nodes(TwsmClusters *c, int k, const TwsmPoints *mesh)
+{
+    const TwsmCluster *at = &c->cluster[k];
+    for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
+        TwsmNode *node = (TwsmNode *)twsm_cluster_nodes(c, k, nodes);
+        for (int m = 0; m < nodes * nodes; m++)
+            node[m] =
+                surface_at(mesh, at->first[0] + 0.5 * (1 + chebyshev(m % nodes, nodes)) * at->n[0],
+                           at->first[1] + 0.5 * (1 + chebyshev(m / nodes, nodes)) * at->n[1]);
+    }
+}
+
+static void measure(TwsmCluster *c, const TwsmPoints *mesh)
+{
+    int n = twsm_cluster_size(c);
+    double sum[3] = {0};
+    for (int e = 0; e < n; e++) {
+        int j = twsm_cluster_element(mesh, c, e);
+        sum[0] += mesh->x[j] / n, sum[1] += mesh->y[j] / n, sum[2] += mesh->z[j] / n;
+    }
+    for (int k = 0; k < 3; k++)
+        c->centre[k] = (float)sum[k];
+    for (int e = 0; e < n; e++) {
+        int j = twsm_cluster_element(mesh, c, e);
+        double d[3] = {mesh->x[j] - sum[0], mesh->y[j] - sum[1], mesh->z[j] - sum[2]};
+        c->reach = MAX(c->reach, (float)sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    }
+    c->half = (float)(0.5 * MAX(c->n[0] * mesh->step[0], c->n[1] * mesh->step[1]));
+}
+
+TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh)
+{
+    if (mesh->cells[0] == 0)
+        return NULL;
+    TwsmClusters *c = g_new0(TwsmClusters, 1);
+    int side[2], rest[2];
+    for (int a = 0; a < 2; a++) {
+        side[a] = (mesh->cells[a] + TWSM_CLUSTER - 1) / TWSM_CLUSTER;
+        rest[a] = mesh->cells[a] - (side[a] - 1) * TWSM_CLUSTER; // cells of the last row
+    }
+    c->n = side[0] * side[1];
+    c->n_shapes = 4;
+    c->cluster = g_new0(TwsmCluster, c->n);
+    c->weights = g_new0(float, (gsize)4 * ORDERS * TWSM_CLUSTER_MAX * NODES2);
+    c->node = g_new0(TwsmNode, (gsize)c->n * ORDERS * NODES2);
+    for (int shape = 0; shape < 4; shape++)
+        fill_weights(
+            c, shape,
+            (int[2]){shape & 1 ? rest[0] : TWSM_CLUSTER, shape & 2 ? rest[1] : TWSM_CLUSTER});
+    for (int k = 0; k < c->n; k++) {
+        TwsmCluster *at = &c->cluster[k];
+        for (int a = 0; a < 2; a++) {
+            int i = a ? k / side[0] : k % side[0];
+            gboolean last = i == side[a] - 1;
+            at->first[a] = i * TWSM_CLUSTER;
+            at->n[a] = last ? rest[a] : TWSM_CLUSTER;
+            at->shape |= last << a;
+        }
+        measure(at, mesh);
+        fill_nodes(c, k, mesh);
+    }
+    return c;
+}
+
+void twsm_clusters_free(TwsmClusters *c)
+{
+    if (!c)
+        return;
+    g_free(c->cluster);
+    g_free(c->weights);
+    g_free(c->node);
+    g_free(c);
+}
+
+int twsm_cluster_rule(const TwsmLeg *leg, const TwsmCluster *to, const TwsmCluster *from, int k)
+{
+    float d[3], r = 0;
+    for (int a = 0; a < 3; a++) {
+        d[a] = to->centre[a] - from->centre[a];
+        r += d[a] * d[a];
+    }
+    r = sqrtf(r);
+    // Closer than this the amplitude itself is no low polynomial over the squares.
+    if (r < 2.5f * (to->reach + from->reach))
+        return 0;
+    // Residual phase b s over |s| <= 1: Chebyshev interpolation through m nodes leaves
+    // 2 (b/2)^m / m!; four interpolations (two axes, two squares).
+    float near = r - 0.5f * (to->reach + from->reach);
+    float b = 6.2831853f * k * leg->pair.turns * to->half * from->half / near;
+    float left = 8 * (b / 2) * (b / 2) / 2;
+    int nodes = 2;
+    for (; nodes <= TWSM_MAX_NODES; nodes++) {
+        // The amplitude's own error, of order (half / R)^m / 2^(m-1).
+        float amplitude =
+            4 * powf(MAX(to->half, from->half) / near, (float)nodes) / (1 << (nodes - 1));
+        if (left + amplitude < 4e-3f)
+            return nodes;
+        left *= b / 2 / (nodes + 1);
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/twsm/chain.h"
+
+// Clusters for algorithm=fast. The elements of a regular mesh are grouped into squares of
+// TWSM_CLUSTER cells a side. Between clusters I and J with centres x_I, y_J the beam is
+//     a(x, y) E(R(x,y)) = E(R(x, y_J)) * [ a E(R(x,y) - R(x,y_J) - R(x_I,y) + R(x_I,y_J)) ]
+//                         * E(R(x_I, y) - R(x_I, y_J)).
+// The bracket's phase is the mixed second difference of R, about dx.dy / R: smooth, so polynomials
+// through m x m Chebyshev nodes of the two squares stand for it (m = 2..TWSM_MAX_NODES by distance
+// and frequency). 128 x 128 beams become 16 x 16 or fewer.
+
+enum { TWSM_CLUSTER = 8, TWSM_CLUSTER_MAX = 2 * TWSM_CLUSTER * TWSM_CLUSTER, TWSM_MAX_NODES = 5 };
+
+typedef struct TwsmCluster {
+    int shape;          // index into `weights`
+    int first[2], n[2]; // cells
+    float centre[3];    // m, relative to the model's centre: mean of its elements
+    float half;         // half the longer side in plan, m
+    float reach;        // largest distance of an element from the centre, m
+} TwsmCluster;
+
+// Point of interpolation: position and normal of the smooth surface.
+typedef struct TwsmNode {
+    float x, y, z, nx, ny, nz;
+} TwsmNode;
+
+typedef struct TwsmClusters {
+    int n, n_shapes;
+    TwsmCluster *cluster; // owned
+    // Weights of m x m nodes at each element of a cluster of one shape, [shape][m][element][m * m]
+    // with rows of TWSM_MAX_NODES^2; elements in the cluster's own order, 2 (cy n[0] + cx) + kind.
+    float *weights; // owned
+    // Nodes [cluster][m][m * m], rows likewise.
+    TwsmNode *node; // owned
+} TwsmClusters;
+
+// NULL when the mesh is not a regular one.
+TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh);
+void twsm_clusters_free(TwsmClusters *clusters); // NULL is fine
+int twsm_cluster_size(const TwsmCluster *cluster);
+// Element number in the mesh of element e of a cluster.
+int twsm_cluster_element(const TwsmPoints *mesh, const TwsmCluster *cluster, int e);
+const float *twsm_cluster_weights(const TwsmClusters *clusters, int shape, int nodes);
+const TwsmNode *twsm_cluster_nodes(const TwsmClusters *clusters, int cluster, int nodes);
+// Nodes a side that keep the error of a block under about 3e-4 at the highest frequency `k`; 0 =
+// sum its pairs directly.
+int twsm_cluster_rule(const TwsmLeg *leg, const TwsmCluster *to, const TwsmCluster *from, int k);

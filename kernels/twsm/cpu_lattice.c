@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Parallel flat boundaries on one lattice of cells: a beam depends on the difference of positions
+// only, so the sum is a convolution. Each cell holds two triangles; the four combinations of their
+// kinds are four kernels. Zero-padded to twice the lattice the result is exact.
+#include <complex.h>
+#include <fftw3.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/twsm/chain.h"
+
+typedef struct Lattice {
+    const TwsmLeg *leg;
+    TwsmBand band;
+    int cells[2], pad[2]; // lattice and transform sizes
+    gsize bins;           // pad[0] * pad[1]
+    fftwf_plan forward, backward;
+    float *t[4], *are[4], *aim[4]; // beams of kernel 2 * to + from, [pad[1]][pad[0]], turns
+} Lattice;
+
+// Work space of one thread.
+typedef struct Scratch {
+    fftwf_complex *kernel[4], *field[2], *out;
+} Scratch;
+
+// Smallest 2^a 3^b 5^c >= n.
+static int good_size(int n)
+{
+    for (;; n++) {
+        int m = n;
+        for (int f = 2; f <= 5; f += f == 2 ? 1 : 2)
+            while (m % f == 0)
+                m /= f;
+        if (m == 1)
+            return n;
+    }
+}
+
+// Beams from the triangles of one cell to those of the cell (dx, dy) further, for both signs: the
+// pair of elements is looked up where both cells exist, so the numbers are those of the direct sum.
+static void fill_beams(Lattice *l)
+{
+    int nx = l->cells[0], ny = l->cells[1];
+    for (int kind = 0; kind < 4; kind++)
+        for (int dy = 1 - ny; dy < ny; dy++)
+            for (int dx = 1 - nx; dx < nx; dx++) {
+                int from = 2 * (MAX(-dy, 0) * nx + MAX(-dx, 0)) + (kind & 1);
+                int to = 2 * (MAX(dy, 0) * nx + MAX(dx, 0)) + (kind >> 1);
+                gsize at = (gsize)((dy + l->pad[1]) % l->pad[1]) * l->pad[0] +
+                           (dx + l->pad[0]) % l->pad[0];
+                twsm_pair_columns(l->leg, to, from, 1, &l->t[kind][at], &l->are[kind][at],
+                                  &l->aim[kind][at]);
+            }
+}
+
+// Transforms of the four kernels at frequency k; `near` weights them by 1 / (2 pi t).
+static void transform_kernels(const Lattice *l, int k, gboolean near, Scratch *w)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        float *out = (float *)w->kernel[kind];
+        const float *t = l->t[kind], *are = l->are[kind], *aim = l->aim[kind];
+        for (gsize b = 0; b < l->bins; b++) {
+            float c, s, weight = 1;
+            twsm_turn_times((float)k, t[b], &c, &s);
+            if (near)
+                weight = t[b] > 0 ? 0.159154943f / t[b] : 0;
+            out[2 * b] = weight * (are[b] * c - aim[b] * s);
+            out[2 * b + 1] = weight * (are[b] * s + aim[b] * c);
+        }
+        fftwf_execute_dft(l->forward, w->kernel[kind], w->kernel[kind]);
+    }
+}
+
+static void transform_field(const Lattice *l, int k, const TwsmValue *u, Scratch *w)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        memset(w->field[kind], 0, l->bins * sizeof(fftwf_complex));
+        for (int iy = 0; iy < l->cells[1]; iy++)
+            for (int ix = 0; ix < l->cells[0]; ix++)
+                w->field[kind][(gsize)iy * l->pad[0] + ix] =
+                    u[(2 * ((gsize)iy * l->cells[0] + ix) + kind) * l->band.n + k];
+        fftwf_execute_dft(l->forward, w->field[kind], w->field[kind]);
+    }
+}
+
+static void convolve(const Lattice *l, int k, Scratch *w, TwsmValue *sum)
+{
+    float scale = 1.0f / l->bins;
+    for (int kind = 0; kind < 2; kind++) {
+        for (gsize b = 0; b < l->bins; b++)
+            w->out[b] = w->kernel[2 * kind][b] * w->field[0][b] +
+                        w->kernel[2 * kind + 1][b] * w->field[1][b];
+        fftwf_execute_dft(l->backward, w->out, w->out);
+        for (int iy = 0; iy < l->cells[1]; iy++)
+            for (int ix = 0; ix < l->cells[0]; ix++)
+                sum[(2 * ((gsize)iy * l->cells[0] + ix) + kind) * l->band.n + k] =
+                    scale * w->out[(gsize)iy * l->pad[0] + ix];
+    }
+}
+
+static void scratch_free(Scratch *w)
+{
+    for (int k = 0; k < 4; k++)
+        fftwf_free(w->kernel[k]);
+    for (int k = 0; k < 2; k++)
+        fftwf_free(w->field[k]);
+    fftwf_free(w->out);
+}
+
+static gboolean scratch_new(const Lattice *l, Scratch *w)
+{
+    gboolean ok = TRUE;
+    for (int k = 0; k < 4; k++)
+        ok &= (w->kernel[k] = fftwf_alloc_complex(l->bins)) != NULL;
+    for (int k = 0; k < 2; k++)
+        ok &= (w->field[k] = fftwf_alloc_complex(l->bins)) != NULL;
+    ok &= (w->out = fftwf_alloc_complex(l->bins)) != NULL;
+    return ok;
+}
+
+static gboolean one_frequency(const Lattice *l, int k, int n_rhs, const TwsmValue *u,
+                              TwsmValue *sum, TwsmValue *near)
+{
+    Scratch w = {0};
+    gboolean ok = scratch_new(l, &w);
+    for (int pass = 0; ok && pass < (near ? 2 : 1); pass++) {
+        transform_kernels(l, l->band.k0 + k, pass == 1, &w);
+        for (int q = 0; q < n_rhs; q++) {
+            gsize rows = (gsize)l->leg->to->n * l->band.n;
+            transform_field(l, k, u + q * rows, &w);
+            convolve(l, k, &w, (pass ? near : sum) + q * rows);
+        }
+    }
+    scratch_free(&w);
+    return ok;
+}
+
+static GMutex fftw_lock; // planning is not thread-safe
+
+static gboolean lattice_open(Lattice *l)
+{
+    for (int a = 0; a < 2; a++) {
+        l->cells[a] = l->leg->from->cells[a];
+        l->pad[a] = good_size(2 * l->cells[a] - 1);
+    }
+    l->bins = (gsize)l->pad[0] * l->pad[1];
+    for (int kind = 0; kind < 4; kind++) {
+        l->t[kind] = g_try_new0(float, 3 * l->bins);
+        if (!l->t[kind])
+            return FALSE;
+        l->are[kind] = l->t[kind] + l->bins;
+        l->aim[kind] = l->are[kind] + l->bins;
+    }
+    g_mutex_lock(&fftw_lock);
+    fftwf_complex *model = fftwf_alloc_complex(l->bins);
+    for (int way = 0; model && way < 2; way++) {
+        fftwf_plan plan = fftwf_plan_dft_2d(l->pad[1], l->pad[0], model, model,
+                                            way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+        if (way)
+            l->backward = plan;
+        else
+            l->forward = plan;
+    }
+    fftwf_free(model);
+    g_mutex_unlock(&fftw_lock);
+    return l->forward && l->backward;
+}
+
+static void lattice_close(Lattice *l)
+{
+    g_mutex_lock(&fftw_lock);
+    fftwf_destroy_plan(l->forward);
+    fftwf_destroy_plan(l->backward);
+    g_mutex_unlock(&fftw_lock);
+    for (int kind = 0; kind < 4; kind++)
+        g_free(l->t[kind]);
+}
+
+gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *how,
+                          const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
+                          GError **error)
+{
+    Lattice l = {.leg = leg, .band = band};
+    gint failed = 0, stop = 0, done = 0;
+    if (!lattice_open(&l))
+        failed = 1;
+    else
+        fill_beams(&l);
+#pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
+    for (int k = 0; k < band.n; k++) {
+        if (g_atomic_int_get(&failed) || g_atomic_int_get(&stop))
+            continue;
+        if (!one_frequency(&l, k, n_rhs, u, sum, near))
+            g_atomic_int_set(&failed, 1);
+        int n = g_atomic_int_add(&done, 1) + 1;
+        if (omp_get_thread_num() == 0 ? !twsm_step(how, (double)n / band.n, run, NULL)
+                                      : litho_run_cancelled(run))
+            g_atomic_int_set(&stop, 1);
+    }
+    lattice_close(&l);
+    if (failed)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "no memory for transforms of %d x %d points", l.pad[0], l.pad[1]);
+    return !failed && twsm_stopped(stop, error);
+}

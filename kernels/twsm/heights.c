@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/twsm/heights.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/twsm/npy.h"
+
+void twsm_heights_free(TwsmHeights *heights)
+{
+    if (!heights)
+        return;
+    g_free(heights->z);
+    g_free(heights);
+}
+
+// Cubic convolution weights (Keys 1981, a = -1/2) of the four neighbours at fraction t of the cell.
+static void cubic_weights(double t, double w[4])
+{
+    w[0] = ((-0.5 * t + 1) * t - 0.5) * t;
+    w[1] = (1.5 * t - 2.5) * t * t + 1;
+    w[2] = ((-1.5 * t + 2) * t + 0.5) * t;
+    w[3] = (0.5 * t - 0.5) * t * t;
+}
+
+// Value `k` of a row of `n`, continued beyond both ends by the parabola through the last three.
+static double row_at(const float *row, int n, int k)
+{
+    if (n < 3 || (k >= 0 && k < n))
+        return row[CLAMP(k, 0, n - 1)];
+    return k < 0 ? 3.0 * row[0] - 3.0 * row[1] + row[2]
+                 : 3.0 * row[n - 1] - 3.0 * row[n - 2] + row[n - 3];
+}
+
+static double along_row(const TwsmHeights *h, int iy, int ix, const double w[4])
+{
+    const float *row = h->z + (gsize)iy * h->nx;
+    double sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += w[k] * row_at(row, h->nx, ix - 1 + k);
+    return sum;
+}
+
+double twsm_heights_at(const TwsmHeights *h, double x, double y)
+{
+    double u = CLAMP((x - h->x0) / h->dx, 0, h->nx - 1);
+    double v = CLAMP((y - h->y0) / h->dy, 0, h->ny - 1);
+    int ix = CLAMP((int)u, 0, MAX(h->nx - 2, 0)), iy = CLAMP((int)v, 0, MAX(h->ny - 2, 0));
+    double wx[4], wy[4], rows[4];
+    cubic_weights(u - ix, wx);
+    cubic_weights(v - iy, wy);
+    for (int k = 0; k < 4; k++)
+        rows[k] = along_row(h, CLAMP(iy - 1 + k, 0, h->ny - 1), ix, wx);
+    if (iy == 0 && h->ny >= 3)
+        rows[0] = 3 * rows[1] - 3 * rows[2] + rows[3];
+    if (iy == h->ny - 2 && h->ny >= 3)
+        rows[3] = 3 * rows[2] - 3 * rows[1] + rows[0];
+    return wy[0] * rows[0] + wy[1] * rows[1] + wy[2] * rows[2] + wy[3] * rows[3];
+}
+
+static TwsmHeights *heights_new(int nx, int ny, double x0, double y0, double dx, double dy)
+{
+    TwsmHeights *h = g_new0(TwsmHeights, 1);
+    *h = (TwsmHeights){nx, ny, x0, y0, dx, dy, g_new0(float, (gsize)nx *ny)};
+    return h;
+}
+
+TwsmHeights *twsm_heights_from_npy(const char *path, double x0, double y0, double dx, double dy,
+                                   GError **error)
+{
+    int shape[2];
+    g_autofree double *z = twsm_npy_read(path, shape, error);
+    if (!z)
+        return NULL;
+    g_autoptr(TwsmHeights) h = heights_new(shape[1], shape[0], x0, y0, dx, dy);
+    for (gsize k = 0; k < (gsize)shape[0] * shape[1]; k++) {
+        if (!isfinite(z[k])) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                        "%s holds a depth that is not a number at row %d, column %d", path,
+                        (int)(k / shape[1]), (int)(k % shape[1]));
+            return NULL;
+        }
+        h->z[k] = (float)z[k];
+    }
+    return g_steal_pointer(&h);
+}
+
+// --- horizons ---------------------------------------------------------------------------------
+
+typedef struct Point {
+    double x, y, z;
+} Point;
+
+static gboolean parse_point(const char *line, Point *p)
+{
+    double v[3];
+    char *end;
+    for (int k = 0; k < 3; k++) {
+        while (*line == ',' || *line == ';' || g_ascii_isspace(*line))
+            line++;
+        v[k] = g_ascii_strtod(line, &end);
+        if (end == line)
+            return FALSE;
+        line = end;
+    }
+    *p = (Point){v[0], v[1], v[2]};
+    return TRUE;
+}
+
+static GArray *points_from_text(const char *path, GError **error)
+{
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, error))
+        return NULL;
+    g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(Point));
+    int number = 0;
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        number++;
+        g_strstrip(line);
+        Point p;
+        if (*line == '\0' || *line == '#' || g_ascii_isalpha(*line))
+            continue;
+        if (!parse_point(line, &p) || !isfinite(p.x + p.y + p.z)) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                        "line %d of %s is not three numbers x y z", number, path);
+            return NULL;
+        }
+        g_array_append_val(points, p);
+    }
+    return g_steal_pointer(&points);
+}
+
+static GArray *points_from_npy(const char *path, GError **error)
+{
+    int shape[2];
+    g_autofree double *v = twsm_npy_read(path, shape, error);
+    if (!v)
+        return NULL;
+    if (shape[1] != 3) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s has %d columns; a horizon needs 3: x, y, z", path, shape[1]);
+        return NULL;
+    }
+    GArray *points = g_array_new(FALSE, FALSE, sizeof(Point));
+    for (int k = 0; k < shape[0]; k++)
+        if (isfinite(v[3 * k] + v[3 * k + 1] + v[3 * k + 2]))
+            g_array_append_vals(points, v + 3 * k, 1);
+    return points;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double p = *(const double *)a, q = *(const double *)b;
+    return p < q ? -1 : p > q;
+}
+
+// Spacing and count of the coordinate values when they form a regular row; FALSE otherwise.
+static gboolean lattice_axis(const GArray *points, gsize offset, double *first, double *step,
+                             int *count)
+{
+    g_autofree double *v = g_new(double, points->len);
+    for (guint k = 0; k < points->len; k++)
+        v[k] = *(double *)(points->data + k * sizeof(Point) + offset);
+    qsort(v, points->len, sizeof *v, compare_doubles);
+    double span = v[points->len - 1] - v[0], same = 1e-6 * span;
+    int n = 1;
+    for (guint k = 1; k < points->len; k++)
+        n += v[k] - v[k - 1] > same;
+    if (n < 2)
+        return FALSE;
+    double h = span / (n - 1);
+    for (guint k = 0; k < points->len; k++) {
+        double at = (v[k] - v[0]) / h;
+        if (fabs(at - rint(at)) > 0.01)
+            return FALSE;
+    }
+    *first = v[0], *step = h, *count = n;
+    return TRUE;
+}
+
+static void bounds(const GArray *points, Point *lo, Point *hi)
+{
+    *lo = *hi = g_array_index(points, Point, 0);
+    for (guint k = 1; k < points->len; k++) {
+        Point p = g_array_index(points, Point, k);
+        lo->x = MIN(lo->x, p.x), lo->y = MIN(lo->y, p.y);
+        hi->x = MAX(hi->x, p.x), hi->y = MAX(hi->y, p.y);
+    }
+}
+
+// Mean of the known neighbours; 0 and `*n` = 0 when there is none.
+static float neighbour_mean(const TwsmHeights *h, const guint8 *known, int ix, int iy, int *n)
+{
+    float sum = 0;
+    *n = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++) {
+            int jx = ix + dx, jy = iy + dy;
+            if (jx < 0 || jy < 0 || jx >= h->nx || jy >= h->ny || !known[jy * h->nx + jx])
+                continue;
+            sum += h->z[jy * h->nx + jx];
+            (*n)++;
+        }
+    return *n ? sum / *n : 0;
+}
+
+// Grows the known region into the holes, ring by ring, then relaxes the filled cells towards a
+// harmonic surface so that no ring edge is left.
+static void fill_holes(TwsmHeights *h, guint8 *known)
+{
+    gsize count = (gsize)h->nx * h->ny;
+    g_autofree guint8 *measured = g_memdup2(known, count);
+    g_autofree guint8 *next = g_memdup2(known, count);
+    for (gboolean grown = TRUE; grown; memcpy(known, next, count)) {
+        grown = FALSE;
+        for (gsize k = 0; k < count; k++) {
+            int n;
+            if (known[k])
+                continue;
+            float mean = neighbour_mean(h, known, k % h->nx, k / h->nx, &n);
+            if (n == 0)
+                continue;
+            h->z[k] = mean;
+            next[k] = 1;
+            grown = TRUE;
+        }
+    }
+    for (int pass = 0; pass < 200; pass++)
+        for (gsize k = 0; k < count; k++) {
+            int n;
+            if (!measured[k])
+                h->z[k] = neighbour_mean(h, known, k % h->nx, k / h->nx, &n);
+        }
+}
+
+static TwsmHeights *grid_points(const GArray *points, TwsmHeights *h)
+{
+    gsize count = (gsize)h->nx * h->ny;
+    g_autofree guint8 *known = g_new0(guint8, count);
+    g_autofree double *sum = g_new0(double, count);
+    g_autofree int *hits = g_new0(int, count);
+    for (guint k = 0; k < points->len; k++) {
+        Point p = g_array_index(points, Point, k);
+        int ix = CLAMP((int)rint((p.x - h->x0) / h->dx), 0, h->nx - 1);
+        int iy = CLAMP((int)rint((p.y - h->y0) / h->dy), 0, h->ny - 1);
+        sum[(gsize)iy * h->nx + ix] += p.z;
+        hits[(gsize)iy * h->nx + ix]++;
+    }
+    for (gsize k = 0; k < count; k++) {
+        known[k] = hits[k] > 0;
+        if (known[k])
+            h->z[k] = (float)(sum[k] / hits[k]);
+    }
+    fill_holes(h, known);
+    return h;
+}
+
+TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, GError **error)
+{
+    g_autoptr(GArray) points = g_str_has_suffix(path, ".npy") ? points_from_npy(path, error)
+                                                              : points_from_text(path, error);
+    if (!points)
+        return NULL;
+    if (points->len < 4) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s holds %u points; a horizon needs 4 or more", path, points->len);
+        return NULL;
+    }
+    Point lo, hi;
+    bounds(points, &lo, &hi);
+    double x0, y0, dx, dy;
+    int nx, ny;
+    if (spacing <= 0 && lattice_axis(points, offsetof(Point, x), &x0, &dx, &nx) &&
+        lattice_axis(points, offsetof(Point, y), &y0, &dy, &ny) &&
+        (double)nx * ny < 4.0 * points->len)
+        return grid_points(points, heights_new(nx, ny, x0, y0, dx, dy));
+    double area = (hi.x - lo.x) * (hi.y - lo.y);
+    double h = spacing > 0 ? spacing : sqrt(area / points->len);
+    if (!(area > 0) || (hi.x - lo.x) / h > 20000 || (hi.y - lo.y) / h > 20000) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "%s covers %g x %g m at a spacing of %g m; a horizon needs an area and at most "
+                    "20000 cells a side",
+                    path, hi.x - lo.x, hi.y - lo.y, h);
+        return NULL;
+    }
+    nx = (int)((hi.x - lo.x) / h) + 2;
+    ny = (int)((hi.y - lo.y) / h) + 2;
+    return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h));
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What one run does, on any backend: meshes once, then block after block of frequencies through all
+// wave codes, with the traces so far shown after each block.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/twsm/setup.h"
+
+struct TwsmPlan {
+    const TwsmEngine *engine;
+    gpointer self;
+    GDestroyNotify free_self;
+    TwsmSetup *setup;   // of the last build, or NULL
+    TwsmValue *spectra; // unit spectrum at the receivers, [source][receiver][k]; NULL = not valid
+    TwsmHow how;        // what the last propagation told
+    double propagate_ms;
+};
+
+TwsmPlan *twsm_plan_new(const void *params, const TwsmEngine *engine, gpointer self,
+                        GDestroyNotify free_self, LithoRun *run, GError **error)
+{
+    (void)params;
+    (void)run;
+    (void)error;
+    TwsmPlan *plan = g_new0(TwsmPlan, 1);
+    plan->engine = engine;
+    plan->self = self;
+    plan->free_self = free_self;
+    return plan;
+}
+
+void twsm_plan_free(TwsmPlan *plan)
+{
+    twsm_setup_free(plan->setup);
+    g_free(plan->spectra);
+    if (plan->free_self && plan->self)
+        plan->free_self(plan->self);
+    g_free(plan);
+}
+
+// --- progress and cost --------------------------------------------------------------------------
+
+static double leg_work(const TwsmLeg *leg, int n_rhs, int n_frequencies)
+{
+    return 1e-6 * leg->from->n * (double)leg->to->n * n_rhs * n_frequencies;
+}
+
+static double chain_work(const TwsmChain *chain, int n_frequencies)
+{
+    double sum = 0;
+    for (int m = 0; m < chain->n_legs; m++)
+        sum += leg_work(&chain->leg[m], chain->n_rhs, n_frequencies);
+    return sum;
+}
+
+// --- propagation --------------------------------------------------------------------------------
+
+// One code, one block: source field, chain, and its part of the spectra.
+static gboolean run_code(TwsmPlan *plan, int c, TwsmBand band, LithoRun *run, GError **error)
+{
+    const TwsmSetup *s = plan->setup;
+    const TwsmChain *chain = &s->chain[c];
+    const TwsmPoints *first = chain->leg[0].from;
+    gint64 rows = (gint64)chain->n_rhs * s->receivers->n;
+    g_autofree TwsmValue *u = g_try_new(TwsmValue, (gsize)chain->n_rhs * first->n * band.n);
+    g_autofree TwsmValue *y = g_new(TwsmValue, rows * band.n);
+    if (!u) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "no memory for a field of %d elements, %d frequencies and %d sources", first->n,
+                    band.n, chain->n_rhs);
+        return FALSE;
+    }
+    double start = litho_now_ms();
+    twsm_source_field(s, c, band, litho_run_threads(run), u);
+    litho_run_time(run, "source", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                   8.0 * chain->n_rhs * first->n * band.n, 0);
+    start = litho_now_ms();
+    if (!plan->engine->run(plan->self, chain, band, &plan->how, u, y, run, error))
+        return FALSE;
+    plan->propagate_ms += litho_now_ms() - start;
+    for (gint64 r = 0; r < rows; r++)
+        for (int k = 0; k < band.n; k++)
+            plan->spectra[r * s->n_frequencies + band.k0 - 1 + k] += y[r * band.n + k];
+    return TRUE;
+}
+
+// Traces of what has arrived, as a cube of their own for whoever watches.
+static void show_partial(const TwsmPlan *plan, const LithoCube *like, int known, LithoRun *run)
+{
+    if (!run || !run->on_partial)
+        return;
+    g_autoptr(LithoCube) part = litho_cube_new(&like->grid, NULL);
+    if (part && twsm_traces(plan->setup, plan->spectra, known, part, litho_run_threads(run), NULL))
+        litho_run_partial(run, part);
+}
+
+static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *out, LithoRun *run,
+                          GError **error)
+{
+    const TwsmSetup *s = plan->setup;
+    gsize values = (gsize)s->model->n_sources * s->receivers->n * s->n_frequencies;
+    g_clear_pointer(&plan->spectra, g_free);
+    plan->spectra = g_new0(TwsmValue, values);
+    plan->how = (TwsmHow){.algorithm = p->algorithm, .strip = p->strip_width};
+    plan->propagate_ms = 0;
+    for (int c = 0; c < s->model->n_codes; c++)
+        plan->how.total += chain_work(&s->chain[c], s->n_frequencies);
+    litho_run_begin(run, "propagate", "million beams");
+    int block = plan->engine->block(p->algorithm, s->n_frequencies);
+    for (int k0 = 1; k0 <= s->n_frequencies; k0 += block) {
+        TwsmBand band = {k0, MIN(block, s->n_frequencies + 1 - k0)};
+        for (int c = 0; c < s->model->n_codes; c++)
+            if (!run_code(plan, c, band, run, error)) {
+                g_clear_pointer(&plan->spectra, g_free);
+                return FALSE;
+            }
+        if (k0 + block <= s->n_frequencies)
+            show_partial(plan, out, k0 + band.n - 1, run);
+    }
+    double beams = 1e6 * plan->how.total;
+    // A complex multiply-add and a three-term step: 6 fused operations.
+    litho_run_time(run, "propagate", LITHO_STAGE_COMPUTE, plan->propagate_ms, 0, 12 * beams);
+    return TRUE;
+}
+
+// --- exec ---------------------------------------------------------------------------------------
+
+static void report(const TwsmPlan *plan, LithoRun *run)
+{
+    const TwsmSetup *s = plan->setup;
+    int elements = 0;
+    for (int b = 0; b < TWSM_MAX_LAYERS; b++)
+        elements = MAX(elements, s->mesh[b] ? s->mesh[b]->n : 0);
+    LithoReport *r = run ? run->report : NULL;
+    litho_report_number(r, "elements", "Elements of the largest boundary", "", elements);
+    litho_report_number(r, "frequencies", "Frequencies", "", s->n_frequencies);
+    litho_report_number(r, "record", "Record computed", "s", s->record);
+    litho_report_number(r, "beams", "Pairs times frequencies", "million", plan->how.total);
+    litho_report_number(r, "propagate", "Propagation", "ms", plan->propagate_ms);
+    litho_report_number(r, "beam_rate", "Rate", "million/s",
+                        1000 * plan->how.total / MAX(plan->propagate_ms, 1e-3));
+    litho_report_number(r, "strip_memory", "Store of strips", "MB", 1e-6 * plan->how.strip_bytes);
+    litho_report_number(r, "strip_width", "Rows of a strip", "", plan->how.strip);
+    if (plan->how.algorithm == TWSM_FAST)
+        litho_report_number(r, "direct_share", "Pairs summed directly", "%",
+                            100 * plan->how.direct_share);
+}
+
+static gboolean build(TwsmPlan *plan, const TwsmParams *p, LithoRun *run, GError **error)
+{
+    double start = litho_now_ms();
+    g_clear_pointer(&plan->spectra, g_free);
+    g_clear_pointer(&plan->setup, twsm_setup_free);
+    litho_run_begin(run, "mesh", "wave codes");
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(p, TRUE, error);
+    if (!setup || !twsm_setup_build(setup, p, run, error))
+        return FALSE;
+    plan->setup = g_steal_pointer(&setup);
+    litho_run_time(run, "mesh", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    return TRUE;
+}
+
+gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces, LithoRun *run,
+                        GError **error)
+{
+    const TwsmParams *p = pass->params;
+    gboolean fresh = !plan->setup || pass->first_stage <= TWSM_STAGE_SOURCE;
+    if (fresh && !build(plan, p, run, error))
+        return FALSE;
+    if ((fresh || !plan->spectra || pass->first_stage <= TWSM_STAGE_PROPAGATE) &&
+        !propagate(plan, p, traces, run, error))
+        return FALSE;
+    double start = litho_now_ms();
+    if (!twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces,
+                     litho_run_threads(run), error))
+        return FALSE;
+    litho_run_time(run, "traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                   4.0 * litho_box_count(traces->held), 0);
+    for (guint k = 0; k < plan->setup->notes->len; k++)
+        litho_cube_note(traces, "%s", (char *)g_ptr_array_index(plan->setup->notes, k));
+    g_strlcpy(traces->name, p->model.text, sizeof traces->name);
+    report(plan, run);
+    return TRUE;
+}

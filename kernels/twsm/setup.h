@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/twsm/coef.h"
+#include "kernels/twsm/model.h"
+#include "kernels/twsm/twsm.h"
+
+// A model with its parameters applied, and everything computed from both before any wave runs:
+// frequencies, meshes, legs, tables. Read-only once made.
+
+typedef struct TwsmSetup {
+    TwsmModel *model;  // with the parameters applied; owned
+    double record, dt; // s; record is a whole number of dt
+    int n_time;
+    double dw;                                // rad/s
+    double sig;                               // 1/s
+    int n_frequencies;                        // numbers 1 .. n
+    double centre[3];                         // m; element coordinates are relative to it
+    TwsmPoints *mesh[TWSM_MAX_LAYERS];        // of the boundaries that the wave codes meet; owned
+    TwsmPoints *receivers;                    // owned
+    TwsmMask *mask[TWSM_MAX_LAYERS];          // of layers, with mask=segment or absorption; owned
+    TwsmChain chain[TWSM_MAX_CODES];          // one per wave code
+    TwsmEffective *effective[TWSM_MAX_CODES]; // of the first boundary, or NULL; owned
+    int coef[TWSM_MAX_CODES];                 // TWSM_COEF_*, resolved
+    GPtrArray *notes;                         // warnings worth showing; owned
+} TwsmSetup;
+
+// The model of `params` with the overrides applied and record, dt and frequencies worked out; no
+// meshes yet. With `files` FALSE the boundaries' files are left closed (shape of the output only).
+TwsmSetup *twsm_setup_open(const TwsmParams *params, gboolean files, GError **error);
+// Wave codes, meshes, receivers, masks and chains. Errors: section "Rules" of docs/twsm.md.
+gboolean twsm_setup_build(TwsmSetup *setup, const TwsmParams *params, LithoRun *run,
+                          GError **error);
+void twsm_setup_free(TwsmSetup *setup); // NULL is fine
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmSetup, twsm_setup_free)
+
+// Output grid: inline = source and receiver y, crossline = receiver x, time.
+void twsm_setup_grid(const TwsmSetup *setup, LithoGrid *grid);
+
+// Field of all sources on the first boundary of code c for a unit spectrum: [source][element][k].
+void twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u);
+// Ricker spectrum at frequency number k (complex frequency with damping).
+double complex twsm_wavelet(const TwsmSetup *setup, int k);
+// Adds nothing, replaces all: traces of `cube` (whole output grid) from receivers' spectra
+// [source][receiver][n_frequencies], of which the first `known` are there.
+gboolean twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,
+                     int threads, GError **error);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Tip-wave superposition modelling: the declaration and the CPU backend. The way of a run is in
+// plan.c, its preparation in setup.c, the sums in cpu_*.c.
+#include "kernels/twsm/twsm.h"
+
+#include <math.h>
+
+#include "core/error.h"
+#include "kernels/twsm/setup.h"
+
+// --- CPU backend --------------------------------------------------------------------------------
+
+// The paper's algorithms keep their loop order over all frequencies; the others work in blocks, so
+// that low frequencies show early.
+static int cpu_block(TwsmAlgorithm algorithm, int n_frequencies)
+{
+    gboolean whole = algorithm == TWSM_ALG1 || algorithm == TWSM_ALG2 || algorithm == TWSM_MOD2;
+    return whole ? n_frequencies : TWSM_BLOCK;
+}
+
+static gboolean cpu_run(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
+                        const TwsmValue *u0, TwsmValue *receivers, LithoRun *run, GError **error)
+{
+    (void)self;
+    g_autofree TwsmValue *u = NULL;
+    for (int m = 0; m < chain->n_legs; m++) {
+        const TwsmLeg *leg = &chain->leg[m];
+        gboolean last = m == chain->n_legs - 1;
+        gsize values = (gsize)chain->n_rhs * leg->to->n * band.n;
+        g_autofree TwsmValue *y = last ? NULL : g_new(TwsmValue, values);
+        how->leg = 1e-6 * leg->from->n * leg->to->n * chain->n_rhs * band.n;
+        if (!twsm_cpu_leg(leg, chain, band, how, u ? u : u0, last ? receivers : y, run, error))
+            return FALSE;
+        how->done += how->leg;
+        g_free(u);
+        u = g_steal_pointer(&y);
+    }
+    return TRUE;
+}
+
+static const TwsmEngine cpu_engine = {.block = cpu_block, .run = cpu_run};
+
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    (void)in;
+    return twsm_plan_new(params, &cpu_engine, NULL, NULL, run, error);
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    return twsm_plan_exec(data, pass, pass->out, run, error);
+}
+
+static void destroy(gpointer data)
+{
+    twsm_plan_free(data);
+}
+
+static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy};
+
+// --- declaration --------------------------------------------------------------------------------
+
+static gboolean check(const LithoGrid *in, const void *params, GError **error)
+{
+    (void)in;
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(params, FALSE, error);
+    return setup != NULL;
+}
+
+static gboolean output_grid(const LithoGrid *in, const void *params, LithoGrid *out, GError **error)
+{
+    (void)in;
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(params, FALSE, error);
+    if (setup)
+        twsm_setup_grid(setup, out);
+    return setup != NULL;
+}
+
+static const LithoParam rows[] = {
+    LITHO_FILE(TwsmParams, model, .label = "Model", .def_text = "flat", .stage = TWSM_STAGE_PLAN,
+               .doc =
+                   "Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
+                   "a built-in model: flat, dipping, syncline, dome, twolayer."),
+    LITHO_FLOAT(TwsmParams, source_x, .label = "Source x", .unit = "m", .def = TWSM_MODEL_S,
+                .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,
+                .stage = TWSM_STAGE_SOURCE,
+                .doc = "Where the source is, east; -1e6 leaves it to the model."),
+    LITHO_FLOAT(TwsmParams, source_y, .label = "Source y", .unit = "m", .def = TWSM_MODEL_S,
+                .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,
+                .stage = TWSM_STAGE_SOURCE,
+                .doc = "Where the source is, north; -1e6 leaves it to the model."),
+    LITHO_FLOAT(TwsmParams, source_z, .label = "Source depth", .unit = "m", .def = TWSM_MODEL_S,
+                .min = TWSM_MODEL_S, .max = 1e6, .soft_min = 0, .soft_max = 2000,
+                .stage = TWSM_STAGE_SOURCE,
+                .doc = "Depth of the source; -1e6 leaves it to the model."),
+    LITHO_FLOAT(TwsmParams, wavelet, .label = "Wavelet peak", .unit = "Hz", .def = 0, .min = 0,
+                .max = 2000, .soft_max = 100, .stage = TWSM_STAGE_MESH,
+                .doc = "Peak frequency of the Ricker wavelet; 0 leaves it to the model."),
+    LITHO_FLOAT(TwsmParams, fmax, .label = "Highest frequency", .unit = "Hz", .def = 0, .min = 0,
+                .max = 5000, .soft_max = 200, .stage = TWSM_STAGE_PLAN,
+                .doc =
+                    "Frequencies up to this are computed, and the elements made small enough for "
+                    "them; 0 leaves it to the model (2.5 times the wavelet's peak)."),
+    LITHO_INT(
+        TwsmParams, frequencies, .label = "Frequencies", .def = 0, .min = 0, .max = 100000,
+        .soft_max = 512, .advanced = true, .stage = TWSM_STAGE_PLAN,
+        .doc = "Number of frequencies K, from one per record on; 0 takes all up to the highest."),
+    LITHO_FLOAT(TwsmParams, record, .label = "Record", .unit = "s", .def = 0, .min = 0, .max = 100,
+                .soft_max = 8, .stage = TWSM_STAGE_PLAN,
+                .doc = "Length of the record; arrivals later than this wrap around to its start. 0 "
+                       "leaves it to the model."),
+    LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = "Cells per wavelength", .def = 0,
+                .min = 0, .max = 20, .soft_max = 6, .stage = TWSM_STAGE_MESH,
+                .doc =
+                    "Cells of the boundaries' meshes per shortest wavelength; 2.5 gives 0.05 % on "
+                    "plane boundaries, 4 on curved ones. 0 leaves it to the model."),
+    LITHO_FLOAT(TwsmParams, taper, .label = "Edge taper", .def = -1, .min = -1, .max = 0.5,
+                .soft_min = 0, .soft_max = 0.5, .stage = TWSM_STAGE_MESH,
+                .doc =
+                    "Part of the width at each edge of the model over which the boundaries fade "
+                    "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
+                    "the model (0.15)."),
+    LITHO_CHOICE(TwsmParams, coefficients, "auto\0effective\0pair\0plane\0",
+                 .label = "Coefficients", .stage = TWSM_STAGE_MESH,
+                 .doc =
+                     "Reflection and transmission: effective (exact for a point source at the "
+                     "first boundary), pair (plane wave per pair of elements, held below the "
+                     "critical angle), plane (raw, rings at the critical angle). auto is effective "
+                     "for waves that meet one boundary and pair for longer ones."),
+    LITHO_CHOICE(TwsmParams, near_field, "auto\0on\0off\0", .label = "Near field",
+                 .stage = TWSM_STAGE_MESH,
+                 .doc = "The beams' near-field term, 1/(kR) of the far field. auto: with effective "
+                        "coefficients only, where it is exact."),
+    LITHO_CHOICE(TwsmParams, mask, "none\0segment\0", .label = "Shadows", .stage = TWSM_STAGE_MESH,
+                 .doc = "segment drops beams whose straight way leaves the layer."),
+    LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .def = 0.25, .min = 0, .max = 2,
+                .advanced = true, .stage = TWSM_STAGE_MESH,
+                .doc = "Width of the shadow's edge in Fresnel lengths sqrt(wavelength distance); "
+                       "0 is sharp."),
+    LITHO_BOOL(TwsmParams, absorption, .label = "Absorption", .def = 0, .advanced = true,
+               .stage = TWSM_STAGE_MESH,
+               .doc = "Takes out of the field on a boundary what would cross the other layer along "
+                      "blocked ways of the same boundary."),
+    LITHO_FLOAT(TwsmParams, damping, .label = "Wrap-around damping", .def = 0, .min = 0, .max = 4.6,
+                .advanced = true, .stage = TWSM_STAGE_MESH,
+                .doc =
+                    "Natural logarithm by which arrivals later than the record are weakened when "
+                    "they wrap around; noise late in the record grows by the same factor."),
+    LITHO_BOOL(TwsmParams, force, .label = "Compute coarse meshes", .def = 0, .advanced = true,
+               .stage = TWSM_STAGE_MESH,
+               .doc = "Computes with fewer than 1.2 cells per wavelength too."),
+    LITHO_CHOICE(TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0",
+                 .label = "Algorithm", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
+                 .doc =
+                     "How the sum over all pairs is done; all give the same traces within 1e-5, "
+                     "fast within 1e-3. alg1, alg2 and mod2 are the paper's; fused stores nothing; "
+                     "fft is for parallel flat boundaries; auto is fft where it applies, else "
+                     "fused."),
+    LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .unit = "rows", .def = 512, .min = 1,
+              .max = 65536, .soft_min = 16, .soft_max = 4096, .log = true, .advanced = true,
+              .stage = TWSM_STAGE_PROPAGATE,
+              .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
+    LITHO_INT(TwsmParams, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .advanced = true,
+              .stage = TWSM_STAGE_PROPAGATE,
+              .doc =
+                  "CUDA devices that share the rows of the sum; 0 takes all. Results do not depend "
+                  "on it."),
+};
+
+static const char *const stages[] = {"plan", "mesh", "source", "propagate", "traces", NULL};
+
+static const LithoPreset presets[] = {
+    {"default", "", "the built-in flat model"},
+    {"syncline", "model=syncline", "a trough whose focus lies below the receivers"},
+    {"accurate", "cells_per_wavelength=4 taper=0.2", "finer elements and a wider taper"},
+    {NULL},
+};
+
+const LithoOperator litho_operator_twsm = {
+    .key = "twsm",
+    .title = "Tip-wave modelling",
+    .summary =
+        "Seismograms of single waves of a layered model, by superposition of tip-wave beams: "
+        "every boundary is a sheet of triangles, every pair of triangles a beam, and caustics, "
+        "diffractions and head waves of the first boundary come out of the sum.",
+    .stages = stages,
+    .params = {rows, G_N_ELEMENTS(rows), sizeof(TwsmParams)},
+    .presets = presets,
+    .needs_input = FALSE,
+    .check = check,
+    .output_grid = output_grid,
+    .cpu = &cpu,
+};

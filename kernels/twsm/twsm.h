@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/operator.h"
+#include "kernels/twsm/chain.h"
+
+// Tip-wave superposition modelling: seismograms of single waves of a layered model. The method, its
+// rules and the schema of models: docs/twsm.md. Paper: Zyatkov, Ayzenberg, Aizenberg 2016.
+
+// A number that a parameter leaves to the model file.
+#define TWSM_MODEL_S (-1e6)
+
+typedef struct TwsmParams {
+    LithoText model;
+    double source_x, source_y, source_z; // m; TWSM_MODEL_S = the model's
+    double wavelet, fmax, record;        // Hz, Hz, s; 0 = the model's
+    int frequencies;                     // 0 = record * fmax
+    double cells_per_wavelength;         // 0 = the model's
+    double taper;                        // -1 = the model's
+    int coefficients, near_field, mask;  // enums below
+    double mask_soft;
+    bool absorption, force;
+    double damping; // sig * T
+    int algorithm;  // TwsmAlgorithm
+    int strip_width;
+    int gpus;
+} TwsmParams;
+
+enum { TWSM_COEF_AUTO, TWSM_COEF_EFFECTIVE, TWSM_COEF_PAIR, TWSM_COEF_PLANE };
+enum { TWSM_NEAR_AUTO, TWSM_NEAR_ON, TWSM_NEAR_OFF };
+enum { TWSM_MASK_NONE, TWSM_MASK_SEGMENT };
+
+// Stages of the operator, for parameters and tests.
+enum {
+    TWSM_STAGE_PLAN,
+    TWSM_STAGE_MESH,
+    TWSM_STAGE_SOURCE,
+    TWSM_STAGE_PROPAGATE,
+    TWSM_STAGE_TRACES
+};
+
+extern const LithoOperator litho_operator_twsm;
+
+// Sends a block of fields through one chain: u0 on the first boundary -> at the receivers. One per
+// backend.
+typedef struct TwsmEngine {
+    // Frequencies the engine takes at a time with this algorithm.
+    int (*block)(TwsmAlgorithm algorithm, int n_frequencies);
+    gboolean (*run)(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
+                    const TwsmValue *u0, TwsmValue *receivers, LithoRun *run, GError **error);
+} TwsmEngine;
+
+// plan/exec/destroy of every backend; `engine` and `self` do the legs. twsm_plan_new() takes over
+// `self` (freed by `free_self`, may be NULL).
+typedef struct TwsmPlan TwsmPlan;
+TwsmPlan *twsm_plan_new(const void *params, const TwsmEngine *engine, gpointer self,
+                        GDestroyNotify free_self, LithoRun *run, GError **error);
+// `traces` is a host cube that covers the whole output grid.
+gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces, LithoRun *run,
+                        GError **error);
+void twsm_plan_free(TwsmPlan *plan);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "kernels/twsm/setup.h"
+
+// What the tests of tip-wave modelling share: running a model given as text, spectra of what exact
+// theory says, and errors between traces.
+
+// Runs `json` (single quotes stand for double ones) with "key=value ..." settings on `device`.
+static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
+                                          const char *settings, LithoRun *run, GError **error)
+{
+    g_autofree char *path = NULL;
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_twsm);
+    TwsmParams *params = litho_flow_step(flow, 0)->params;
+    if (*json == '{') {
+        g_autofree char *text = g_strdup(json);
+        int file = g_file_open_tmp("twsm-XXXXXX.json", &path, NULL);
+        g_assert_cmpint(file, >=, 0);
+        close(file);
+        g_strdelimit(text, "'", '"');
+        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    }
+    g_strlcpy(params->model.text, path ? path : json, sizeof params->model.text);
+    g_auto(GStrv) words = g_strsplit(settings ? settings : "", " ", -1);
+    for (char **word = words; *word; word++) {
+        char *equals = strchr(*word, '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        g_assert_true(
+            litho_param_parse(&litho_operator_twsm.params, params, *word, equals + 1, NULL));
+    }
+    LithoEngine *engine = litho_engine_new(device);
+    LithoCube *cube = litho_engine_run(engine, flow, NULL, NULL, run, error);
+    litho_engine_free(engine);
+    litho_flow_free(flow);
+    if (path)
+        remove(path);
+    return cube;
+}
+
+static inline LithoCube *twsm_case_run(const char *json, const char *settings)
+{
+    GError *error = NULL;
+    LithoCube *cube = twsm_case_run_on(litho_device_cpu(), json, settings, NULL, &error);
+    g_assert_no_error(error);
+    return cube;
+}
+
+// Relative L2 difference of n samples, in parts of `b`.
+static inline double twsm_case_difference(const float *a, const float *b, gint64 n)
+{
+    double difference = 0, size = 0;
+    for (gint64 k = 0; k < n; k++) {
+        difference += ((double)a[k] - b[k]) * ((double)a[k] - b[k]);
+        size += (double)b[k] * b[k];
+    }
+    return sqrt(difference / size);
+}
+
+static inline double twsm_case_cube_difference(LithoCube *a, LithoCube *b)
+{
+    return twsm_case_difference(litho_cube_host(a, NULL), litho_cube_host(b, NULL),
+                                litho_box_count(a->held));
+}
+
+// Ricker trace p(t) = (dw/pi) Re sum_k W(w_k) P(w_k) exp(-i w_k t), with w_k = k dw + i sig, for
+// spectra of a unit source: written out from the definition, independent of the program's FFT.
+typedef double complex (*TwsmExact)(double complex w, const void *data);
+
+static inline void twsm_case_trace(TwsmExact exact, const void *data, double ricker, double record,
+                                   int n_frequencies, double sig, int n, float *trace)
+{
+    double dw = 2 * G_PI / record, wp = 2 * G_PI * ricker;
+    g_autofree double *sum = g_new0(double, n);
+    for (int k = 1; k <= n_frequencies; k++) {
+        double complex w = k * dw + I * sig;
+        double complex p =
+            exact(w, data) * 4 * sqrt(G_PI) * w * w / (wp * wp * wp) * cexp(-(w / wp) * (w / wp));
+        double complex turn = cexp(-I * w * record / n), at = 1;
+        for (int t = 0; t < n; t++, at *= turn)
+            sum[t] += dw / G_PI * creal(p * at);
+    }
+    for (int t = 0; t < n; t++)
+        trace[t] = (float)sum[t];
+}
