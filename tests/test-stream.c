@@ -153,13 +153,23 @@ static void test_cancel(void)
 
 enum { RANKS = 3 };
 
-static GAsyncQueue *wires[RANKS]; // messages of each rank to rank 0
+// Messages of each rank to rank 0.
+typedef struct Wire {
+    GMutex lock;
+    GCond sent;
+    GQueue messages; // of GBytes
+} Wire;
+static Wire wires[RANKS];
 
 static gboolean wire_send(const void *bytes, gsize count, int to, LithoRun *run, gpointer data)
 {
     (void)run;
     g_assert_cmpint(to, ==, 0);
-    g_async_queue_push(wires[GPOINTER_TO_INT(data)], g_bytes_new(bytes, count));
+    Wire *wire = &wires[GPOINTER_TO_INT(data)];
+    g_mutex_lock(&wire->lock);
+    g_queue_push_tail(&wire->messages, g_bytes_new(bytes, count));
+    g_cond_signal(&wire->sent);
+    g_mutex_unlock(&wire->lock);
     return TRUE;
 }
 
@@ -167,7 +177,13 @@ static gboolean wire_receive(void *bytes, gsize count, int from, LithoRun *run, 
 {
     (void)data;
     (void)run;
-    GBytes *message = g_async_queue_timeout_pop(wires[from], 20 * G_USEC_PER_SEC);
+    Wire *wire = &wires[from];
+    gint64 end = g_get_monotonic_time() + 20 * G_TIME_SPAN_SECOND;
+    g_mutex_lock(&wire->lock);
+    while (g_queue_is_empty(&wire->messages) && g_cond_wait_until(&wire->sent, &wire->lock, end))
+        ;
+    GBytes *message = g_queue_pop_head(&wire->messages);
+    g_mutex_unlock(&wire->lock);
     gboolean ok = message && g_bytes_get_size(message) == count;
     if (ok)
         memcpy(bytes, g_bytes_get_data(message, NULL), count);
@@ -204,7 +220,6 @@ static void run_ranks(Rank ranks[RANKS], LithoSurvey *survey, const char *path)
 {
     GThread *threads[RANKS];
     for (int k = 0; k < RANKS; k++) {
-        wires[k] = g_async_queue_new_full((GDestroyNotify)g_bytes_unref);
         ranks[k].rank = k;
         ranks[k].survey = survey;
         ranks[k].path = path;
@@ -213,7 +228,7 @@ static void run_ranks(Rank ranks[RANKS], LithoSurvey *survey, const char *path)
     for (int k = 0; k < RANKS; k++)
         g_thread_join(threads[k]);
     for (int k = 0; k < RANKS; k++)
-        g_async_queue_unref(wires[k]);
+        g_queue_clear_full(&wires[k].messages, (GDestroyNotify)g_bytes_unref);
 }
 
 // Property: three ranks write the same file as one.
