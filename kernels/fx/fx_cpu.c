@@ -115,10 +115,11 @@ static gboolean ready_thread(FxThread *t, int nfft, const FxWork *w, GError **er
         t->scratch.memory = fx_alloc(bytes, NULL);
         t->scratch_bytes = t->scratch.memory ? bytes : 0;
     }
-    if (t->sum_count < (gsize)w->batches + 1) {
+    const gsize sums = (gsize)FX_RUN * MAX(w->batches, 1);
+    if (t->sum_count < sums) {
         free(t->sum);
-        t->sum = fx_alloc((w->batches + 1) * sizeof *t->sum, NULL);
-        t->sum_count = t->sum ? w->batches + 1 : 0;
+        t->sum = fx_alloc(sums * sizeof *t->sum, NULL);
+        t->sum_count = t->sum ? sums : 0;
     }
     if (!t->trace || !t->spectrum || !t->scratch.memory || !t->sum) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,

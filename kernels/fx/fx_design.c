@@ -5,13 +5,26 @@
 
 #include "kernels/fx/fx_lanes.h"
 
-// sum += conj(a) b
-FX_INLINE void correlate(FxC *sum, const FxC *a, const FxC *b)
+// Rows of the common core that are summed in one go: as many as keep both rows' traces in the nearest
+// cache.
+enum { ROWS = 4 };
+
+// conj(a) b as four independent sums, so that no addition waits for another.
+typedef struct Products {
+    FxV rr, ii, ri, ir;
+} Products;
+
+FX_INLINE void correlate(Products *sum, const FxC *a, const FxC *b)
 {
-    sum->re += a->re * b->re;
-    sum->re += a->im * b->im;
-    sum->im += a->re * b->im;
-    sum->im -= a->im * b->re;
+    sum->rr += a->re * b->re;
+    sum->ii += a->im * b->im;
+    sum->ri += a->re * b->im;
+    sum->ir += a->im * b->re;
+}
+
+FX_INLINE FxC total(const Products *p)
+{
+    return (FxC){p->rr + p->ii, p->ri - p->ir};
 }
 
 FX_INLINE void add(FxC *sum, const FxC *x)
@@ -20,39 +33,46 @@ FX_INLINE void add(FxC *sum, const FxC *x)
     sum->im += x->im;
 }
 
-// Sum of conj(a[k]) b[k] over n traces; two chains hide the latency of the additions.
-FX_INLINE FxC correlate_run(const FxC *a, const FxC *b, int n)
+// Sum of conj(a[k]) b[k] over n traces of `rows` rows, `pitch` traces apart.
+FX_INLINE FxC correlate_run(const FxC *a, const FxC *b, int n, int rows, ptrdiff_t pitch)
 {
-    FxC even = {{0}, {0}}, odd = {{0}, {0}};
-    int k = 0;
-    for (; k + 1 < n; k += 2) {
-        correlate(&even, a + k, b + k);
-        correlate(&odd, a + k + 1, b + k + 1);
+    Products even = {{0}, {0}, {0}, {0}}, odd = {{0}, {0}, {0}, {0}};
+    for (int r = 0; r < rows; r++, a += pitch, b += pitch) {
+        int k = 0;
+        for (; k + 1 < n; k += 2) {
+            correlate(&even, a + k, b + k);
+            correlate(&odd, a + k + 1, b + k + 1);
+        }
+        if (k < n)
+            correlate(&even, a + k, b + k);
     }
-    if (k < n)
-        correlate(&even, a + k, b + k);
-    add(&even, &odd);
-    return even;
+    FxC sum = total(&even), rest = total(&odd);
+    add(&sum, &rest);
+    return sum;
 }
 
-// out[j] = (or +=) sum of conj(a[k]) b[k] over k = j .. j + n - 1, for m shifts j.
-FX_INLINE void sliding_run(const FxC *a, const FxC *b, int n, int m, int more, FxC *out)
+// out[j] = (or +=) sum of conj(a[k]) b[k] over k = j .. j + n - 1 of `rows` rows, for m shifts j.
+FX_INLINE void sliding_run(const FxC *a, const FxC *b, int n, int m, int rows, ptrdiff_t pitch,
+                           int more, FxC *out)
 {
     FxC sums[2 * LITHO_FX_MAX_HALF + 1];
     if (n < m) { // narrower than the block: the shifts have no common core
         for (int j = 0; j < m; j++)
-            sums[j] = correlate_run(a + j, b + j, n);
+            sums[j] = correlate_run(a + j, b + j, n, rows, pitch);
     } else {
-        FxC core = correlate_run(a + m - 1, b + m - 1, n - m + 1), border = {{0}, {0}};
+        FxC core = correlate_run(a + m - 1, b + m - 1, n - m + 1, rows, pitch);
+        Products left = {{0}, {0}, {0}, {0}}, right = {{0}, {0}, {0}, {0}};
         sums[m - 1] = core;
         for (int k = m - 2; k >= 0; k--) {
-            correlate(&border, a + k, b + k);
-            sums[k] = core;
-            add(&sums[k], &border);
+            for (int r = 0; r < rows; r++)
+                correlate(&left, a + r * pitch + k, b + r * pitch + k);
+            sums[k] = total(&left);
+            add(&sums[k], &core);
         }
-        border = (FxC){{0}, {0}};
         for (int k = n; k < n + m - 1; k++) {
-            correlate(&border, a + k, b + k);
+            for (int r = 0; r < rows; r++)
+                correlate(&right, a + r * pitch + k, b + r * pitch + k);
+            FxC border = total(&right);
             add(&sums[k - n + 1], &border);
         }
     }
@@ -68,18 +88,22 @@ FX_INLINE void sliding_run(const FxC *a, const FxC *b, int n, int m, int more, F
 // lag, the shifts along the crossline; rows of the common core are added up as they come.
 static void lag_rows(FxPatch patch, FxRect centres, FxShape s, int lag_il, FxC *rows)
 {
-    int m_il = 2 * s.il + 1 - lag_il, n_il = centres.il1 - centres.il0;
-    int n_xl = centres.xl1 - centres.xl0;
-    for (int r = 0; r < n_il + m_il - 1; r++) {
+    const int m_il = 2 * s.il + 1 - lag_il, n_il = centres.il1 - centres.il0;
+    const int n_xl = centres.xl1 - centres.xl0, width = 2 * s.xl + 1;
+    for (int r = 0, block; r < n_il + m_il - 1; r += block) {
         int core = n_il >= m_il && r >= m_il - 1 && r < n_il;
         int slot = r < m_il - 1 || n_il < m_il ? r : core ? m_il - 1 : r - (n_il - m_il);
         const FxC *row = patch.at + (ptrdiff_t)(centres.il0 - s.il + r) * patch.width;
-        FxC *out = rows + (size_t)slot * (2 * s.xl + 1) * (2 * s.xl + 1);
+        FxC *out = rows + (size_t)slot * width * width;
+        block = !core ? 1 : n_il - r < ROWS ? n_il - r : ROWS;
         for (int lag_xl = lag_il == 0 ? 0 : -2 * s.xl; lag_xl <= 2 * s.xl; lag_xl++) {
-            int m_xl = 2 * s.xl + 1 - abs(lag_xl);
+            int m_xl = width - abs(lag_xl), more = core && r > m_il - 1;
             const FxC *a = row + centres.xl0 - s.xl + (lag_xl < 0 ? -lag_xl : 0);
             const FxC *b = a + (ptrdiff_t)lag_il * patch.width + lag_xl;
-            sliding_run(a, b, n_xl, m_xl, core && r > m_il - 1, out);
+            if (block == ROWS)
+                sliding_run(a, b, n_xl, m_xl, ROWS, patch.width, more, out);
+            else
+                sliding_run(a, b, n_xl, m_xl, block, patch.width, more, out);
             out += m_xl;
         }
     }
@@ -134,17 +158,14 @@ void fx_autocorrelation(FxPatch patch, FxRect w, FxShape s, FxC *cov)
     const int width = 2 * s.xl + 1, height = 2 * s.il + 1;
     for (int lag_il = 0; lag_il < height; lag_il++)
         for (int lag_xl = lag_il == 0 ? 0 : 1 - width; lag_xl < width; lag_xl++) {
-            FxC sum = {{0}, {0}};
             int first = lag_xl < 0 ? -lag_xl : 0, n = w.xl1 - w.xl0 - abs(lag_xl);
-            for (int il = w.il0; il + lag_il < w.il1; il++) {
-                const FxC *a = patch.at + (ptrdiff_t)il * patch.width + w.xl0 + first;
-                FxC run = correlate_run(a, a + lag_il * patch.width + lag_xl, n);
-                add(&sum, &run);
-            }
+            const FxC *a = patch.at + (ptrdiff_t)w.il0 * patch.width + w.xl0 + first;
+            FxC sum = correlate_run(a, a + lag_il * patch.width + lag_xl, n,
+                                    w.il1 - w.il0 - lag_il, patch.width);
             for (int il = 0; il < height - lag_il; il++)
                 for (int xl = first; xl < width && xl + lag_xl < width; xl++) {
-                    int a = il * width + xl;
-                    cov[(size_t)a * s.size + a + lag_il * width + lag_xl] = sum;
+                    int number = il * width + xl;
+                    cov[(size_t)number * s.size + number + lag_il * width + lag_xl] = sum;
                 }
         }
 }

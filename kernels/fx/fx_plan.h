@@ -28,10 +28,12 @@ typedef struct FxWork {
     guint64 used;      // clock of the last use
 } FxWork;
 
+enum { FX_RUN = 64 }; // neighbouring traces that go back to time together
+
 typedef struct FxThread {
     float *trace;           // nfft
     fftwf_complex *spectrum; // nfft / 2 + 1
-    FxC *sum;               // batches
+    FxC *sum;               // [FX_RUN traces][batches]
     FxScratch scratch;
     gsize scratch_bytes, sum_count;
 } FxThread;

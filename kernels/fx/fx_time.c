@@ -120,28 +120,38 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
 
 // --- back -----------------------------------------------------------------------------------------
 
-// Spectrum of one trace, blended over the spatial windows in ascending order, into the half spectrum.
-static void blend_trace(const FxWork *w, FxThread *thread, int k, int il, int xl)
+// Spectra of n neighbouring traces, blended over the spatial windows in ascending order, into
+// thread->sum: [trace][batch].
+static void blend_run(const FxWork *w, FxThread *thread, int k, int il, int xl, int n)
 {
     const LithoFxAxis *a = w->g.axis;
     const gsize pitch = (gsize)a[0].length * a[1].length;
-    memset(thread->sum, 0, sizeof(FxC) * w->batches);
+    memset(thread->sum, 0, sizeof(FxC) * w->batches * n);
     for (int i = litho_fx_first(a[0], il); i <= litho_fx_last(a[0], il); i++)
-        for (int j = litho_fx_first(a[1], xl); j <= litho_fx_last(a[1], xl); j++) {
-            float weight = litho_fx_weight(a[0], i, il) * litho_fx_weight(a[1], j, xl);
-            const FxC *from = w->filtered[fx_unit(&w->g, k, i, j)] +
-                              (gsize)(il - litho_fx_start(a[0], i)) * a[1].length + xl -
-                              litho_fx_start(a[1], j);
-            for (int b = 0; b < w->batches; b++) {
-                thread->sum[b].re += weight * from[b * pitch].re;
-                thread->sum[b].im += weight * from[b * pitch].im;
-            }
+        for (int j = litho_fx_first(a[1], xl); j <= litho_fx_last(a[1], xl + n - 1); j++) {
+            const int start = litho_fx_start(a[1], j);
+            const int lo = MAX(xl, start), hi = MIN(xl + n, start + a[1].length);
+            const float weight_il = litho_fx_weight(a[0], i, il);
+            const FxC *from = w->filtered[fx_unit(&w->g, k, i, j)] - start +
+                              (gsize)(il - litho_fx_start(a[0], i)) * a[1].length;
+            for (int b = 0; b < w->batches; b++, from += pitch)
+                for (int x = lo; x < hi; x++) {
+                    FxC *sum = &thread->sum[(gsize)(x - xl) * w->batches + b];
+                    const float weight = weight_il * litho_fx_weight(a[1], j, x);
+                    sum->re += weight * from[x].re;
+                    sum->im += weight * from[x].im;
+                }
         }
+}
+
+// Blended lanes of one trace into the half spectrum.
+static void spread_bins(const FxWork *w, FxThread *thread, const FxC *sum)
+{
     memset(thread->spectrum, 0, (w->g.nfft / 2 + 1) * sizeof *thread->spectrum);
     fftwf_complex *out = thread->spectrum + w->g.bin;
     for (int b = 0; b < w->batches; b++, out += FX_LANES) {
         float lanes[2 * FX_LANES];
-        memcpy(lanes, &thread->sum[b], sizeof lanes);
+        memcpy(lanes, &sum[b], sizeof lanes);
         for (int l = 0; l < MIN(FX_LANES, w->g.bins - b * FX_LANES); l++) {
             out[l][0] = lanes[l];
             out[l][1] = lanes[FX_LANES + l];
@@ -152,8 +162,14 @@ static void blend_trace(const FxWork *w, FxThread *thread, int k, int il, int xl
         thread->spectrum[w->g.nfft / 2][1] = 0;
 }
 
+static gboolean is_present(const FxWork *w, int k, int il, int xl)
+{
+    gsize trace = (gsize)(il - w->held.il0) * fx_width(w->held) + xl - w->held.xl0;
+    return w->present[(gsize)k * fx_area(w->held) + trace];
+}
+
 // Adds the share of time window k to one output trace, which starts as the input.
-static void add_window(const FxPart *part, FxThread *thread, int k, int il, int xl)
+static void add_window(const FxPart *part, FxThread *thread, int k, int il, int xl, const FxC *sum)
 {
     const FxWork *w = part->work;
     const LithoFxAxis axis = w->g.axis[2];
@@ -161,11 +177,10 @@ static void add_window(const FxPart *part, FxThread *thread, int k, int il, int 
     const int start = litho_fx_start(axis, k);
     const int lo = MAX((int)part->region.lo[2], start);
     const int hi = MIN((int)part->region.hi[2], start + axis.length);
-    gsize trace = (gsize)(il - w->held.il0) * fx_width(w->held) + xl - w->held.xl0;
-    gboolean present = w->present[(gsize)k * fx_area(w->held) + trace];
+    const gboolean present = is_present(w, k, il, xl);
     if (!present && !part->params->fill_dead)
         return;
-    blend_trace(w, thread, k, il, xl);
+    spread_bins(w, thread, sum);
     fftwf_execute_dft_c2r(part->plan->inverse, thread->spectrum, thread->trace);
     const gboolean whole = !present || part->params->outband == LITHO_FX_MUTE;
     const float scale = 1.0f / w->g.nfft, *weight = w->weights + (gsize)k * axis.length - start;
@@ -200,13 +215,18 @@ static void mark_filled(const FxPart *part, int il, int xl)
 static int inverse_row(const FxPart *part, FxThread *thread, int il)
 {
     int done = 0;
-    for (int xl = (int)part->region.lo[1]; xl < part->region.hi[1]; xl++) {
-        if (part->fresh)
-            copy_input(part, il, xl);
-        for (int k = part->first; k <= part->last; k++, done++)
-            add_window(part, thread, k, il, xl);
-        if (part->params->fill_dead)
-            mark_filled(part, il, xl);
+    for (int xl = (int)part->region.lo[1]; xl < part->region.hi[1]; xl += FX_RUN) {
+        const int n = MIN(FX_RUN, (int)part->region.hi[1] - xl);
+        for (int x = xl; part->fresh && x < xl + n; x++)
+            copy_input(part, il, x);
+        for (int k = part->first; k <= part->last; k++, done += n) {
+            blend_run(part->work, thread, k, il, xl, n);
+            for (int x = xl; x < xl + n; x++)
+                add_window(part, thread, k, il, x,
+                           thread->sum + (gsize)(x - xl) * part->work->batches);
+        }
+        for (int x = xl; part->params->fill_dead && x < xl + n; x++)
+            mark_filled(part, il, x);
     }
     return done;
 }
