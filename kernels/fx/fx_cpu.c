@@ -14,6 +14,22 @@
 #include "core/error.h"
 #include "kernels/fx/fx_plan.h"
 
+// The arithmetic for newer vector units, present in builds for any x86-64 (meson.build).
+typedef void FxFilter(const FxWindow *window, FxScratch *scratch, FxCounts *counts);
+FxFilter fx_filter_window_avx2 __attribute__((weak));
+FxFilter fx_filter_window_avx512 __attribute__((weak));
+
+static FxFilter *best_filter(void)
+{
+#ifdef __x86_64__
+    if (fx_filter_window_avx512 && __builtin_cpu_supports("avx512f"))
+        return fx_filter_window_avx512;
+    if (fx_filter_window_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return fx_filter_window_avx2;
+#endif
+    return fx_filter_window;
+}
+
 static guint64 budget_bytes(void)
 {
     guint64 memory = (guint64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -32,6 +48,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
     p->grid = *in;
     p->nfft = nfft;
     p->budget = budget_bytes();
+    p->filter = best_filter();
     if (trace && spectrum) {
         p->forward = fftwf_plan_dft_r2c_1d(nfft, trace, spectrum, FFTW_ESTIMATE);
         p->inverse = fftwf_plan_dft_c2r_1d(nfft, spectrum, trace, FFTW_ESTIMATE);
@@ -198,7 +215,7 @@ static void run_task(const FxPart *part, const Task *task, FxScratch *scratch)
         .out = w->filtered[unit] +
                (gsize)w->g.axis[0].length * w->g.axis[1].length * task->batch,
     };
-    fx_filter_window(&window, scratch, &w->counts[cell]);
+    part->plan->filter(&window, scratch, &w->counts[cell]);
     w->ready[cell] = 1;
 }
 

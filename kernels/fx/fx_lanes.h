@@ -12,6 +12,9 @@
 //
 // Scratch memory belongs to one thread. No function here allocates or fails.
 
+// Vectors are passed between inlined functions only: how a call would pass them is of no concern.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 enum { FX_LANES = 16 };
 
 typedef float FxV __attribute__((vector_size(4 * FX_LANES)));

@@ -44,6 +44,7 @@ typedef struct FxPlan {
     LithoGrid grid;
     int nfft;
     fftwf_plan forward, inverse;
+    void (*filter)(const FxWindow *window, FxScratch *scratch, FxCounts *counts);
     FxThread *threads;
     int n_threads;
     FxWork *works[FX_MAX_WORKS];

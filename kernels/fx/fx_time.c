@@ -131,15 +131,16 @@ static void blend_run(const FxWork *w, FxThread *thread, int k, int il, int xl, 
         for (int j = litho_fx_first(a[1], xl); j <= litho_fx_last(a[1], xl + n - 1); j++) {
             const int start = litho_fx_start(a[1], j);
             const int lo = MAX(xl, start), hi = MIN(xl + n, start + a[1].length);
-            const float weight_il = litho_fx_weight(a[0], i, il);
+            float weight[FX_RUN];
+            for (int x = lo; x < hi; x++)
+                weight[x - xl] = litho_fx_weight(a[0], i, il) * litho_fx_weight(a[1], j, x);
             const FxC *from = w->filtered[fx_unit(&w->g, k, i, j)] - start +
                               (gsize)(il - litho_fx_start(a[0], i)) * a[1].length;
             for (int b = 0; b < w->batches; b++, from += pitch)
                 for (int x = lo; x < hi; x++) {
                     FxC *sum = &thread->sum[(gsize)(x - xl) * w->batches + b];
-                    const float weight = weight_il * litho_fx_weight(a[1], j, x);
-                    sum->re += weight * from[x].re;
-                    sum->im += weight * from[x].im;
+                    sum->re += weight[x - xl] * from[x].re;
+                    sum->im += weight[x - xl] * from[x].im;
                 }
         }
 }
