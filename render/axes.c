@@ -139,7 +139,8 @@ LithoFrame litho_axes_layout_scene(const LithoAxesStyle *style, LithoRect area, 
 typedef struct Edge {
     LithoTicks ticks;
     LithoAxisText text;
-    double from, to; // displayed numbers at the rectangle's left/top and right/bottom
+    double from, to;  // displayed numbers at the rectangle's left/top and right/bottom
+    double low, high; // and where the survey begins and ends in between
     double start, length;
 } Edge;
 
@@ -158,6 +159,8 @@ static Edge edge_of(const LithoAxesStyle *style, const LithoGrid *grid, const Li
     // Numbers beyond the survey mean nothing: ticks only where there are data.
     double low = litho_axis_value(a, CLAMP(MIN(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
     double high = litho_axis_value(a, CLAMP(MAX(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
+    edge.low = MIN(low, high);
+    edge.high = MAX(low, high);
     double share = edge.to != edge.from ? fabs((high - low) / (edge.to - edge.from)) : 1;
     edge.ticks = litho_ticks(low, high, MAX(edge.length * share / apart, 1.01), edge.text.whole);
     return edge;
@@ -176,11 +179,6 @@ guint litho_axes_grid_positions(const LithoAxesStyle *style, const LithoGrid *gr
     for (guint k = 0; k < n; k++)
         at[k] = edge_pixel(&edge, edge.ticks.value[k]);
     return n;
-}
-
-static gboolean on_edge(const Edge *edge, double at)
-{
-    return at >= edge->start - 0.01 && at <= edge->start + edge->length + 0.01;
 }
 
 // Middle of a pixel, so that a stroke of one pixel is sharp.
@@ -208,13 +206,10 @@ static void minor_ticks(cairo_t *cr, const LithoSliceMap *map, const Edge *edge,
     if (t->n == 0 || step / fabs(edge->to - edge->from) * edge->length < 4)
         return;
     double low = MIN(edge->from, edge->to), high = MAX(edge->from, edge->to);
-    low = MAX(low, t->value[0] - t->step);
-    high = MIN(high, t->value[t->n - 1] + t->step);
-    for (double k = ceil(low / step); k * step <= high; k++) {
-        double at = edge_pixel(edge, k * step);
-        if (on_edge(edge, at))
-            tick_mark(cr, map, vertical, at, MINOR_TICK);
-    }
+    low = MAX(low, edge->low);
+    high = MIN(high, edge->high);
+    for (double k = ceil(low / step - 1e-9); k * step <= high; k++)
+        tick_mark(cr, map, vertical, edge_pixel(edge, k * step), MINOR_TICK);
 }
 
 static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,

@@ -62,7 +62,8 @@ static void lch_to_srgb(Lch c, double rgb[3])
 // --- the constructions --------------------------------------------------------------------------
 
 // Two branches of constant hue that leave a neutral middle. Lightness runs linearly with distance
-// from the middle (equal steps look equal); chroma rises as fast as the gamut lets it.
+// from the middle (equal steps look equal); chroma follows a parabola that peaks at 0.735 of the way
+// and stays inside the gamut for the values below: cut-off chroma would show as a false edge.
 typedef struct Diverging {
     double negative_hue, positive_hue, middle_L, end_L, chroma;
 } Diverging;
@@ -88,9 +89,9 @@ typedef struct Recipe {
 } Recipe;
 
 static const Recipe recipes[] = {
-    // Hues 262 and 27: Oklab's blue and red primaries, apart for every common colour blindness.
+    // Hues 257 and 27, near the blue and red primaries: apart for every common colour blindness.
     {"blue-white-red", "Blue, white, red (perceptual)", TRUE,
-     .two = &(const Diverging){262, 27, 0.985, 0.36, 0.24}},
+     .two = &(const Diverging){257, 27, 0.985, 0.36, 0.16}},
     {"grey", "Grey", TRUE, .classic = &(const Classic){2, {{0, 0, 0}, {1, 1, 1}}}},
     {"red-white-blue", "Red, white, blue (classic)", TRUE,
      .classic = &(const Classic){3, {{0.75, 0, 0}, {1, 1, 1}, {0, 0, 0.75}}}},
@@ -100,19 +101,19 @@ static const Recipe recipes[] = {
     {"seismic", "Seismic (saturated)", TRUE,
      .classic = &(const Classic){5, {{0, 0, 0.3}, {0, 0, 1}, {1, 1, 1}, {1, 0, 0}, {0.5, 0, 0}}}},
     {"purple-white-green", "Purple, white, green", TRUE,
-     .two = &(const Diverging){315, 150, 0.985, 0.36, 0.2}},
+     .two = &(const Diverging){315, 150, 0.985, 0.36, 0.115}},
     {"blue-black-amber", "Blue, black, amber", TRUE,
-     .two = &(const Diverging){245, 75, 0.16, 0.9, 0.19}},
+     .two = &(const Diverging){245, 75, 0.16, 0.8, 0.11}},
     {"white-black", "Grey, reversed", TRUE, .classic = &(const Classic){2, {{1, 1, 1}, {0, 0, 0}}}},
     {"lagoon", "Lagoon (energy)", FALSE,
-     .one = &(const Sequential){5, {{0.22, 0.10, 305}, {0.40, 0.13, 275}, {0.58, 0.10, 205},
-                                    {0.76, 0.16, 148}, {0.94, 0.18, 105}}}},
+     .one = &(const Sequential){5, {{0.22, 0.10, 305}, {0.40, 0.11, 275}, {0.58, 0.085, 215},
+                                    {0.76, 0.13, 155}, {0.94, 0.16, 108}}}},
     {"ember", "Ember (energy)", FALSE,
-     .one = &(const Sequential){5, {{0.12, 0.04, 290}, {0.33, 0.15, 325}, {0.54, 0.2, 382},
-                                    {0.75, 0.17, 415}, {0.97, 0.09, 465}}}},
+     .one = &(const Sequential){5, {{0.12, 0.04, 290}, {0.33, 0.13, 325}, {0.54, 0.185, 378},
+                                    {0.75, 0.15, 415}, {0.97, 0.06, 465}}}},
     {"velocity", "Velocity", FALSE,
-     .one = &(const Sequential){5, {{0.34, 0.18, 275}, {0.49, 0.13, 235}, {0.64, 0.14, 160},
-                                    {0.79, 0.16, 100}, {0.93, 0.10, 70}}}},
+     .one = &(const Sequential){5, {{0.34, 0.16, 275}, {0.49, 0.10, 235}, {0.64, 0.10, 170},
+                                    {0.79, 0.13, 108}, {0.93, 0.055, 75}}}},
     {"ink", "Ink on paper", FALSE,
      .one = &(const Sequential){2, {{0.98, 0.0, 250}, {0.2, 0.05, 250}}}},
 };
@@ -120,7 +121,8 @@ static const Recipe recipes[] = {
 static void diverging_at(const Diverging *d, double t, double rgb[3])
 {
     double u = fabs(2 * t - 1);
-    Lch c = {d->middle_L + (d->end_L - d->middle_L) * u, d->chroma * (1 - pow(1 - u, 1.6)),
+    double w = 0.68 * u;
+    Lch c = {d->middle_L + (d->end_L - d->middle_L) * u, d->chroma * 4 * w * (1 - w),
              t < 0.5 ? d->negative_hue : d->positive_hue};
     lch_to_srgb(c, rgb);
 }

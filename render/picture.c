@@ -198,25 +198,20 @@ static char *panel_title(const LithoPicture *picture, const LithoPanel *panel)
     return g_strdup_printf("%s, %s", litho_show_name(panel->show), slice);
 }
 
-// "clip 99 % = 1.83", "removed x4".
+// "clip 99 % = 1.83"; REMOVED with a gain of its own: "shown ×4, clip 0.458".
 static char *panel_note(const LithoPicture *picture, const LithoPanel *panel)
 {
     double lo, hi, gain = picture->look.removed_gain;
     litho_look_range(&picture->look, panel->show, &lo, &hi);
-    g_autofree char *high = litho_format_amplitude(hi);
-    GString *s = g_string_new(NULL);
+    g_autofree char *low = litho_format_amplitude(lo), *high = litho_format_amplitude(hi);
+    const char *space = picture->unit ? " " : "", *unit = picture->unit ? picture->unit : "";
+    if (lo != -hi)
+        return g_strdup_printf("%s to %s%s%s", low, high, space, unit);
     if (panel->show == LITHO_SHOW_REMOVED && gain > 0 && gain != 1)
-        g_string_append_printf(s, "×%g, ", gain);
-    if (lo == -hi) {
-        g_string_append_printf(s, "clip %s%s%s", picture->clip_note ? picture->clip_note : "",
-                               picture->clip_note ? " = " : "", high);
-    } else {
-        g_autofree char *low = litho_format_amplitude(lo);
-        g_string_append_printf(s, "%s to %s", low, high);
-    }
-    if (picture->unit)
-        g_string_append_printf(s, " %s", picture->unit);
-    return g_string_free(s, FALSE);
+        return g_strdup_printf("shown ×%g, clip %s%s%s", gain, high, space, unit);
+    if (picture->clip_note)
+        return g_strdup_printf("clip %s = %s%s%s", picture->clip_note, high, space, unit);
+    return g_strdup_printf("clip %s%s%s", high, space, unit);
 }
 
 static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const LithoPanel *panel,

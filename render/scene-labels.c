@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-// Text around the box of the 3-D scene. Which edges carry numbers follows the camera: the two lower
-// front edges and the vertical edge at the left, so that text never lies over data.
+// Text around the box of the 3-D scene. Which edges carry numbers follows the camera: edges of the
+// silhouette only, so that text never lies over data; of those the lower ones and the left one.
 
 static double font_size(const LithoAxesStyle *style)
 {
@@ -39,6 +39,28 @@ typedef struct Edge {
     double x0, y0, x1, y1;     // pixels
     double out_x, out_y;       // unit vector away from the box on screen
 } Edge;
+
+// TRUE when the face of the box at the low or high end of `axis` is turned to the eye.
+static gboolean face_visible(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                             int axis, gboolean high)
+{
+    double origin[3], direction[3];
+    litho_scene_ray(grid, view, rect, rect.x + rect.w / 2, rect.y + rect.h / 2, origin, direction);
+    return high ? origin[axis] > grid->axis[axis].n - 0.5 : origin[axis] < -0.5;
+}
+
+// An edge lies on the silhouette when one of its two faces is seen and the other is not.
+static gboolean on_silhouette(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
+                              int axis, int corner)
+{
+    gboolean seen[2];
+    for (int k = 0, bit = 0; k < 3; k++)
+        if (k != axis) {
+            seen[bit] = face_visible(grid, view, rect, k, corner >> bit & 1);
+            bit++;
+        }
+    return seen[0] != seen[1];
+}
 
 // The four edges parallel to `axis`; FALSE when one lies behind the eye.
 static gboolean make_edge(const LithoGrid *grid, const double m[16], LithoRect rect, int axis,
@@ -189,7 +211,8 @@ void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const Lit
             Edge best = {0}, edge;
             gboolean found = FALSE, below = view->camera.pitch < 0;
             for (int corner = 0; corner < 4; corner++) {
-                if (!make_edge(grid, m, rect, axis, corner, &edge))
+                if (!on_silhouette(grid, view, rect, axis, corner) ||
+                    !make_edge(grid, m, rect, axis, corner, &edge))
                     continue;
                 if (!found || edge_rank(&edge, below) < edge_rank(&best, below)) {
                     best = edge;

@@ -165,11 +165,39 @@ gboolean litho_scene_project(const double matrix[16], LithoRect rect, const doub
 
 // --- camera -------------------------------------------------------------------------------------
 
-static const LithoCamera first_camera = {.yaw = -33, .pitch = 24, .distance = 5.6};
+static const double first_pitch = 24, first_turn = 33, standard_distance = 6.5;
+
+// Moves the camera away until the whole box lies in the inner 80 % of a panel of usual shape.
+static void fit_distance(const LithoGrid *grid, LithoSceneView *view)
+{
+    const LithoRect panel = {-1.3, -1, 2.6, 2};
+    double m[16], x, y;
+    for (view->camera.distance = 2; view->camera.distance < 20; view->camera.distance *= 1.03) {
+        gboolean inside = TRUE;
+        litho_scene_matrix(grid, view, panel, m);
+        for (int c = 0; c < 8 && inside; c++) {
+            double corner[3];
+            for (int k = 0; k < 3; k++)
+                corner[k] = c >> k & 1 ? grid->axis[k].n - 0.5 : -0.5;
+            inside = litho_scene_project(m, panel, corner, &x, &y, NULL) && fabs(x) < 1.04 &&
+                     fabs(y) < 0.8;
+        }
+        if (inside)
+            return;
+    }
+}
 
 LithoSceneView litho_scene_view(const LithoGrid *grid)
 {
-    LithoSceneView view = {.camera = first_camera, .visible = {TRUE, TRUE, TRUE}};
+    LithoSceneView view = {.camera = {.pitch = first_pitch},
+                           .visible = {TRUE, TRUE, TRUE}};
+    // Turned against the survey's own lines: a section seen edge-on shows nothing.
+    double world[16];
+    world_matrix(grid, &view, world);
+    double azimuth = atan2(world[0], world[1]) * 180 / G_PI; // of growing inline numbers
+    gboolean xline_right = world[4] * world[1] - world[5] * world[0] > 0;
+    view.camera.yaw = azimuth + (xline_right ? -first_turn : first_turn);
+    fit_distance(grid, &view);
     for (int k = 0; k < 3; k++)
         view.index[k] = grid->axis[k].n / 2;
     return view;
@@ -204,7 +232,8 @@ void litho_camera_look(LithoCamera *camera, char direction)
         char key;
         double yaw, pitch;
     } known[] = {{'n', 0, 4}, {'e', 90, 4}, {'s', 180, 4}, {'w', 270, 4}, {'t', 0, 89}};
-    *camera = first_camera;
+    memset(camera->target, 0, sizeof camera->target);
+    camera->distance = standard_distance;
     for (guint k = 0; k < G_N_ELEMENTS(known); k++)
         if (known[k].key == direction) {
             camera->yaw = known[k].yaw;
@@ -214,9 +243,8 @@ void litho_camera_look(LithoCamera *camera, char direction)
 
 // --- picking ------------------------------------------------------------------------------------
 
-// Ray through a pixel in index coordinates: origin (the eye) and direction.
-static void pixel_ray(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, double x,
-                      double y, double origin[3], double direction[3])
+void litho_scene_ray(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, double x,
+                     double y, double origin[3], double direction[3])
 {
     double world[16], eye[3], right[3], up[3], forward[3], d[3];
     world_matrix(grid, view, world);
@@ -236,7 +264,7 @@ gboolean litho_scene_pick(const LithoGrid *grid, const LithoSceneView *view, Lit
     double o[3], d[3], best = G_MAXDOUBLE;
     if (!litho_rect_contains(rect, x, y))
         return FALSE;
-    pixel_ray(grid, view, rect, x, y, o, d);
+    litho_scene_ray(grid, view, rect, x, y, o, d);
     for (int axis = 0; axis < 3; axis++) {
         double t = d[axis] != 0 ? (view->index[axis] - o[axis]) / d[axis] : -1;
         if (!view->visible[axis] || !(t > 0) || t >= best)

@@ -24,13 +24,14 @@ typedef struct LithoSceneView {
                          // time, the true ratio for depth (0.2 to 1.2)
 } LithoSceneView;
 
-// Middle slices, all visible, seen from the south-east and above, whole box in view.
+// Middle slices, all visible, whole box in view from above; turned by 33 degrees against the
+// survey's inlines, first inline in front.
 LithoSceneView litho_scene_view(const LithoGrid *grid);
 // Mouse: pixels moved. Orbit keeps the target; pan moves it in the picture plane.
 void litho_camera_orbit(LithoCamera *camera, double dx, double dy);
 void litho_camera_pan(LithoCamera *camera, LithoRect rect, double dx, double dy);
 void litho_camera_zoom(LithoCamera *camera, double factor); // > 1 closer
-// Standard directions: 'n', 's', 'e', 'w' (looking that way), 't' from the top, 'd' default.
+// Standard directions: 'n', 's', 'e', 'w' (looking that way), 't' from the top; whole box in view.
 void litho_camera_look(LithoCamera *camera, char direction);
 
 // Column-major matrix: fractional indices (inline, crossline, sample, 1) -> clip space.
@@ -41,6 +42,10 @@ void litho_scene_world(const LithoGrid *grid, const LithoSceneView *view, double
 // Indices -> pixel; FALSE when behind the eye. `depth` (may be NULL) grows away from it.
 gboolean litho_scene_project(const double matrix[16], LithoRect rect, const double index[3],
                              double *x, double *y, double *depth);
+
+// Ray through a pixel in index coordinates: the eye and a direction of any length.
+void litho_scene_ray(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, double x,
+                     double y, double origin[3], double direction[3]);
 
 typedef struct LithoScenePick {
     int axis;         // slice that was hit

@@ -103,8 +103,10 @@ void litho_format_number(char *out, gsize size, double value, double step)
         return;
     }
     step = step > 0 ? step : 1;
-    if (fabs(value) < step * 1e-6)
-        value = 0;
+    if (fabs(value) < step * 1e-6) {
+        g_strlcpy(out, "0", size);
+        return;
+    }
     if (fabs(value) >= 1e7 || step < 1e-4) {
         int digits = value == 0 ? 0 : (int)floor(log10(fabs(value))) - (int)floor(log10(step));
         if (value == 0)
