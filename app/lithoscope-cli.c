@@ -11,6 +11,7 @@ static const LithoCommand commands[] = {
     {"list", litho_cli_list, "operators and their parameters"},
     {"run", litho_cli_run, "apply an operator or a recipe to a survey"},
     {"synth", litho_cli_synth, "generate a cube with known truth"},
+    {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
     {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
     {NULL},
 };

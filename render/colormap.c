@@ -91,7 +91,7 @@ typedef struct Recipe {
 static const Recipe recipes[] = {
     // Hues 257 and 27, near the blue and red primaries: apart for every common colour blindness.
     {"blue-white-red", "Blue, white, red (perceptual)", TRUE,
-     .two = &(const Diverging){257, 27, 0.985, 0.36, 0.16}},
+     .two = &(const Diverging){257, 27, 0.985, 0.37, 0.155}},
     {"grey", "Grey", TRUE, .classic = &(const Classic){2, {{0, 0, 0}, {1, 1, 1}}}},
     {"red-white-blue", "Red, white, blue (classic)", TRUE,
      .classic = &(const Classic){3, {{0.75, 0, 0}, {1, 1, 1}, {0, 0, 0.75}}}},

@@ -12,8 +12,12 @@
 #include "core/error.h"
 #include "render/raster.h"
 
-// Pixels per point of the sections inside PDF and SVG: 216 per inch, sharp in print.
-static const double vector_scale = 3;
+// Pixels per point of the sections inside PDF and SVG: 216 per inch, sharp in print; less for large
+// pages, so that a file stays below a few megabytes.
+static double vector_scale(const LithoPicture *picture)
+{
+    return CLAMP(sqrt(4e6 / (picture->width * picture->height)), 1.5, 3);
+}
 
 void litho_picture_init(LithoPicture *picture, const LithoCube *input, const LithoCube *output)
 {
@@ -374,7 +378,7 @@ static gboolean save_vector(const LithoPicture *picture, const char *path, gbool
                                        p.caption ? p.caption : "");
     }
     cairo_t *cr = cairo_create(surface);
-    gboolean ok = draw(cr, &p, vector_scale, error);
+    gboolean ok = draw(cr, &p, vector_scale(&p), error);
     cairo_show_page(cr);
     cairo_destroy(cr);
     cairo_surface_finish(surface);

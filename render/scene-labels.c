@@ -148,11 +148,11 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
     double x = (edge->x0 + edge->x1) / 2 + edge->out_x * away;
     double y = (edge->y0 + edge->y1) / 2 + edge->out_y * away;
     cairo_save(cr);
-    // Along the edge, readable from the right or from below.
+    // Along the edge, read from left to right, steep ones from below.
     double angle = atan2(edge->y1 - edge->y0, edge->x1 - edge->x0);
-    if (angle > G_PI / 2 - 1e-6)
+    if (angle > 0.4 * G_PI)
         angle -= G_PI;
-    if (angle < -G_PI / 2 - 1e-6)
+    if (angle < -0.6 * G_PI)
         angle += G_PI;
     if (length > e.x_advance + size) {
         cairo_translate(cr, x, y);
@@ -168,11 +168,11 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
 {
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
         return;
-    double size = font_size(style), r = 1.7 * size;
-    double x = rect.x + rect.w - r - 1.2 * size, y = rect.y + r + 1.5 * size;
+    double size = font_size(style), r = 2 * size;
+    double x = rect.x + rect.w - r - 2 * size, y = rect.y + r + 1.2 * size;
     double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
     // North on screen: to the left by sin(yaw), up by cos(yaw), foreshortened by the pitch.
-    double flat = MAX(fabs(tilt), 0.25) * (tilt < 0 ? -1 : 1);
+    double flat = MAX(fabs(tilt), 0.4) * (tilt < 0 ? -1 : 1);
     double nx = -sin(yaw), ny = -cos(yaw) * flat, ex = cos(yaw), ey = -sin(yaw) * flat;
     const double *ink = style->ink, alpha = ink[3] > 0 ? ink[3] : 1;
     cairo_set_line_width(cr, 1);

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/qc.h"
+#include "core/survey.h"
+#include "render/picture.h"
+
+typedef struct Render {
+    LithoOpenOptions open;
+    char *out, *against, *colormap, *size, *title, *progress;
+    char **slices[3];      // --inline, --xline, --time or --depth; each may be given several times
+    char **depths;
+    double clip, scale, gain;
+    gboolean scene, wiggle, grid, nearest, cpu;
+    double width, height;  // from --size
+    const LithoColormap *map;
+} Render;
+
+typedef struct Wanted {
+    int axis;
+    gint64 index;
+} Wanted;
+
+// --- which slices -------------------------------------------------------------------------------
+
+// A time with "s" or "ms" behind; without a unit seconds, or ms where no record lasts as many
+// seconds. Depths and line numbers are plain.
+static gboolean parse_value(const LithoGrid *grid, int axis, const char *text, double *value)
+{
+    char *end;
+    *value = g_ascii_strtod(text, &end);
+    if (end == text || !isfinite(*value))
+        return FALSE;
+    end += strspn(end, " ");
+    const LithoAxis *a = &grid->axis[axis];
+    if (axis != LITHO_SAMPLE || grid->is_depth)
+        return *end == 0 || (axis == LITHO_SAMPLE && strcmp(end, "m") == 0);
+    double last = MAX(fabs(a->first), fabs(litho_axis_value(a, (double)a->n - 1)));
+    if (strcmp(end, "ms") == 0 || (*end == 0 && fabs(*value) > last + fabs(a->step)))
+        *value /= 1000;
+    return *end == 0 || strcmp(end, "ms") == 0 || strcmp(end, "s") == 0;
+}
+
+static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gint64 *index,
+                           GError **error)
+{
+    static const char *const names[] = {"inline", "crossline", "time"};
+    const char *name = axis == LITHO_SAMPLE && grid->is_depth ? "depth" : names[axis];
+    const LithoAxis *a = &grid->axis[axis];
+    double value;
+    if (!parse_value(grid, axis, text, &value)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "'%s' is not a number of %s", text,
+                    name);
+        return FALSE;
+    }
+    double at = litho_axis_index(a, value);
+    *index = (gint64)floor(at + 0.5);
+    if (*index < 0 || *index >= a->n) {
+        double last = litho_axis_value(a, (double)a->n - 1);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "there is no %s %.10g; the file has %.10g to %.10g%s%s", name, value,
+                    MIN(a->first, last), MAX(a->first, last), *a->unit ? " " : "", a->unit);
+        return FALSE;
+    }
+    if (fabs(at - (double)*index) > 1e-3)
+        fprintf(stderr, "note: the nearest %s to %.10g is %.10g\n", name, value,
+                litho_axis_value(a, (double)*index));
+    return TRUE;
+}
+
+static GArray *wanted_slices(const Render *r, const LithoGrid *grid, GError **error)
+{
+    g_autoptr(GArray) wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
+    if (grid->is_depth ? r->slices[LITHO_SAMPLE] != NULL : r->depths != NULL) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "this file is in %s: use --%s",
+                    grid->is_depth ? "depth" : "time", grid->is_depth ? "depth" : "time");
+        return NULL;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        char **list = axis == LITHO_SAMPLE && grid->is_depth ? r->depths : r->slices[axis];
+        for (int k = 0; list && list[k]; k++) {
+            Wanted w = {.axis = axis};
+            if (!find_slice(grid, axis, list[k], &w.index, error))
+                return NULL;
+            g_array_append_val(wanted, w);
+        }
+    }
+    if (wanted->len == 0 && !r->scene) { // nothing said: the middle line
+        Wanted w = {.axis = grid->axis[0].n > 1 || grid->axis[1].n > 1 ? LITHO_INLINE : LITHO_XLINE,
+                    .index = grid->axis[0].n / 2};
+        g_array_append_val(wanted, w);
+    }
+    guint panels = (wanted->len + (r->scene != 0)) * (r->against ? 3 : 1);
+    if (panels > LITHO_PICTURE_PANELS) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "%u panels were asked for; a picture holds %d", panels, LITHO_PICTURE_PANELS);
+        return NULL;
+    }
+    return g_steal_pointer(&wanted);
+}
+
+// --- data ---------------------------------------------------------------------------------------
+
+// The whole survey where memory allows, so that the clip is the whole cube's; else the smallest box
+// around the slices.
+static LithoBox box_to_read(const LithoGrid *grid, const GArray *wanted, gboolean scene,
+                            int n_files)
+{
+    LithoBox full = litho_box_full(grid), box = {0};
+    if ((guint64)litho_box_count(full) * 4 * n_files < litho_memory_available() / 3 || scene)
+        return full;
+    for (guint k = 0; k < wanted->len; k++) {
+        const Wanted *w = &g_array_index(wanted, Wanted, k);
+        box = litho_box_union(box, litho_box_slice(grid, w->axis, w->index));
+    }
+    return box;
+}
+
+static LithoSurvey *open_one(const Render *r, const char *path, LithoRun *run, GError **error)
+{
+    const char *paths[] = {path, NULL};
+    return litho_survey_open(paths, &r->open, run, error);
+}
+
+static LithoCube *read_against(const Render *r, const LithoGrid *grid, const LithoBox *box,
+                               LithoRun *run, GError **error)
+{
+    g_autoptr(LithoSurvey) survey = open_one(r, r->against, run, error);
+    if (!survey)
+        return NULL;
+    const LithoAxis *a = grid->axis, *b = litho_survey_grid(survey)->axis;
+    if (!litho_grid_same_shape(grid, litho_survey_grid(survey))) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "%s has %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                    " samples; the first file has %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                    " x %" G_GINT64_FORMAT, r->against, b[0].n, b[1].n, b[2].n, a[0].n, a[1].n,
+                    a[2].n);
+        return NULL;
+    }
+    return litho_survey_read(survey, box, run, error);
+}
+
+// One clip for all panels: the percentile of |amplitude|, or from the least to the percentile where
+// all amplitudes have one sign (velocities, energies).
+static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *run, char *note,
+                             gsize note_size, GError **error)
+{
+    LithoStats stats;
+    const LithoCube *cube = picture->input;
+    if (!litho_qc_stats(cube, run, &stats, error))
+        return FALSE;
+    double clip = litho_qc_percentile(cube, r->clip);
+    litho_look_set_clip(&picture->look, clip);
+    if (stats.count > 0 && stats.min > 0 && stats.max > stats.min) {
+        picture->look.lo = stats.min;
+        picture->look.hi = clip > stats.min ? clip : stats.max;
+        picture->look.map = litho_colormap_find("velocity");
+    }
+    if (r->map)
+        picture->look.map = r->map;
+    gboolean part = !litho_box_equal(cube->held, litho_box_full(&cube->grid));
+    g_snprintf(note, note_size, "%g %%%s", r->clip, part ? " of this part" : "");
+    picture->clip_note = note;
+    return TRUE;
+}
+
+// --- picture ------------------------------------------------------------------------------------
+
+// "Inline 1130, fx.sgy"; owned by `keep`, the picture borrows it.
+static const char *panel_title(GPtrArray *keep, const LithoGrid *grid, const Wanted *w,
+                               const char *which)
+{
+    char *label = w ? litho_slice_label(grid, w->axis, w->index, LITHO_TIME_AUTO) : g_strdup("3-D");
+    label[0] = g_ascii_toupper(label[0]);
+    char *title = g_strdup_printf("%s, %s", label, which);
+    g_free(label);
+    g_ptr_array_add(keep, title);
+    return title;
+}
+
+static void add_panels(const Render *r, LithoPicture *picture, const GArray *wanted,
+                       GPtrArray *titles)
+{
+    static const LithoShow shows[] = {LITHO_SHOW_INPUT, LITHO_SHOW_OUTPUT, LITHO_SHOW_REMOVED};
+    const char *const which[] = {picture->input->name,
+                                 picture->output ? picture->output->name : "", "difference"};
+    int n = r->against ? 3 : 1;
+    for (guint k = 0; k < wanted->len + (r->scene ? 1 : 0); k++)
+        for (int s = 0; s < n; s++) {
+            const Wanted *w = k < wanted->len ? &g_array_index(wanted, Wanted, k) : NULL;
+            LithoPanel *panel = w ? litho_picture_add_slice(picture, w->axis, w->index, shows[s])
+                                  : litho_picture_add_scene(picture, shows[s]);
+            if (r->against)
+                panel->title = panel_title(titles, &picture->input->grid, w, which[s]);
+        }
+    picture->columns = r->against ? 3 : 0;
+}
+
+static gboolean draw(const Render *r, const LithoCube *cube, const LithoCube *other,
+                     const GArray *wanted, LithoRun *run, GError **error)
+{
+    LithoPicture picture;
+    char note[64];
+    litho_picture_init(&picture, cube, other);
+    if (!choose_range(r, &picture, run, note, sizeof note, error))
+        return FALSE;
+    g_autofree char *title =
+        other ? g_strdup_printf("%s against %s", cube->name, other->name) : g_strdup(cube->name);
+    picture.width = r->width;
+    picture.height = r->height;
+    picture.scale = r->scale;
+    picture.title = r->title ? r->title : title;
+    picture.with = r->cpu ? LITHO_DRAW_CPU : LITHO_DRAW_AUTO;
+    picture.look.removed_gain = r->gain;
+    picture.look.wiggle = r->wiggle ? LITHO_WIGGLE_FILL : LITHO_WIGGLE_OFF;
+    picture.look.grid_lines = r->grid;
+    picture.look.nearest = r->nearest;
+    g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
+    add_panels(r, &picture, wanted, titles);
+    return litho_picture_save(&picture, r->out, error);
+}
+
+static gboolean render(const Render *r, const char *path, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoSurvey) survey = open_one(r, path, run, error);
+    if (!survey)
+        return FALSE;
+    const LithoGrid *grid = litho_survey_grid(survey);
+    g_autoptr(GArray) wanted = wanted_slices(r, grid, error);
+    if (!wanted)
+        return FALSE;
+    LithoBox box = box_to_read(grid, wanted, r->scene, r->against ? 2 : 1);
+    g_autoptr(LithoCube) cube = litho_survey_read(survey, &box, run, error);
+    if (!cube)
+        return FALSE;
+    g_autoptr(LithoCube) other = NULL;
+    if (r->against && !(other = read_against(r, grid, &box, run, error)))
+        return FALSE;
+    return draw(r, cube, other, wanted, run, error);
+}
+
+// --- words --------------------------------------------------------------------------------------
+
+static gboolean check(Render *r, int argc, GError **error)
+{
+    char rest;
+    if (argc != 2 || !r->out) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "one FILE and -o OUT are needed");
+        return FALSE;
+    }
+    if (r->size && (sscanf(r->size, "%lfx%lf%c", &r->width, &r->height, &rest) != 2 ||
+                    r->width < 100 || r->height < 80)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "--size %s: width x height in pixels, 100x80 or more", r->size);
+        return FALSE;
+    }
+    if (!(r->clip > 0 && r->clip <= 100)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--clip %g: 0 to 100 %%", r->clip);
+        return FALSE;
+    }
+    if (!(r->scale >= 0.5 && r->scale <= 8) || !(r->gain > 0)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "--scale is 0.5 to 8 and --difference-gain above 0");
+        return FALSE;
+    }
+    return !r->colormap || (r->map = litho_colormap_get(r->colormap, error)) != NULL;
+}
+
+static void render_clear(Render *r)
+{
+    g_free(r->out);
+    g_free(r->against);
+    g_free(r->colormap);
+    g_free(r->size);
+    g_free(r->title);
+    g_free(r->progress);
+    for (int k = 0; k < 3; k++)
+        g_strfreev(r->slices[k]);
+    g_strfreev(r->depths);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Render, render_clear)
+
+static GOptionContext *options(Render *r)
+{
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &r->out, "Picture: .png, .pdf or .svg", "OUT"},
+        {"inline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[0],
+         "Inline section; may be repeated, each slice is a panel", "N"},
+        {"xline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[1], "Crossline section", "N"},
+        {"time", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[2], "Time slice: 1.24s or 1240ms",
+         "T"},
+        {"depth", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->depths, "Depth slice, m", "Z"},
+        {"scene", 0, 0, G_OPTION_ARG_NONE, &r->scene, "The 3-D scene (needs OpenGL)", NULL},
+        {"against", 0, 0, G_OPTION_ARG_FILENAME, &r->against,
+         "Second file: both and their difference, one clip", "FILE2"},
+        {"difference-gain", 0, 0, G_OPTION_ARG_DOUBLE, &r->gain,
+         "Shows the difference enlarged (default 1)", "X"},
+        {"clip", 0, 0, G_OPTION_ARG_DOUBLE, &r->clip,
+         "Percentile of amplitude at the end of the colours (default 99)", "PCT"},
+        {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap,
+         "Name, or a CSV file with rows r,g,b", "NAME"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &r->size, "Size (default 1280x800)", "WxH"},
+        {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &r->scale, "Pixels per unit of size in PNG", "S"},
+        {"title", 0, 0, G_OPTION_ARG_STRING, &r->title, "Title (default: file names)", "TEXT"},
+        {"wiggle", 0, 0, G_OPTION_ARG_NONE, &r->wiggle, "Wiggles over the sections", NULL},
+        {"grid", 0, 0, G_OPTION_ARG_NONE, &r->grid, "Grid lines at the ticks", NULL},
+        {"nearest", 0, 0, G_OPTION_ARG_NONE, &r->nearest, "Cells without interpolation", NULL},
+        {"cpu", 0, 0, G_OPTION_ARG_NONE, &r->cpu, "Draw without OpenGL", NULL},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &r->progress, "auto, plain, jsonl or none", "FORM"},
+        {NULL},
+    };
+    GOptionContext *context = g_option_context_new("FILE -o OUT");
+    g_autofree char *names = litho_colormap_names();
+    g_autofree char *maps = g_strdup_printf("Colour maps: %s.", names);
+    g_option_context_set_summary(
+        context, "Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "
+                 "slice: the middle inline.");
+    g_option_context_set_description(context, maps);
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_add_group(context, litho_cli_open_group(&r->open));
+    return context;
+}
+
+int litho_cli_render(int argc, char **argv)
+{
+    g_auto(Render) r = {.clip = 99, .scale = 1, .gain = 1, .width = 1280, .height = 800};
+    g_autoptr(GOptionContext) context = options(&r);
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&r, argc, &error))
+        return litho_cli_misused("render", error);
+    LithoRun run = {0};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, r.progress ? r.progress : "auto", &run, &error))
+        return litho_cli_misused("render", error);
+    gboolean good = render(&r, argv[1], &run, &error);
+    litho_cli_progress_end(&progress);
+    return good ? LITHO_EXIT_OK : litho_cli_fail(error);
+}
