@@ -155,14 +155,17 @@ static Edge edge_of(const LithoAxesStyle *style, const LithoGrid *grid, const Li
     double first = vertical ? map->top : map->left, last = vertical ? map->bottom : map->right;
     edge.from = litho_axis_value(a, first) * edge.text.factor;
     edge.to = litho_axis_value(a, last) * edge.text.factor;
-    double size = font_size(style), apart = vertical ? 3.4 * size : 6 * size;
+    double size = font_size(style), apart = vertical ? 3.4 * size : 6 * size, least = apart / 1.7;
     // Numbers beyond the survey mean nothing: ticks only where there are data.
     double low = litho_axis_value(a, CLAMP(MIN(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
     double high = litho_axis_value(a, CLAMP(MAX(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
     edge.low = MIN(low, high);
     edge.high = MAX(low, high);
     double share = edge.to != edge.from ? fabs((high - low) / (edge.to - edge.from)) : 1;
-    edge.ticks = litho_ticks(low, high, MAX(edge.length * share / apart, 1.01), edge.text.whole);
+    double room = edge.length * share;
+    edge.ticks = litho_ticks(low, high, room / apart, edge.text.whole);
+    if (edge.ticks.n < 2) // one number alone gives no scale: closer, if they still fit
+        edge.ticks = litho_ticks(low, high, room / least, edge.text.whole);
     return edge;
 }
 
@@ -397,6 +400,7 @@ static void bar_number(char *out, gsize size, double value, double top)
 {
     double power = top > 0 ? pow(10, floor(log10(top)) - 2) : 1;
     litho_format_number(out, size, value, MIN(power, 1));
+    litho_trim_zeros(out);
 }
 
 static void bar_gradient(cairo_t *cr, LithoRect bar, const LithoColormap *map)

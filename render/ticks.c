@@ -141,6 +141,17 @@ char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoTime
     return g_strdup_printf("%s %s%s%s", label, number, *text.unit ? THIN_SPACE : "", text.unit);
 }
 
+void litho_trim_zeros(char *number)
+{
+    if (!strchr(number, '.') || strchr(number, 'e'))
+        return;
+    gsize n = strlen(number);
+    while (number[n - 1] == '0')
+        number[--n] = 0;
+    if (number[n - 1] == '.')
+        number[n - 1] = 0;
+}
+
 char *litho_format_amplitude(double value)
 {
     char out[96];
@@ -152,6 +163,7 @@ char *litho_format_amplitude(double value)
     } else {
         double power = floor(log10(size)) - 3;
         litho_format_number(out, sizeof out, value, pow(10, MIN(power, 0)));
+        litho_trim_zeros(out);
     }
     return g_strdup(out);
 }

@@ -33,7 +33,9 @@ LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoTimeUnit uni
 // "1 240" with thin spaces between thousands, a true minus sign, as many decimals as `step` needs;
 // exponent form beyond 1e7 and below 1e-4. `out` gets at most `size` bytes.
 void litho_format_number(char *out, gsize size, double value, double step);
+// "0.9000" to "0.9", "1.00" to "1"; in place.
+void litho_trim_zeros(char *number);
 // "inline 1130", "crossline 402", "time 1 240 ms": slice `index` of `axis`; g_free().
 char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoTimeUnit unit);
-// Number and unit of an amplitude with 4 significant digits: "1.832e-05", "18 320"; g_free().
+// An amplitude with up to 4 significant digits: "1.832e-05", "18 320"; g_free().
 char *litho_format_amplitude(double value);

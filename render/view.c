@@ -126,6 +126,16 @@ static void limit_window(LithoSliceView *view, const LithoGrid *grid, int axis)
     view->hi[axis] = middle + length / 2;
 }
 
+// `factor` as far as an axis' limits allow.
+static double zoom_factor(const LithoSliceView *view, const LithoGrid *grid, int axis,
+                          double factor)
+{
+    double n = grid->axis[axis].n, length = view->hi[axis] - view->lo[axis];
+    if (!(factor > 0))
+        return 1;
+    return length / CLAMP(length / factor, MIN(ZOOM_MIN_CELLS, n), ZOOM_MAX_SURVEYS * n);
+}
+
 void litho_slice_zoom(LithoSliceView *view, const LithoGrid *grid, LithoRect rect, double x,
                       double y, double factor, gboolean fx, gboolean fy)
 {
@@ -134,15 +144,17 @@ void litho_slice_zoom(LithoSliceView *view, const LithoGrid *grid, LithoRect rec
     litho_slice_map_to_index(&map, x, y, at);
     const int axes[2] = {map.h_axis, map.v_axis};
     const gboolean wanted[2] = {fx || view->keep_aspect, fy || view->keep_aspect};
+    // Limits change the factor, not the window afterwards: the point under the mouse stays.
+    double f[2] = {zoom_factor(view, grid, axes[0], factor),
+                   zoom_factor(view, grid, axes[1], factor)};
+    if (view->keep_aspect)
+        f[0] = f[1] = fabs(log(f[0])) < fabs(log(f[1])) ? f[0] : f[1];
     for (int k = 0; k < 2; k++) {
         int a = axes[k];
-        double n = grid->axis[a].n, length = view->hi[a] - view->lo[a];
-        if (!wanted[k] || !(factor > 0))
+        if (!wanted[k])
             continue;
-        // The limit changes the factor, not the window afterwards: the point under the mouse stays.
-        double f = length / CLAMP(length / factor, MIN(ZOOM_MIN_CELLS, n), ZOOM_MAX_SURVEYS * n);
-        view->lo[a] = at[a] + (view->lo[a] - at[a]) / f;
-        view->hi[a] = at[a] + (view->hi[a] - at[a]) / f;
+        view->lo[a] = at[a] + (view->lo[a] - at[a]) / f[k];
+        view->hi[a] = at[a] + (view->hi[a] - at[a]) / f[k];
         limit_window(view, grid, a);
     }
 }

@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "render/axes.h"
+#include "render/cover.h"
+#include "render/picture.h"
+#include "render/raster.h"
+#include "render/scene.h"
+#include "tests/render_fixture.h"
+
+// --- numbers on axes ----------------------------------------------------------------------------
+
+// Ticks are 1, 2 or 5 times a power of ten, lie inside the range, and are as many as there is room
+// for: never more, and at least a fifth (the largest gap between 1, 2, 5 is 2.5, and ends may fall
+// short by one each). A wrong rounding of the step breaks it within a few of 2000 ranges.
+static void test_ticks(void)
+{
+    g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+    for (int n = 0; n < 2000; n++) {
+        double size = pow(10, g_rand_double_range(rand, -6, 7));
+        double lo = g_rand_double_range(rand, -3, 3) * size, hi = lo + size;
+        double count = g_rand_double_range(rand, 3, 20);
+        gboolean whole = n % 3 == 0;
+        LithoTicks t = n % 2 ? litho_ticks(lo, hi, count, whole) : litho_ticks(hi, lo, count, whole);
+        double mantissa = t.step / pow(10, floor(log10(t.step) + 1e-9));
+        g_assert_true(fabs(mantissa - 1) < 1e-6 || fabs(mantissa - 2) < 1e-6 ||
+                      fabs(mantissa - 5) < 1e-6);
+        g_assert_cmpfloat(t.n, <=, floor(count) + 1);
+        if (whole)
+            g_assert_cmpfloat(t.step, >=, 1);
+        else
+            g_assert_cmpfloat(t.n, >=, floor(count / 5));
+        for (guint k = 0; k < t.n; k++) {
+            g_assert_cmpfloat(t.value[k], >=, lo - 1e-9 * size);
+            g_assert_cmpfloat(t.value[k], <=, hi + 1e-9 * size);
+            g_assert_cmpfloat(fabs(t.value[k] / t.step - rint(t.value[k] / t.step)), <, 1e-6);
+        }
+    }
+}
+
+static void assert_number(double value, double step, const char *expected)
+{
+    char out[64];
+    litho_format_number(out, sizeof out, value, step);
+    g_assert_cmpstr(out, ==, expected);
+}
+
+// Numbers as people write them: thin spaces, a true minus, no "-0", only the decimals the step has.
+static void test_numbers(void)
+{
+    assert_number(1240, 20, "1\u2009240");
+    assert_number(6073411, 1, "6\u2009073\u2009411");
+    assert_number(-0.5, 0.5, "\u22120.5");
+    assert_number(-0.0, 0.5, "0");
+    assert_number(-1e-12, 0.5, "0");
+    assert_number(2, 0.02, "2.00");
+    assert_number(1.5e8, 1e7, "1.5e8");
+    assert_number(NAN, 1, "none");
+    g_autofree char *a = litho_format_amplitude(0.0000183249), *b = litho_format_amplitude(18320.4);
+    g_autofree char *c = litho_format_amplitude(0.9);
+    g_assert_cmpstr(c, ==, "0.9");
+    g_assert_cmpstr(a, ==, "1.832e\u22125");
+    g_assert_cmpstr(b, ==, "18\u2009320");
+
+    LithoGrid grid = fixture_grid(200, 100, 500);
+    g_autofree char *line = litho_slice_label(&grid, LITHO_XLINE, 10, LITHO_TIME_AUTO);
+    g_autofree char *time = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_TIME_AUTO);
+    g_autofree char *seconds = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_TIME_S);
+    g_assert_cmpstr(line, ==, "crossline 2025");
+    g_assert_cmpstr(time, ==, "time 1\u2009240\u2009ms");
+    g_assert_cmpstr(seconds, ==, "time 1.240\u2009s");
+}
+
+// --- colour maps --------------------------------------------------------------------------------
+
+static double luminance(const guint8 c[4])
+{
+    double y = 0;
+    static const double weight[3] = {0.2126, 0.7152, 0.0722};
+    for (int k = 0; k < 3; k++) {
+        double s = c[k] / 255.0;
+        y += weight[k] * (s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4));
+    }
+    return y;
+}
+
+// Brightness never turns back within a branch (a map that does shows events that are not there),
+// zero is neutral in the maps built around white, and no map has a visible step: neighbouring
+// entries differ by 9 of 255 at most (saturated ramps reach 8; a copied wrong anchor makes 20).
+static void test_colormaps(void)
+{
+    for (const LithoColormap *const *m = litho_colormaps(); *m; m++) {
+        const LithoColormap *map = *m;
+        g_assert_true(litho_colormap_find(map->name) == map);
+        int turns = 0, direction = 0;
+        for (int k = 1; k < LITHO_COLORMAP_SIZE; k++) {
+            double d = luminance(map->rgba[k]) - luminance(map->rgba[k - 1]);
+            int sign = d > 1e-9 ? 1 : d < -1e-9 ? -1 : direction;
+            // One unit of rounding may dip by itself.
+            if (sign != direction && direction != 0 && fabs(d) > 0.004)
+                turns++;
+            direction = fabs(d) > 0.004 || direction == 0 ? sign : direction;
+            for (int c = 0; c < 3; c++)
+                g_assert_cmpint(abs(map->rgba[k][c] - map->rgba[k - 1][c]), <=, 9);
+        }
+        g_assert_cmpint(turns, <=, map->diverging ? 1 : 0);
+    }
+    double zero[3];
+    litho_colormap_at(litho_colormap_default(), 0.5, zero);
+    g_assert_cmpfloat(MIN(zero[0], MIN(zero[1], zero[2])), >, 0.96);
+    g_assert_cmpfloat(MAX(zero[0], MAX(zero[1], zero[2])) - MIN(zero[0], MIN(zero[1], zero[2])), <,
+                      0.02);
+    const LithoColormap *map = litho_colormap_default();
+    g_assert_cmpint(map->rgba[10][2], >, map->rgba[10][0]);   // negative: blue
+    g_assert_cmpint(map->rgba[245][0], >, map->rgba[245][2]); // positive: red
+}
+
+static LithoColormap *load_text(const char *text, GError **error)
+{
+    g_autofree char *path = NULL;
+    int fd = g_file_open_tmp("litho-XXXXXX.csv", &path, NULL);
+    g_close(fd, NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    LithoColormap *map = litho_colormap_load(path, error);
+    g_unlink(path);
+    return map;
+}
+
+// The same map in 0..1 and 0..255, with header, comments and other separators, is the same; damage
+// is named with its line.
+static void test_colormap_files(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree LithoColormap *a = load_text("r,g,b\n0,0,255\n255,255,255\n255,0,0\n", &error);
+    g_assert_no_error(error);
+    g_autofree LithoColormap *b = load_text("# mine\n0 0 1\n1;1;1 # white\n\n1,0,0\n", &error);
+    g_assert_no_error(error);
+    g_assert_cmpmem(a->rgba, sizeof a->rgba, b->rgba, sizeof b->rgba);
+    g_assert_true(a->diverging);
+    g_assert_cmpint(a->rgba[64][2], ==, 255);
+    g_assert_null(load_text("0,0,0\n1,2\n", &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT);
+    g_assert_nonnull(strstr(error->message, "line 2"));
+    g_clear_error(&error);
+    g_assert_null(load_text("300,0,0\n0,0,0\n", &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT);
+    g_clear_error(&error);
+    g_assert_null(load_text("0,0,0\n", &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT);
+}
+
+// --- pixels and samples -------------------------------------------------------------------------
+
+// Orientation: time downwards, first inline (crossline) left, on maps inlines upwards. Pixels and
+// indices are inverse to each other; the point under the mouse stays when zooming, also at limits.
+static void test_mapping(void)
+{
+    LithoGrid grid = fixture_grid(40, 30, 100);
+    LithoRect rect = {10, 20, 300, 200};
+    double top_left[3], bottom_right[3];
+    for (int axis = 0; axis < 3; axis++) {
+        LithoSliceView view = litho_slice_view(&grid, axis, 5);
+        view.keep_aspect = FALSE;
+        LithoSliceMap map = litho_slice_map(&grid, &view, rect);
+        litho_slice_map_to_index(&map, rect.x, rect.y, top_left);
+        litho_slice_map_to_index(&map, rect.x + rect.w, rect.y + rect.h, bottom_right);
+        g_assert_cmpfloat(top_left[axis], ==, 5);
+        if (axis != LITHO_SAMPLE) {
+            int across = axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
+            g_assert_cmpfloat(top_left[across], ==, -0.5);
+            g_assert_cmpfloat(top_left[LITHO_SAMPLE], ==, -0.5);
+            g_assert_cmpfloat_with_epsilon(bottom_right[LITHO_SAMPLE], 99.5, 1e-9);
+        } else {
+            g_assert_cmpfloat(top_left[LITHO_XLINE], ==, -0.5);
+            g_assert_cmpfloat_with_epsilon(top_left[LITHO_INLINE], 39.5, 1e-9);
+            g_assert_cmpfloat_with_epsilon(bottom_right[LITHO_INLINE], -0.5, 1e-9);
+        }
+    }
+    g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+    for (int n = 0; n < 300; n++) {
+        LithoSliceView view = litho_slice_view(&grid, n % 3, 3);
+        for (int step = 0; step < 5; step++) {
+            // Inside the survey: zooming there never shifts the window to keep its middle inside.
+            double x = rect.x + rect.w * g_rand_double_range(rand, 0.35, 0.65);
+            double y = rect.y + rect.h * g_rand_double_range(rand, 0.35, 0.65), before[3], after[3];
+            LithoSliceMap map = litho_slice_map(&grid, &view, rect);
+            litho_slice_map_to_index(&map, x, y, before);
+            litho_slice_zoom(&view, &grid, rect, x, y, exp(g_rand_double_range(rand, 0, 1.2)),
+                             TRUE, TRUE);
+            map = litho_slice_map(&grid, &view, rect);
+            litho_slice_map_to_index(&map, x, y, after);
+            double px, py;
+            litho_slice_map_to_pixel(&map, before, &px, &py);
+            g_assert_cmpfloat_with_epsilon(px, x, 1e-6);
+            g_assert_cmpfloat_with_epsilon(py, y, 1e-6);
+        }
+    }
+    // Equal metres: 30 crosslines of 25 m over 40 inlines of 25 m.
+    LithoSliceView map_view = litho_slice_view(&grid, LITHO_SAMPLE, 0);
+    LithoSliceMap map = litho_slice_map(&grid, &map_view, rect);
+    g_assert_cmpfloat_with_epsilon((map.right - map.left) / rect.w, (map.top - map.bottom) / rect.h,
+                                   1e-9);
+}
+
+// A list of boxes against a grid of flags, through random additions and subtractions. With few
+// boxes nothing may be forgotten; never may a box be claimed that was not added.
+static void test_cover(void)
+{
+    enum { N = 7 };
+    g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+    for (int round = 0; round < 200; round++) {
+        LithoCover cover = {0};
+        gboolean flag[N][N][N] = {{{0}}};
+        gboolean full = FALSE;
+        for (int step = 0; step < 8; step++) {
+            LithoBox b;
+            for (int k = 0; k < 3; k++) {
+                b.lo[k] = g_rand_int_range(rand, 0, N);
+                b.hi[k] = g_rand_int_range(rand, (gint32)b.lo[k] + 1, N + 1);
+            }
+            gboolean add = g_rand_int_range(rand, 0, 3) > 0;
+            add ? litho_cover_add(&cover, b) : litho_cover_subtract(&cover, b);
+            full |= cover.n == LITHO_COVER_MAX;
+            for (gint64 i = b.lo[0]; i < b.hi[0]; i++)
+                for (gint64 j = b.lo[1]; j < b.hi[1]; j++)
+                    for (gint64 k = b.lo[2]; k < b.hi[2]; k++)
+                        flag[i][j][k] = add;
+            for (int i = 0; i < N; i++)
+                for (int j = 0; j < N; j++)
+                    for (int k = 0; k < N; k++) {
+                        LithoBox one = {{i, j, k}, {i + 1, j + 1, k + 1}};
+                        gboolean there = litho_cover_contains(&cover, one);
+                        g_assert_true(flag[i][j][k] || !there);
+                        g_assert_true(full || there == flag[i][j][k]);
+                    }
+        }
+    }
+    LithoCover cover = {0}; // slabs arriving one by one become one box
+    for (gint64 i = 0; i < 500; i++)
+        litho_cover_add(&cover, (LithoBox){{i, 0, 0}, {i + 1, 9, 9}});
+    g_assert_cmpuint(cover.n, ==, 1);
+}
+
+// --- 3-D ----------------------------------------------------------------------------------------
+
+// What is drawn at a pixel is what is picked there: points of the slices are projected and picked
+// again, from many directions. The nearest slice wins.
+static void test_pick(void)
+{
+    LithoGrid grid = fixture_grid(40, 30, 100);
+    LithoRect rect = {5, 7, 500, 400};
+    g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+    int same = 0, nearer = 0;
+    for (int n = 0; n < 600; n++) {
+        LithoSceneView view = litho_scene_view(&grid);
+        litho_camera_orbit(&view.camera, g_rand_double_range(rand, -500, 500),
+                           g_rand_double_range(rand, -150, 60));
+        int axis = n % 3;
+        double at[3], matrix[16], x, y, depth, hit_depth, hx, hy;
+        for (int k = 0; k < 3; k++)
+            at[k] = k == axis ? (double)view.index[k]
+                              : g_rand_double_range(rand, 0, (double)grid.axis[k].n - 1);
+        litho_scene_matrix(&grid, &view, rect, matrix);
+        g_assert_true(litho_scene_project(matrix, rect, at, &x, &y, &depth));
+        LithoScenePick pick;
+        if (!litho_scene_pick(&grid, &view, rect, x, y, &pick)) {
+            g_assert_false(litho_rect_contains(rect, x, y));
+            continue;
+        }
+        g_assert_true(litho_scene_project(matrix, rect, pick.index, &hx, &hy, &hit_depth));
+        g_assert_cmpfloat_with_epsilon(hx, x, 1e-4);
+        g_assert_cmpfloat_with_epsilon(hy, y, 1e-4);
+        g_assert_cmpfloat(hit_depth, <=, depth + 1e-6);
+        if (fabs(hit_depth - depth) > 1e-6) {
+            nearer++;
+            continue;
+        }
+        same++;
+        for (int k = 0; k < 3; k++)
+            g_assert_cmpfloat_with_epsilon(pick.index[k], at[k], 1e-3);
+    }
+    g_test_message("%d picked themselves, %d were hidden behind another slice", same, nearer);
+    g_assert_cmpint(same, >, 200);
+    g_assert_cmpint(nearer, >, 20);
+}
+
+// Time goes down, north is up seen from the top, and the first view shows the whole box.
+static void test_scene_orientation(void)
+{
+    LithoGrid grid = fixture_grid(40, 30, 100);
+    LithoRect rect = {0, 0, 400, 300};
+    LithoSceneView view = litho_scene_view(&grid);
+    double m[16], x0, y0, x1, y1;
+    litho_scene_matrix(&grid, &view, rect, m);
+    litho_scene_project(m, rect, (double[]){20, 15, 0}, &x0, &y0, NULL);
+    litho_scene_project(m, rect, (double[]){20, 15, 99}, &x1, &y1, NULL);
+    g_assert_cmpfloat(y1, >, y0 + 50);
+    for (int c = 0; c < 8; c++) {
+        double corner[3];
+        for (int k = 0; k < 3; k++)
+            corner[k] = c >> k & 1 ? (double)grid.axis[k].n : -1;
+        g_assert_true(litho_scene_project(m, rect, corner, &x0, &y0, NULL));
+        g_assert_true(litho_rect_contains(rect, x0, y0));
+    }
+    litho_camera_look(&view.camera, 't');
+    litho_scene_matrix(&grid, &view, rect, m); // inlines grow to the north here
+    litho_scene_project(m, rect, (double[]){0, 15, 0}, &x0, &y0, NULL);
+    litho_scene_project(m, rect, (double[]){39, 15, 0}, &x1, &y1, NULL);
+    g_assert_cmpfloat(y1, <, y0 - 50);
+    g_assert_cmpfloat_with_epsilon(x0, x1, 1);
+    // Dragging along the picture of the normal moves the slice that way.
+    view = litho_scene_view(&grid);
+    g_assert_cmpfloat(litho_scene_drag(&grid, &view, rect, LITHO_SAMPLE, 200, 150, 0, 10), >, 1);
+}
+
+// --- the rasteriser -----------------------------------------------------------------------------
+
+static cairo_surface_t *raster(const LithoCube *in, const LithoCube *out, LithoSliceView view,
+                               LithoLook look, LithoShow show, double w, double h)
+{
+    g_autoptr(GError) error = NULL;
+    LithoRaster r = {in, out, &in->grid, view, look, show, 1};
+    cairo_surface_t *surface = litho_raster_slice(&r, w, h, &error);
+    g_assert_no_error(error);
+    return surface;
+}
+
+// A slice shows the samples it should: every cell 8 pixels large, its middle in the colour of the
+// sample's own number. A transposed or mirrored axis, or an offset by one, breaks it.
+static void test_samples(void)
+{
+    g_autoptr(LithoCube) cube = fixture_numbered(7, 9, 11);
+    LithoLook look = litho_look_default();
+    look.lo = 0;
+    look.hi = 7 * 9 * 11;
+    for (int axis = 0; axis < 3; axis++)
+        for (int nearest = 0; nearest < 2; nearest++) {
+            LithoSliceView view = litho_slice_view(&cube->grid, axis, 2 + axis);
+            view.keep_aspect = FALSE;
+            look.nearest = nearest;
+            LithoSliceMap map = litho_slice_map(&cube->grid, &view, (LithoRect){0, 0, 1, 1});
+            int w = (int)cube->grid.axis[map.h_axis].n * 9, h = (int)cube->grid.axis[map.v_axis].n * 9;
+            map = litho_slice_map(&cube->grid, &view, (LithoRect){0, 0, w, h});
+            cairo_surface_t *s = raster(cube, NULL, view, look, LITHO_SHOW_INPUT, w, h);
+            for (int y = 4; y < h; y += 9)
+                for (int x = 4; x < w; x += 9) {
+                    gint64 c[3];
+                    g_assert_true(litho_slice_map_pick(&map, &cube->grid, x + 0.5, y + 0.5, c));
+                    double value = litho_cube_trace(cube, c[0], c[1])[c[2]];
+                    g_assert_cmpint(fixture_distance(fixture_pixel(s, x, y),
+                                                     fixture_color(&look, 0, value)), <=, 1);
+                }
+            cairo_surface_destroy(s);
+        }
+}
+
+// Zero is the middle colour, amplitudes beyond the clip take the end colours, gain scales.
+static void test_colors(void)
+{
+    LithoGrid grid = fixture_grid(1, 5, 1);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    const float values[5] = {0, 100, -100, 0.25f, INFINITY};
+    memcpy(cube->samples, values, sizeof values);
+    LithoLook look = litho_look_default();
+    look.nearest = TRUE;
+    litho_look_set_clip(&look, 0.5);
+    look.gain = 2; // so 0.25 reaches the end of the map
+    cairo_surface_t *s = raster(cube, NULL, litho_slice_view(&grid, LITHO_INLINE, 0), look,
+                                LITHO_SHOW_INPUT, 50, 4);
+    double middle[3];
+    litho_colormap_at(look.map, 0.5, middle);
+    g_assert_cmpint(fixture_pixel(s, 5, 2) >> 16, ==, (guint32)lrint(middle[0] * 255));
+    const guint8(*map)[4] = look.map->rgba;
+    for (int k = 0; k < 2; k++) {
+        const guint8 *c = map[k ? 0 : 255];
+        g_assert_cmpuint(fixture_pixel(s, 15 + 10 * k, 2), ==,
+                         (guint32)c[0] << 16 | (guint32)c[1] << 8 | c[2]);
+    }
+    g_assert_cmpuint(fixture_pixel(s, 35, 2), ==, fixture_pixel(s, 15, 2));
+    g_assert_true(fixture_is_hatch(fixture_pixel(s, 45, 2))); // infinity is no amplitude
+    cairo_surface_destroy(s);
+}
+
+// The hatch lies exactly on the cells of missing traces, interpolated or not, and neighbours keep
+// their own colour: a missing trace's samples (NaN here) enter no average.
+static void test_missing(void)
+{
+    g_autoptr(LithoCube) cube = fixture_events(6, 10, 12, 0);
+    for (gint64 k = 0; k < 12; k++)
+        litho_cube_trace(cube, 2, 4)[k] = NAN;
+    fixture_kill(cube, 2, 4);
+    fixture_kill(cube, 3, 7);
+    LithoLook look = litho_look_default();
+    for (int nearest = 0; nearest < 2; nearest++) {
+        look.nearest = nearest;
+        cairo_surface_t *s = raster(cube, NULL, litho_slice_view(&cube->grid, LITHO_INLINE, 2),
+                                    look, LITHO_SHOW_INPUT, 100, 60);
+        for (int y = 0; y < 60; y++)
+            for (int x = 0; x < 100; x++)
+                g_assert_true(fixture_is_hatch(fixture_pixel(s, x, y)) == (x / 10 == 4));
+        cairo_surface_destroy(s);
+    }
+}
+
+// SPLIT shows the input left of the divider and the output right of it; REMOVED their difference
+// with its own gain; where either is missing, removed is hatched.
+static void test_split_and_removed(void)
+{
+    g_autoptr(LithoCube) in = fixture_events(6, 10, 12, 0.2), out = fixture_events(6, 10, 12, 0);
+    fixture_kill(in, 2, 1);
+    LithoLook look = litho_look_default();
+    look.split = 0.37;
+    look.removed_gain = 4;
+    LithoSliceView view = litho_slice_view(&in->grid, LITHO_INLINE, 2);
+    cairo_surface_t *a = raster(in, out, view, look, LITHO_SHOW_INPUT, 100, 60);
+    cairo_surface_t *b = raster(in, out, view, look, LITHO_SHOW_OUTPUT, 100, 60);
+    cairo_surface_t *split = raster(in, out, view, look, LITHO_SHOW_SPLIT, 100, 60);
+    look.nearest = TRUE;
+    cairo_surface_t *removed = raster(in, out, view, look, LITHO_SHOW_REMOVED, 100, 60);
+    g_assert_cmpfloat(fixture_differing(a, b, NULL, 4), >, 0.5); // or the test says nothing
+    for (int y = 0; y < 60; y++)
+        for (int x = 0; x < 100; x++) {
+            g_assert_cmpuint(fixture_pixel(split, x, y), ==, fixture_pixel(x < 37 ? a : b, x, y));
+            gint64 j = x / 10, k = y / 5;
+            double d = litho_cube_trace(in, 2, j)[k] - litho_cube_trace(out, 2, j)[k];
+            if (j == 1)
+                g_assert_true(fixture_is_hatch(fixture_pixel(removed, x, y)));
+            else
+                g_assert_cmpint(fixture_distance(fixture_pixel(removed, x, y),
+                                                 fixture_color(&look, LITHO_SHOW_REMOVED, d)), <=, 1);
+        }
+    cairo_surface_destroy(a);
+    cairo_surface_destroy(b);
+    cairo_surface_destroy(split);
+    cairo_surface_destroy(removed);
+}
+
+// Wiggles thin themselves: between 6 px and 15 px apart at every zoom. Constant traces draw straight
+// lines, so the number of dark runs along a row is the number of wiggles.
+static void test_wiggles(void)
+{
+    LithoGrid grid = fixture_grid(1, 400, 50);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    LithoLook look = litho_look_default();
+    look.wiggle = LITHO_WIGGLE_LINE;
+    look.no_density = TRUE;
+    static const int shown[] = {400, 200, 90, 33, 10};
+    for (guint n = 0; n < G_N_ELEMENTS(shown); n++) {
+        LithoSliceView view = litho_slice_view(&grid, LITHO_INLINE, 0);
+        view.hi[LITHO_XLINE] = shown[n] - 0.5;
+        cairo_surface_t *s = raster(cube, NULL, view, look, LITHO_SHOW_INPUT, 600, 40);
+        int lines = 0;
+        for (int x = 1; x < 600; x++)
+            lines += (fixture_pixel(s, x, 20) & 255) < 150 && (fixture_pixel(s, x - 1, 20) & 255) >= 150;
+        int step = litho_wiggle_step(600.0 / shown[n]);
+        g_test_message("%d traces in 600 px: %d wiggles, every %d", shown[n], lines, step);
+        g_assert_cmpint(lines, >=, (shown[n] - 1) / step); // the first line may lie on the edge
+        g_assert_cmpint(lines, <=, (shown[n] - 1) / step + 1);
+        g_assert_cmpfloat(600.0 / shown[n] * step, >=, 6);
+        cairo_surface_destroy(s);
+    }
+    g_assert_cmpint(litho_wiggle_step(6), ==, 1);
+    g_assert_cmpint(litho_wiggle_step(5.9), ==, 2);
+    g_assert_cmpint(litho_wiggle_step(0.1), ==, 100);
+}
+
+// A positive amplitude deflects to the right and is filled, a negative one to the left and is not.
+static void test_wiggle_fill(void)
+{
+    LithoGrid grid = fixture_grid(1, 3, 40);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    for (int k = 0; k < 40; k++)
+        litho_cube_trace(cube, 0, 1)[k] = k < 20 ? 0.5f : -0.5f;
+    LithoLook look = litho_look_default();
+    look.wiggle = LITHO_WIGGLE_FILL;
+    look.no_density = TRUE;
+    cairo_surface_t *s = raster(cube, NULL, litho_slice_view(&grid, LITHO_INLINE, 0), look,
+                                LITHO_SHOW_INPUT, 300, 200); // base lines at 50, 150, 250
+    g_assert_cmpuint(fixture_pixel(s, 175, 50) & 255, <, 80);   // inside the fill
+    g_assert_cmpuint(fixture_pixel(s, 199, 50) & 255, <, 80);   // the curve, half a spacing right
+    g_assert_cmpuint(fixture_pixel(s, 215, 50) & 255, >, 200);
+    g_assert_cmpuint(fixture_pixel(s, 125, 150) & 255, >, 200); // negative: not filled
+    g_assert_cmpuint(fixture_pixel(s, 100, 150) & 255, <, 150);
+    cairo_surface_destroy(s);
+}
+
+// A cube that holds one part shows it and background elsewhere.
+static void test_part(void)
+{
+    g_autoptr(LithoCube) whole = fixture_events(6, 10, 12, 0);
+    LithoBox box = {{0, 3, 2}, {6, 8, 9}};
+    g_autoptr(LithoCube) part = litho_cube_copy_box(whole, box, NULL);
+    LithoLook look = litho_look_default();
+    LithoSliceView view = litho_slice_view(&whole->grid, LITHO_INLINE, 2);
+    cairo_surface_t *s = raster(part, NULL, view, look, LITHO_SHOW_INPUT, 100, 120);
+    guint32 ground = 0;
+    for (int k = 0; k < 3; k++)
+        ground = ground << 8 | (guint32)lrint(look.background[k] * 255);
+    for (int y = 0; y < 120; y++)
+        for (int x = 0; x < 100; x++) {
+            gboolean there = x / 10 >= 3 && x / 10 < 8 && y / 10 >= 2 && y / 10 < 9;
+            g_assert_true((fixture_pixel(s, x, y) == ground) == !there);
+        }
+    cairo_surface_destroy(s);
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+// Nothing is cut off: with the longest line numbers, any axis and either scale a margin of two
+// pixels stays white all around the picture.
+static void test_margins(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) cube = fixture_events(20, 20, 40, 0);
+    for (int variant = 0; variant < 24; variant++) {
+        LithoPicture p;
+        cube->grid = fixture_grid(20, 20, 40);
+        cube->grid.axis[0].first = variant & 1 ? 1234567 : 1;
+        cube->grid.axis[1].first = variant & 1 ? 9876500 : 1;
+        cube->grid.axis[2].first = variant & 1 ? 9 : -0.02;
+        litho_picture_init(&p, cube, NULL);
+        p.with = LITHO_DRAW_CPU;
+        p.width = 420;
+        p.height = 300;
+        p.scale = variant & 2 ? 2 : 1;
+        p.style.font_size = variant & 4 ? 15 : 0;
+        p.title = "A title that is far too long for a picture this small and must end somewhere, so";
+        p.caption = p.title;
+        p.clip_note = "99.5 %";
+        litho_look_set_clip(&p.look, variant & 1 ? 1.234567e-9 : 98765.4);
+        litho_picture_add_slice(&p, variant / 8, 3, LITHO_SHOW_INPUT);
+        cairo_surface_t *s = litho_picture_draw(&p, &error);
+        g_assert_no_error(error);
+        int w = cairo_image_surface_get_width(s), h = cairo_image_surface_get_height(s);
+        int dark = 0;
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                if (x < 2 || y < 2 || x >= w - 2 || y >= h - 2)
+                    dark += fixture_distance(fixture_pixel(s, x, y), 0xffffff) > 8;
+        g_test_message("variant %d: %d pixels of ink at the edge", variant, dark);
+        g_assert_cmpint(dark, ==, 0);
+        cairo_surface_destroy(s);
+    }
+}
+
+static void golden_picture(LithoPicture *p, const LithoCube *cube, const LithoCube *other)
+{
+    litho_picture_init(p, cube, other);
+    p->with = LITHO_DRAW_CPU;
+    p->width = 340;
+    p->height = 230;
+    p->style.font_size = 10;
+}
+
+// Committed pictures, looked at by people: a section with everything on it, and wiggles. The
+// tolerance lets fonts and rounding differ, not data (see render_fixture.h).
+static void test_goldens(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) cube = fixture_events(30, 40, 60, 0), clean = fixture_events(30, 40, 60, 0);
+    fixture_kill(cube, 12, 9);
+    fixture_kill(cube, 12, 10);
+    LithoPicture p;
+    LithoRect data;
+    golden_picture(&p, cube, clean);
+    p.look.grid_lines = TRUE;
+    p.clip_note = "99 %";
+    litho_picture_add_slice(&p, LITHO_INLINE, 12, LITHO_SHOW_SPLIT);
+    cairo_surface_t *s = litho_picture_draw(&p, &error);
+    g_assert_no_error(error);
+    data = (LithoRect){70, 60, 180, 150};
+    fixture_golden(s, "section.png", &data, 1);
+    cairo_surface_destroy(s);
+
+    golden_picture(&p, cube, NULL);
+    p.look.wiggle = LITHO_WIGGLE_FILL;
+    p.look.no_density = TRUE;
+    litho_picture_add_slice(&p, LITHO_XLINE, 9, LITHO_SHOW_INPUT);
+    s = litho_picture_draw(&p, &error);
+    g_assert_no_error(error);
+    fixture_golden(s, "wiggles.png", &data, 1);
+    cairo_surface_destroy(s);
+
+    golden_picture(&p, cube, NULL);
+    p.scale = 2;
+    p.look.map = litho_colormap_find("lagoon");
+    p.look.lo = 0;
+    p.look.hi = 0.9;
+    litho_picture_add_slice(&p, LITHO_SAMPLE, 30, LITHO_SHOW_INPUT);
+    s = litho_picture_draw(&p, &error);
+    g_assert_no_error(error);
+    data = (LithoRect){140, 120, 360, 300};
+    fixture_golden(s, "map-2x.png", &data, 1);
+    cairo_surface_destroy(s);
+}
+
+// Files: PNG with the words that tell what it shows, PDF and SVG by their first bytes; other names
+// and empty pictures are refused and leave nothing behind.
+static void test_files(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *folder = g_dir_make_tmp("litho-XXXXXX", NULL);
+    g_autoptr(LithoCube) cube = fixture_events(10, 12, 20, 0);
+    LithoPicture p;
+    golden_picture(&p, cube, NULL);
+    p.caption = "fx half_width=3 \u00b1";
+    p.clip_note = "98 %";
+    g_autofree char *refused = g_build_filename(folder, "empty.png", NULL);
+    g_assert_false(litho_picture_save(&p, refused, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+    g_clear_error(&error);
+    litho_picture_add_slice(&p, LITHO_INLINE, 3, LITHO_SHOW_INPUT);
+    static const char *const names[] = {"a.png", "a.pdf", "a.svg"};
+    static const char *const first[] = {"\x89PNG", "%PDF-", "<?xml"};
+    for (int k = 0; k < 3; k++) {
+        g_autofree char *path = g_build_filename(folder, names[k], NULL), *bytes = NULL;
+        gsize length;
+        g_assert_true(litho_picture_save(&p, path, &error));
+        g_assert_no_error(error);
+        g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+        g_assert_cmpmem(bytes, strlen(first[k]), first[k], strlen(first[k]));
+        if (k == 0) {
+            static const char *const words[] = {"Inline 1004", "fx half_width=3 \u00b1", "98 %",
+                                                "blue-white-red", "Lithoscope"};
+            for (guint w = 0; w < G_N_ELEMENTS(words); w++)
+                g_assert_nonnull(memmem(bytes, length, words[w], strlen(words[w])));
+        }
+        g_unlink(path);
+    }
+    g_autofree char *bmp = g_build_filename(folder, "a.bmp", NULL);
+    g_assert_false(litho_picture_save(&p, bmp, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED);
+    g_clear_error(&error);
+    g_autofree char *nowhere = g_build_filename(folder, "none", "a.png", NULL);
+    g_assert_false(litho_picture_save(&p, nowhere, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+    g_assert_cmpint(g_rmdir(folder), ==, 0); // nothing left behind
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/render/ticks", test_ticks);
+    g_test_add_func("/render/numbers", test_numbers);
+    g_test_add_func("/render/colormaps", test_colormaps);
+    g_test_add_func("/render/colormap-files", test_colormap_files);
+    g_test_add_func("/render/mapping", test_mapping);
+    g_test_add_func("/render/cover", test_cover);
+    g_test_add_func("/render/pick", test_pick);
+    g_test_add_func("/render/scene-orientation", test_scene_orientation);
+    g_test_add_func("/render/samples", test_samples);
+    g_test_add_func("/render/colors", test_colors);
+    g_test_add_func("/render/missing", test_missing);
+    g_test_add_func("/render/split-and-removed", test_split_and_removed);
+    g_test_add_func("/render/wiggles", test_wiggles);
+    g_test_add_func("/render/wiggle-fill", test_wiggle_fill);
+    g_test_add_func("/render/part", test_part);
+    g_test_add_func("/render/margins", test_margins);
+    g_test_add_func("/render/goldens", test_goldens);
+    g_test_add_func("/render/files", test_files);
+    return g_test_run();
+}
