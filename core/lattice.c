@@ -170,7 +170,7 @@ static void fill_cells(const LithoScan *scan, LithoSurvey *survey, int policy)
             g_array_append_vals(survey->repeats, both, 2);
         }
     }
-    if (survey->repeats)
+    if (survey->repeats && survey->repeats->len)
         qsort(survey->repeats->data, survey->repeats->len, sizeof(LithoRepeat), compare_repeats);
     for (gint64 c = 0; c < cells; c++) {
         gint64 t = survey->table[c];

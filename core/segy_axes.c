@@ -113,10 +113,20 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
 
 // --- start of the axis ------------------------------------------------------------------------
 
-static double time_scalar(const LithoHeads *heads, guint k)
+// First trace with a header to speak of.
+static guint lead_head(const LithoHeads *heads)
 {
-    int s = litho_head_i16(heads, k, 215);
-    return s > 0 ? s : s < 0 ? 1.0 / -s : 1;
+    guint lead = 0;
+    while (lead + 1 < heads->n && litho_head_empty(heads, lead))
+        lead++;
+    return lead;
+}
+
+double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth)
+{
+    int s = litho_head_i16(heads, lead_head(heads), 215);
+    double scalar = s > 0 ? s : s < 0 ? 1.0 / -s : 1;
+    return is_depth ? scalar : scalar * 1e-3; // metres, or milliseconds
 }
 
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
@@ -130,12 +140,9 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
     axis->n = file->ns;
     if (!choose_interval(survey, heads, options, error))
         return FALSE;
-    guint lead = 0;
-    while (lead + 1 < heads->n && litho_head_empty(heads, lead))
-        lead++;
+    guint lead = lead_head(heads);
     int delay = litho_head_i16(heads, lead, 109);
-    double unit = grid->is_depth ? 1 : 1e-3; // milliseconds, or metres for depth
-    axis->first = delay * time_scalar(heads, lead) * unit;
+    axis->first = delay * litho_segy_delay_unit(heads, grid->is_depth);
     if (delay == 0 && litho_head_i16(heads, lead, 105) != 0)
         litho_survey_note(survey, "byte 105 holds %d while the delay at 109 is 0; if it is a start "
                           "time, shift the axis", litho_head_i16(heads, lead, 105));
@@ -156,8 +163,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
         low = MIN(low, scan->delay[t]);
         high = MAX(high, scan->delay[t]);
     }
-    // The heads' scalar holds for all: a file that changes it midway is beyond repair.
-    double first = axis->first, factor = survey->grid.is_depth ? 1 : 1e-3;
+    double first = axis->first, factor = scan->delay_unit;
     if (low == high)
         return TRUE;
     double longest = (high - low) * factor / axis->step;

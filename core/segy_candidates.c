@@ -102,6 +102,8 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
     double score = trust * once * (0.2 + 0.8 * sqrt(fill));
     if (MAX(wa.high, wb.high) > 10000000 || MIN(wa.low, wb.low) < -10000000)
         score *= 0.1; // nobody counts lines that far: text or floats in disguise
+    if (cells > 1 && wa.distinct == cells && wb.distinct == cells)
+        score *= 0.3; // both count traces: a diagonal, not a rectangle
     gboolean silent = (wa.distinct == 1 && wa.low == 0) || (wb.distinct == 1 && wb.low == 0);
     if (silent && c->inline_byte != 189) // one word unused, the other any counter
         score *= 0.25;

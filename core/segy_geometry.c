@@ -250,6 +250,7 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
         show_first_line(survey, heads, options, options->file_order ? NULL : c);
     gboolean metric = metric_coordinates(survey, heads);
     plan_scan(scan, heads, options, c, metric);
+    scan->delay_unit = litho_segy_delay_unit(heads, survey->grid.is_depth);
     if (!litho_scan_run(scan, survey, run, error))
         return FALSE;
 

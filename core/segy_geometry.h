@@ -41,11 +41,12 @@ typedef struct LithoScan {
     gboolean coordinates; // keys are x, y: brought to one scalar
     double scale;         // coordinates: file units of one key unit
     gboolean want_offset, want_delay;
+    double delay_unit;    // s or m of one unit of the delay; one for all traces
     gboolean bare;        // as in LithoHeads
     gint64 n;
     gint32 *key[2];
     gint32 *offset; // or NULL
-    gint16 *delay;  // ms, or NULL
+    gint16 *delay;  // in delay units, or NULL
     guint8 *flags;  // LITHO_SCAN_*
     gboolean have_keys;
 } LithoScan;
@@ -72,6 +73,8 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
 // Sample axis from the headers (interval, delay, depth or time).
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error);
+// What one unit of the delay at byte 109 is, in s or m, with the scalar of byte 215.
+double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth);
 // Delays that differ: cells' shifts and a longer sample axis.
 gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error);
 // Coordinates of the grid fitted to the heads' X/Y against their place on the lattice.

@@ -12,7 +12,7 @@
 typedef struct Binary {
     LithoOrder order;
     int ns, format, revision, ext_text, measurement;
-    gint64 ns_extended, additional, first, trailer;
+    gint64 ns_extended, additional, first, trailer, traces;
     guint16 dt;
     double dt_extended;
     gboolean fixed, revision_odd;
@@ -63,6 +63,8 @@ static Binary parse_binary(const guint8 *block, LithoOrder order)
         guint64 first = litho_get_u64(word(block, LITHO_BIN_FIRST), order);
         b.first = first <= G_MAXINT64 / 4 ? (gint64)first : 0;
         b.trailer = litho_get_i32(word(block, LITHO_BIN_TRAILER), order);
+        guint64 traces = litho_get_u64(word(block, LITHO_BIN_TRACES), order);
+        b.traces = traces <= G_MAXINT32 * G_GINT64_CONSTANT(1024) ? (gint64)traces : 0;
         if (!(b.dt_extended > 0 && b.dt_extended < 1e9))
             b.dt_extended = 0;
     }
@@ -99,10 +101,28 @@ double litho_segy_header_plausible(const guint8 *h, LithoOrder order, gint64 ns,
     return score / 10;
 }
 
+static gint64 stride_of(const Reading *r)
+{
+    return r->header_bytes + r->ns * litho_format_bytes(r->format);
+}
+
+// Bytes that traces may fill: what is left after a declared trailer (revision 2), if the rest is
+// whole traces then.
+static gint64 trace_room(const LithoTraceFile *file, const Reading *r)
+{
+    gint64 room = file->size - r->first, stride = stride_of(r);
+    const Binary *b = r->binary;
+    if (b->trailer > 0 && b->trailer < room / LITHO_TEXT_BYTES &&
+        (room - b->trailer * LITHO_TEXT_BYTES) % stride == 0)
+        return room - b->trailer * LITHO_TEXT_BYTES;
+    if (b->trailer != 0 && b->traces > 0 && b->traces <= room / stride)
+        return b->traces * stride;
+    return room;
+}
+
 static void judge(const LithoTraceFile *file, Reading *r)
 {
-    gint64 room = file->size - r->first;
-    gint64 stride = r->header_bytes + r->ns * litho_format_bytes(r->format);
+    gint64 stride = stride_of(r), room = trace_room(file, r);
     gint64 whole = room / stride, rest = room % stride;
     r->score = r->headers = 0;
     if (whole < 1)
@@ -386,7 +406,7 @@ static gboolean refuse_format(const LithoTraceFile *file, const Binary *b, GErro
     Search search = {.file = file};
     for (guint k = 0; k < G_N_ELEMENTS(guesses); k++)
         try_binary(&search, b, guesses[k]);
-    if (search.best.score > 8)
+    if (search.best.headers > 0.7)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "%s has sample format code %d, which SEG-Y does not know; its size fits %d "
                     "bytes a sample: give --format %s",
@@ -422,8 +442,10 @@ static void adopt(LithoTraceFile *file, const Reading *r)
     file->first = r->first;
     file->header_bytes = r->header_bytes;
     file->ns = r->ns;
-    file->stride = r->header_bytes + r->ns * litho_format_bytes(r->format);
-    file->traces = (file->size - r->first) / file->stride;
+    file->stride = stride_of(r);
+    gint64 room = trace_room(file, r);
+    file->traces = room / file->stride;
+    file->trailer = file->size - r->first - room;
     file->revision = b->revision;
     file->dt_binary = b->dt;
     file->dt_extended = b->dt_extended;
@@ -465,20 +487,16 @@ static gboolean tell(LithoSurvey *survey, LithoTraceFile *file, const Reading *r
     return TRUE;
 }
 
-static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, const Binary *b,
-                          gboolean strict, GError **error)
+static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean strict,
+                          GError **error)
 {
     if (file->offsets)
         return litho_survey_repair(survey, strict, error,
                                    "traces differ in length; shorter ones are padded with zeros "
                                    "to %" G_GINT64_FORMAT " samples", file->ns);
     gint64 rest = file->size - file->first - file->traces * file->stride;
-    if (rest == 0)
+    if (rest == file->trailer)
         return TRUE;
-    if (b->trailer != 0 && (b->trailer < 0 || rest == b->trailer * 3200)) {
-        file->trailer = rest;
-        return TRUE;
-    }
     guint8 tail[4096];
     gint64 n = litho_file_read(file, tail, MIN(rest, (gint64)sizeof tail), file->size - rest, NULL);
     gboolean zeros = n > 0;
@@ -538,12 +556,11 @@ gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
         return refuse_empty(file, &binaries[lead], error);
 
     Reading *best = &search.best;
-    gint64 stride = best->header_bytes + best->ns * litho_format_bytes(best->format);
-    gboolean fits = best->ns_declared && (file->size - best->first) % stride == 0;
+    gboolean fits = best->ns_declared && trace_room(file, best) % stride_of(best) == 0;
     if (best->headers < (fits ? 0.2 : 0.5))
         return refuse_nonsense(file, best->binary, error);
     // An old vendor's 8-bit files carry code 6, which revision 2 gave to doubles.
-    if (!options->format && best->format == LITHO_FORMAT_DOUBLE && best->headers < 0.75) {
+    if (!options->format && best->format == LITHO_FORMAT_DOUBLE) {
         Search bytes = {.file = file};
         try_binary(&bytes, best->binary, LITHO_FORMAT_INT8);
         if (bytes.best.score > best->score + 2) {
@@ -557,9 +574,9 @@ gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
     if (!litho_format_supported(best->format))
         return refuse_by_name(file, best, error);
     adopt(file, best);
-    gint64 rest = (file->size - file->first) % file->stride;
+    gint64 rest = trace_room(file, best) % file->stride;
     if (!best->binary->fixed && (rest != 0 || best->headers < 0.75))
         walk_variable(file, best);
     return tell(survey, file, best, options->strict, error) &&
-           check_end(survey, file, best->binary, options->strict, error);
+           check_end(survey, file, options->strict, error);
 }

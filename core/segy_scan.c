@@ -59,7 +59,10 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
     gint64 next = 0, done = 0;
     GError *failure = NULL;
     gboolean stop = FALSE;
-#pragma omp parallel num_threads(litho_run_threads(run))
+    // No team for a few headers: starting one costs more than reading them.
+    gint64 chunks = (file->traces + CHUNK_TRACES - 1) / CHUNK_TRACES;
+    int threads = (int)MIN(litho_run_threads(run), chunks);
+#pragma omp parallel num_threads(threads)
     {
         guint8 *block = g_malloc(BLOCK_BYTES + BLOCK_STRIDE);
         gboolean master = FALSE;
@@ -89,6 +92,10 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
     }
     if (failure) {
         g_propagate_error(error, failure);
+        return FALSE;
+    }
+    if (stop) { // asked once: a caller that has changed its mind since must not get half a result
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
         return FALSE;
     }
     return litho_run_step(run, file->base + file->traces, total, error);

@@ -287,6 +287,10 @@ static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint6
         g_propagate_error(error, failure);
         return FALSE;
     }
+    if (stop) { // asked once: a caller that has changed its mind since must not get half a result
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        return FALSE;
+    }
     return litho_run_step(r->run, r->done, r->total, error);
 }
 

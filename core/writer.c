@@ -303,7 +303,7 @@ static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *sa
                                    block + k * w->stride, error))
             return FALSE;
     }
-#pragma omp parallel for num_threads(litho_run_threads(run)) if (n > 8)
+#pragma omp parallel for num_threads(litho_run_threads(run)) if (n * w->stride > 1 << 18)
     for (gint64 k = 0; k < n; k++)
         encode_trace(w, samples + slots[k].cell * n3, live[k],
                      block + k * w->stride + w->header_bytes);
