@@ -14,20 +14,15 @@
 #include "core/error.h"
 #include "kernels/fx/fx_plan.h"
 
-// The arithmetic for newer vector units, present in builds for any x86-64 (meson.build).
-typedef void FxFilter(const FxWindow *window, FxScratch *scratch, FxCounts *counts);
-FxFilter fx_filter_window_avx2 __attribute__((weak));
-FxFilter fx_filter_window_avx512 __attribute__((weak));
-
-static FxFilter *best_filter(void)
+static const FxIsa *best_isa(void)
 {
 #ifdef __x86_64__
-    if (fx_filter_window_avx512 && __builtin_cpu_supports("avx512f"))
-        return fx_filter_window_avx512;
-    if (fx_filter_window_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return fx_filter_window_avx2;
+    if (&fx_isa_avx512 && __builtin_cpu_supports("avx512f"))
+        return &fx_isa_avx512;
+    if (&fx_isa_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &fx_isa_avx2;
 #endif
-    return fx_filter_window;
+    return &fx_isa;
 }
 
 static guint64 budget_bytes(void)
@@ -48,7 +43,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
     p->grid = *in;
     p->nfft = nfft;
     p->budget = budget_bytes();
-    p->filter = best_filter();
+    p->isa = best_isa();
     if (trace && spectrum) {
         p->forward = fftwf_plan_dft_r2c_1d(nfft, trace, spectrum, FFTW_ESTIMATE);
         p->inverse = fftwf_plan_dft_c2r_1d(nfft, spectrum, trace, FFTW_ESTIMATE);
@@ -69,7 +64,7 @@ static void free_threads(FxPlan *p)
         fftwf_free(p->threads[t].trace);
         fftwf_free(p->threads[t].spectrum);
         free(p->threads[t].sum);
-        free(p->threads[t].scratch.memory);
+        free(p->threads[t].scratch);
     }
     g_clear_pointer(&p->threads, g_free);
     p->n_threads = 0;
@@ -90,60 +85,31 @@ static void destroy(gpointer data)
 
 // --- threads ----------------------------------------------------------------------------------
 
-size_t fx_scratch_bytes(int length_il, int length_xl, int half)
-{
-    const size_t tile = (size_t)(length_il + 4 * half) * (length_xl + 4 * half);
-    const uintptr_t base = 64;
-    FxScratch layout;
-    fx_scratch_divide(&layout, (void *)base, length_il, length_xl, half);
-    return (uintptr_t)layout.done + tile - base;
-}
-
-void fx_scratch_divide(FxScratch *s, void *memory, int length_il, int length_xl, int half)
-{
-    const size_t width = 2 * half + 1, size = width * width;
-    const size_t tile = (size_t)(length_il + 4 * half) * (length_xl + 4 * half);
-    s->memory = memory;
-    s->tile = memory;
-    s->guess = s->tile + tile;
-    s->cov = s->guess + tile;
-    s->rows = s->cov + size * size;
-    s->taps = s->rows + 2 * width * size;
-    s->matrix = (FxV *)(s->taps + size);
-    s->factor = s->matrix + fx_packed((int)size, 0);
-    s->beta = s->factor + fx_packed((int)size, 0);
-    s->more = s->beta + size;
-    s->magnitude = s->more + 3 * size;
-    s->state = (uint8_t *)(s->magnitude + size);
-    s->done = s->state + tile;
-}
-
-static gboolean ready_thread(FxThread *t, int nfft, const FxWork *w, GError **error)
+static gboolean ready_thread(FxThread *t, int nfft, const FxIsa *isa, const FxWork *w,
+                             GError **error)
 {
     const LithoFxAxis *a = w->g.axis;
-    const int half = w->params.half_width;
-    gsize bytes = fx_scratch_bytes(a[0].length, a[1].length, half);
+    gsize bytes = isa->scratch_bytes(a[0].length, a[1].length, w->params.half_width);
     if (!t->trace)
         t->trace = fftwf_alloc_real(nfft);
     if (!t->spectrum)
         t->spectrum = fftwf_alloc_complex(nfft / 2 + 1);
     if (t->scratch_bytes < bytes) {
-        free(t->scratch.memory);
-        t->scratch.memory = fx_alloc(bytes, NULL);
-        t->scratch_bytes = t->scratch.memory ? bytes : 0;
+        free(t->scratch);
+        t->scratch = fx_alloc(bytes, NULL);
+        t->scratch_bytes = t->scratch ? bytes : 0;
     }
-    const gsize sums = (gsize)FX_RUN * MAX(w->batches, 1);
+    const gsize sums = FX_RUN * fx_cell(w) * MAX(w->batches, 1);
     if (t->sum_count < sums) {
         free(t->sum);
         t->sum = fx_alloc(sums * sizeof *t->sum, NULL);
         t->sum_count = t->sum ? sums : 0;
     }
-    if (!t->trace || !t->spectrum || !t->scratch.memory || !t->sum) {
+    if (!t->trace || !t->spectrum || !t->scratch || !t->sum) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                     "there is no memory for a window of %d x %d traces", a[0].length, a[1].length);
         return FALSE;
     }
-    fx_scratch_divide(&t->scratch, t->scratch.memory, a[0].length, a[1].length, half);
     return TRUE;
 }
 
@@ -156,14 +122,14 @@ static gboolean ready_threads(FxPart *part, GError **error)
         p->n_threads = part->n_threads;
     }
     for (int t = 0; t < part->n_threads; t++)
-        if (!ready_thread(&p->threads[t], p->nfft, part->work, error))
+        if (!ready_thread(&p->threads[t], p->nfft, p->isa, part->work, error))
             return FALSE;
     return TRUE;
 }
 
 // --- stage 2 ----------------------------------------------------------------------------------
 
-// A window and sixteen bins that are still to be computed.
+// A window and a batch of bins that are still to be computed.
 typedef struct Task {
     int k, w_il, w_xl, batch;
 } Task;
@@ -178,7 +144,8 @@ static FxRect window_rect(const LithoFxGeometry *g, int w_il, int w_xl)
 static GArray *list_tasks(FxPart *part, GError **error)
 {
     FxWork *w = part->work;
-    gsize unit_bytes = sizeof(FxC) * w->g.axis[0].length * w->g.axis[1].length * w->batches;
+    gsize unit_bytes = sizeof(float) * fx_cell(w) * w->batches * w->g.axis[0].length *
+                       w->g.axis[1].length;
     GArray *tasks = g_array_new(FALSE, FALSE, sizeof(Task));
     for (int k = part->first; k <= part->last; k++)
         for (int i = part->windows.il0; i < part->windows.il1; i++)
@@ -199,7 +166,7 @@ static GArray *list_tasks(FxPart *part, GError **error)
     return tasks;
 }
 
-static void run_task(const FxPart *part, const Task *task, FxScratch *scratch)
+static void run_task(const FxPart *part, const Task *task, void *scratch)
 {
     FxWork *w = part->work;
     const gsize traces = fx_area(w->held), unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
@@ -210,12 +177,12 @@ static void run_task(const FxPart *part, const Task *task, FxScratch *scratch)
         .n_xl = w->g.axis[1].n,
         .held = w->held,
         .window = window_rect(&w->g, task->w_il, task->w_xl),
-        .spectra = w->spectra[task->k] + traces * task->batch,
+        .spectra = w->spectra[task->k] + traces * task->batch * fx_cell(w),
         .present = w->present + traces * task->k,
         .out = w->filtered[unit] +
-               (gsize)w->g.axis[0].length * w->g.axis[1].length * task->batch,
+               fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length * task->batch,
     };
-    part->plan->filter(&window, scratch, &w->counts[cell]);
+    part->plan->isa->filter(&window, scratch, &w->counts[cell]);
     w->ready[cell] = 1;
 }
 
@@ -231,7 +198,7 @@ static void time_filter(FxPart *part, const GArray *tasks, double start_ms)
                   (w->g.axis[1].length + 2 * w->g.half[1]);
     double window = (double)w->g.axis[0].length * w->g.axis[1].length;
     litho_run_time(part->run, "design + filter", LITHO_STAGE_COMPUTE, litho_now_ms() - start_ms,
-                   tasks->len * sizeof(FxC) * (tile + window), flops);
+                   tasks->len * sizeof(float) * fx_cell(w) * (tile + window), flops);
 }
 
 gboolean fx_stage_filter(FxPart *part, GError **error)
@@ -249,7 +216,7 @@ gboolean fx_stage_filter(FxPart *part, GError **error)
         int thread = omp_get_thread_num();
         if (g_atomic_int_get(&stop))
             continue;
-        run_task(part, &g_array_index(tasks, Task, k), &part->plan->threads[thread].scratch);
+        run_task(part, &g_array_index(tasks, Task, k), part->plan->threads[thread].scratch);
         gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
         if (thread == 0 ? !litho_run_step(part->run, done, n, error)
                         : litho_run_cancelled(part->run))
@@ -347,20 +314,21 @@ static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, Tota
     LithoBox band = pass->region;
     while (rows > stride) {
         band.hi[0] = MIN(band.lo[0] + rows, pass->region.hi[0]);
-        if (fx_part_bytes(&g, band, 1) <= p->budget)
+        if (fx_part_bytes(&g, p->isa->lanes, band, 1) <= p->budget)
             break;
         rows = MAX(rows / 2 / stride, 1) * stride;
     }
     for (; band.lo[0] < pass->region.hi[0]; band.lo[0] = band.hi[0]) {
         band.hi[0] = MIN((band.lo[0] / stride) * stride + rows, pass->region.hi[0]);
         FxPart all = fx_part(p, pass, band, run);
-        int at_once = (int)CLAMP(p->budget / MAX(fx_part_bytes(&g, band, 1), 1), 1, G_MAXINT / 2);
+        int at_once = (int)CLAMP(p->budget / MAX(fx_part_bytes(&g, p->isa->lanes, band, 1), 1), 1, G_MAXINT / 2);
         for (int k = all.first; k <= all.last; k += at_once) {
             FxPart part = all;
             part.first = k;
             part.last = MIN(k + at_once - 1, all.last);
             part.fresh = k == all.first;
-            part.work = fx_work_new(&g, pass->params, pass->in->serial, part.traces, error);
+            part.work = fx_work_new(&g, p->isa->lanes, pass->params, pass->in->serial, part.traces,
+                                    error);
             gboolean ok = part.work && run_part(&part, totals, error);
             fx_work_free(part.work);
             if (!ok)
@@ -403,7 +371,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
                 litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
     return 4 * (litho_box_count(need) + litho_box_count(region)) +
-           MIN(fx_part_bytes(&g, region, count), budget_bytes());
+           MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
 }
 
 const LithoImpl litho_fx_cpu = {

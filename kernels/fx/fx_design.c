@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The equations of the prediction filter for one window and sixteen frequencies.
+// The equations of the prediction filter for one window and a batch of frequencies.
 #include <stdlib.h>
 
 #include "kernels/fx/fx_lanes.h"

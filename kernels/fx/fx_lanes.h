@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/fx/fx_window.h"
 
-#include "kernels/fx/fx_geometry.h"
-
-// The filter's arithmetic on sixteen neighbouring frequencies at once: every number is a vector of
-// 16 floats, one lane a frequency. All frequencies of a window need the same operations on the same
-// traces, so nothing is ever shuffled, no lane idles in the small matrices (49 x 49), and sums run in
-// the same order on every machine, number of threads and region. Plain C with GCC's vectors.
-//
-// Scratch memory belongs to one thread. No function here allocates or fails.
+// The filter's arithmetic on neighbouring frequencies at once: every number is a vector, one lane a
+// frequency. All frequencies of a window need the same operations on the same traces, so nothing is
+// ever shuffled, no lane idles in the small matrices (49 x 49), and sums run in the same order for
+// any number of lanes, threads, and any region. Plain C with GCC's vectors.
 
 // Vectors are passed between inlined functions only: how a call would pass them is of no concern.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+#if defined(__AVX512F__)
 enum { FX_LANES = 16 };
+#elif defined(__AVX__)
+enum { FX_LANES = 8 };
+#else
+enum { FX_LANES = 4 };
+#endif
 
 typedef float FxV __attribute__((vector_size(4 * FX_LANES)));
 typedef int32_t FxMask __attribute__((vector_size(4 * FX_LANES))); // all bits of a lane, or none
@@ -91,11 +92,6 @@ typedef struct FxPatch {
     int width;
 } FxPatch;
 
-// Rows and columns of a patch, half-open.
-typedef struct FxRect {
-    int il0, il1, xl0, xl1;
-} FxRect;
-
 // Builds for several instruction sets name their functions apart.
 #ifdef FX_ISA
 #define FX_PASTE(a, b) a##_##b
@@ -110,7 +106,6 @@ typedef struct FxRect {
 #define fx_solve_centre FX_NAME(fx_solve_centre)
 #define fx_cg FX_NAME(fx_cg)
 #define fx_jacobi FX_NAME(fx_jacobi)
-#define fx_filter_window FX_NAME(fx_filter_window)
 #endif
 
 // --- fx_design.c ------------------------------------------------------------------------------

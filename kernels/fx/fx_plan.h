@@ -8,20 +8,20 @@
 // The CPU's plan: FFTs, memory of the threads, and works, which hold what survives between passes.
 
 // Spectra and filtered windows of one cube for the traces of a rectangle. Layout of the spectra:
-// [time window][sixteen bins][inline][crossline][re, im][lane]; of a filtered window:
-// [sixteen bins][inline][crossline][re, im][lane].
+// [time window][batch][inline][crossline][re, im][lane]; of a filtered window:
+// [batch][inline][crossline][re, im][lane]. A batch is `lanes` bins of the band.
 typedef struct FxWork {
     guint64 serial; // of the cube it belongs to
     LithoFxParams params;
     LithoFxGeometry g;
-    int batches;       // of sixteen bins
+    int lanes, batches;
     FxRect held;       // traces
     int first, last;   // time windows that `bytes` stands for, inclusive
     float *weights;    // [time window][sample]: blending
-    FxC **spectra;     // per time window; NULL until needed
+    float **spectra;     // per time window; NULL until needed
     guint8 *known;     // [time window][trace]: spectra and presence are there
     guint8 *present;   // [time window][trace]
-    FxC **filtered;    // per unit; NULL until needed
+    float **filtered;   // per unit; NULL until needed
     guint8 *ready;     // [unit][batch]
     FxCounts *counts;  // [unit][batch]
     guint64 bytes;     // when filled completely
@@ -33,8 +33,8 @@ enum { FX_RUN = 64 }; // neighbouring traces that go back to time together
 typedef struct FxThread {
     float *trace;           // nfft
     fftwf_complex *spectrum; // nfft / 2 + 1
-    FxC *sum;               // [FX_RUN traces][batches]
-    FxScratch scratch;
+    float *sum;             // [FX_RUN traces][batch][re, im][lane]
+    void *scratch;
     gsize scratch_bytes, sum_count;
 } FxThread;
 
@@ -44,7 +44,7 @@ typedef struct FxPlan {
     LithoGrid grid;
     int nfft;
     fftwf_plan forward, inverse;
-    void (*filter)(const FxWindow *window, FxScratch *scratch, FxCounts *counts);
+    const FxIsa *isa;
     FxThread *threads;
     int n_threads;
     FxWork *works[FX_MAX_WORKS];
@@ -82,14 +82,20 @@ static inline gint64 fx_area(FxRect r)
     return (gint64)(r.il1 - r.il0) * (r.xl1 - r.xl0);
 }
 
+// Floats of one trace and batch.
+static inline gsize fx_cell(const FxWork *w)
+{
+    return 2 * (gsize)w->lanes;
+}
+
 // Memory aligned to 64 bytes, not cleared; free(). NULL sets the error.
 gpointer fx_alloc(guint64 bytes, GError **error);
 
 // fx_work.c: the parts of `traces` that `region` needs, and bytes to work on it.
 FxPart fx_part(FxPlan *plan, const LithoPass *pass, LithoBox region, LithoRun *run);
-guint64 fx_part_bytes(const LithoFxGeometry *g, LithoBox region, int time_windows);
-FxWork *fx_work_new(const LithoFxGeometry *g, const LithoFxParams *params, guint64 serial,
-                    FxRect held, GError **error);
+guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows);
+FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *params,
+                    guint64 serial, FxRect held, GError **error);
 void fx_work_free(FxWork *work);
 // The plan's work for this part, made when it fits the budget, with everything dropped that no
 // longer holds; NULL without an error when it does not fit.

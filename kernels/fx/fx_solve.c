@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Sixteen symmetric systems at once, one a lane: Cholesky, conjugate gradients, Jacobi.
+// Symmetric systems at once, one a lane: Cholesky, conjugate gradients, Jacobi.
 #include "kernels/fx/fx_lanes.h"
 
 enum { TILE = 4, MAX_STEPS = 100 };

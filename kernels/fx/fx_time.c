@@ -29,17 +29,16 @@ static gboolean copy_window(const float *from, int n, int nfft, float *to)
     return any != 0 && !broken;
 }
 
-// Bins of the band into sixteens; `to` is the trace in the first batch, `pitch` traces a batch.
-static void store_bins(const fftwf_complex *from, int bins, FxC *to, gsize pitch)
+// Bins of the band into batches; `to` is the trace in the first batch, `pitch` floats to the next.
+static void store_bins(const FxWork *w, const fftwf_complex *from, float *to, gsize pitch)
 {
-    for (int first = 0; first < bins; first += FX_LANES, to += pitch) {
-        float lanes[2 * FX_LANES] = {0};
-        int n = MIN(FX_LANES, bins - first);
+    for (int first = 0; first < w->g.bins; first += w->lanes, to += pitch) {
+        const int n = MIN(w->lanes, w->g.bins - first);
+        memset(to, 0, sizeof(float) * fx_cell(w));
         for (int l = 0; l < n; l++) {
-            lanes[l] = from[first + l][0];
-            lanes[FX_LANES + l] = from[first + l][1];
+            to[l] = from[first + l][0];
+            to[w->lanes + l] = from[first + l][1];
         }
-        memcpy(to, lanes, sizeof lanes);
     }
 }
 
@@ -62,7 +61,8 @@ static int fft_row(const FxPart *part, FxThread *thread, int k, int il)
             fftwf_execute_dft_r2c(part->plan->forward, thread->trace, thread->spectrum);
         else
             memset(thread->spectrum, 0, (w->g.nfft / 2 + 1) * sizeof *thread->spectrum);
-        store_bins(thread->spectrum + w->g.bin, w->g.bins, w->spectra[k] + trace, traces);
+        store_bins(w, thread->spectrum + w->g.bin, w->spectra[k] + trace * fx_cell(w),
+                   traces * fx_cell(w));
         w->present[k * traces + trace] = present;
         *known = 1;
         done++;
@@ -75,7 +75,8 @@ static gboolean get_memory(FxPart *part, GError **error)
     FxWork *w = part->work;
     for (int k = part->first; k <= part->last; k++)
         if (!w->spectra[k]) {
-            w->spectra[k] = fx_alloc(sizeof(FxC) * fx_area(w->held) * w->batches, error);
+            w->spectra[k] = fx_alloc(sizeof(float) * fx_cell(w) * fx_area(w->held) * w->batches,
+                                     error);
             if (!w->spectra[k])
                 return FALSE;
         }
@@ -125,8 +126,8 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
 static void blend_run(const FxWork *w, FxThread *thread, int k, int il, int xl, int n)
 {
     const LithoFxAxis *a = w->g.axis;
-    const gsize pitch = (gsize)a[0].length * a[1].length;
-    memset(thread->sum, 0, sizeof(FxC) * w->batches * n);
+    const gsize cell = fx_cell(w), pitch = cell * a[0].length * a[1].length;
+    memset(thread->sum, 0, sizeof(float) * cell * w->batches * n);
     for (int i = litho_fx_first(a[0], il); i <= litho_fx_last(a[0], il); i++)
         for (int j = litho_fx_first(a[1], xl); j <= litho_fx_last(a[1], xl + n - 1); j++) {
             const int start = litho_fx_start(a[1], j);
@@ -134,30 +135,28 @@ static void blend_run(const FxWork *w, FxThread *thread, int k, int il, int xl, 
             float weight[FX_RUN];
             for (int x = lo; x < hi; x++)
                 weight[x - xl] = litho_fx_weight(a[0], i, il) * litho_fx_weight(a[1], j, x);
-            const FxC *from = w->filtered[fx_unit(&w->g, k, i, j)] - start +
-                              (gsize)(il - litho_fx_start(a[0], i)) * a[1].length;
+            const float *from = w->filtered[fx_unit(&w->g, k, i, j)] +
+                                cell * (il - litho_fx_start(a[0], i)) * a[1].length;
             for (int b = 0; b < w->batches; b++, from += pitch)
                 for (int x = lo; x < hi; x++) {
-                    FxC *sum = &thread->sum[(gsize)(x - xl) * w->batches + b];
-                    sum->re += weight[x - xl] * from[x].re;
-                    sum->im += weight[x - xl] * from[x].im;
+                    float *sum = thread->sum + cell * ((gsize)(x - xl) * w->batches + b);
+                    const float *value = from + cell * (x - start);
+                    for (gsize l = 0; l < cell; l++)
+                        sum[l] += weight[x - xl] * value[l];
                 }
         }
 }
 
 // Blended lanes of one trace into the half spectrum.
-static void spread_bins(const FxWork *w, FxThread *thread, const FxC *sum)
+static void spread_bins(const FxWork *w, FxThread *thread, const float *sum)
 {
     memset(thread->spectrum, 0, (w->g.nfft / 2 + 1) * sizeof *thread->spectrum);
     fftwf_complex *out = thread->spectrum + w->g.bin;
-    for (int b = 0; b < w->batches; b++, out += FX_LANES) {
-        float lanes[2 * FX_LANES];
-        memcpy(lanes, &sum[b], sizeof lanes);
-        for (int l = 0; l < MIN(FX_LANES, w->g.bins - b * FX_LANES); l++) {
-            out[l][0] = lanes[l];
-            out[l][1] = lanes[FX_LANES + l];
+    for (int first = 0; first < w->g.bins; first += w->lanes, sum += fx_cell(w))
+        for (int l = 0; l < MIN(w->lanes, w->g.bins - first); l++) {
+            out[first + l][0] = sum[l];
+            out[first + l][1] = sum[w->lanes + l];
         }
-    }
     thread->spectrum[0][1] = 0; // zero frequency and Nyquist: the real part
     if (w->g.nfft % 2 == 0)
         thread->spectrum[w->g.nfft / 2][1] = 0;
@@ -170,7 +169,8 @@ static gboolean is_present(const FxWork *w, int k, int il, int xl)
 }
 
 // Adds the share of time window k to one output trace, which starts as the input.
-static void add_window(const FxPart *part, FxThread *thread, int k, int il, int xl, const FxC *sum)
+static void add_window(const FxPart *part, FxThread *thread, int k, int il, int xl,
+                       const float *sum)
 {
     const FxWork *w = part->work;
     const LithoFxAxis axis = w->g.axis[2];
@@ -224,7 +224,8 @@ static int inverse_row(const FxPart *part, FxThread *thread, int il)
             blend_run(part->work, thread, k, il, xl, n);
             for (int x = xl; x < xl + n; x++)
                 add_window(part, thread, k, il, x,
-                           thread->sum + (gsize)(x - xl) * part->work->batches);
+                           thread->sum +
+                               fx_cell(part->work) * part->work->batches * (x - xl));
         }
         for (int x = xl; part->params->fill_dead && x < xl + n; x++)
             mark_filled(part, il, x);

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Design and application of the filter for one window and sixteen frequencies: the rules 3 and 4 of
-// fx_geometry.h, sections 4 and 5 of docs/fx.md.
-#include "kernels/fx/fx_window.h"
+// Design and application of the filter for one window and a batch of frequencies: the rules 3 and 4
+// of fx_geometry.h.
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels/fx/fx_lanes.h"
+
+// Scratch memory, divided.
+typedef struct Scratch {
+    FxC *tile, *guess, *cov, *rows, *taps;
+    FxV *matrix, *factor, *beta, *more, *magnitude;
+    uint8_t *state, *done;
+} Scratch;
 
 // What a trace of the tile is.
 enum { ABSENT, FILLED, LIVE, OUTSIDE };
 
 typedef struct Job {
     const FxWindow *w;
-    FxScratch *s;
+    const Scratch *s;
     FxCounts *counts;
     FxShape shape;
     int il0, xl0;       // survey indices of the tile's first trace
@@ -93,7 +101,7 @@ static FxV load_tile(Job *j)
                 continue;
             }
             ptrdiff_t from = (il - w->held.il0) * held + xl - w->held.xl0;
-            FxC value = w->spectra[from];
+            FxC value = ((const FxC *)w->spectra)[from];
             j->s->tile[at] = value;
             j->s->state[at] = w->present[from] ? LIVE : ABSENT;
             largest = fx_max(largest, fx_max(fx_abs(value.re), fx_abs(value.im)));
@@ -548,17 +556,50 @@ static void pass_unchanged(const FxWindow *w)
 {
     FxRect r = w->window;
     const ptrdiff_t held = w->held.xl1 - w->held.xl0;
-    FxC *out = w->out;
+    FxC *out = (FxC *)w->out;
     for (int il = r.il0; il < r.il1; il++)
         for (int xl = r.xl0; xl < r.xl1; xl++)
             *out++ = w->params->outband == LITHO_FX_MUTE
-                         ? w->spectra[(il - w->held.il0) * held + xl - w->held.xl0]
+                         ? ((const FxC *)w->spectra)[(il - w->held.il0) * held + xl - w->held.xl0]
                          : (FxC){{0}, {0}};
 }
 
-void fx_filter_window(const FxWindow *w, FxScratch *s, FxCounts *counts)
+// Divides `memory`; returns the bytes it takes.
+static size_t divide(Scratch *s, char *memory, int length_il, int length_xl, int half)
 {
-    Job j = {.w = w, .s = s, .counts = counts};
+    const size_t width = 2 * half + 1, size = width * width;
+    const size_t tile = (size_t)(length_il + 4 * half) * (length_xl + 4 * half);
+    char *at = memory;
+#define TAKE(what, count) (s->what = (void *)at, at += (count) * sizeof *s->what)
+    TAKE(tile, tile);
+    TAKE(guess, tile);
+    TAKE(cov, size * size);
+    TAKE(rows, 2 * width * size);
+    TAKE(taps, size);
+    TAKE(matrix, fx_packed((int)size, 0));
+    TAKE(factor, fx_packed((int)size, 0));
+    TAKE(beta, size);
+    TAKE(more, 3 * size);
+    TAKE(magnitude, size);
+    TAKE(state, tile);
+    TAKE(done, tile);
+#undef TAKE
+    return at - memory;
+}
+
+static size_t scratch_bytes(int length_il, int length_xl, int half)
+{
+    static char nowhere[64] __attribute__((aligned(64)));
+    Scratch s;
+    return divide(&s, nowhere, length_il, length_xl, half);
+}
+
+static void filter(const FxWindow *w, void *scratch, FxCounts *counts)
+{
+    Scratch s;
+    Job j = {.w = w, .s = &s, .counts = counts};
+    divide(&s, scratch, w->window.il1 - w->window.il0, w->window.xl1 - w->window.xl0,
+           w->params->half_width);
     *counts = (FxCounts){0};
     if (!choose_shape(w, &j.shape)) {
         pass_unchanged(w);
@@ -577,10 +618,16 @@ void fx_filter_window(const FxWindow *w, FxScratch *s, FxCounts *counts)
     }
     for (int k = 0; k < fills; k++)
         fill(&j);
-    Targets t = {j.window, 0, w->out, s->done};
+    Targets t = {j.window, 0, (FxC *)w->out, s.done};
     memset(t.done, 0, area(j.window));
     design(&j);
     solve(&j, 1);
     predict_all(&j, &t, has_holes(&j));
     finish(&j, &t);
 }
+
+#ifdef FX_ISA
+const FxIsa FX_NAME(fx_isa) = {FX_LANES, scratch_bytes, filter};
+#else
+const FxIsa fx_isa = {FX_LANES, scratch_bytes, filter};
+#endif

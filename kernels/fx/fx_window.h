@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "kernels/fx/fx_lanes.h"
+#include <stddef.h>
+#include <stdint.h>
 
-// One spatial window, one time window, sixteen bins: what there is to filter.
+#include "kernels/fx/fx_geometry.h"
+
+// One spatial window, one time window, a batch of neighbouring bins: design and application of the
+// filter, rules 3 and 4 of fx_geometry.h. The arithmetic is compiled for several vector units
+// (FxIsa), each with as many bins a batch as its vectors hold floats, its `lanes`.
+
+// Rows and columns, half-open.
+typedef struct FxRect {
+    int il0, il1, xl0, xl1;
+} FxRect;
+
+// Spectra are `lanes` real parts and `lanes` imaginary parts a trace and batch, aligned to them.
 typedef struct FxWindow {
     const LithoFxParams *params;
     int n_il, n_xl;         // of the survey
     FxRect held;            // traces that `spectra` and `present` cover, survey indices
     FxRect window;          // traces to predict, survey indices
-    const FxC *spectra;     // held traces row by row; zero where absent
+    const float *spectra;   // held traces row by row; zero where absent
     const uint8_t *present; // 1 = recorded, 0 = absent
-    FxC *out;               // traces of the window row by row: prediction (mute) or prediction minus
+    float *out;             // traces of the window row by row: prediction (mute) or prediction minus
                             // input (pass); at absent traces the prediction
 } FxWindow;
 
@@ -22,16 +34,17 @@ typedef struct FxCounts {
     double flops;  // real operations spent, lanes without data not counted
 } FxCounts;
 
-// Thread-private memory for windows of up to length_il x length_xl traces and a half width.
-typedef struct FxScratch {
-    void *memory; // one block, everything below points into it
-    FxC *tile, *guess, *cov, *rows, *taps;
-    FxV *matrix, *factor, *beta, *more, *magnitude;
-    uint8_t *state, *done;
-} FxScratch;
+// Arithmetic for one kind of vector unit. No function allocates or fails.
+typedef struct FxIsa {
+    int lanes;
+    // Bytes of scratch memory, aligned to 64, for windows of up to that many traces.
+    size_t (*scratch_bytes)(int length_il, int length_xl, int half);
+    // `scratch` belongs to the calling thread and to windows no larger than promised.
+    void (*filter)(const FxWindow *window, void *scratch, FxCounts *counts);
+} FxIsa;
 
-// Bytes of `memory` for such a scratch, and its division. Memory must be aligned to 64 bytes.
-size_t fx_scratch_bytes(int length_il, int length_xl, int half);
-void fx_scratch_divide(FxScratch *scratch, void *memory, int length_il, int length_xl, int half);
-
-void fx_filter_window(const FxWindow *window, FxScratch *scratch, FxCounts *counts);
+// What this program was built for. Builds for any x86-64 have the other two as well; there they are
+// NULL where the weak symbols are missing.
+extern const FxIsa fx_isa;
+extern const FxIsa fx_isa_avx2 __attribute__((weak));
+extern const FxIsa fx_isa_avx512 __attribute__((weak));

@@ -18,9 +18,9 @@ gpointer fx_alloc(guint64 bytes, GError **error)
     return NULL;
 }
 
-static int batches_of(const LithoFxGeometry *g)
+static int batches_of(const LithoFxGeometry *g, int lanes)
 {
-    return (g->bins + FX_LANES - 1) / FX_LANES;
+    return (g->bins + lanes - 1) / lanes;
 }
 
 static FxRect windows_touching(const LithoFxGeometry *g, LithoBox r)
@@ -56,26 +56,27 @@ FxPart fx_part(FxPlan *plan, const LithoPass *pass, LithoBox region, LithoRun *r
     };
 }
 
-static guint64 bytes_for(const LithoFxGeometry *g, gint64 traces, gint64 windows, int time_windows)
+static guint64 bytes_for(const LithoFxGeometry *g, int lanes, gint64 traces, gint64 windows,
+                         int time_windows)
 {
     gint64 unit = (gint64)g->axis[0].length * g->axis[1].length;
-    return (guint64)(traces + windows * unit) * batches_of(g) * sizeof(FxC) * time_windows;
+    return (guint64)(traces + windows * unit) * batches_of(g, lanes) * lanes * 8 * time_windows;
 }
 
-guint64 fx_part_bytes(const LithoFxGeometry *g, LithoBox region, int time_windows)
+guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows)
 {
-    return bytes_for(g, fx_area(traces_needed(g, region)), fx_area(windows_touching(g, region)),
-                     time_windows);
+    return bytes_for(g, lanes, fx_area(traces_needed(g, region)),
+                     fx_area(windows_touching(g, region)), time_windows);
 }
 
-FxWork *fx_work_new(const LithoFxGeometry *g, const LithoFxParams *params, guint64 serial,
-                    FxRect held, GError **error)
+FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *params,
+                    guint64 serial, FxRect held, GError **error)
 {
     gsize traces = fx_area(held) * g->axis[2].count;
     gsize units = (gsize)g->axis[0].count * g->axis[1].count * g->axis[2].count;
     FxWork *w = g_new0(FxWork, 1);
-    *w = (FxWork){.serial = serial, .params = *params, .g = *g, .batches = batches_of(g),
-                  .held = held};
+    *w = (FxWork){.serial = serial, .params = *params, .g = *g, .lanes = lanes,
+                  .batches = batches_of(g, lanes), .held = held};
     w->weights = g_new(float, (gsize)g->axis[2].count * g->axis[2].length);
     for (int k = 0; k < g->axis[2].count; k++)
         for (int t = 0; t < g->axis[2].length; t++)
@@ -83,8 +84,8 @@ FxWork *fx_work_new(const LithoFxGeometry *g, const LithoFxParams *params, guint
                 litho_fx_weight(g->axis[2], k, litho_fx_start(g->axis[2], k) + t);
     w->known = g_try_malloc0(traces);
     w->present = g_try_malloc0(traces);
-    w->spectra = g_new0(FxC *, g->axis[2].count);
-    w->filtered = g_try_new0(FxC *, units);
+    w->spectra = g_new0(float *, g->axis[2].count);
+    w->filtered = g_try_new0(float *, units);
     w->ready = g_try_malloc0(units * MAX(w->batches, 1));
     w->counts = g_try_new0(FxCounts, units * MAX(w->batches, 1));
     if (w->known && w->present && w->filtered && w->ready && w->counts)
@@ -139,7 +140,7 @@ static gboolean refresh(FxWork *w, const LithoFxGeometry *g, const LithoFxParams
     if (first <= LITHO_FX_STAGE_FILTER) {
         drop_filtered(w, !same_windows(&w->g, g));
         if (!same_windows(&w->g, g)) { // another number of units: another bookkeeping
-            FxWork *fresh = fx_work_new(g, params, w->serial, w->held, NULL);
+            FxWork *fresh = fx_work_new(g, w->lanes, params, w->serial, w->held, NULL);
             if (!fresh)
                 return FALSE;
             FxWork old = *w;
@@ -214,19 +215,20 @@ FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error)
     // The whole cube when it fits, else what this region needs.
     FxRect held = {(int)in->held.lo[0], (int)in->held.hi[0], (int)in->held.lo[1],
                    (int)in->held.hi[1]};
+    const int lanes = plan->isa->lanes;
     int first = 0, last = g.axis[2].count - 1;
-    guint64 bytes = bytes_for(&g, fx_area(held), (gint64)g.axis[0].count * g.axis[1].count,
+    guint64 bytes = bytes_for(&g, lanes, fx_area(held), (gint64)g.axis[0].count * g.axis[1].count,
                               g.axis[2].count);
     if (bytes > plan->budget) {
         held = part->traces;
         first = part->first;
         last = part->last;
-        bytes = fx_part_bytes(&g, part->region, part->last - part->first + 1);
+        bytes = fx_part_bytes(&g, lanes, part->region, part->last - part->first + 1);
     }
     if (bytes > plan->budget)
         return NULL;
     int slot = make_room(plan, bytes);
-    FxWork *work = fx_work_new(&g, part->params, in->serial, held, error);
+    FxWork *work = fx_work_new(&g, lanes, part->params, in->serial, held, error);
     if (!work)
         return NULL;
     work->bytes = bytes;
