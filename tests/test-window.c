@@ -230,6 +230,37 @@ static void test_broken(void)
     g_assert_nonnull(litho_session_output(gui.session));
 }
 
+// Property: each operator of the program shows its parameters, and its defaults either give a result
+// on the demo cube or a sentence that says what is missing; never silence.
+static gboolean answered(Gui *g)
+{
+    return litho_session_output(g->session) || litho_session_problem(g->session) ||
+           litho_session_flow_problem(g->session);
+}
+
+static void test_operators(void)
+{
+    for (const LithoOperator *const *op = litho_operators(); *op; op++) {
+        while (litho_flow_length(litho_session_flow(gui.session)) > 0)
+            litho_session_remove_step(gui.session, 0);
+        litho_session_add_step(gui.session, *op);
+        g_assert_true(gui_wait(answered, &gui, 120));
+        const GError *problem = litho_session_problem(gui.session);
+        const char *refused = litho_session_flow_problem(gui.session);
+        g_test_message("%s: %s", (*op)->key, refused ? refused : problem ? problem->message : "ok");
+        gui_settle(&gui);
+        for (guint k = 0; k < (*op)->params.n; k++)
+            g_assert_nonnull(litho_param_panel_row(litho_window_params(gui.window),
+                                                   (*op)->params.rows[k].key));
+        // What is shown has the shape of the result, also when that is not the input's.
+        LithoCube *output = litho_session_output(gui.session);
+        if (output)
+            g_assert_true(litho_grid_same_shape(&output->grid, litho_session_grid(gui.session)));
+        g_autofree char *file = g_strdup_printf("operator-%s", (*op)->key);
+        gui_screenshot(&gui, file);
+    }
+}
+
 // Property: the appearance follows at once, and the data background stays the same dark grey.
 static void test_dark(void)
 {
@@ -261,6 +292,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/views", test_views);
     g_test_add_func("/window/save", test_save);
     g_test_add_func("/window/broken-file", test_broken);
+    g_test_add_func("/window/operators", test_operators);
     g_test_add_func("/window/dark", test_dark);
     int status = g_test_run();
     gui_close(&gui);

@@ -4,6 +4,7 @@
 #include "ui/cube_view_private.h"
 
 #include <math.h>
+#include <string.h>
 
 G_DEFINE_TYPE(LithoCubeView, litho_cube_view, GTK_TYPE_WIDGET)
 
@@ -72,27 +73,40 @@ LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y
 
 // --- overlay ------------------------------------------------------------------------------------
 
-static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
+static char *panel_title(LithoCubeView *self)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
     const LithoDisplay *d = litho_session_display(self->session);
     if (self->axis == LITHO_VIEW_SCENE)
         return g_strdup(axis_names[LITHO_VIEW_SCENE]);
-    (void)panel;
     g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], 0);
     label[0] = g_ascii_toupper(label[0]);
     return g_steal_pointer(&label);
 }
 
 // "Removed ×4"; in split both names, left and right of the divider.
-static char *panel_note(LithoCubeView *self, const LithoViewPanel *panel)
+static char *panel_note(LithoCubeView *self, LithoShow show)
 {
     const LithoLook *look = &litho_session_display(self->session)->look;
-    if (panel->show == LITHO_SHOW_SPLIT)
+    if (show == LITHO_SHOW_SPLIT)
         return g_strdup("Input | Output");
-    if (panel->show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
+    if (show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
         return g_strdup_printf("Removed ×%g", look->removed_gain);
-    return g_strdup(litho_show_name(panel->show));
+    return g_strdup(litho_show_name(show));
+}
+
+// Two narrow panels side by side have room for one word each: the left one says which slice, the
+// data are named by their titles.
+static void draw_title(LithoCubeView *self, cairo_t *cr, const LithoAxesStyle *style,
+                       const LithoViewPanel *panel)
+{
+    g_autofree char *title = panel_title(self), *note = panel_note(self, panel->show);
+    if (self->n_panels == 1 || panel->frame.title.w > 180)
+        litho_axes_draw_title(cr, style, panel->frame.title, title, note);
+    else if (panel == &self->panel[0])
+        litho_axes_draw_title(cr, style, panel->frame.title, note, strchr(title, ' ') + 1);
+    else
+        litho_axes_draw_title(cr, style, panel->frame.title, note, NULL);
 }
 
 static void draw_panel(LithoCubeView *self, cairo_t *cr, const LithoViewPanel *panel)
@@ -106,8 +120,7 @@ static void draw_panel(LithoCubeView *self, cairo_t *cr, const LithoViewPanel *p
     } else {
         litho_axes_draw(cr, &style, grid, &panel->map);
     }
-    g_autofree char *title = panel_title(self, panel), *note = panel_note(self, panel);
-    litho_axes_draw_title(cr, &style, panel->frame.title, title, note);
+    draw_title(self, cr, &style, panel);
     if (panel->frame.bar.w > 0)
         litho_colorbar_draw(cr, &style, panel->frame.bar, &d->look, panel->show, NULL);
 }

@@ -197,10 +197,12 @@ static GtkWidget *make_info(LithoParamPanel *self)
     GtkWidget *popover = gtk_popover_new();
     gtk_popover_set_child(GTK_POPOVER(popover), self->summary);
     GtkWidget *info = gtk_menu_button_new();
-    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(info), "dialog-information-symbolic");
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(info), "dialog-question-symbolic");
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(info), popover);
     gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(info), FALSE);
     gtk_widget_set_tooltip_text(info, "What this operator does");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(info), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "What this operator does", -1);
     return info;
 }
 

@@ -54,13 +54,17 @@ static GdkRGBA ink_of(GtkWidget *widget, double alpha)
 static GdkRGBA curve_colour(GtkWidget *widget, guint k)
 {
     static const GdkRGBA others[] = {{0.80, 0.42, 0.16, 1}, {0.48, 0.36, 0.70, 1}};
-    GdkRGBA accent = {0.21, 0.52, 0.89, 1};
     if (k == 0)
         return ink_of(widget, 0.45);
     if (k > 1)
         return others[MIN(k - 2, 1)];
+    GdkRGBA accent = {0.21, 0.52, 0.89, 1}, ink = ink_of(widget, 1);
     gtk_style_context_lookup_color(gtk_widget_get_style_context(widget), "theme_selected_bg_color",
                                    &accent);
+    // The dark theme's accent is made for surfaces; as a thin line it needs more light.
+    if (ink.red + ink.green + ink.blue > 1.5)
+        accent = (GdkRGBA){0.4 + 0.6 * accent.red, 0.4 + 0.6 * accent.green,
+                           0.4 + 0.6 * accent.blue, 1};
     return accent;
 }
 

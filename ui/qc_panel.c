@@ -90,11 +90,11 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
 {
     GtkWidget *name = gtk_label_new(label), *number = gtk_label_new(value);
     gtk_label_set_xalign(GTK_LABEL(name), 0);
-    gtk_label_set_ellipsize(GTK_LABEL(name), PANGO_ELLIPSIZE_END);
-    gtk_widget_set_tooltip_text(name, label);
+    gtk_label_set_wrap(GTK_LABEL(name), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(name), 12);
     gtk_widget_set_hexpand(name, TRUE);
     gtk_label_set_xalign(GTK_LABEL(number), 1);
-    gtk_label_set_selectable(GTK_LABEL(number), FALSE);
+    gtk_widget_set_valign(number, GTK_ALIGN_START);
     gtk_widget_add_css_class(name, "dim-label");
     gtk_widget_add_css_class(number, "numeric");
     gtk_grid_attach(GTK_GRID(self->numbers), name, 0, row, 1, 1);
@@ -114,6 +114,17 @@ static int add_rms(LithoQcPanel *self, int row)
     return row;
 }
 
+// Counts as counts, the rest with four digits.
+static void format_value(double value, char *out, gsize size)
+{
+    if (value == rint(value) && fabs(value) < 1e9) {
+        litho_format_number(out, size, value, 1);
+        return;
+    }
+    g_autofree char *text = litho_format_amplitude(value);
+    g_strlcpy(out, text, size);
+}
+
 static int add_report(LithoQcPanel *self, int row)
 {
     const LithoResult *result = litho_session_result(self->session);
@@ -122,7 +133,8 @@ static int add_report(LithoQcPanel *self, int row)
     GArray *numbers = litho_report_numbers(result->report);
     for (guint k = 0; k < numbers->len; k++) {
         const LithoNumber *n = &g_array_index(numbers, LithoNumber, k);
-        g_autofree char *number = litho_format_amplitude(n->value);
+        char number[48];
+        format_value(n->value, number, sizeof number);
         g_autofree char *text = g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", n->unit);
         add_number(self, row++, *n->label ? n->label : n->key, text);
     }

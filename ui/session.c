@@ -150,9 +150,22 @@ const char *litho_session_flow_problem(LithoSession *self)
     return self->flow_problem;
 }
 
+static gboolean same_operators(const LithoFlow *a, const LithoFlow *b)
+{
+    guint n = litho_flow_length(a);
+    if (n != litho_flow_length(b))
+        return FALSE;
+    for (guint k = 0; k < n; k++)
+        if (litho_flow_step(a, k)->op != litho_flow_step(b, k)->op)
+            return FALSE;
+    return TRUE;
+}
+
 // Replaces the flow without a step in the history.
 static void adopt_flow(LithoSession *self, LithoFlow *flow)
 {
+    if (!same_operators(flow, self->flow)) // the times of other stages say nothing about these
+        litho_timings_reset(litho_session_timings(self));
     litho_flow_free(self->flow);
     self->flow = flow;
     int n = litho_flow_length(flow);

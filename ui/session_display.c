@@ -24,6 +24,7 @@ const LithoDisplay *litho_session_display(LithoSession *self)
 // the eye to 35 degrees from the lines, on the side nearest to the usual one.
 static void orient(LithoSceneView *scene, const LithoGrid *grid)
 {
+    scene->camera.distance *= 1.25; // room for the numbers along the edges
     if (!grid->has_xy)
         return;
     double along = atan2(grid->inline_step[0], grid->inline_step[1]) * 180 / G_PI, best = 360;

@@ -167,8 +167,10 @@ static gboolean fetch(gpointer data)
     } else if (result && result->parts->len > 0) {
         adopt_result(self, result);
     }
-    if (result)
+    if (result) {
+        litho_session_update_grid(self); // a first result may have another shape than the input
         litho_session_emit(self, SIGNAL_RESULT);
+    }
     litho_session_emit(self, SIGNAL_PROGRESS);
     return G_SOURCE_REMOVE;
 }
@@ -280,6 +282,7 @@ void litho_session_drawn(LithoSession *self, double draw_ms)
     self->drawn_tag = result->tag; // the visible slices; what follows is the rest of the cube
     self->latency[self->n_latency++ % LITHO_LATENCY_RING] =
         (float)(litho_now_ms() - result->wish_ms);
+    litho_session_emit(self, SIGNAL_PROGRESS);
 }
 
 static int compare_floats(const void *a, const void *b)

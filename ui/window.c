@@ -176,6 +176,9 @@ static void on_result(LithoWindow *self)
     const GError *problem = litho_session_problem(self->session);
     if (problem)
         litho_window_show_error(self, problem->message, NULL);
+    else if (self->shows_problem)
+        gtk_widget_set_visible(self->error_bar, FALSE); // it has been overcome
+    self->shows_problem = problem != NULL;
     if (litho_session_grid(self->session))
         gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "canvas");
     show_compare(self);

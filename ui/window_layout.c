@@ -188,6 +188,10 @@ static GtkWidget *make_bar(GtkMessageType type, GtkWidget **label, GtkWidget **d
     GtkWidget *bar = gtk_info_bar_new(), *popover = gtk_popover_new();
     gtk_info_bar_set_message_type(GTK_INFO_BAR(bar), type);
     gtk_info_bar_set_show_close_button(GTK_INFO_BAR(bar), TRUE);
+    GtkWidget *icon = gtk_image_new_from_icon_name(
+        type == GTK_MESSAGE_ERROR ? "dialog-error-symbolic" : "dialog-information-symbolic");
+    gtk_widget_set_margin_end(icon, 6);
+    gtk_info_bar_add_child(GTK_INFO_BAR(bar), icon);
     *label = label_new(NULL, NULL);
     gtk_label_set_wrap(GTK_LABEL(*label), TRUE);
     gtk_label_set_selectable(GTK_LABEL(*label), TRUE);
@@ -287,19 +291,30 @@ static GtkWidget *make_left(LithoWindow *self)
     return box;
 }
 
-static GtkWidget *make_right(LithoWindow *self)
+static GtkWidget *scrolled(GtkWidget *child)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *scroll = gtk_scrolled_window_new();
-    self->timings = litho_timing_panel_new(self->session);
-    gtk_box_append(GTK_BOX(box), litho_qc_panel_new(self->session));
-    gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
-    gtk_box_append(GTK_BOX(box), self->timings);
+    GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), box);
-    gtk_widget_set_size_request(scroll, 264, -1);
-    gtk_widget_add_css_class(scroll, "litho-side");
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), child);
     return scroll;
+}
+
+// The timings stay in sight, however many curves an operator draws above them.
+static GtkWidget *make_right(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->timings = litho_timing_panel_new(self->session);
+    GtkWidget *qc = scrolled(litho_qc_panel_new(self->session)), *timings = scrolled(self->timings);
+    gtk_widget_set_vexpand(qc, TRUE);
+    gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(timings), TRUE);
+    gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(timings), 300);
+    gtk_box_append(GTK_BOX(box), qc);
+    gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
+    gtk_box_append(GTK_BOX(box), timings);
+    gtk_widget_set_size_request(box, 264, -1);
+    gtk_widget_add_css_class(box, "litho-side");
+    return box;
 }
 
 static GtkWidget *make_middle(LithoWindow *self)

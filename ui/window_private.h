@@ -12,10 +12,10 @@ struct _LithoWindow {
 
     // Header.
     GtkWidget *title, *subtitle, *badge, *badge_label, *compare[5];
-    gboolean loading_compare;
     // Below it.
     GtkWidget *progress; // thin line
     GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
+    gboolean shows_problem; // the error bar tells about the newest result
     GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
     GtkWidget *left, *right, *stack, *status;
     GtkWidget *canvas, *params, *timings;
