@@ -148,6 +148,7 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     while (g_ascii_isspace(*end))
         end++;
     const LithoParam *row = self->row;
+    *value = gtk_spin_button_get_value(spin);
     g_autofree char *sentence = NULL;
     char lo[48], hi[48];
     with_unit(row, row->min, lo, sizeof lo);
@@ -165,7 +166,8 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     // What is written is the value rounded for display: leaving the field must not round the value.
     char shown[32];
     litho_param_format(row, gtk_spin_button_get_value(spin), shown, sizeof shown);
-    *value = strcmp(shown, text) == 0 ? gtk_spin_button_get_value(spin) : x;
+    if (strcmp(shown, text) != 0)
+        *value = x;
     return TRUE;
 }
 
@@ -207,6 +209,7 @@ static GtkWidget *make_spin(LithoParamEditor *self)
     GtkWidget *spin = gtk_spin_button_new_with_range(row->min, row->max, step);
     gtk_spin_button_set_increments(GTK_SPIN_BUTTON(spin), step,
                                    row->type == LITHO_PARAM_INT ? MAX(step * 5, 2) : step * 10);
+    gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(spin), GTK_UPDATE_IF_VALID);
     gtk_spin_button_set_digits(GTK_SPIN_BUTTON(spin), row->type == LITHO_PARAM_INT ? 0 : 12);
     gtk_editable_set_width_chars(GTK_EDITABLE(spin), 6);
     gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), 7);

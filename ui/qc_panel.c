@@ -27,6 +27,10 @@ static void load_spectrum(LithoQcPanel *self)
     const LithoCubeNumbers *out = litho_session_numbers(self->session, LITHO_NUMBERS_OUT);
     const LithoCubeNumbers *both[] = {in, out};
     static const char *const labels[] = {"in", "out"};
+    const LithoCube *input = litho_session_input(self->session);
+    const LithoGrid *grid = litho_session_grid(self->session);
+    if (both[1] && input && grid && grid->is_depth != input->grid.is_depth)
+        both[0] = NULL; // Hz and 1/m share no axis
     double top = 0;
     for (int w = 0; w < 2; w++)
         for (guint k = 0; both[w] && k < both[w]->spectrum.n; k++)
@@ -40,7 +44,6 @@ static void load_spectrum(LithoQcPanel *self)
         }
         litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, labels[w], w == 0);
     }
-    const LithoGrid *grid = litho_session_grid(self->session);
     litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid && grid->is_depth ? "1/m" : "Hz", "dB");
 }
 
