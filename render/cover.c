@@ -21,9 +21,17 @@ static gboolean joins(LithoBox a, LithoBox b)
            (a.lo[different] <= b.hi[different] && b.lo[different] <= a.hi[different]);
 }
 
+static gboolean one_contains(const LithoCover *cover, LithoBox box)
+{
+    for (guint k = 0; k < cover->n; k++)
+        if (litho_box_contains(cover->box[k], box))
+            return TRUE;
+    return FALSE;
+}
+
 void litho_cover_add(LithoCover *cover, LithoBox box)
 {
-    if (litho_box_empty(box) || litho_cover_contains(cover, box))
+    if (litho_box_empty(box) || one_contains(cover, box))
         return;
     for (guint k = 0; k < cover->n;) {
         if (litho_box_contains(box, cover->box[k])) {
@@ -48,14 +56,6 @@ void litho_cover_add(LithoCover *cover, LithoBox box)
     cover->box[cover->n++] = box;
 }
 
-gboolean litho_cover_contains(const LithoCover *cover, LithoBox box)
-{
-    for (guint k = 0; k < cover->n; k++)
-        if (litho_box_contains(cover->box[k], box))
-            return TRUE;
-    return FALSE;
-}
-
 void litho_cover_subtract(LithoCover *cover, LithoBox box)
 {
     LithoCover left = {0};
@@ -77,6 +77,19 @@ void litho_cover_subtract(LithoCover *cover, LithoBox box)
         }
     }
     *cover = left;
+}
+
+gboolean litho_cover_contains(const LithoCover *cover, LithoBox box)
+{
+    if (one_contains(cover, box))
+        return TRUE;
+    LithoCover rest = {.n = 1, .box = {box}};
+    for (guint k = 0; k < cover->n && rest.n > 0; k++) {
+        litho_cover_subtract(&rest, cover->box[k]);
+        if (rest.n == LITHO_COVER_MAX)
+            return FALSE; // pieces may have been forgotten: rather fill again
+    }
+    return rest.n == 0;
 }
 
 void litho_cover_clear(LithoCover *cover)

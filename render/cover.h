@@ -14,7 +14,7 @@ typedef struct LithoCover {
 // Adds a box: swallows boxes it contains, joins it with neighbours that make an exact box. When the
 // list is full the smallest box is forgotten (it will be filled again; never the other way round).
 void litho_cover_add(LithoCover *cover, LithoBox box);
-// TRUE when one box of the list contains `box`.
+// TRUE when the boxes together contain `box`.
 gboolean litho_cover_contains(const LithoCover *cover, LithoBox box);
 // Removes the samples of `box` from every box of the list.
 void litho_cover_subtract(LithoCover *cover, LithoBox box);

@@ -47,11 +47,12 @@ guint litho_panel_data(const LithoTarget *target, const LithoVolume *input,
 typedef struct LithoSliceUniforms {
     const LithoGrid *grid;
     const LithoLook *look;
-    int axis, h_axis, v_axis;
+    int axis;
     gint64 index;
     double scale;
     LithoRect rect;
     const LithoTarget *target;
+    gboolean magnified; // pixels no larger than samples, both ways
 } LithoSliceUniforms;
 
 // Calls `draw` with the right program current and all uniforms of sample.glsl set, once for every

@@ -143,8 +143,6 @@ static void draw_quad(LithoRenderer *renderer, guint program, gpointer data)
 static void draw_slices(LithoRenderer *renderer, Scene *scene, LithoRect rect, LithoShow show,
                         LithoPixels panel)
 {
-    static const int h_axes[3] = {LITHO_XLINE, LITHO_INLINE, LITHO_XLINE};
-    static const int v_axes[3] = {LITHO_SAMPLE, LITHO_SAMPLE, LITHO_INLINE};
     const LithoSceneDraw *draw = scene->draw;
     LithoPanelData data[2];
     LithoPixels scissors[2];
@@ -153,9 +151,8 @@ static void draw_slices(LithoRenderer *renderer, Scene *scene, LithoRect rect, L
     for (guint k = 0; k < n; k++) {
         glScissor(scissors[k].x, scissors[k].y, scissors[k].w, scissors[k].h);
         for (int axis = 0; axis < 3; axis++) {
-            LithoSliceUniforms slice = {draw->grid, &draw->look, axis, h_axes[axis], v_axes[axis],
-                                        draw->view.index[axis], scene->target->scale, rect,
-                                        scene->target};
+            LithoSliceUniforms slice = {draw->grid, &draw->look, axis, draw->view.index[axis],
+                                        scene->target->scale, rect, scene->target, FALSE};
             scene->slice = &slice;
             if (draw->view.visible[axis])
                 litho_renderer_each_cover(renderer, &data[k], &slice, TRUE, draw_quad, scene);

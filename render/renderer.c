@@ -14,18 +14,22 @@
 typedef struct Variant {
     int what;
     gboolean fold_a, fold_b, masked, wiggles, scene;
+    int axis; // fixed axis; gives H and V
+    int mean; // 0 nearest, 1 linear, 2 by size
 } Variant;
 
 static guint slice_program(LithoRenderer *renderer, Variant v)
 {
     guint key = 1 + (v.what | v.fold_a << 2 | v.fold_b << 3 | v.masked << 4 | v.wiggles << 5 |
-                     v.scene << 6);
+                     v.scene << 6 |
+                     v.axis << 7 | v.mean << 9);
     gpointer known;
     if (g_hash_table_lookup_extended(renderer->programs, GUINT_TO_POINTER(key), NULL, &known))
         return GPOINTER_TO_UINT(known);
     g_autofree char *defines = g_strdup_printf(
         "#define WHAT %d\n#define FOLD_A %d\n#define FOLD_B %d\n#define MASKED %d\n"
-        "#define WIGGLES %d\n", v.what, v.fold_a, v.fold_b, v.masked, v.wiggles);
+        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n", v.what, v.fold_a,
+        v.fold_b, v.masked, v.wiggles, "yxy"[v.axis], "zzx"[v.axis], v.mean);
     g_autoptr(GError) error = NULL;
     guint program = litho_program_new(renderer, v.scene ? "scene.vert" : "slice.vert",
                                       v.scene ? "scene.frag" : "slice.frag", defines, &error);
@@ -284,11 +288,7 @@ static void set_common(LithoRenderer *renderer, guint program, const LithoPanelD
     const gint64 grid[3] = {s->grid->axis[0].n, s->grid->axis[1].n, s->grid->axis[2].n};
     litho_look_range(s->look, show_of(source->what), &lo, &hi);
     set_ivec3(program, "u_grid", grid);
-    glUniform1i(glGetUniformLocation(program, "u_h"), s->h_axis);
-    glUniform1i(glGetUniformLocation(program, "u_v"), s->v_axis);
-    glUniform1i(glGetUniformLocation(program, "u_nearest"), s->look->nearest);
     glUniform2f(glGetUniformLocation(program, "u_range"), lo, hi);
-    glUniform1i(glGetUniformLocation(program, "u_taps"), 4);
     glUniform1f(glGetUniformLocation(program, "u_scale"), s->scale);
     const double *c = s->look->background;
     glUniform3f(glGetUniformLocation(program, "u_background"), c[0], c[1], c[2]);
@@ -316,9 +316,12 @@ void litho_renderer_each_cover(LithoRenderer *renderer, const LithoPanelData *so
     }
     if ((source->what != 1 && !a) || (source->what != 0 && !b))
         return;
-    gboolean wiggles = !scene && s->look->wiggle != LITHO_WIGGLE_OFF && s->v_axis == LITHO_SAMPLE;
+    gboolean wiggles =
+        !scene && s->look->wiggle != LITHO_WIGGLE_OFF && s->axis != LITHO_SAMPLE;
+    int mean = s->look->nearest ? 0 : !scene && s->magnified ? 1 : 2;
     guint program = slice_program(renderer, (Variant){source->what, a && a->folded,
-                                                      b && b->folded, masked, wiggles, scene});
+                                                      b && b->folded, masked, wiggles, scene,
+                                                      s->axis, mean});
     if (!program)
         return;
     glUseProgram(program);
@@ -340,7 +343,6 @@ static void draw_triangle(LithoRenderer *renderer, guint program, gpointer map)
     const LithoSliceMap *m = map;
     (void)renderer;
     glUniform4f(glGetUniformLocation(program, "u_window"), m->left, m->right, m->top, m->bottom);
-    glUniform1i(glGetUniformLocation(program, "u_axis"), m->axis);
     glUniform1i(glGetUniformLocation(program, "u_slice"), m->index);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
@@ -480,8 +482,10 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     LithoPixels scissors[2];
     guint n = litho_panel_data(target, draw->input, draw->output, draw->grid, show,
                                   draw->look.split, rect, sources, scissors);
-    LithoSliceUniforms slice = {draw->grid, &draw->look, map.axis, map.h_axis, map.v_axis,
-                                map.index, target->scale, rect, target};
+    double across = fabs(map.right - map.left) / (rect.w * target->scale);
+    double down = fabs(map.bottom - map.top) / (rect.h * target->scale);
+    LithoSliceUniforms slice = {draw->grid, &draw->look, map.axis, map.index, target->scale, rect,
+                                target, across <= 1.05 && down <= 1.05};
     for (guint k = 0; k < n; k++) {
         SlicePass pass = {&map, &draw->look, show_of(sources[k].what), target->scale};
         set_scissor(scissors[k]);

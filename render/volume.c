@@ -558,6 +558,25 @@ static LithoCover pending(const LithoVolume *volume, const LithoTile *tile)
     return todo;
 }
 
+// A box of the newest part that the tile does not show yet. Newest first: a part is then never
+// composed together with all that lies below it.
+static gboolean next_pending(const LithoVolume *volume, const LithoTile *tile, LithoBox *box)
+{
+    for (guint p = volume->parts->len; p-- > 0;) {
+        LithoCover rest = {.n = 1, .box = {litho_box_intersect(part_at(volume, p)->cube->held,
+                                                               tile->box)}};
+        if (litho_box_empty(rest.box[0]))
+            continue;
+        for (guint k = 0; k < tile->clean.n && rest.n > 0; k++)
+            litho_cover_subtract(&rest, tile->clean.box[k]);
+        if (rest.n > 0) {
+            *box = rest.box[0];
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
 static guint64 cover_bytes(const LithoCover *cover)
 {
     guint64 bytes = 0;
@@ -583,16 +602,13 @@ static gboolean update_views(LithoVolume *volume, const LithoBox *views, guint n
         LithoTile *tile = tile_for(volume, views[v]);
         if (!tile || litho_cover_contains(&tile->clean, views[v]))
             continue;
-        LithoCover todo = pending(volume, tile);
-        for (guint k = 0; k < todo.n; k++) {
-            // In the slices layout the whole slice: scrolling in it then costs nothing.
-            LithoBox box = volume->info.layout == LITHO_LAYOUT_SLICES
-                               ? todo.box[k] : litho_box_intersect(todo.box[k], views[v]);
-            if (!litho_box_empty(box)) {
-                compose(volume, tile, box);
-                copied = TRUE;
-            }
-        }
+        if (pending(volume, tile).n == 0)
+            continue;
+        // Whole, also where a part of it is clean: it is then drawn in one piece. In the slices
+        // layout the whole slice: scrolling in it costs nothing later.
+        compose(volume, tile,
+                volume->info.layout == LITHO_LAYOUT_SLICES ? tile->box : views[v]);
+        copied = TRUE;
     }
     return copied;
 }
@@ -610,16 +626,14 @@ gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n
     LithoCover todo = {0};
     if (volume->info.layout == LITHO_LAYOUT_VOLUME) {
         LithoTile *tile = g_ptr_array_index(volume->tiles, 0);
-        todo = pending(volume, tile);
-        while (todo.n > 0 && (budget_ms < 0 || litho_now_ms() - start < budget_ms)) {
-            LithoBox chunk = first_chunk(todo.box[0]);
-            compose(volume, tile, chunk);
+        LithoBox box, last = {0};
+        while ((budget_ms < 0 || litho_now_ms() - start < budget_ms) &&
+               next_pending(volume, tile, &box) && !litho_box_equal(box, last)) {
+            compose(volume, tile, first_chunk(box));
             copied = TRUE;
-            guint64 before = cover_bytes(&todo);
-            todo = pending(volume, tile);
-            if (cover_bytes(&todo) >= before)
-                break; // no host samples to be had; the sentence is in why_not
+            last = box; // the same again: no samples to be had; the sentence is in why_not
         }
+        todo = pending(volume, tile);
     }
     volume->info.pending_bytes = cover_bytes(&todo);
     if (copied)

@@ -10,6 +10,8 @@
 //   FOLD_A/B  1 = the 2-D layout
 //   MASKED    0 = all traces are live, the masks are not read
 //   WIGGLES   1 = wiggles over (or instead of) the section
+//   H, V      x, y or z: axes to the right and downwards
+//   MEAN      0 nearest cell, 1 linear (pixels no larger than samples), 2 by size
 
 uniform sampler3D u_volume_a, u_volume_b;
 uniform sampler2D u_flat_a, u_flat_b;
@@ -18,15 +20,13 @@ uniform ivec3 u_lo_a, u_lo_b;             // first inline, crossline, sample of 
 uniform ivec3 u_n_a, u_n_b;               // and how many
 uniform ivec3 u_grid;                     // samples of the whole cube
 uniform ivec3 u_cover_lo, u_cover_hi;     // what has arrived, half open
-uniform int u_h, u_v;                     // axes to the right and downwards
-uniform bool u_nearest;
 uniform vec2 u_range;                     // amplitudes at the ends of the map
 uniform sampler2D u_map;
-uniform int u_taps;                       // most samples averaged per direction when zoomed out
 uniform float u_scale;                    // device pixels per logical pixel
 uniform vec3 u_background;
 
 const int LIVE_WIDTH = 4096;
+const int MAX_TAPS = 4; // samples averaged per direction when zoomed out, at most
 const vec3 HATCH_GROUND = vec3(0.27);
 const vec3 HATCH_LINE = vec3(0.43);
 
@@ -96,16 +96,20 @@ bool live_at(ivec3 c)
 // weights when it is smaller than a sample, evenly spread ones when it is larger.
 int tap_count(float size)
 {
-    return u_nearest ? 1 : size <= 1.05 ? 2 : clamp(int(ceil(size - 0.05)), 2, u_taps);
+#if MEAN < 2
+    return MEAN + 1;
+#else
+    return size <= 1.05 ? 2 : clamp(int(ceil(size - 0.05)), 2, MAX_TAPS);
+#endif
 }
 
 float tap(float p, float size, int count, int k, out int cell)
 {
-    if (count == 1) {
-        cell = int(floor(p + 0.5));
-        return 1.0;
-    }
-    if (size <= 1.05) {
+#if MEAN == 0
+    cell = int(floor(p + 0.5));
+    return 1.0;
+#endif
+    if (MEAN == 1 || size <= 1.05) {
         float base = floor(p);
         cell = int(base) + k;
         return k == 0 ? 1.0 - (p - base) : p - base;
@@ -122,13 +126,13 @@ bool sample_mean(vec3 index, vec2 size, out float mean)
     float sum = 0.0, weight = 0.0;
     for (int a = 0; a < nh; a++) {
         int h, v;
-        float wh = tap(index[u_h], size.x, nh, a, h);
-        c[u_h] = h;
-        if (wh == 0.0 || h < u_cover_lo[u_h] || h >= u_cover_hi[u_h])
+        float wh = tap(index.H, size.x, nh, a, h);
+        c.H = h;
+        if (wh == 0.0 || h < u_cover_lo.H || h >= u_cover_hi.H)
             continue;
         for (int b = 0; b < nv; b++) {
-            float w = wh * tap(index[u_v], size.y, nv, b, v);
-            c[u_v] = v;
+            float w = wh * tap(index.V, size.y, nv, b, v);
+            c.V = v;
             if (w == 0.0 || !inside(c, u_cover_lo, u_cover_hi) || !live_at(c))
                 continue;
             float s = value_at(c);

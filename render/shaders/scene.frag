@@ -11,7 +11,7 @@ void main()
     vec3 color;
     // Quads end at the outer edge of the outer cells; rounding must not push a pixel beyond.
     vec3 index = clamp(v_index, vec3(-0.4999), vec3(u_grid) - 0.5001);
-    if (slice_color(index, vec2(size[u_h], size[u_v]), at / u_scale, color) == 0)
+    if (slice_color(index, vec2(size.H, size.V), at / u_scale, color) == 0)
         discard;
     frag = vec4(color, 1.0);
 }

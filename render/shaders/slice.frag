@@ -4,7 +4,7 @@
 uniform vec4 u_rect;    // left, top, width, height of the panel in device pixels, y down
 uniform float u_height; // of the framebuffer, device pixels
 uniform vec4 u_window;  // indices at left, right, top, bottom
-uniform int u_axis, u_slice;
+uniform int u_slice;
 uniform bool u_density;
 uniform int u_wiggle;   // 1 curves, 2 curves and filled positive side
 uniform int u_step;     // traces between two wiggles
@@ -53,15 +53,15 @@ float wiggles(vec3 index, vec2 size)
 {
     if (index.z < -0.5 || index.z > float(u_grid.z) - 0.5)
         return 0.0;
-    int nearest = int(floor(index[u_h] / float(u_step) + 0.5));
+    int nearest = int(floor(index.H / float(u_step) + 0.5));
     float ink = 0.0;
     for (int k = -2; k <= 2; k++) {
         ivec3 c = ivec3(floor(index + 0.5));
-        c[u_h] = (nearest + k) * u_step;
+        c.H = (nearest + k) * u_step;
         c.z = clamp(c.z, u_cover_lo.z, u_cover_hi.z - 1);
         if (!inside(c, u_cover_lo, u_cover_hi) || !live_at(c))
             continue;
-        float x = (index[u_h] - float(c[u_h])) / size.x;
+        float x = (index.H - float(c.H)) / size.x;
         ink = max(ink, wiggle_ink(c, index.z, size.y, x));
     }
     return ink;
@@ -71,10 +71,9 @@ float wiggles(vec3 index, vec2 size)
 void main()
 {
     vec2 at = vec2(gl_FragCoord.x, u_height - gl_FragCoord.y) - u_rect.xy;
-    vec3 index;
-    index[u_axis] = float(u_slice);
-    index[u_h] = mix(u_window.x, u_window.y, at.x / u_rect.z);
-    index[u_v] = mix(u_window.z, u_window.w, at.y / u_rect.w);
+    vec3 index = vec3(u_slice);
+    index.H = mix(u_window.x, u_window.y, at.x / u_rect.z);
+    index.V = mix(u_window.z, u_window.w, at.y / u_rect.w);
     vec2 size = abs(vec2(u_window.y - u_window.x, u_window.w - u_window.z)) / u_rect.zw;
 
     vec3 color;
