@@ -107,7 +107,25 @@ static void camera_axes(const LithoCamera *camera, double eye[3], double right[3
         eye[k] = camera->target[k] - forward[k] * camera->distance;
 }
 
-static void camera_matrix(const LithoCamera *camera, double aspect, double m[16])
+// Numbers and titles stand around the box at their own size, whatever the panel's: the picture
+// leaves them this much on every side.
+static const double label_margin = 36;
+
+static double aspect_of(LithoRect rect)
+{
+    return rect.h > 0 && rect.w > 0 ? rect.w / rect.h : 1;
+}
+
+// Half the field of view in the shorter direction, as a tangent: a narrow panel still shows the
+// whole box.
+static double half_view(LithoRect rect)
+{
+    double shorter = MIN(rect.w, rect.h);
+    double share = shorter > 0 ? CLAMP(1 - 2 * label_margin / shorter, 0.5, 1) : 1;
+    return tan(field_of_view / 2) / share;
+}
+
+static void camera_matrix(const LithoCamera *camera, LithoRect rect, double m[16])
 {
     double eye[3], right[3], up[3], forward[3], view[16] = {0}, lens[16] = {0};
     camera_axes(camera, eye, right, up, forward);
@@ -120,8 +138,7 @@ static void camera_matrix(const LithoCamera *camera, double aspect, double m[16]
     view[13] = -dot(up, eye);
     view[14] = dot(forward, eye);
     view[15] = 1;
-    // The field of view holds in the shorter direction: a narrow panel still shows the whole box.
-    double f = 1 / tan(field_of_view / 2);
+    double f = 1 / half_view(rect), aspect = aspect_of(rect);
     lens[0] = aspect >= 1 ? f / aspect : f;
     lens[5] = aspect >= 1 ? f : f * aspect;
     lens[10] = (far_plane + near_plane) / (near_plane - far_plane);
@@ -130,17 +147,12 @@ static void camera_matrix(const LithoCamera *camera, double aspect, double m[16]
     multiply(lens, view, m);
 }
 
-static double aspect_of(LithoRect rect)
-{
-    return rect.h > 0 && rect.w > 0 ? rect.w / rect.h : 1;
-}
-
 void litho_scene_matrix(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
                         double matrix[16])
 {
     double world[16], camera[16];
     world_matrix(grid, view, world);
-    camera_matrix(&view->camera, aspect_of(rect), camera);
+    camera_matrix(&view->camera, rect, camera);
     multiply(camera, world, matrix);
 }
 
@@ -167,10 +179,11 @@ gboolean litho_scene_project(const double matrix[16], LithoRect rect, const doub
 
 static const double first_pitch = 24, first_turn = 33, standard_distance = 6.5;
 
-// Moves the camera away until the whole box lies in the inner 80 % of a panel of usual shape.
+// Moves the camera away until the whole box lies inside the label margin of a panel of usual shape.
 static void fit_distance(const LithoGrid *grid, LithoSceneView *view)
 {
-    const LithoRect panel = {-1.3, -1, 2.6, 2};
+    const LithoRect panel = {-650, -500, 1300, 1000}; // around 0
+    const double reach = 0.98 * (500 - label_margin);
     double m[16], x, y;
     for (view->camera.distance = 2; view->camera.distance < 20; view->camera.distance *= 1.03) {
         gboolean inside = TRUE;
@@ -179,8 +192,8 @@ static void fit_distance(const LithoGrid *grid, LithoSceneView *view)
             double corner[3];
             for (int k = 0; k < 3; k++)
                 corner[k] = c >> k & 1 ? grid->axis[k].n - 0.5 : -0.5;
-            inside = litho_scene_project(m, panel, corner, &x, &y, NULL) && fabs(x) < 1.04 &&
-                     fabs(y) < 0.8;
+            inside = litho_scene_project(m, panel, corner, &x, &y, NULL) && fabs(x) < 1.3 * reach &&
+                     fabs(y) < reach;
         }
         if (inside)
             return;
@@ -215,7 +228,7 @@ void litho_camera_pan(LithoCamera *camera, LithoRect rect, double dx, double dy)
     double eye[3], right[3], up[3], forward[3];
     camera_axes(camera, eye, right, up, forward);
     // World units per pixel at the target's distance.
-    double unit = 2 * camera->distance * tan(field_of_view / 2) / MAX(MIN(rect.w, rect.h), 1);
+    double unit = 2 * camera->distance * half_view(rect) / MAX(MIN(rect.w, rect.h), 1);
     for (int k = 0; k < 3; k++)
         camera->target[k] = CLAMP(camera->target[k] + (-right[k] * dx + up[k] * dy) * unit, -3, 3);
 }
@@ -249,7 +262,7 @@ void litho_scene_ray(const LithoGrid *grid, const LithoSceneView *view, LithoRec
     double world[16], eye[3], right[3], up[3], forward[3], d[3];
     world_matrix(grid, view, world);
     camera_axes(&view->camera, eye, right, up, forward);
-    double aspect = aspect_of(rect), t = tan(field_of_view / 2);
+    double aspect = aspect_of(rect), t = half_view(rect);
     double u = (2 * (x - rect.x) / rect.w - 1) * t * (aspect >= 1 ? aspect : 1);
     double v = (1 - 2 * (y - rect.y) / rect.h) * t * (aspect >= 1 ? 1 : 1 / aspect);
     for (int k = 0; k < 3; k++)
