@@ -133,6 +133,11 @@ void litho_cube_note(LithoCube *cube, const char *format, ...)
     va_end(args);
 }
 
+void litho_cube_touch(LithoCube *cube)
+{
+    cube->serial = next_serial();
+}
+
 const float *litho_cube_host(const LithoCube *cube, GError **error)
 {
     LithoCube *c = (LithoCube *)cube;

@@ -46,6 +46,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoCube, litho_cube_unref)
 void litho_cube_inherit(LithoCube *cube, const LithoCube *from);
 void litho_cube_note(LithoCube *cube, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+// A new serial: its maker has written samples again, and caches must not take the cube for what it
+// was. The device copy, if any, is left alone.
+void litho_cube_touch(LithoCube *cube);
+
 // Host samples, downloaded from the device at the first call. Stays valid as long as the cube.
 // NULL on a device failure. Any thread; may block for the transfer.
 const float *litho_cube_host(const LithoCube *cube, GError **error);
