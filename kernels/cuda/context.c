@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "kernels/cuda/cuda.h"
 
-enum { MAX_MARKS = 256 };
+enum { MAX_MARKS = 256, MAX_SUMS = 32 };
 
 // One stretch of the stream. The event of mark k + 1 is its end.
 typedef struct Mark {
@@ -19,6 +19,11 @@ struct LithoCudaContext {
     Mark marks[MAX_MARKS];
     cudaEvent_t times[MAX_MARKS + 1]; // made when first needed
     int n_marks;
+    struct {
+        Mark mark;
+        double ms;
+    } sums[MAX_SUMS]; // of the marks that made room for others
+    int n_sums;
     cudaEvent_t chunks[2]; // end of the last two chunks, in turn
     guint64 n_chunks;
     // Samples of a cube that lives on another device.
@@ -65,7 +70,7 @@ void litho_cuda_context_free(LithoCudaContext *c)
 
 gboolean litho_cuda_enter(LithoCudaContext *c, GError **error)
 {
-    c->n_marks = 0;
+    c->n_marks = c->n_sums = 0;
     c->n_chunks = 0;
     return litho_cuda_use(c->device, error);
 }
@@ -209,6 +214,35 @@ static gboolean record(LithoCudaContext *c)
     return *event && cudaEventRecord(*event, c->stream) == cudaSuccess;
 }
 
+static void add_sum(LithoCudaContext *c, const Mark *mark, double ms)
+{
+    int k = 0;
+    while (k < c->n_sums && strcmp(c->sums[k].mark.name, mark->name) != 0)
+        k++;
+    if (k == MAX_SUMS)
+        return;
+    if (k == c->n_sums) {
+        c->sums[c->n_sums].mark = (Mark){.name = mark->name, .kind = mark->kind};
+        c->sums[c->n_sums++].ms = 0;
+    }
+    c->sums[k].ms += ms;
+    c->sums[k].mark.bytes += mark->bytes;
+    c->sums[k].mark.flops += mark->flops;
+}
+
+// Turns all marks into sums; their last event must have been recorded. Waits for it.
+static void collect(LithoCudaContext *c)
+{
+    gboolean timed = cudaEventSynchronize(c->times[c->n_marks]) == cudaSuccess;
+    for (int k = 0; timed && k < c->n_marks; k++) {
+        float ms = 0;
+        if (c->marks[k].name &&
+            cudaEventElapsedTime(&ms, c->times[k], c->times[k + 1]) == cudaSuccess)
+            add_sum(c, &c->marks[k], ms);
+    }
+    c->n_marks = 0;
+}
+
 void litho_cuda_mark(LithoCudaContext *c, const char *name, LithoStageKind kind, double bytes,
                      double flops)
 {
@@ -218,6 +252,8 @@ void litho_cuda_mark(LithoCudaContext *c, const char *name, LithoStageKind kind,
         last->flops += flops;
         return;
     }
+    if (c->n_marks == MAX_MARKS && record(c)) // one wait in a long pass
+        collect(c);
     if (c->n_marks < MAX_MARKS && record(c))
         c->marks[c->n_marks++] = (Mark){name, kind, bytes, flops};
 }
@@ -231,7 +267,7 @@ static void drain(LithoCudaContext *c)
 {
     cudaStreamSynchronize(c->stream);
     cudaGetLastError();
-    c->n_marks = 0;
+    c->n_marks = c->n_sums = 0;
     c->n_chunks = 0;
 }
 
@@ -255,13 +291,13 @@ gboolean litho_cuda_finish(LithoCudaContext *c, LithoRun *run, GError **error)
         drain(c);
         return FALSE;
     }
-    for (int k = 0; timed && k < c->n_marks; k++) {
-        const Mark *m = &c->marks[k];
-        float ms = 0;
-        if (m->name && cudaEventElapsedTime(&ms, c->times[k], c->times[k + 1]) == cudaSuccess)
-            litho_run_time(run, m->name, m->kind, ms, m->bytes, m->flops);
+    if (timed)
+        collect(c);
+    for (int k = 0; k < c->n_sums; k++) {
+        const Mark *m = &c->sums[k].mark;
+        litho_run_time(run, m->name, m->kind, c->sums[k].ms, m->bytes, m->flops);
     }
-    c->n_marks = 0;
+    c->n_marks = c->n_sums = 0;
     c->n_chunks = 0;
     return TRUE;
 }
