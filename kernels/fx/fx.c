@@ -10,13 +10,6 @@ enum {
     INVERSE = LITHO_FX_STAGE_INVERSE,
 };
 
-LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params)
-{
-    const int n[3] = {(int)grid->axis[0].n, (int)grid->axis[1].n, (int)grid->axis[2].n};
-    double step = fabs(grid->axis[2].step);
-    return litho_fx_geometry(n, grid->is_depth ? step / 1000 : step, params);
-}
-
 static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static gboolean refuse(GError **error, const char *format, ...)
@@ -64,22 +57,6 @@ static gboolean check(const LithoGrid *in, const void *params, GError **error)
         return refuse(error, "the highest frequency, %g, lies below the lowest, %g", p->fmax,
                       p->fmin);
     return check_windows(p, error);
-}
-
-static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox region)
-{
-    LithoFxGeometry g = litho_fx_grid_geometry(in, params);
-    LithoBox box = region;
-    if (litho_box_empty(region))
-        return box;
-    for (int a = 0; a < 3; a++) {
-        int from, to;
-        litho_fx_needs(g.axis[a], a < 2 ? g.halo : 0, (int)region.lo[a], (int)region.hi[a], &from,
-                       &to);
-        box.lo[a] = from;
-        box.hi[a] = to;
-    }
-    return box;
 }
 
 // Slabs of whole strides waste the fewest windows at their borders.
@@ -180,7 +157,7 @@ const LithoOperator litho_operator_fx = {
     .presets = presets,
     .needs_input = TRUE,
     .check = check,
-    .input_box = input_box,
+    .input_box = litho_fx_input_box,
     .slab = slab,
     .cpu = &litho_fx_cpu,
 };

@@ -13,3 +13,5 @@ extern const LithoImpl litho_fx_cpu;
 
 // Geometry for a cube's grid; the operator's check() has accepted both.
 LithoFxGeometry litho_fx_grid_geometry(const LithoGrid *grid, const LithoFxParams *params);
+// The operator's input_box().
+LithoBox litho_fx_input_box(const LithoGrid *in, const void *params, LithoBox region);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The F-X filter on CUDA: plan, exec, and the numbers beside the result. The spectra of the whole
+// input stay on the device while there is room, so that moving a slider of the filter costs no FFT.
+#include <math.h>
+
+#include "kernels/fx/fx_cuda.h"
+
+enum { WEIGH_BLOCKS = 1024 };
+
+// --- plan -----------------------------------------------------------------------------------------
+
+static void destroy(gpointer data)
+{
+    FxPlan *p = data;
+    LithoCudaArray *const arrays[] = {
+        &p->live,  &p->starts, &p->absent, &p->padded,   &p->transformed, &p->present,
+        &p->spectra, &p->blended, &p->spots, &p->matrix, &p->taps,        &p->good,
+        &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1], &p->filtered, &p->counters,
+        &p->sums, &p->filled};
+    if (p->context && litho_cuda_enter(p->context, NULL)) {
+        for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
+            litho_cuda_release(p->context, arrays[k]);
+        if (p->have_forward)
+            cufftDestroy(p->forward);
+        if (p->have_inverse)
+            cufftDestroy(p->inverse);
+    }
+    litho_cuda_context_free(p->context);
+    g_free(p->host_present);
+    g_free(p->host_absent);
+    g_free(p);
+}
+
+static gboolean make_transforms(FxPlan *p, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    if (p->nfft < 2)
+        return litho_cuda_reserve(p->context, &p->padded, (gsize)p->batch * sizeof(float), error);
+    p->have_forward = LITHO_CUFFT(cufftPlan1d(&p->forward, p->nfft, CUFFT_R2C, p->batch), error);
+    p->have_inverse = p->have_forward &&
+                      LITHO_CUFFT(cufftPlan1d(&p->inverse, p->nfft, CUFFT_C2R, p->batch), error);
+    const gsize real = (gsize)p->batch * p->nfft * sizeof(float);
+    const gsize complex = (gsize)p->batch * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
+    // Batches are always whole: what a small job leaves unused must at least be numbers.
+    return p->have_inverse && LITHO_CUFFT(cufftSetStream(p->forward, stream), error) &&
+           LITHO_CUFFT(cufftSetStream(p->inverse, stream), error) &&
+           litho_cuda_reserve(p->context, &p->padded, real, error) &&
+           litho_cuda_reserve(p->context, &p->transformed, complex, error) &&
+           LITHO_CUDA(cudaMemsetAsync(p->padded.data, 0, real, stream), error);
+}
+
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
+    if (!context)
+        return NULL;
+    FxPlan *p = g_new0(FxPlan, 1);
+    p->grid = *in;
+    p->context = context;
+    p->nfft = litho_fx_grid_geometry(in, params).nfft;
+    p->batch = MAX(FX_BATCH_SAMPLES / p->nfft, 1);
+    int ordinal = 0;
+    if (LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
+        LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit,
+                                          cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+                   error) &&
+        make_transforms(p, error))
+        return p;
+    destroy(p);
+    return NULL;
+}
+
+// --- numbers beside the result ----------------------------------------------------------------------
+
+typedef struct Totals {
+    int counters[LITHO_FX_COUNTERS];
+    double input, removed, product;
+} Totals;
+
+// Energies of the region and, after fill_dead, which traces are there now.
+static gboolean weigh(FxJob *job, Totals *totals, GError **error)
+{
+    FxPlan *p = job->p;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gint64 traces = fx_region_traces(job);
+    const LithoFxBack back = fx_back(job, 0, 0, 0);
+    g_autofree double *sums = g_new(double, 3 * WEIGH_BLOCKS);
+    g_autofree guint8 *filled = g_malloc(traces);
+    if (!litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
+        !litho_cuda_reserve(p->context, &p->filled, traces, error) ||
+        !LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
+                                   p->filled.data, stream), error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, 3 * WEIGH_BLOCKS * sizeof(double),
+                                    cudaMemcpyDeviceToHost, stream), error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(filled, p->filled.data, traces, cudaMemcpyDeviceToHost, stream),
+                    error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
+        return FALSE;
+    for (int k = 0; k < WEIGH_BLOCKS; k++) {
+        totals->input += sums[3 * k];
+        totals->removed += sums[3 * k + 1];
+        totals->product += sums[3 * k + 2];
+    }
+    for (gint64 k = 0; k < traces && job->params->fill_dead; k++) {
+        const gint64 il = job->region.lo[0] + k / back.n_xl, xl = job->region.lo[1] + k % back.n_xl;
+        guint8 *live = &job->pass->out->live[litho_cube_trace_index(job->pass->out, il, xl)];
+        *live |= filled[k];
+    }
+    return TRUE;
+}
+
+static void report(const FxJob *job, const Totals *t)
+{
+    LithoReport *r = job->run ? job->run->report : NULL;
+    const gint64 windows = fx_windows(job) * (litho_fx_last(job->g.axis[2], (int)job->region.hi[2] - 1) -
+                                              litho_fx_first(job->g.axis[2], (int)job->region.lo[2]) + 1);
+    litho_report_number(r, "windows", "windows", "", windows);
+    litho_report_number(r, "systems", "systems solved", "", t->counters[LITHO_FX_SYSTEMS]);
+    litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", job->empty);
+    litho_report_number(r, "failed", "systems without solution, passed unchanged", "",
+                        t->counters[LITHO_FX_FAILED]);
+    litho_report_number(r, "fallbacks", "systems that fell back to Cholesky", "",
+                        t->counters[LITHO_FX_FALLBACKS]);
+    const double kept = t->input - t->removed - 2 * t->product;
+    if (t->input <= 0 || kept <= 0)
+        return;
+    litho_report_number(r, "removed", "energy removed", "%", 100 * t->removed / t->input);
+    if (t->removed <= 0)
+        return;
+    litho_report_number(r, "snr_estimate", "output over removed", "dB",
+                        10 * log10(kept / t->removed));
+    litho_report_number(r, "leakage", "correlation of output and removed", "",
+                        t->product / sqrt(kept * t->removed));
+}
+
+// --- exec -------------------------------------------------------------------------------------------
+
+static FxJob job_of(FxPlan *p, const LithoPass *pass, LithoRun *run)
+{
+    const LithoBox held = pass->in->held, r = pass->region;
+    LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, pass->params);
+    return (FxJob){
+        .p = p,
+        .pass = pass,
+        .params = pass->params,
+        .g = g,
+        .region = r,
+        .held = {(int)held.lo[0], (int)held.lo[1], (int)litho_box_size(held, 0),
+                 (int)litho_box_size(held, 1)},
+        .in_t0 = (int)held.lo[2],
+        .in_samples = (int)litho_box_size(held, 2),
+        .windows = {litho_fx_first(g.axis[0], (int)r.lo[0]),
+                    litho_fx_last(g.axis[0], (int)r.hi[0] - 1) + 1,
+                    litho_fx_first(g.axis[1], (int)r.lo[1]),
+                    litho_fx_last(g.axis[1], (int)r.hi[1] - 1) + 1},
+        .first = litho_fx_first(g.axis[2], (int)r.lo[2]),
+        .last = litho_fx_last(g.axis[2], (int)r.hi[2] - 1),
+        .run = run,
+    };
+}
+
+// All time windows at once when their spectra fit, else as many at a time as do.
+static gboolean run_parts(FxJob *job, GError **error)
+{
+    const int last = job->last;
+    for (; job->first <= last; job->first = job->last + 1) {
+        job->last = MIN(last, job->first + fx_windows_at_once(job) - 1);
+        if (!fx_forward(job, error) || !fx_filter(job, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean run_job(FxJob *job, GError **error)
+{
+    FxPlan *p = job->p;
+    Totals totals = {0};
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    if (!litho_cuda_reserve(p->context, &p->counters, sizeof totals.counters, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, sizeof totals.counters, stream), error) ||
+        !run_parts(job, error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(totals.counters, p->counters.data, sizeof totals.counters,
+                                    cudaMemcpyDeviceToHost, stream), error) ||
+        !litho_cuda_finish(p->context, job->run, error))
+        return FALSE;
+    const gboolean asked = job->run && job->run->report;
+    if ((asked || (job->params->fill_dead && p->host_present)) && !weigh(job, &totals, error))
+        return FALSE;
+    if (asked)
+        report(job, &totals);
+    return TRUE;
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    FxPlan *p = data;
+    if (!litho_cuda_enter(p->context, error))
+        return FALSE;
+    if (litho_box_empty(pass->region))
+        return TRUE;
+    FxJob job = job_of(p, pass, run);
+    job.out = litho_cuda_output(p->context, pass->out, error);
+    gboolean ok = job.out && run_job(&job, error);
+    if (!ok) // launches that read this call's memory must be over
+        cudaStreamSynchronize(litho_cuda_stream(p->context));
+    return ok;
+}
+
+// What run_parts() cannot do without: cubes, one time window, a chunk of the filter.
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    const LithoFxGeometry g = litho_fx_grid_geometry(in, params);
+    const LithoBox need = litho_fx_input_box(in, params, region);
+    const guint64 traces = litho_box_size(need, 0) * litho_box_size(need, 1);
+    const guint64 out = litho_box_size(region, 0) * litho_box_size(region, 1);
+    return 4 * litho_box_count(need) + 4 * litho_box_count(region) + 2 * traces * (8 * g.bins + 1) +
+           8 * out * (g.nfft / 2 + 1) + FX_CHUNK_BYTES;
+}
+
+const LithoImpl litho_cuda_fx = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

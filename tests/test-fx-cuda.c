@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The F-X filter on a GPU: the CPU's samples for every parameter, and bit for bit the same whatever
+// the region, the pass or what is cached. Skipped where there is no GPU.
+#include <stdio.h>
+
+#include "fx_common.h"
+
+static gboolean no_gpu(void)
+{
+    if (litho_backend_cuda()->n_devices > 0)
+        return FALSE;
+    g_test_skip(litho_backend_cuda()->why_not);
+    return TRUE;
+}
+
+static LithoCube *noisy_cube(int n1, int n2, int nt, double missing)
+{
+    LithoCube *cube = fx_cube(n1, n2, nt);
+    GRand *rand = g_rand_new_with_seed(29);
+    for (int i = 0; i < n1; i++)
+        for (int j = 0; j < n2; j++)
+            for (int t = 0; t < nt; t++)
+                cube->samples[((gint64)i * n2 + j) * nt + t] =
+                    (float)(sin(0.5 * t + 0.3 * i + 0.2 * j) +
+                            0.7 * cos(0.9 * t - 0.5 * i + 0.1 * j) + 0.4 * fx_normal(rand));
+    for (gint64 k = 0; k < (gint64)n1 * n2; k++) {
+        if (g_rand_double(rand) >= missing)
+            continue;
+        if (k % 3 == 0)
+            cube->live[k] = 0;
+        else
+            memset(cube->samples + k * nt, 0, nt * sizeof(float));
+        if (k % 5 == 0)
+            cube->samples[k * nt + nt / 3] = NAN;
+    }
+    g_rand_free(rand);
+    return cube;
+}
+
+static LithoEngine *engine_on(const char *where)
+{
+    LithoDevice device;
+    g_assert_true(litho_device_parse(where, &device, NULL));
+    return litho_engine_new(device);
+}
+
+static LithoCube *run_with(LithoEngine *engine, const char *settings, const LithoCube *in,
+                           const LithoBox *region, LithoRun *run)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_fx);
+    *(LithoFxParams *)litho_flow_step(flow, 0)->params = fx_params(settings);
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = litho_engine_run(engine, flow, in, region, run, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(litho_cube_host(out, &error));
+    g_assert_no_error(error);
+    return out;
+}
+
+static LithoCube *run_once(const char *where, const char *settings, const LithoCube *in,
+                           const LithoBox *region, LithoRun *run)
+{
+    LithoEngine *engine = engine_on(where);
+    LithoCube *out = run_with(engine, settings, in, region, run);
+    litho_engine_free(engine);
+    return out;
+}
+
+// ||a - b|| over ||b|| in blocks of 8 x 8 traces x 32 samples: the largest, where ||b|| is at least a
+// hundredth of the mean. Samples that are not finite must be so in both.
+static double worst_block(const LithoCube *a, const LithoCube *b, double mean)
+{
+    const gint64 n1 = litho_box_size(b->held, 0), n2 = litho_box_size(b->held, 1);
+    const gint64 nt = litho_box_size(b->held, 2);
+    double worst = 0;
+    for (gint64 i = 0; i < n1; i += 8)
+        for (gint64 j = 0; j < n2; j += 8)
+            for (gint64 t = 0; t < nt; t += 32) {
+                double difference = 0, norm = 0;
+                gint64 count = 0;
+                for (gint64 x = i; x < MIN(i + 8, n1); x++)
+                    for (gint64 y = j; y < MIN(j + 8, n2); y++)
+                        for (gint64 z = t; z < MIN(t + 32, nt); z++) {
+                            gint64 k = (x * n2 + y) * nt + z;
+                            g_assert_true(isfinite(a->samples[k]) == isfinite(b->samples[k]));
+                            if (!isfinite(b->samples[k]))
+                                continue;
+                            difference += ((double)a->samples[k] - b->samples[k]) *
+                                          ((double)a->samples[k] - b->samples[k]);
+                            norm += (double)b->samples[k] * b->samples[k];
+                            count++;
+                        }
+                norm = fmax(norm, 1e-4 * mean * mean * count);
+                if (norm > 0)
+                    worst = fmax(worst, sqrt(difference / norm));
+            }
+    return worst;
+}
+
+static double finite_rms(const LithoCube *c, const LithoCube *minus)
+{
+    double sum = 0;
+    gint64 n = litho_cube_held_samples(c), used = 0;
+    for (gint64 k = 0; k < n; k++) {
+        double d = (double)c->samples[k] - (minus ? minus->samples[k] : 0);
+        if (!isfinite(d))
+            continue;
+        sum += d * d;
+        used++;
+    }
+    return used > 0 ? sqrt(sum / used) : 0;
+}
+
+typedef struct Case {
+    int n1, n2, nt;
+    double missing;
+    const char *settings;
+    double tolerance;
+} Case;
+
+// Tolerances: both sides compute in single precision. The normal equations lose what their condition
+// number says: 1e-6 at 1 % damping and more, 1e-5 at 0.1 %, and the iterations stop at 1e-4, a step
+// earlier or later. Rows for every branch: shapes, reduced blocks, forms, edges, solvers, holes, bands.
+static const Case cases[] = {
+    {60, 60, 300, 0, "", 1e-5},
+    {45, 52, 260, 0, "prewhitening=1", 1e-5},
+    {45, 52, 260, 0, "prewhitening=0.1", 3e-5},
+    {40, 40, 200, 0, "prewhitening=100 post=1", 1e-5},
+    {37, 41, 200, 0, "half_width=1", 1e-5},
+    {37, 41, 200, 0, "half_width=2 window=14", 1e-5},
+    {44, 41, 200, 0, "half_width=4", 1e-5},
+    {44, 41, 200, 0, "half_width=5", 2e-5},
+    {90, 83, 150, 0, "window=40 half_width=3", 1e-5},
+    {70, 75, 150, 0, "window_il=70 window_xl=33 stride=30 half_width=5", 1e-5},
+    {40, 40, 200, 0, "outband=mute fmin=8 fmax=60", 1e-5},
+    {40, 40, 200, 0, "edge=renorm", 1e-5},
+    {40, 40, 200, 0, "edge=zero", 1e-5},
+    {40, 40, 200, 0, "form=acf", 1e-5},
+    {40, 40, 200, 0, "solver=cg", 3e-4},
+    {40, 40, 200, 0, "solver=jacobi prewhitening=100", 3e-4},
+    {40, 40, 200, 0, "time_window=100 fft_length=135 time_overlap=40", 1e-5},
+    {40, 40, 200, 0, "time_window=200", 1e-5},
+    {40, 40, 90, 0, "", 1e-5},
+    {40, 40, 200, 0.05, "", 1e-5},
+    {40, 40, 200, 0.05, "fill_dead=1 outband=mute", 1e-5},
+    {40, 40, 200, 0.15, "fill_passes=5 edge=renorm", 1e-5},
+    {40, 40, 200, 0.05, "fill_passes=0", 1e-5},
+    {40, 40, 200, 0.10, "edge=zero post=1", 1e-5},
+    {40, 40, 200, 0.6, "", 3e-5},
+    {40, 40, 200, 0.9, "fill_dead=1", 3e-5},
+    {40, 1, 200, 0, "", 1e-5},
+    {5, 40, 200, 0, "", 1e-5},
+    {8, 8, 200, 0.05, "", 1e-5},
+    {37, 3, 200, 0, "", 1e-5},
+    {2, 2, 100, 0, "", 1e-6},
+    {1, 1, 100, 0, "outband=mute", 1e-5},
+};
+
+// Property: the CPU's samples, in the mean and in the worst block. Any wrong index, sign, weight or
+// state is orders of magnitude beyond these tolerances.
+static void test_agrees(void)
+{
+    if (no_gpu())
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const Case *c = &cases[k];
+        g_autoptr(LithoCube) in = noisy_cube(c->n1, c->n2, c->nt, c->missing);
+        LithoReport *reports[2] = {litho_report_new(), litho_report_new()};
+        LithoRun cpu_run = {.report = reports[0]}, gpu_run = {.report = reports[1]};
+        g_autoptr(LithoCube) cpu = run_once("cpu", c->settings, in, NULL, &cpu_run);
+        g_autoptr(LithoCube) gpu = run_once("cuda", c->settings, in, NULL, &gpu_run);
+        const double rms = finite_rms(cpu, NULL), error = finite_rms(gpu, cpu) / rms;
+        const double worst = worst_block(gpu, cpu, rms);
+        g_test_message("%3d x %3d x %3d, %2.0f %% missing, %-50s %.2e, worst block %.2e", c->n1,
+                       c->n2, c->nt, 100 * c->missing, c->settings, error, worst);
+        g_assert_cmpfloat(error, <=, c->tolerance);
+        g_assert_cmpfloat(worst, <=, 10 * c->tolerance);
+        const char *const keys[] = {"windows", "systems", "empty", "failed"};
+        for (guint m = 0; m < G_N_ELEMENTS(keys); m++) {
+            double a = -1, b = -2;
+            g_assert_true(litho_report_get(reports[0], keys[m], &a));
+            g_assert_true(litho_report_get(reports[1], keys[m], &b));
+            g_assert_cmpfloat(a, ==, b);
+        }
+        g_assert_cmpmem(gpu->live, (gsize)c->n1 * c->n2, cpu->live, (gsize)c->n1 * c->n2);
+        litho_report_unref(reports[0]);
+        litho_report_unref(reports[1]);
+    }
+}
+
+// Property: a part computed alone is the same part of the whole bit for bit, with holes too; a second
+// run gives the same bits (no result depends on the order in which blocks finish).
+static void test_region(void)
+{
+    if (no_gpu())
+        return;
+    const double missing[] = {0, 0.07};
+    const LithoBox parts[] = {{{20, 0, 0}, {21, 55, 260}},
+                              {{0, 33, 0}, {60, 34, 260}},
+                              {{0, 0, 120}, {60, 55, 121}},
+                              {{11, 7, 30}, {40, 50, 222}}};
+    for (int m = 0; m < 2; m++) {
+        g_autoptr(LithoCube) in = noisy_cube(60, 55, 260, missing[m]);
+        g_autoptr(LithoCube) whole = run_once("cuda", "", in, NULL, NULL);
+        g_autoptr(LithoCube) again = run_once("cuda", "", in, NULL, NULL);
+        g_assert_true(fx_same_bits(again, whole));
+        for (guint k = 0; k < G_N_ELEMENTS(parts); k++) {
+            LithoFxParams params = fx_params("");
+            LithoBox need = litho_operator_fx.input_box(&in->grid, &params, parts[k]);
+            g_autoptr(LithoCube) piece = litho_cube_copy_box(in, need, NULL);
+            g_autoptr(LithoCube) part = run_once("cuda", "", piece, &parts[k], NULL);
+            g_autoptr(LithoCube) same = run_once("cuda", "", in, &parts[k], NULL);
+            g_autoptr(LithoCube) expected = litho_cube_copy_box(whole, parts[k], NULL);
+            g_assert_true(fx_same_bits(part, expected));
+            g_assert_true(fx_same_bits(same, expected));
+        }
+    }
+}
+
+// Property: what an engine keeps between passes never shows: after each of a chain of changes the
+// samples are those of a fresh engine.
+static void test_cached(void)
+{
+    if (no_gpu())
+        return;
+    g_autoptr(LithoCube) in = noisy_cube(50, 44, 260, 0.04);
+    const char *const chain[] = {"",
+                                 "prewhitening=50",
+                                 "prewhitening=50 half_width=2",
+                                 "prewhitening=50 half_width=2 window=25",
+                                 "prewhitening=50 fmin=10",
+                                 "prewhitening=50 fmin=10 fill_dead=1",
+                                 "outband=mute",
+                                 "time_window=128"};
+    LithoEngine *engine = engine_on("cuda");
+    for (guint k = 0; k < G_N_ELEMENTS(chain); k++) {
+        g_autoptr(LithoCube) kept = run_with(engine, chain[k], in, NULL, NULL);
+        g_autoptr(LithoCube) fresh = run_once("cuda", chain[k], in, NULL, NULL);
+        g_assert_true(fx_same_bits(kept, fresh));
+    }
+    litho_engine_free(engine);
+}
+
+static gboolean give_up(gpointer data)
+{
+    return ++*(int *)data > 3;
+}
+
+// Property: a run cancelled in the middle says so, and the next one is right.
+static void test_cancel(void)
+{
+    if (no_gpu())
+        return;
+    g_autoptr(LithoCube) in = noisy_cube(60, 55, 900, 0);
+    LithoEngine *engine = engine_on("cuda");
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_fx);
+    int asked = 0;
+    LithoRun run = {.superseded = give_up, .superseded_data = &asked};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(litho_engine_run(engine, flow, in, NULL, &run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_autoptr(LithoCube) after = run_with(engine, "", in, NULL, NULL);
+    g_autoptr(LithoCube) fresh = run_once("cuda", "", in, NULL, NULL);
+    g_assert_true(fx_same_bits(after, fresh));
+    litho_engine_free(engine);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/fx-cuda/agrees", test_agrees);
+    g_test_add_func("/fx-cuda/region", test_region);
+    g_test_add_func("/fx-cuda/cached", test_cached);
+    g_test_add_func("/fx-cuda/cancel", test_cancel);
+    return g_test_run();
+}
