@@ -12,6 +12,7 @@ static const LithoCommand commands[] = {
     {"run", litho_cli_run, "apply an operator or a recipe to a survey"},
     {"synth", litho_cli_synth, "generate a cube with known truth"},
     {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
+    {"bench", litho_cli_bench, "time an operator on every backend"},
     {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
     {NULL},
 };

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "app/bench.h"
+
+// --- text -----------------------------------------------------------------------------------------
+
+static char *describe(const BenchRun *r)
+{
+    if (r->device.backend == litho_backend_cpu())
+        return g_strdup_printf("%s, %d of %d threads", r->info.name, r->threads, r->info.processors);
+    return g_strdup_printf("%s, %d multiprocessors, %s", r->info.name, r->info.processors,
+                           r->info.driver);
+}
+
+static void add_hardware(GString *s, const Bench *b)
+{
+    g_string_append_printf(s, "%-8s %-58s %12s %12s %10s\n", "", "device", "copy GB/s",
+                           "FMA GFLOP/s", "memory");
+    for (guint k = 0; k < b->runs->len; k++) {
+        const BenchRun *r = &g_array_index(b->runs, BenchRun, k);
+        g_autofree char *what = describe(r);
+        g_string_append_printf(s, "%-8s %-58s %12.0f %12.0f %6.0f GiB\n", r->key, what,
+                               r->roof.bytes_per_s * 1e-9, r->roof.flops_per_s * 1e-9,
+                               r->info.memory_total / 1073741824.0);
+    }
+}
+
+static void add_times(GString *s, const BenchTimes *t)
+{
+    if (t->n == 0) {
+        g_string_append_printf(s, " %10s %21s", "-", "-");
+        return;
+    }
+    g_autofree char *spread = g_strdup_printf("(%.2f - %.2f, %u)", t->p25, t->p75, t->n);
+    g_string_append_printf(s, " %10.2f %21s", t->median, spread);
+}
+
+static void add_summary(GString *s, const Bench *b)
+{
+    const BenchRun *first = &g_array_index(b->runs, BenchRun, 0);
+    g_string_append_printf(s, "\n%-8s %10s %21s %10s %21s %8s %9s %10s %10s\n", "", "ms",
+                           "(middle half, runs)", "with copies", "", "plan ms", "speed-up",
+                           "rel. error", "worst block");
+    for (guint k = 0; k < b->runs->len; k++) {
+        const BenchRun *r = &g_array_index(b->runs, BenchRun, k);
+        g_string_append_printf(s, "%-8s", r->key);
+        add_times(s, &r->compute);
+        add_times(s, &r->transfers);
+        g_string_append_printf(s, " %8.1f %8.1fx", r->plan_ms,
+                               first->compute.median / r->compute.median);
+        if (r->has_error)
+            g_string_append_printf(s, " %10.1e %10.1e\n", r->relative, r->worst);
+        else
+            g_string_append_printf(s, " %10s %10s\n", "reference", "");
+    }
+}
+
+static void add_rate(GString *s, double amount, double ms, double roof)
+{
+    if (amount > 0 && ms > 0)
+        g_string_append_printf(s, " %10.1f %5.1f %%", amount / ms * 1e-6,
+                               roof > 0 ? 100 * amount / (ms * 1e-3) / roof : 0);
+    else
+        g_string_append_printf(s, " %10s %7s", "-", "");
+}
+
+static void add_stages(GString *s, const char *title, const LithoStage *stages, guint n,
+                       BenchRoof roof)
+{
+    g_string_append_printf(s, "\n%-26s %10s %10s %10s %7s %10s %7s\n", title, "ms", "p25", "GB/s",
+                           "of copy", "GFLOP/s", "of FMA");
+    for (guint k = 0; k < n; k++) {
+        const LithoStage *t = &stages[k];
+        const gboolean compute = t->kind == LITHO_STAGE_COMPUTE;
+        g_string_append_printf(s, "  %-24s %10.3f %10.3f", t->name, t->median_ms, t->p25_ms);
+        add_rate(s, t->bytes, t->median_ms, compute ? roof.bytes_per_s : 0);
+        add_rate(s, t->flops, t->median_ms, roof.flops_per_s);
+        g_string_append(s, "\n");
+    }
+}
+
+char *bench_text(const Bench *b)
+{
+    GString *s = g_string_new(NULL);
+    const LithoAxis *a = b->grid.axis;
+    g_string_append_printf(s, "%s: %s, %ld x %ld x %ld samples of %g %s\n\n", b->op->key,
+                           b->op->title, (long)a[0].n, (long)a[1].n, (long)a[2].n, a[2].step,
+                           a[2].unit);
+    add_hardware(s, b);
+    add_summary(s, b);
+    for (guint k = 0; k < b->runs->len; k++) {
+        const BenchRun *r = &g_array_index(b->runs, BenchRun, k);
+        add_stages(s, r->key, r->stages, r->n_stages, r->roof);
+        for (int m = 2; m < BENCH_MAX_STAGES; m++)
+            if (r->from_stage_ms[m] > 0)
+                g_string_append_printf(s, "  from '%s' on: %.3f ms\n", b->op->stages[m],
+                                       r->from_stage_ms[m]);
+        if (r->n_transfer_stages > 0) {
+            g_autofree char *title = g_strdup_printf("%s, with copies", r->key);
+            add_stages(s, title, r->transfer_stages, r->n_transfer_stages, r->roof);
+        }
+    }
+    return g_string_free(s, FALSE);
+}
+
+// --- JSON -----------------------------------------------------------------------------------------
+
+static void put(JsonObject *o, const char *key, double value)
+{
+    json_object_set_double_member(o, key, isfinite(value) ? value : -1);
+}
+
+static JsonObject *times_json(const BenchTimes *t)
+{
+    JsonObject *o = json_object_new();
+    json_object_set_int_member(o, "runs", t->n);
+    put(o, "median_ms", t->median);
+    put(o, "p25_ms", t->p25);
+    put(o, "p75_ms", t->p75);
+    put(o, "min_ms", t->min);
+    return o;
+}
+
+static const char *const kinds[] = {"compute", "transfer", "io", "display", "plan"};
+
+static JsonArray *stages_json(const LithoStage *stages, guint n, BenchRoof roof)
+{
+    JsonArray *array = json_array_new();
+    for (guint k = 0; k < n; k++) {
+        const LithoStage *s = &stages[k];
+        JsonObject *o = json_object_new();
+        json_object_set_string_member(o, "name", s->name);
+        json_object_set_string_member(o, "kind", kinds[s->kind]);
+        put(o, "median_ms", s->median_ms);
+        put(o, "p25_ms", s->p25_ms);
+        put(o, "p75_ms", s->p75_ms);
+        put(o, "bytes", s->bytes);
+        put(o, "flops", s->flops);
+        const double seconds = s->median_ms * 1e-3;
+        if (s->kind == LITHO_STAGE_COMPUTE && seconds > 0 && roof.bytes_per_s > 0)
+            put(o, "share_of_copy", s->bytes / seconds / roof.bytes_per_s);
+        if (s->kind == LITHO_STAGE_COMPUTE && seconds > 0 && roof.flops_per_s > 0)
+            put(o, "share_of_fma", s->flops / seconds / roof.flops_per_s);
+        json_array_add_object_element(array, o);
+    }
+    return array;
+}
+
+static JsonObject *hardware_json(const BenchRun *r)
+{
+    JsonObject *o = json_object_new();
+    json_object_set_string_member(o, "name", r->info.name);
+    json_object_set_string_member(o, "driver", r->info.driver);
+    json_object_set_int_member(o, "processors", r->info.processors);
+    put(o, "memory_bytes", (double)r->info.memory_total);
+    put(o, "copy_bytes_per_s", r->roof.bytes_per_s);
+    put(o, "fma_flops_per_s", r->roof.flops_per_s);
+    return o;
+}
+
+static JsonObject *run_json(const Bench *b, const BenchRun *r, const BenchRun *first)
+{
+    JsonObject *o = json_object_new();
+    json_object_set_string_member(o, "backend", r->key);
+    json_object_set_object_member(o, "hardware", hardware_json(r));
+    json_object_set_int_member(o, "threads", r->threads);
+    put(o, "plan_ms", r->plan_ms);
+    json_object_set_object_member(o, "compute", times_json(&r->compute));
+    if (r->transfers.n > 0)
+        json_object_set_object_member(o, "with_transfers", times_json(&r->transfers));
+    put(o, "speed_up", first->compute.median / r->compute.median);
+    if (r->has_error) {
+        put(o, "relative_error", r->relative);
+        put(o, "worst_block_error", r->worst);
+    }
+    json_object_set_array_member(o, "stages", stages_json(r->stages, r->n_stages, r->roof));
+    json_object_set_array_member(o, "stages_with_transfers",
+                                 stages_json(r->transfer_stages, r->n_transfer_stages, r->roof));
+    JsonObject *from = json_object_new();
+    for (int m = 2; m < BENCH_MAX_STAGES; m++)
+        if (r->from_stage_ms[m] > 0)
+            put(from, b->op->stages[m], r->from_stage_ms[m]);
+    json_object_set_object_member(o, "from_stage_ms", from);
+    return o;
+}
+
+JsonNode *bench_json(const Bench *b)
+{
+    JsonObject *root = json_object_new();
+    JsonArray *size = json_array_new(), *runs = json_array_new();
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_autofree char *date = g_date_time_format_iso8601(now);
+    for (int k = 0; k < 3; k++)
+        json_array_add_int_element(size, b->grid.axis[k].n);
+    for (guint k = 0; k < b->runs->len; k++)
+        json_array_add_object_element(runs, run_json(b, &g_array_index(b->runs, BenchRun, k),
+                                                     &g_array_index(b->runs, BenchRun, 0)));
+    json_object_set_int_member(root, "lithoscope_bench", 1);
+    json_object_set_string_member(root, "date", date);
+    json_object_set_string_member(root, "operator", b->op->key);
+    json_object_set_object_member(root, "params", litho_params_to_json(&b->op->params, b->params));
+    json_object_set_array_member(root, "size", size);
+    put(root, "step", b->grid.axis[2].step);
+    json_object_set_array_member(root, "runs", runs);
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(node, root);
+    return node;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""lithoscope-cli bench as a script uses it.
+
+Property: the JSON file holds what the table shows, backends agree (1e-6: the same arithmetic on one
+thread and on all of them must agree to the last bit for fx, whose sums have a fixed order), stages have
+times, and wrong usage is refused with status 2. A bench that measured cached results (times of stages
+missing) or compared a cube with itself before it was computed fails.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+cli = sys.argv[1]
+failures = []
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "bench.json"
+    done = subprocess.run(
+        [cli, "bench", "fx", "half_width=2", "--size", "24x26x160", "--backends", "cpu1,cpu",
+         "--repeat", "3", "--json", str(path)], capture_output=True, text=True)
+    check(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
+    check("cpu1" in done.stdout and "of copy" in done.stdout, "no table")
+    report = json.loads(path.read_text())
+    check(report["operator"] == "fx" and report["size"] == [24, 26, 160], "wrong head")
+    check(report["params"]["half_width"] == 2, "setting lost")
+    check([r["backend"] for r in report["runs"]] == ["cpu1", "cpu"], "wrong backends")
+    for run in report["runs"]:
+        check(run["compute"]["runs"] == 3 and run["compute"]["median_ms"] > 0, "not timed")
+        names = {s["name"]: s for s in run["stages"]}
+        for stage in ("time FFT", "design + filter", "inverse"):
+            check(names.get(stage, {}).get("median_ms", 0) > 0, f"stage {stage} has no time")
+        check(run["hardware"]["copy_bytes_per_s"] > 1e8, "no copy roof")
+        check(run["hardware"]["fma_flops_per_s"] > 1e8, "no FMA roof")
+    check(report["runs"][1]["relative_error"] <= 1e-6, "threads disagree")
+
+for words in (["nonsense"], ["fx", "--size", "3x3"], ["fx", "window=zero"], ["fx", "--backends", "tpu"]):
+    done = subprocess.run([cli, "bench", *words], capture_output=True, text=True)
+    check(done.returncode == 2 and done.stderr.strip(), f"{words} gave {done.returncode}")
+
+for failure in failures:
+    print(failure, file=sys.stderr)
+sys.exit(1 if failures else 0)
