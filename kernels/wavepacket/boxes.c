@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/wavepacket/boxes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+int wp_smooth(int n, gboolean even)
+{
+    for (;; n++) {
+        int rest = n;
+        for (int p = 2; p <= 7; p++)
+            while (rest % p == 0)
+                rest /= p;
+        if (rest == 1 && (!even || n % 2 == 0))
+            return n;
+    }
+}
+
+static double dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross3(const double a[3], const double b[3], double out[3])
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
+}
+
+// Frame with e1 = nu; e2 = nu x (axis nu is least along), e3 = nu x e2.
+static void start_frame(const double nu[3], double R[3][3])
+{
+    int least = 0;
+    for (int c = 1; c < 3; c++)
+        if (fabs(nu[c]) < fabs(nu[least]))
+            least = c;
+    double axis[3] = {0};
+    axis[least] = 1;
+    memcpy(R[0], nu, sizeof(double[3]));
+    cross3(nu, axis, R[1]);
+    double norm = sqrt(dot3(R[1], R[1]));
+    for (int c = 0; c < 3; c++)
+        R[1][c] /= norm;
+    cross3(R[0], R[1], R[2]);
+}
+
+static void spin_frame(const double from[3][3], double angle, double R[3][3])
+{
+    for (int c = 0; c < 3; c++) {
+        R[0][c] = from[0][c];
+        R[1][c] = cos(angle) * from[1][c] + sin(angle) * from[2][c];
+        R[2][c] = -sin(angle) * from[1][c] + cos(angle) * from[2][c];
+    }
+}
+
+// --- support of a window ----------------------------------------------------------------------
+
+typedef struct Extent {
+    double lo, hi, ht; // along nu, and half width across
+} Extent;
+
+static gboolean corners(const WpTiling *t, int k)
+{
+    return t->design.full && k == t->scales;
+}
+
+// Samples the window on shells, cones and azimuths about its direction.
+static Extent sample_extent(const WpTiling *t, int k, int m)
+{
+    enum { SHELLS = 49, CONES = 41, AZIMUTHS = 48 };
+    int count;
+    WpNeighbour *nb = wp_neighbours(t, k, m, &count);
+    double R[3][3], r0 = t->a[k], r1 = corners(t, k) ? sqrt(3) * (0.5 + t->taper) : t->b[k + 1];
+    double wide = MIN(wp_radius(t, k, m, r0), M_PI / 2);
+    start_frame(t->dir[k].nu[m], R);
+    Extent e = {.lo = G_MAXDOUBLE, .hi = -G_MAXDOUBLE};
+    for (int s = 0; s < SHELLS; s++)
+        for (int c = 0; c < CONES; c++) {
+            double r = r0 + (r1 - r0) * s / (SHELLS - 1), angle = wide * c / (CONES - 1);
+            float x[3][AZIMUTHS], phi[AZIMUTHS];
+            for (int a = 0; a < AZIMUTHS; a++) {
+                double az = 2 * M_PI * a / AZIMUTHS;
+                for (int d = 0; d < 3; d++)
+                    x[d][a] = (float)(r * (cos(angle) * R[0][d] +
+                                           sin(angle) * (cos(az) * R[1][d] + sin(az) * R[2][d])));
+            }
+            wp_window_points(t, k, nb, count, AZIMUTHS, x[0], x[1], x[2], phi);
+            gboolean any = FALSE;
+            for (int a = 0; a < AZIMUTHS; a++)
+                any |= phi[a] > 0;
+            if (!any)
+                continue;
+            e.lo = MIN(e.lo, r * cos(angle));
+            e.hi = MAX(e.hi, r * cos(angle));
+            e.ht = MAX(e.ht, r * sin(angle));
+        }
+    g_free(nb);
+    // The edges may lie between two shells.
+    const double slack = 0.15, dr = (r1 - r0) / (SHELLS - 1);
+    e.lo -= slack * dr;
+    e.hi += slack * dr;
+    return e;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Directions that a symmetry of the cube maps on each other have the same extent.
+static void scale_extents(const WpTiling *t, int k, Extent *out)
+{
+    const WpDirections *d = &t->dir[k];
+    int *class = g_new(int, d->n);
+    for (int m = 0; m < d->n; m++) {
+        double key[3] = {fabs(d->nu[m][0]), fabs(d->nu[m][1]), fabs(d->nu[m][2])};
+        qsort(key, 3, sizeof *key, compare_double);
+        class[m] = m;
+        for (int i = 0; i < m && class[m] == m; i++) {
+            double other[3] = {fabs(d->nu[i][0]), fabs(d->nu[i][1]), fabs(d->nu[i][2])};
+            qsort(other, 3, sizeof *other, compare_double);
+            if (fabs(key[0] - other[0]) + fabs(key[1] - other[1]) + fabs(key[2] - other[2]) < 1e-9)
+                class[m] = class[i];
+        }
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int m = 0; m < d->n; m++)
+        if (class[m] == m)
+            out[m] = sample_extent(t, k, m);
+    for (int m = 0; m < d->n; m++)
+        out[m] = out[class[m]];
+    g_free(class);
+}
+
+// --- periods ----------------------------------------------------------------------------------
+
+// The wrap-around rule: a shift by M_i e_i must move the data block off itself, plus the reach of
+// the packet (d_i along e_i).
+static void smallest_periods(const gint64 n[3], const double R[3][3], const double d[3],
+                             double reach[3], double M[3])
+{
+    for (int a = 0; a < 3; a++) {
+        double s = 0;
+        for (int i = 0; i < 3; i++)
+            s += d[i] * d[i] * R[i][a] * R[i][a];
+        reach[a] = n[a] + sqrt(s);
+    }
+    for (int i = 0; i < 3; i++) {
+        M[i] = G_MAXDOUBLE;
+        for (int a = 0; a < 3; a++)
+            if (fabs(R[i][a]) > 1e-12)
+                M[i] = MIN(M[i], reach[a] / fabs(R[i][a]));
+    }
+}
+
+// TRUE when every combined shift sum m_i M_i e_i, m in {-2..2}^3, clears the block too.
+static gboolean shifts_clear(const double R[3][3], const double reach[3], const double M[3])
+{
+    for (int code = 0; code < 125; code++) {
+        int m[3] = {code % 5 - 2, code / 5 % 5 - 2, code / 25 - 2};
+        if (!m[0] && !m[1] && !m[2])
+            continue;
+        gboolean clear = FALSE;
+        for (int a = 0; a < 3; a++) {
+            double s = m[0] * M[0] * R[0][a] + m[1] * M[1] * R[1][a] + m[2] * M[2] * R[2][a];
+            clear |= fabs(s) >= 0.999 * reach[a];
+        }
+        if (!clear)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static void choose_frame(WpBox *box, const gint64 n[3], const double d[3])
+{
+    double start[3][3], reach[3], best = G_MAXDOUBLE;
+    start_frame(box->R[0], start);
+    for (int q = 0; q < 18; q++) {
+        double R[3][3], M[3], r[3];
+        spin_frame(start, q * 5 * M_PI / 180, R);
+        smallest_periods(n, R, d, r, M);
+        if (M[0] * M[1] * M[2] >= best * (1 - 1e-9))
+            continue;
+        best = M[0] * M[1] * M[2];
+        memcpy(box->R, R, sizeof R);
+        memcpy(box->M, M, sizeof M);
+        memcpy(reach, r, sizeof r);
+    }
+    while (!shifts_clear(box->R, reach, box->M))
+        for (int i = 0; i < 3; i++)
+            box->M[i] *= 1.01;
+}
+
+// Lattice sizes: the rounding up to a fast FFT size is spent on a longer period.
+static void choose_lattice(WpBox *box)
+{
+    for (int i = 0; i < 3; i++) {
+        double length = box->hi[i] - box->lo[i];
+        box->n[i] = wp_smooth((int)ceil(length * box->M[i]) + 1, FALSE);
+        box->M[i] = (box->n[i] - 1) / length;
+        box->j0[i] = (int)ceil(box->lo[i] * box->M[i] - 1e-9);
+    }
+}
+
+// --- the list of boxes ------------------------------------------------------------------------
+
+static void unit_frame(WpBox *box)
+{
+    memset(box->R, 0, sizeof box->R);
+    for (int i = 0; i < 3; i++)
+        box->R[i][i] = 1;
+}
+
+static void add_coarse(WpGeometry *g)
+{
+    const WpTiling *t = g->tiling;
+    WpBox *box = &g->boxes[g->n_boxes++];
+    box->kind = WP_COARSE;
+    unit_frame(box);
+    for (int i = 0; i < 3; i++) {
+        double edge = t->b[1];
+        int n = (int)ceil(2 * edge * (g->n[i] + t->design.cm / (t->b[1] - t->a[1]))) + 1;
+        do
+            n = wp_smooth(n + (n % 2 == 0), FALSE);
+        while (n % 2 == 0);
+        box->n[i] = n;
+        box->M[i] = (n - 1) / (2 * edge);
+        box->lo[i] = -edge;
+        box->hi[i] = edge;
+        box->j0[i] = -(n - 1) / 2;
+    }
+}
+
+static void add_directions(WpGeometry *g, int k)
+{
+    const WpTiling *t = g->tiling;
+    const WpDirections *d = &t->dir[k];
+    Extent *extent = g_new0(Extent, d->n);
+    scale_extents(t, k, extent);
+    double top = corners(t, k) ? 2 * t->taper : t->b[k + 1] - t->a[k + 1];
+    double radial = t->design.cm / MIN(t->b[k] - t->a[k], top);
+    for (int m = 0; m < d->n; m++) {
+        WpBox *box = &g->boxes[g->n_boxes++];
+        const Extent *e = &extent[m];
+        double across = t->design.cmt / (2 * e->ht);
+        if (corners(t, k)) // there the taper at the faces of the cube is the sharpest edge
+            across = MAX(across, radial);
+        box->kind = WP_DIRECTION;
+        box->scale = k;
+        box->direction = m;
+        memcpy(box->R[0], d->nu[m], sizeof(double[3]));
+        box->lo[0] = e->lo;
+        box->hi[0] = e->hi;
+        box->lo[1] = box->lo[2] = -e->ht;
+        box->hi[1] = box->hi[2] = e->ht;
+        choose_frame(box, g->n, (double[3]){radial, across, across});
+        choose_lattice(box);
+    }
+    g_free(extent);
+}
+
+static void add_residual(WpGeometry *g)
+{
+    const WpTiling *t = g->tiling;
+    WpBox *box = &g->boxes[g->n_boxes++];
+    box->kind = WP_RESIDUAL;
+    box->scale = t->scales + 1;
+    unit_frame(box);
+    for (int i = 0; i < 3; i++) {
+        double margin = t->design.cm / (t->b[t->scales + 1] - t->a[t->scales + 1]);
+        box->n[i] = wp_smooth((int)ceil(g->n[i] + margin), TRUE);
+        box->M[i] = box->n[i];
+        box->lo[i] = -0.5;
+        box->hi[i] = 0.5;
+        box->j0[i] = -box->n[i] / 2;
+    }
+}
+
+// Coarse first, residual last, equal sizes together.
+static int compare_boxes(const void *pa, const void *pb)
+{
+    const WpBox *a = pa, *b = pb;
+    if (a->kind != b->kind)
+        return (int)a->kind - (int)b->kind;
+    for (int i = 0; i < 3; i++)
+        if (a->n[i] != b->n[i])
+            return a->n[i] - b->n[i];
+    return a->scale != b->scale ? a->scale - b->scale : a->direction - b->direction;
+}
+
+static void place_boxes(WpGeometry *g)
+{
+    qsort(g->boxes, g->n_boxes, sizeof *g->boxes, compare_boxes);
+    gint64 reals = 0;
+    for (int b = 0; b < g->n_boxes; b++) {
+        WpBox *box = &g->boxes[b];
+        gint64 points = (gint64)box->n[0] * box->n[1] * box->n[2];
+        box->floats = box->kind == WP_RESIDUAL ? points : 2 * points;
+        box->at = g->floats;
+        g->floats += (box->floats + 15) / 16 * 16;
+        g->n_points += points;
+        reals += box->kind == WP_DIRECTION ? 2 * points : points;
+    }
+    g->redundancy = (double)reals / ((double)g->n[0] * g->n[1] * g->n[2]);
+}
+
+// --- windows on the lattices ------------------------------------------------------------------
+
+// Lattice point j as a frequency.
+static inline void lattice_xi(const WpBox *box, int j1, int j2, int j3, double xi[3])
+{
+    double t1 = (box->j0[0] + j1) / box->M[0], t2 = (box->j0[1] + j2) / box->M[1];
+    double t3 = (box->j0[2] + j3) / box->M[2];
+    for (int a = 0; a < 3; a++)
+        xi[a] = t1 * box->R[0][a] + t2 * box->R[1][a] + t3 * box->R[2][a];
+}
+
+static void window_row(const WpTiling *t, const WpBox *box, const WpNeighbour *nb, int count,
+                       int j1, int j2, float *phi)
+{
+    for (int at = 0; at < box->n[2]; at += WP_ROW) {
+        int n = MIN(WP_ROW, box->n[2] - at);
+        float x[WP_ROW], y[WP_ROW], z[WP_ROW];
+        for (int i = 0; i < n; i++) {
+            double xi[3];
+            lattice_xi(box, j1, j2, at + i, xi);
+            x[i] = (float)xi[0];
+            y[i] = (float)xi[1];
+            z[i] = (float)xi[2];
+            if (box->kind == WP_COARSE)
+                phi[at + i] = (float)wp_window_coarse(t, xi);
+        }
+        if (box->kind == WP_DIRECTION)
+            wp_window_points(t, box->scale, nb, count, n, x, y, z, phi + at);
+    }
+}
+
+// Fills rows and weights; returns sum phi^2.
+static double box_windows(const WpGeometry *g, WpBox *box)
+{
+    int count = 0;
+    WpNeighbour *nb = box->kind == WP_DIRECTION
+                          ? wp_neighbours(g->tiling, box->scale, box->direction, &count)
+                          : NULL;
+    const gint64 rows = (gint64)box->n[0] * box->n[1], points = rows * box->n[2];
+    const double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
+    const float factor = (float)(s / sqrt(box->M[0] * box->M[1] * box->M[2] * (double)points));
+    float *phi = g_new(float, box->n[2]), *weight = g_new(float, points);
+    double sum = 0;
+    gint64 at = 0;
+    box->rows = g_new0(WpRow, rows);
+    for (gint64 r = 0; r < rows; r++) {
+        window_row(g->tiling, box, nb, count, (int)(r / box->n[1]), (int)(r % box->n[1]), phi);
+        int first = 0, end = box->n[2];
+        while (first < end && phi[first] == 0)
+            first++;
+        while (end > first && phi[end - 1] == 0)
+            end--;
+        box->rows[r] = (WpRow){(guint32)at, (guint16)first, (guint16)(end - first)};
+        for (int j = first; j < end; j++) {
+            sum += (double)phi[j] * phi[j];
+            weight[at++] = phi[j] * factor;
+        }
+    }
+    g_free(phi);
+    g_free(nb);
+    box->weight = g_realloc_n(weight, MAX(at, 1), sizeof *weight);
+    box->n_weights = at;
+    return sum;
+}
+
+float *wp_residual_weights(const WpGeometry *g)
+{
+    const WpBox *box = wp_residual(g);
+    const int *n = box->n, half = n[2] / 2 + 1;
+    const double scale = 1.0 / ((double)n[0] * n[1] * n[2]);
+    float *weights = g_new(float, (gsize)n[0] * n[1] * half);
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n[0]; i++)
+        for (int j = 0; j < n[1]; j++)
+            for (int k = 0; k < half; k++) {
+                double xi[3] = {(double)i / n[0], (double)j / n[1], (double)k / n[2]};
+                weights[((gsize)i * n[1] + j) * half + k] =
+                    (float)(scale * wp_window_residual(g->tiling, xi));
+            }
+    return weights;
+}
+
+static double residual_energy(const WpGeometry *g, const WpBox *box)
+{
+    const int *n = box->n;
+    double sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < n[0]; i++) {
+        double plane = 0;
+        for (int j = 0; j < n[1]; j++)
+            for (int k = 0; k < n[2]; k++) {
+                double phi = wp_window_residual(
+                    g->tiling, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]});
+                plane += phi * phi;
+            }
+        sum += plane;
+    }
+    return sum;
+}
+
+static void finish_box(WpGeometry *g, WpBox *box)
+{
+    double sum = box->kind == WP_RESIDUAL ? residual_energy(g, box) : box_windows(g, box);
+    double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
+    box->sigma = s * sqrt(sum / ((double)box->n[0] * box->n[1] * box->n[2]));
+}
+
+static gboolean fill_windows(WpGeometry *g, LithoRun *run, GError **error)
+{
+    const int n = g->n_boxes, threads = litho_run_threads(run);
+    litho_run_begin(run, "windows", "boxes");
+    for (int at = 0; at < n; at += 4 * threads) {
+        const int end = MIN(at + 4 * threads, n);
+        if (!litho_run_step(run, at, n, error))
+            return FALSE;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (int b = at; b < end; b++)
+            if (g->boxes[b].kind != WP_RESIDUAL && !litho_run_cancelled(run))
+                finish_box(g, &g->boxes[b]);
+    }
+    if (wp_residual(g)) // parallel inside
+        finish_box(g, &g->boxes[n - 1]);
+    for (int b = 0; b < n; b++)
+        g->n_active += g->boxes[b].n_weights;
+    return litho_run_step(run, n, n, error);
+}
+
+// --- the fine grid ----------------------------------------------------------------------------
+
+static void fill_grid(WpGeometry *g)
+{
+    const int w = g->kernel.width;
+    double reach = g->tiling->taper; // of the boxes beyond the Nyquist cube
+    for (int a = 0; a < 3; a++) {
+        int least = MAX((int)ceil(g->kernel.sigma * g->n[a] - 1e-9), 2 * w + 2);
+        g->nf[a] = wp_smooth(least, TRUE);
+        g->halo[a] = (w + 1) / 2 + 1 + (int)ceil(reach * g->nf[a]);
+        g->deconvolve[a] = g_new(double, g->n[a]);
+        for (gint64 i = 0; i < g->n[a]; i++)
+            g->deconvolve[a][i] =
+                1 / wp_kernel_transform(&g->kernel, (double)(i - g->n[a] / 2) / g->nf[a]);
+    }
+}
+
+WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
+{
+    for (int a = 0; a < 3; a++)
+        if (spec->n[a] < 16) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                        "the volume is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                        " x %" G_GINT64_FORMAT "; wave packets need 16 or more along every axis",
+                        spec->n[0], spec->n[1], spec->n[2]);
+            return NULL;
+        }
+    gint64 shortest = MIN(spec->n[0], MIN(spec->n[1], spec->n[2]));
+    int scales = spec->scales > 0 ? spec->scales : wp_auto_scales(shortest);
+    WpDesign design = wp_design(spec->design, spec->directions);
+    WpGeometry *g = g_new0(WpGeometry, 1);
+    memcpy(g->n, spec->n, sizeof g->n);
+    g->tiling = wp_tiling_new(&design, scales, spec->directions);
+    wp_kernel_init(&g->kernel, spec->kernel, spec->width, spec->oversampling);
+    fill_grid(g);
+
+    int boxes = 2;
+    for (int k = 1; k <= scales; k++)
+        boxes += g->tiling->dir[k].n;
+    g->boxes = g_new0(WpBox, boxes);
+    add_coarse(g);
+    for (int k = 1; k <= scales; k++)
+        add_directions(g, k);
+    if (!design.full)
+        add_residual(g);
+    place_boxes(g);
+    if (!fill_windows(g, run, error)) {
+        wp_geometry_free(g);
+        return NULL;
+    }
+    return g;
+}
+
+void wp_geometry_free(WpGeometry *g)
+{
+    if (!g)
+        return;
+    for (int b = 0; b < g->n_boxes; b++) {
+        g_free(g->boxes[b].weight);
+        g_free(g->boxes[b].rows);
+    }
+    for (int a = 0; a < 3; a++)
+        g_free(g->deconvolve[a]);
+    g_free(g->boxes);
+    wp_tiling_free(g->tiling);
+    g_free(g);
+}
+
+const WpBox *wp_residual(const WpGeometry *g)
+{
+    const WpBox *last = &g->boxes[g->n_boxes - 1];
+    return last->kind == WP_RESIDUAL ? last : NULL;
+}
+
+void wp_box_position(const WpGeometry *g, const WpBox *box, const int p[3], double x[3])
+{
+    double best = G_MAXDOUBLE;
+    for (int code = 0; code < 27; code++) {
+        const int m[3] = {code % 3 - 2, code / 3 % 3 - 2, code / 9 - 2};
+        double at[3] = {0}, far = 0;
+        for (int i = 0; i < 3; i++)
+            for (int a = 0; a < 3; a++)
+                at[a] += box->R[i][a] * box->M[i] * ((double)p[i] / box->n[i] + m[i] + 1);
+        for (int a = 0; a < 3; a++)
+            far = MAX(far, fabs(at[a]) / g->n[a]);
+        if (far >= best)
+            continue;
+        best = far;
+        for (int a = 0; a < 3; a++)
+            x[a] = at[a] + g->n[a] / 2;
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/run.h"
+#include "kernels/wavepacket/tiling.h"
+#include "kernels/wavepacket/usfft.h"
+
+// The plan of a transform: one box of frequency points per window with its own rotated regular
+// lattice, the windows sampled on it, and where its coefficients lie.
+//
+// Coefficients of all boxes are one array of floats: first the complex boxes (coarse and
+// directional; [j1][j2][j3] pairs re, im; boxes of equal size behind each other so that their FFTs
+// batch), then the real residual box. Box `b` begins at float box->at, a multiple of 16; what lies
+// between a box's end and the next multiple is always zero.
+
+typedef enum { WP_COARSE, WP_DIRECTION, WP_RESIDUAL } WpBoxKind;
+
+// Points j3 = first .. first+count-1 of one lattice row have phi > 0; their weights begin at
+// box->weight[at].
+typedef struct WpRow {
+    guint32 at;
+    guint16 first, count;
+} WpRow;
+
+typedef struct WpBox {
+    WpBoxKind kind;
+    int scale, direction;    // direction within its scale; 0 for coarse and residual
+    double R[3][3];          // rows e1 (= nu, radial), e2, e3
+    double lo[3], hi[3];     // support along e_i, cycles/sample
+    double M[3];             // period of the lattice along e_i, samples; spacing 1/M_i
+    int n[3];                // lattice points
+    int j0[3];               // first lattice index
+    double sigma;            // standard deviation of a coefficient for white noise of variance 1
+    gint64 at;               // first float of its coefficients
+    gint64 floats;           // 2 n1 n2 n3, residual n1 n2 n3
+    // Weight of a point = phi s_b (M1 M2 M3)^(-1/2) (n1 n2 n3)^(-1/2): window, normalisation and
+    // that of the unitary FFT in one factor, the same in the transform and its adjoint.
+    float *weight;           // NULL for the residual box
+    WpRow *rows;             // n1 n2 of them
+    gint64 n_weights;        // points with phi > 0
+} WpBox;
+
+typedef struct WpGeometry {
+    gint64 n[3];             // samples of the volume
+    WpTiling *tiling;
+    WpKernel kernel;
+    int nf[3];               // fine grid
+    int halo[3];             // grid points kept beyond -nf/2 and nf/2 on axis 1, 2, beyond 0 and
+                             //   nf/2 on axis 3, so that no tap wraps
+    double *deconvolve[3];   // 1/p_a(x) for sample i = 0..n_a-1, double
+    WpBox *boxes;
+    int n_boxes;
+    gint64 floats;           // of all coefficients, padding between boxes included
+    gint64 n_points;         // complex lattice points (coarse and directional) and residual ones
+    gint64 n_active;         // points with phi > 0 outside the residual box
+    double redundancy;       // real numbers stored per sample
+} WpGeometry;
+
+typedef struct WpSpec {
+    gint64 n[3];
+    WpDesignKind design;
+    int scales;              // 0 = from the smallest axis
+    int directions;          // cells per face edge at scale 1
+    WpKernelKind kernel;
+    int width;               // taps per axis
+    double oversampling;
+} WpSpec;
+
+// NULL on cancel, or when a volume is refused (an axis below 16 samples).
+WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error);
+void wp_geometry_free(WpGeometry *geometry); // NULL is fine
+
+// The residual box or NULL (full design).
+const WpBox *wp_residual(const WpGeometry *geometry);
+// Residual weight phi/(n1 n2 n3) for the half spectrum [n1][n2][n3/2+1]; g_free().
+float *wp_residual_weights(const WpGeometry *geometry);
+// Position (samples from the first one, of the representative nearest to the middle of the volume)
+// that translation p of a box is centred at.
+void wp_box_position(const WpGeometry *geometry, const WpBox *box, const int p[3], double x[3]);
+// Index of the smallest even product of 2, 3, 5, 7 that is >= n (even) or smallest product (any).
+int wp_smooth(int n, gboolean even);

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/wavepacket/coefficients.h"
+
+#include <string.h>
+#include <zstd.h>
+
+#include "core/error.h"
+
+static const char MAGIC[8] = "LITHOWP1";
+enum { ZSTD_EFFORT = 6 };
+
+struct WpCoefficients {
+    GByteArray *gaps;
+    GArray *values;  // float
+    guint64 base;    // number of the present block's first coefficient
+    guint64 last;    // number of the last one kept, plus one
+    guint64 written; // kept so far
+};
+
+WpCoefficients *wp_coefficients_new(void)
+{
+    WpCoefficients *f = g_new0(WpCoefficients, 1);
+    f->gaps = g_byte_array_new();
+    f->values = g_array_new(FALSE, FALSE, sizeof(float));
+    return f;
+}
+
+void wp_coefficients_free(WpCoefficients *f)
+{
+    if (!f)
+        return;
+    g_byte_array_unref(f->gaps);
+    g_array_unref(f->values);
+    g_free(f);
+}
+
+static int step_of(const WpBox *box)
+{
+    return box->kind == WP_RESIDUAL ? 1 : 2;
+}
+
+static void put_varint(GByteArray *to, guint64 v)
+{
+    do {
+        guint8 byte = (guint8)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+        g_byte_array_append(to, &byte, 1);
+        v >>= 7;
+    } while (v);
+}
+
+static gboolean get_varint(const guint8 *from, gsize size, gsize *at, guint64 *v)
+{
+    *v = 0;
+    for (int shift = 0; *at < size && shift < 64; shift += 7) {
+        guint8 byte = from[(*at)++];
+        *v |= (guint64)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean wp_coefficients_append(WpCoefficients *f, WpJob *job, const float *c, GError **error)
+{
+    const WpGeometry *g = job->geometry;
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        const int step = step_of(box);
+        g_autofree float *v = g_new(float, box->floats);
+        if (!job->engine->class->download(job->engine, c + box->at, v, box->floats, error))
+            return FALSE;
+        for (gint64 i = 0; i < box->floats; i += step) {
+            if (v[i] == 0 && (step == 1 || v[i + 1] == 0))
+                continue;
+            guint64 number = f->base + (guint64)(i / step);
+            put_varint(f->gaps, number - f->last);
+            f->last = number + 1;
+            g_array_append_vals(f->values, v + i, step);
+            f->written++;
+        }
+        f->base += (guint64)(box->floats / step);
+    }
+    return TRUE;
+}
+
+// --- bytes ------------------------------------------------------------------------------------
+
+// Byte k of every value together, and back.
+static guint8 *split_bytes(const guint8 *from, gsize n)
+{
+    guint8 *to = g_malloc(MAX(4 * n, 1));
+    for (gsize i = 0; i < n; i++)
+        for (int k = 0; k < 4; k++)
+            to[k * n + i] = from[4 * i + k];
+    return to;
+}
+
+static void join_bytes(const guint8 *from, gsize n, guint8 *to)
+{
+    for (gsize i = 0; i < n; i++)
+        for (int k = 0; k < 4; k++)
+            to[4 * i + k] = from[k * n + i];
+}
+
+static GBytes *pack(const void *data, gsize size, GError **error)
+{
+    gsize bound = ZSTD_compressBound(size);
+    guint8 *out = g_malloc(bound);
+    gsize used = ZSTD_compress(out, bound, data, size, ZSTD_EFFORT);
+    if (ZSTD_isError(used)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "zstd could not compress: %s",
+                    ZSTD_getErrorName(used));
+        g_free(out);
+        return NULL;
+    }
+    return g_bytes_new_take(g_realloc(out, MAX(used, 1)), used);
+}
+
+static guint8 *unpack(const guint8 *data, gsize packed, gsize size, GError **error)
+{
+    guint8 *out = g_malloc(MAX(size, 1));
+    gsize got = ZSTD_decompress(out, size, data, packed);
+    if (ZSTD_isError(got) || got != size) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "the coefficient file is damaged: a part of %" G_GSIZE_FORMAT
+                    " bytes does not unpack", packed);
+        g_free(out);
+        return NULL;
+    }
+    return out;
+}
+
+// --- the description --------------------------------------------------------------------------
+
+// What must agree between a file and the plan that reads it, in the order it is written.
+static guint settings_of(const WpJob *job, const char *names[16], double values[16])
+{
+    const WpSpec *s = &job->spec;
+    gint64 overlap = job->n_blocks > 1 ? job->blocks[job->n_blocks - 1].at[2] : 0;
+    const struct {
+        const char *name;
+        double value;
+    } all[] = {
+        {"n1", (double)job->n[0]}, {"n2", (double)job->n[1]}, {"n3", (double)job->n[2]},
+        {"block1", (double)s->n[0]}, {"block2", (double)s->n[1]}, {"block3", (double)s->n[2]},
+        {"blocks", job->n_blocks}, {"last_block", (double)overlap}, {"design", s->design},
+        {"scales", job->geometry->tiling->scales}, {"directions", s->directions},
+        {"kernel", s->kernel}, {"kernel_width", s->width}, {"oversampling", s->oversampling},
+        {"coefficients", (double)job->geometry->n_points},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
+        names[i] = all[i].name;
+        values[i] = all[i].value;
+    }
+    return G_N_ELEMENTS(all);
+}
+
+typedef struct Sizes {
+    guint64 kept, gaps, gaps_packed, values, values_packed;
+} Sizes;
+
+static char *describe(const WpJob *job, const Sizes *sizes, gsize *length)
+{
+    const char *names[16];
+    double values[16];
+    guint n = settings_of(job, names, values);
+    JsonObject *o = json_object_new();
+    for (guint i = 0; i < n; i++)
+        json_object_set_double_member(o, names[i], values[i]);
+    json_object_set_int_member(o, "kept", (gint64)sizes->kept);
+    json_object_set_int_member(o, "gaps", (gint64)sizes->gaps);
+    json_object_set_int_member(o, "gaps_packed", (gint64)sizes->gaps_packed);
+    json_object_set_int_member(o, "values", (gint64)sizes->values);
+    json_object_set_int_member(o, "values_packed", (gint64)sizes->values_packed);
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(node, o);
+    char *text = json_to_string(node, FALSE);
+    json_node_unref(node);
+    *length = strlen(text);
+    return text;
+}
+
+static gboolean check_description(const WpJob *job, const char *text, gsize length, Sizes *sizes,
+                                  GError **error)
+{
+    g_autoptr(JsonParser) parser = json_parser_new();
+    const char *names[16];
+    double values[16];
+    if (!json_parser_load_from_data(parser, text, (gssize)length, error))
+        return FALSE;
+    JsonNode *root = json_parser_get_root(parser);
+    if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "the coefficient file has no description");
+        return FALSE;
+    }
+    JsonObject *o = json_node_get_object(root);
+    guint n = settings_of(job, names, values);
+    for (guint i = 0; i < n; i++) {
+        double found = json_object_get_double_member_with_default(o, names[i], -1);
+        if (found == values[i])
+            continue;
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the coefficient file was made with %s = %g, here it is %g", names[i], found,
+                    values[i]);
+        return FALSE;
+    }
+    const struct {
+        const char *name;
+        guint64 *value;
+    } counts[] = {{"kept", &sizes->kept}, {"gaps", &sizes->gaps},
+                  {"gaps_packed", &sizes->gaps_packed}, {"values", &sizes->values},
+                  {"values_packed", &sizes->values_packed}};
+    // Every coefficient has a gap of 1 to 10 bytes and a value of 4 or 8; a file that says otherwise
+    // must not make us allocate for it.
+    for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
+        *counts[i].value =
+            (guint64)MAX(json_object_get_int_member_with_default(o, counts[i].name, 0), 0);
+    guint64 total = (guint64)job->geometry->n_points * job->n_blocks;
+    if (sizes->kept <= total && sizes->gaps <= 10 * sizes->kept && sizes->values <= 8 * sizes->kept)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                "the coefficient file says %" G_GUINT64_FORMAT " coefficients in %" G_GUINT64_FORMAT
+                " bytes, which cannot be", sizes->kept, sizes->gaps + sizes->values);
+    return FALSE;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, guint64 kept,
+                               LithoRun *run, GError **error)
+{
+    g_autofree guint8 *planes = split_bytes((const guint8 *)f->values->data, f->values->len);
+    g_autoptr(GBytes) gaps = pack(f->gaps->data, f->gaps->len, error);
+    g_autoptr(GBytes) values = gaps ? pack(planes, 4 * (gsize)f->values->len, error) : NULL;
+    if (!values)
+        return FALSE;
+    const Sizes sizes = {f->written, f->gaps->len, g_bytes_get_size(gaps),
+                         4 * (guint64)f->values->len, g_bytes_get_size(values)};
+    gsize length;
+    g_autofree char *text = describe(job, &sizes, &length);
+    guint32 prefix = GUINT32_TO_LE((guint32)length);
+    g_autoptr(GByteArray) all = g_byte_array_new();
+    g_byte_array_append(all, (const guint8 *)MAGIC, sizeof MAGIC);
+    g_byte_array_append(all, (const guint8 *)&prefix, sizeof prefix);
+    g_byte_array_append(all, (const guint8 *)text, (guint)length);
+    g_byte_array_append(all, g_bytes_get_data(gaps, NULL), (guint)sizes.gaps_packed);
+    g_byte_array_append(all, g_bytes_get_data(values, NULL), (guint)sizes.values_packed);
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    if (!g_file_replace_contents(file, (const char *)all->data, all->len, NULL, FALSE,
+                                 G_FILE_CREATE_REPLACE_DESTINATION, NULL,
+                                 run ? run->cancel : NULL, error))
+        return FALSE;
+    if (run) {
+        litho_report_number(run->report, "file_bytes", "Size of the coefficient file", "bytes",
+                            all->len);
+        litho_report_number(run->report, "file_ratio", "Samples' bytes / file", "",
+                            4.0 * (double)job->samples / all->len);
+        litho_report_number(run->report, "file_kept", "Coefficients in the file", "",
+                            (double)MIN(kept, f->written));
+    }
+    return TRUE;
+}
+
+// --- reading --------------------------------------------------------------------------------------
+
+typedef struct Reader {
+    guint8 *gaps;
+    float *values;
+    Sizes sizes;
+    gsize at;           // in gaps
+    guint64 value, next; // next value to use; number of the next kept coefficient
+    guint64 used;
+    gboolean damaged;
+} Reader;
+
+static void advance(Reader *r)
+{
+    guint64 gap;
+    if (r->used == r->sizes.kept) {
+        r->next = G_MAXUINT64;
+        return;
+    }
+    if (!get_varint(r->gaps, r->sizes.gaps, &r->at, &gap)) {
+        r->damaged = TRUE;
+        r->next = G_MAXUINT64;
+        return;
+    }
+    r->next = (r->used ? r->next + 1 : 0) + gap;
+    r->used++;
+}
+
+static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GError **error)
+{
+    g_autofree char *data = NULL;
+    gsize size;
+    guint32 length;
+    if (!g_file_get_contents(path, &data, &size, error))
+        return FALSE;
+    if (size < 12 || memcmp(data, MAGIC, sizeof MAGIC) != 0) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is not a coefficient file", path);
+        return FALSE;
+    }
+    memcpy(&length, data + 8, sizeof length);
+    length = GUINT32_FROM_LE(length);
+    if (length > size - 12) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s ends inside its description", path);
+        return FALSE;
+    }
+    if (!check_description(job, data + 12, length, &r->sizes, error))
+        return FALSE;
+    const gsize rest = size - 12 - length;
+    if (r->sizes.gaps_packed > rest || r->sizes.values_packed != rest - r->sizes.gaps_packed) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is cut off", path);
+        return FALSE;
+    }
+    const guint8 *parts = (const guint8 *)data + 12 + length;
+    r->gaps = unpack(parts, r->sizes.gaps_packed, r->sizes.gaps, error);
+    g_autofree guint8 *planes =
+        r->gaps ? unpack(parts + r->sizes.gaps_packed, r->sizes.values_packed, r->sizes.values,
+                         error)
+                : NULL;
+    if (!planes)
+        return FALSE;
+    r->values = g_malloc(MAX(r->sizes.values, 4));
+    join_bytes(planes, r->sizes.values / 4, (guint8 *)r->values);
+    advance(r);
+    return TRUE;
+}
+
+// One block's coefficients into `c` (engine memory); *base counts coefficients.
+static gboolean read_block(WpJob *job, Reader *r, guint64 *base, float *c, GError **error)
+{
+    const WpGeometry *g = job->geometry;
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        const int step = step_of(box);
+        const guint64 n = (guint64)(box->floats / step);
+        g_autofree float *v = g_new0(float, box->floats);
+        while (r->next < *base + n) {
+            if (4 * (r->value + step) > r->sizes.values) {
+                r->damaged = TRUE;
+                break;
+            }
+            memcpy(v + step * (r->next - *base), r->values + r->value, step * sizeof *v);
+            r->value += step;
+            advance(r);
+        }
+        if (r->damaged) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                        "the coefficient file is damaged: coefficients and values do not match");
+            return FALSE;
+        }
+        if (!job->engine->class->upload(job->engine, v, c + box->at, box->floats, error))
+            return FALSE;
+        *base += n;
+    }
+    return TRUE;
+}
+
+gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, guint64 *kept,
+                                LithoRun *run, GError **error)
+{
+    const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
+    Reader r = {0};
+    guint64 base = 0;
+    gboolean ok = open_reader(job, path, &r, error) &&
+                  wp_job_reserve(job, &job->d, job->geometry->floats, error) &&
+                  (job->n_blocks == 1 || wp_job_reserve(job, &job->u, n, error)) &&
+                  wp_job_clear(job, job->result, error);
+    for (int b = 0; b < job->n_blocks && ok; b++) {
+        float *u = wp_job_target(job, job->result);
+        ok = litho_run_step(run, b, job->n_blocks, error) &&
+             read_block(job, &r, &base, job->d, error) &&
+             wp_invert(job, job->d, u, corrections, run, error) &&
+             wp_job_paste(job, u, b, job->result, error);
+    }
+    *kept = r.sizes.kept;
+    g_free(r.gaps);
+    g_free(r.values);
+    return ok;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/wavepacket/apply.h"
+
+// A file of kept coefficients. Layout, little endian:
+//
+//     "LITHOWP1"                      8 bytes
+//     u32 n; n bytes of JSON          sizes, transform settings, counts, sizes of the two parts
+//     gaps                            zstd: distance to the previous kept coefficient, as a varint;
+//                                     coefficients are numbered through all boxes and blocks
+//     values                          zstd: the floats (re, im; residual box re), their bytes in
+//                                     four planes, which is where zstd finds repetition
+//
+// Nothing is rounded: reading gives the bits that were written.
+typedef struct WpCoefficients WpCoefficients;
+
+WpCoefficients *wp_coefficients_new(void);
+void wp_coefficients_free(WpCoefficients *file); // NULL is fine
+// Adds one block's coefficients (engine memory); zeros are left out.
+gboolean wp_coefficients_append(WpCoefficients *file, WpJob *job, const float *c, GError **error);
+// Writes the file and reports its size.
+gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, guint64 kept,
+                               LithoRun *run, GError **error);
+// Reads a file made with the same sizes and settings into job->result.
+gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, guint64 *kept,
+                                LithoRun *run, GError **error);

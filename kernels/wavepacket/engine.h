@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "kernels/wavepacket/boxes.h"
+
+// What the applications (denoise, compress, interpolate, reconstruct) need of a machine: the
+// transform, its adjoint, and a few operations on volumes and coefficient arrays. The CPU and the
+// CUDA backend each fill one table; the applications are written once.
+//
+// Arrays are floats in the machine's memory: volumes [n1][n2][n3] of the geometry (blocks) or of the
+// whole cube, coefficients as boxes.h describes. Thread-safety: one engine, one thread at a time.
+
+typedef struct WpEngine WpEngine;
+
+// Keep a coefficient when |key| >= level[box]; `soft` also shrinks it by level/|key|.
+typedef struct WpRule {
+    const float *level;  // per box, host; 0 keeps everything
+    gboolean soft;
+} WpRule;
+
+enum { WP_BIN_BITS = 15, WP_BINS = 1 << WP_BIN_BITS }; // bins by the top bits of a positive float
+
+// Where histogram() puts |c| scale[box]: bin = float bits >> 16. With prefix >= 0 only values whose
+// bits >> 16 equal the prefix count, binned by their lower bits >> 1. A box with scale 0 is left
+// out, as are zeros.
+typedef struct WpHistogram {
+    const float *scale;        // per box, host
+    int prefix;                // -1 = first pass
+    guint64 bins[WP_BINS];
+} WpHistogram;
+
+typedef struct WpBoxStats {
+    double energy; // sum |c|^2
+    double peak;   // max |c|
+} WpBoxStats;
+
+// A block of a larger volume: u = volume[at..] * taper.
+typedef struct WpBlock {
+    gint64 at[3];         // first sample
+    const float *taper[3]; // per axis, geometry n[a] long, host; NULL = 1
+} WpBlock;
+
+typedef struct WpEngineClass {
+    void (*free)(WpEngine *engine);
+    // Around one pass of the operator; finish() waits for the machine and hands over stage times.
+    gboolean (*begin)(WpEngine *engine, LithoRun *run, GError **error);
+    gboolean (*finish)(WpEngine *engine, LithoRun *run, GError **error);
+    // Bytes that may still be allocated.
+    guint64 (*available)(WpEngine *engine);
+    // Zeroed; NULL with LITHO_ERROR_MEMORY.
+    float *(*alloc)(WpEngine *engine, gint64 floats, GError **error);
+    void (*release)(WpEngine *engine, float *array); // NULL is fine
+    gboolean (*download)(WpEngine *engine, const float *from, float *to, gint64 n, GError **error);
+    gboolean (*upload)(WpEngine *engine, const float *from, float *to, gint64 n, GError **error);
+
+    // c = A u; u = A* c (c is destroyed). FALSE with G_IO_ERROR_CANCELLED or a failure.
+    gboolean (*forward)(WpEngine *engine, const float *u, float *c, LithoRun *run, GError **error);
+    gboolean (*adjoint)(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error);
+
+    // out = x where `rule` keeps `key`, 0 elsewhere; returns what was kept, residual coefficients
+    // counted one by one like the complex ones. key, x, out may be the same array.
+    gboolean (*shrink)(WpEngine *engine, const float *key, const float *x, float *out,
+                       const WpRule *rule, guint64 *kept, GError **error);
+    gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram,
+                          GError **error);
+    gboolean (*stats)(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error);
+
+    // y = a x + b y over n floats.
+    gboolean (*blend)(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
+                      GError **error);
+    // Inner product in double.
+    gboolean (*dot)(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
+                    GError **error);
+    // y = y (1 - m) + m x with one m per trace (host array), traces of n3 samples.
+    gboolean (*insert)(WpEngine *engine, const float *x, const float *m, float *y, gint64 traces,
+                       gint64 n3, GError **error);
+    // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes.
+    gboolean (*cut)(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *block,
+                    float *u, GError **error);
+    gboolean (*paste)(WpEngine *engine, const float *u, const WpBlock *block, float *volume,
+                      const gint64 n[3], GError **error);
+    // Samples of a cube (all of its grid) into a volume and back. Dead traces load as zero.
+    gboolean (*load)(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
+                     GError **error);
+    gboolean (*store)(WpEngine *engine, const float *volume, LithoCube *cube, GError **error);
+    // A cube that store() can fill, for results on the way.
+    LithoCube *(*new_cube)(WpEngine *engine, const LithoGrid *grid, GError **error);
+    // Energy lost when of the plain FFT of a volume of n[] samples only the `keep` largest values of
+    // the half spectrum stay.
+    gboolean (*fourier)(WpEngine *engine, const float *volume, const gint64 n[3], guint64 keep,
+                        double *lost, LithoRun *run, GError **error);
+} WpEngineClass;
+
+struct WpEngine {
+    const WpEngineClass *class;
+    const WpGeometry *geometry; // borrowed; outlives the engine
+};
+
+typedef WpEngine *(*WpEngineNew)(const WpGeometry *geometry, int form, LithoRun *run,
+                                 GError **error);
+
+// `form` is for the CUDA engine only (which adjoint); the CPU has one.
+WpEngine *wp_engine_cpu(const WpGeometry *geometry, int form, LithoRun *run, GError **error);
+void wp_engine_free(WpEngine *engine); // NULL is fine

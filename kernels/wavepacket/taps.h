@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/wavepacket/boxes.h"
+
+// Interpolation between the fine grid and the rotated lattice of a box, on the CPU. A lattice row
+// is a straight line through the grid, so coordinates are made on the fly: nothing is sorted or
+// stored per point.
+
+// The half spectrum U[l1][l2][l3], complex, with halos so that no tap wraps: l_a runs from
+// -nf_a/2 - halo_a for a = 1, 2 and from -halo_3 to nf_3/2 + halo_3 for a = 3.
+typedef struct WpGrid {
+    int dim[3];    // complex points stored; dim[2] includes padding for whole-vector loads
+    int origin[3]; // stored index of l = 0
+    float *data;   // aligned to 64 bytes; owned by the maker
+} WpGrid;
+
+// Sizes for a geometry; data stays NULL. Returns the floats to allocate.
+gint64 wp_grid_layout(const WpGeometry *geometry, WpGrid *grid);
+
+// Forward: fills the coefficients of `box` (box->floats floats) with weight * U at every lattice
+// point, zero where the window is zero.
+void wp_gather_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *box, float *out);
+// Adjoint: adds weight * value over all boxes to the planes that points with first tap l1 in
+// [from, to) touch, that is from .. to + w - 2. `values` is the whole coefficient array.
+void wp_spread_planes(const WpGeometry *geometry, const WpGrid *grid, const float *values,
+                      int from, int to);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/wavepacket/usfft.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/wavepacket/tiling.h"
+
+double wp_kernel_value(const WpKernel *k, double z)
+{
+    double u = 2 * z / k->width;
+    if (fabs(u) > 1)
+        return 0;
+    if (k->kind == WP_GAUSSIAN)
+        return exp(-k->shape * z * z);
+    return wp_bessel_i0(k->shape * sqrt(1 - u * u)) / wp_bessel_i0(k->shape);
+}
+
+// Interpolation through WP_DEGREE+1 Chebyshev nodes (Newton form, expanded): the pieces are entire
+// functions, so this is within a factor of a few of the best polynomial. `shift` = (w-1)/2 - t. The
+// outermost pieces end on the kernel's edge and are continued smoothly past it by the formula.
+static void fit_tap(WpKernel *k, int t)
+{
+    enum { N = WP_DEGREE + 1 };
+    double x[N], c[N], poly[N] = {0};
+    for (int i = 0; i < N; i++) {
+        x[i] = 0.5 * cos(M_PI * (i + 0.5) / N);
+        c[i] = wp_kernel_value(k, x[i] + 0.5 * (k->width - 1) - t);
+    }
+    for (int j = 1; j < N; j++)
+        for (int i = N - 1; i >= j; i--)
+            c[i] = (c[i] - c[i - 1]) / (x[i] - x[i - j]);
+    for (int i = N - 1; i >= 0; i--) { // poly = poly (x - x_i) + c_i
+        for (int d = N - 1; d > 0; d--)
+            poly[d] = poly[d - 1] - x[i] * poly[d];
+        poly[0] = -x[i] * poly[0] + c[i];
+    }
+    for (int d = 0; d < N; d++)
+        k->coef[d][t] = (float)poly[d];
+}
+
+void wp_kernel_init(WpKernel *k, WpKernelKind kind, int width, double sigma)
+{
+    memset(k, 0, sizeof *k);
+    k->kind = kind;
+    k->width = width;
+    k->sigma = sigma;
+    double r = width / sigma * (sigma - 0.5);
+    if (kind == WP_KAISER)
+        k->shape = M_PI * sqrt(r * r - 0.8);
+    else // the cut at w/2 and the nearest alias equally small
+        k->shape = 2 * M_PI / width * sqrt(1 - 1 / sigma);
+    for (int t = 0; t < width; t++)
+        fit_tap(k, t);
+}
+
+double wp_kernel_transform(const WpKernel *k, double x)
+{
+    // Gauss-Legendre with 2w+40 nodes, found by Newton's method on the Legendre recurrence.
+    const int n = 2 * k->width + 40;
+    double sum = 0;
+    for (int i = 0; i < (n + 1) / 2; i++) {
+        double z = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
+        for (int it = 0; it < 20; it++) {
+            double p0 = 1, p1 = z;
+            for (int j = 2; j <= n; j++) {
+                double p2 = ((2 * j - 1) * z * p1 - (j - 1) * p0) / j;
+                p0 = p1;
+                p1 = p2;
+            }
+            slope = n * (z * p1 - p0) / (z * z - 1);
+            double step = p1 / slope;
+            z -= step;
+            if (fabs(step) < 1e-15)
+                break;
+        }
+        double weight = 2 / ((1 - z * z) * slope * slope), at = 0.5 * k->width * z;
+        double term = weight * wp_kernel_value(k, at) * cos(2 * M_PI * x * at);
+        sum += 2 * i + 1 == n ? term : 2 * term;
+    }
+    return 0.5 * k->width * sum;
+}
+
+double wp_kernel_fit_error(const WpKernel *k)
+{
+    double worst = 0;
+    for (int t = 0; t < k->width; t++)
+        for (int i = 0; i <= 200; i++) {
+            double x = -0.5 + i / 200.0, p = 0;
+            for (int d = WP_DEGREE; d >= 0; d--)
+                p = p * x + k->coef[d][t];
+            double z = x + 0.5 * (k->width - 1) - t;
+            worst = fmax(worst, fabs(p - wp_kernel_value(k, z)));
+        }
+    return worst;
+}

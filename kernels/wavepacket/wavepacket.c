@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Declaration of the wave-packet operator. What it does lives in apply.h (modes), engine.h
+// (machines), boxes.h (plan) and tiling.h (windows).
+#include "kernels/wavepacket/wavepacket.h"
+
+#include "core/error.h"
+#include "kernels/wavepacket/apply.h"
+
+#define FIELD LithoWavepacketParams
+
+static const LithoParam rows[] = {
+    LITHO_CHOICE(FIELD, mode, "denoise\0compress\0interpolate\0reconstruct\0", .label = "Mode",
+                 .stage = WP_STAGE_SHRINK,
+                 .doc = "What is done with the coefficients: drop those below the noise, keep the "
+                        "largest, fill missing traces, or nothing (shows the transform's error)."),
+    LITHO_FLOAT(FIELD, threshold, .label = "Threshold", .unit = "sigma", .def = 3.5, .min = 0,
+                .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
+                .doc = "Denoise: coefficients below this many standard deviations of the noise are "
+                       "dropped; 3 keeps weak events, 3.5 gives the best SNR at 0 dB."),
+    LITHO_FLOAT(FIELD, sigma, .label = "Noise level", .def = 0, .min = 0, .max = 1e30,
+                .soft_max = 10, .stage = WP_STAGE_SHRINK,
+                .doc = "Standard deviation of the noise in units of the data; 0 = estimated from "
+                       "the median of the finest coefficients."),
+    LITHO_CHOICE(FIELD, rule, "hard\0soft\0", .label = "Rule", .stage = WP_STAGE_SHRINK,
+                 .doc = "Hard keeps what passes the threshold as it is; soft shrinks it by the "
+                        "threshold, which is smoother and loses amplitude (use about half of it)."),
+    LITHO_FLOAT(FIELD, keep, .label = "Keep", .unit = "of samples", .def = 0.14, .min = 1e-6,
+                .max = 20, .soft_min = 0.001, .soft_max = 1, .log = true,
+                .stage = WP_STAGE_SHRINK,
+                .doc = "Compress: number of the largest coefficients kept, per sample of the cube "
+                       "(the papers' CR; they show 0.14 and 0.02)."),
+    LITHO_INT(FIELD, refit, .label = "Refit", .unit = "steps", .def = 0, .min = 0, .max = 100,
+              .soft_max = 20, .stage = WP_STAGE_SHRINK,
+              .doc = "Compress: least-squares steps on the kept coefficients; 8 recover most of the "
+                     "amplitude that plain dropping loses, each costs a transform both ways."),
+    LITHO_INT(FIELD, iterations, .label = "Iterations", .def = 30, .min = 1, .max = 1000,
+              .soft_min = 1, .soft_max = 60, .stage = WP_STAGE_SHRINK,
+              .doc = "Interpolate: steps between the largest and the smallest threshold."),
+    LITHO_FLOAT(FIELD, floor, .label = "Threshold floor", .def = 0.01, .min = 1e-6, .max = 1,
+                .soft_min = 0.001, .soft_max = 0.3, .log = true, .stage = WP_STAGE_SHRINK,
+                .doc = "Interpolate: last threshold as a part of the first; higher for noisy data."),
+    LITHO_FLOAT(FIELD, trust, .label = "Trust in recorded traces", .def = 1, .min = 0, .max = 1,
+                .stage = WP_STAGE_SHRINK,
+                .doc = "Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
+                       "0.8 lets the packets denoise them."),
+    LITHO_FILE(FIELD, coefficients, .label = "Coefficient file", .advanced = true,
+               .stage = WP_STAGE_SHRINK,
+               .doc = "Compress writes the kept coefficients to this file, reconstruct reads them "
+                      "from it; empty = none."),
+    LITHO_INT(FIELD, corrections, .label = "Corrections", .def = 0, .min = 0, .max = 10,
+              .soft_max = 3, .advanced = true, .stage = WP_STAGE_INVERSE,
+              .doc = "Improvement steps of the inverse: the adjoint alone errs by 1e-3, one step by "
+                     "1e-5; costs a transform both ways each. Denoise and reconstruct."),
+    LITHO_CHOICE(FIELD, design, "compact\0default\0full\0", .label = "Design", .def = WP_DEFAULT,
+                 .advanced = true, .stage = WP_STAGE_PLAN,
+                 .doc = "Windows: compact needs two thirds of the memory and errs by 8e-3; full "
+                        "covers the corners of the frequency cube with directions at three times "
+                        "the memory."),
+    LITHO_INT(FIELD, scales, .label = "Scales", .def = 0, .min = 0, .max = WP_MAX_SCALES,
+              .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = "Directional scales; 0 = log2 of the shortest axis less 4."),
+    LITHO_INT(FIELD, directions, .label = "Directions", .unit = "per edge", .def = 3, .min = 3,
+              .max = 9, .stage = WP_STAGE_PLAN,
+              .doc = "Directions along an edge of the coarsest scale; 5 gives finer angles and half "
+                     "a dB in denoising for a quarter more memory."),
+    LITHO_CHOICE(FIELD, kernel, "kaiser\0gaussian\0", .label = "Interpolation kernel",
+                 .advanced = true, .stage = WP_STAGE_PLAN,
+                 .doc = "Kernel of the unequally spaced FFT: Kaiser-Bessel, or the Gaussian of the "
+                        "papers, which needs 11 taps for what Kaiser-Bessel does with 6."),
+    LITHO_INT(FIELD, kernel_width, .label = "Kernel width", .unit = "taps", .def = 5, .min = 4,
+              .max = WP_MAX_WIDTH, .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = "Fine-grid points per axis under the kernel; 5 errs by 4e-4, 7 by 1e-5."),
+    LITHO_FLOAT(FIELD, oversampling, .label = "Oversampling", .def = 1.5, .min = 1.25, .max = 3,
+                .soft_min = 1.25, .soft_max = 2, .advanced = true, .stage = WP_STAGE_PLAN,
+                .doc = "Size of the fine frequency grid over that of the data; 2 is more accurate "
+                       "for the same taps and needs 2.4 times the memory."),
+    LITHO_INT(FIELD, block, .label = "Segment size", .unit = "samples", .def = 0, .min = 0,
+              .max = 2048, .soft_max = 512, .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = "Large volumes are cut into overlapping cubes of this size (64 to 256); 0 = "
+                     "the whole volume at once."),
+    LITHO_INT(FIELD, overlap, .label = "Segment overlap", .unit = "samples", .def = 32, .min = 0,
+              .max = 1024, .soft_max = 128, .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = "Samples that neighbouring segments share; at least 16 and an eighth of a "
+                     "segment are taken."),
+    LITHO_CHOICE(FIELD, adjoint, "tiles\0scatter\0gather\0", .label = "Adjoint on the GPU",
+                 .advanced = true, .stage = WP_STAGE_PLAN,
+                 .doc = "How the inverse adds up without write conflicts: shared-memory tiles "
+                        "(fastest, reproducible), atomic scatter, or the papers' gather from the "
+                        "grid's side. The CPU has one way."),
+};
+
+static gboolean check(const LithoGrid *in, const void *params, GError **error)
+{
+    const LithoWavepacketParams *p = params;
+    if (p->block > 0 && p->block < 32) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "segments of %d samples are too small; block is 0 or 32 and more", p->block);
+        return FALSE;
+    }
+    for (int a = 0; a < 3 && in; a++)
+        if (in->axis[a].n < 16) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                        "the cube has %" G_GINT64_FORMAT " %s; wave packets need 16 or more",
+                        in->axis[a].n,
+                        (const char *[]){"inlines", "crosslines", "samples"}[a]);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    return wp_job_new(in, params, wp_engine_cpu, run, error);
+}
+
+static void destroy(gpointer job)
+{
+    wp_job_free(job);
+}
+
+static gboolean exec(gpointer job, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    return wp_job_run(job, pass, run, error);
+}
+
+static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy};
+
+static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
+
+static const LithoPreset presets[] = {
+    {"default", "", "random noise, hard threshold at 3.5 sigma"},
+    {"gentle", "threshold=3", "keeps weak events"},
+    {"fine", "threshold=3.5 directions=5", "finer angles, a little better and slower"},
+    {"compress", "mode=compress keep=0.14 refit=8", "the papers' rate, refitted"},
+    {"fill", "mode=interpolate", "missing traces, 30 iterations"},
+    {"exact", "mode=reconstruct corrections=1 kernel_width=7", "no change but 1e-5"},
+    {NULL},
+};
+
+const LithoOperator litho_operator_wavepacket = {
+    .key = "wavepacket",
+    .title = "Wave packets",
+    .summary = "Decomposes the cube into wave packets: short plane waves of one direction and scale "
+               "each. Noise spreads thinly over all of them while events gather in few, so a "
+               "threshold removes noise, the largest alone compress the cube, and missing traces "
+               "can be filled from what the packets say of the others.",
+    .stages = stages,
+    .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoWavepacketParams)},
+    .presets = presets,
+    .needs_input = TRUE,
+    .check = check,
+    .cpu = &cpu,
+};
