@@ -79,7 +79,7 @@ static const LithoParam rows[] = {
            .max = LITHO_FX_MAX_HALF, .stage = FILTER,
            .doc = "Neighbours on either side that predict a trace; 3 (48 neighbours) is typical, 2 "
                   "is better in strong noise, more only where events cross at many dips."),
-    FX_INT(window, .label = "Window", .unit = "traces", .def = 20, .min = 3, .max = 200,
+    FX_INT(window, .label = "Window", .unit = "traces", .def = 20, .min = 3, .max = 100,
            .soft_min = 7, .soft_max = 50, .stage = FILTER,
            .doc = "Size of the area one filter is designed on, where events must look plane; 20 is "
                   "typical, 30 removes more noise where events stay plane that far."),
@@ -106,13 +106,13 @@ static const LithoParam rows[] = {
     FX_INT(fft_length, .label = "FFT length", .unit = "samples", .max = 1 << 21, .soft_max = 1024,
            .advanced = true, .stage = PLAN,
            .doc = "Length a time window is padded to with zeros; 0 = the next power of two."),
-    FX_INT(window_il, .label = "Window, inlines", .unit = "traces", .max = 200, .soft_max = 50,
+    FX_INT(window_il, .label = "Window, inlines", .unit = "traces", .max = 100, .soft_max = 50,
            .advanced = true, .stage = FILTER,
            .doc = "Window along the inline axis; 0 = as Window."),
-    FX_INT(window_xl, .label = "Window, crosslines", .unit = "traces", .max = 200, .soft_max = 50,
+    FX_INT(window_xl, .label = "Window, crosslines", .unit = "traces", .max = 100, .soft_max = 50,
            .advanced = true, .stage = FILTER,
            .doc = "Window along the crossline axis; 0 = as Window."),
-    FX_INT(stride, .label = "Stride", .unit = "traces", .max = 200, .soft_max = 50,
+    FX_INT(stride, .label = "Stride", .unit = "traces", .max = 100, .soft_max = 50,
            .advanced = true, .stage = FILTER,
            .doc = "Distance of neighbouring windows, which are blended over the rest; 0 = 0.85 of "
                   "the window (17 for 20)."),

@@ -287,7 +287,7 @@ static void report(LithoReport *r, const Totals *t)
     litho_report_number(r, "removed", "energy removed", "%", 100 * t->removed / t->input);
     if (t->removed <= 0)
         return;
-    litho_report_number(r, "snr_estimate", "output over removed", "dB",
+    litho_report_number(r, "snr_estimate", "SNR of the input, as output over removed", "dB",
                         10 * log10(kept / t->removed));
     litho_report_number(r, "leakage", "correlation of output and removed", "",
                         t->product / sqrt(kept * t->removed));
