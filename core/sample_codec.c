@@ -54,12 +54,30 @@ LithoOrder litho_order_native(void)
 
 // --- words ------------------------------------------------------------------------------------
 
-// One load and at most one swap each; written so that loops over them vectorise.
+// One load and at most one swap each, with builtins that loops over them can turn into vectors
+// (GLib's macros keep gcc from it).
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+#define BIG16(v) __builtin_bswap16(v)
+#define BIG32(v) __builtin_bswap32(v)
+#define LITTLE16(v) (v)
+#define LITTLE32(v) (v)
+#else
+#define BIG16(v) (v)
+#define BIG32(v) (v)
+#define LITTLE16(v) __builtin_bswap16(v)
+#define LITTLE32(v) __builtin_bswap32(v)
+#endif
+
 static inline guint16 load16(const guint8 *p, LithoOrder order)
 {
     guint16 v;
     memcpy(&v, p, 2);
-    return order == LITHO_ORDER_BIG ? GUINT16_FROM_BE(v) : GUINT16_FROM_LE(v);
+    return order == LITHO_ORDER_BIG ? BIG16(v) : LITTLE16(v);
+}
+
+static inline guint32 swap_pairs(guint32 v)
+{
+    return (v & 0xff00ff00u) >> 8 | (v & 0x00ff00ffu) << 8;
 }
 
 static inline guint32 load32(const guint8 *p, LithoOrder order)
@@ -67,11 +85,8 @@ static inline guint32 load32(const guint8 *p, LithoOrder order)
     guint32 v;
     memcpy(&v, p, 4);
     if (order == LITHO_ORDER_LITTLE)
-        return GUINT32_FROM_LE(v);
-    v = GUINT32_FROM_BE(v);
-    if (order == LITHO_ORDER_PAIRS)
-        v = (v & 0xff00ff00u) >> 8 | (v & 0x00ff00ffu) << 8;
-    return v;
+        return LITTLE32(v);
+    return order == LITHO_ORDER_PAIRS ? swap_pairs(BIG32(v)) : BIG32(v);
 }
 
 static inline guint64 load64(const guint8 *p, LithoOrder order)
@@ -89,15 +104,16 @@ static inline guint32 load24(const guint8 *p, LithoOrder order)
 
 static inline void store16(guint8 *p, LithoOrder order, guint16 v)
 {
-    v = order == LITHO_ORDER_BIG ? GUINT16_TO_BE(v) : GUINT16_TO_LE(v);
+    v = order == LITHO_ORDER_BIG ? BIG16(v) : LITTLE16(v);
     memcpy(p, &v, 2);
 }
 
 static inline void store32(guint8 *p, LithoOrder order, guint32 v)
 {
-    if (order == LITHO_ORDER_PAIRS)
-        v = (v & 0xff00ff00u) >> 8 | (v & 0x00ff00ffu) << 8;
-    v = order == LITHO_ORDER_LITTLE ? GUINT32_TO_LE(v) : GUINT32_TO_BE(v);
+    if (order == LITHO_ORDER_LITTLE)
+        v = LITTLE32(v);
+    else
+        v = order == LITHO_ORDER_PAIRS ? BIG32(swap_pairs(v)) : BIG32(v);
     memcpy(p, &v, 4);
 }
 
@@ -172,61 +188,56 @@ static inline float from_ibm(guint32 w)
     double scale;
     memcpy(&scale, &scale_bits, 8);
     float f = (float)((double)(gint32)(w & 0xffffff) * scale);
-    return w >> 31 ? -f : f;
+    guint32 bits;
+    memcpy(&bits, &f, 4);
+    bits |= w & 0x80000000u;
+    memcpy(&f, &bits, 4);
+    return f;
 }
 
 // x = m * 2^(e - 23), m of 24 bits. 16^k just above |x| wants m shifted right by 0..3, rounded to
 // even; a carry out of 24 bits moves one hex digit up. Every finite float has an IBM neighbour.
 static inline guint32 to_ibm(float x)
 {
-    guint32 w;
+    guint32 w, up;
     memcpy(&w, &x, 4);
     guint32 sign = w & 0x80000000u;
+    float scaled = x * 16777216.0f; // brings denormals into the normal range; 24 is taken back below
+    memcpy(&up, &scaled, 4);
     w &= 0x7fffffffu;
-    if (w == 0)
-        return sign;
-    int denormal = 0;
-    if (w < 0x00800000u) { // scaled by 2^24 into the normal range, taken back from the exponent
-        float up = fabsf(x) * 16777216.0f;
-        memcpy(&w, &up, 4);
-        denormal = 24;
-    }
-    int e = (int)(w >> 23) - 126 - denormal; // |x| = 0.1mmm (binary) * 2^e
+    gboolean denormal = w < 0x00800000u, zero = w == 0;
+    w = denormal ? up & 0x7fffffffu : w;
+    int e = (int)(w >> 23) - (denormal ? 150 : 126); // |x| = 0.1mmm (binary) * 2^e
     guint32 m = (w & 0x7fffffu) | 0x800000u;
-    int k = (e + 3 + 256) / 4 - 64;          // ceil(e / 4)
+    int k = ((e + 3 + 256) >> 2) - 64; // ceil(e / 4)
     int shift = 4 * k - e;
+    // Half a unit less one when even: a tie goes to the even neighbour. Nothing without a shift.
     guint32 half = (1u << shift) >> 1;
-    m = shift ? (m + half - 1 + (m >> shift & 1)) >> shift : m;
-    if (m >> 24) {
-        m >>= 4;
-        k++;
-    }
-    return sign | (guint32)(k + 64) << 24 | m;
+    m = (m + half - (half != 0) + (m >> shift & (half != 0))) >> shift;
+    guint32 carry = m >> 24; // at most 1, and then the fraction is 1.0
+    m = carry ? 0x100000u : m;
+    return sign | (zero ? 0 : (guint32)(k + 64 + (int)carry) << 24 | m);
 }
 
 // --- arrays -----------------------------------------------------------------------------------
 
-// One loop per byte order, so that the order is a constant inside it and the loop vectorises.
-#define DECODE(step, expression)                                                                   \
+// The order is a constant inside each of the three loops and "omp simd" asks for vectors whatever
+// the compiler's own cost model says.
+#define LOOP(o, body)                                                                              \
+    do {                                                                                           \
+        _Pragma("omp simd") for (gint64 k = 0; k < n; k++)                                         \
+        {                                                                                          \
+            body(o);                                                                               \
+        }                                                                                          \
+    } while (0)
+#define FOR_EACH_ORDER(body)                                                                       \
     do {                                                                                           \
         if (order == LITHO_ORDER_BIG)                                                              \
-            for (gint64 k = 0; k < n; k++) {                                                       \
-                const guint8 *p = raw + k * (step);                                                \
-                const LithoOrder o = LITHO_ORDER_BIG;                                              \
-                out[k] = (expression);                                                             \
-            }                                                                                      \
+            LOOP(LITHO_ORDER_BIG, body);                                                           \
         else if (order == LITHO_ORDER_LITTLE)                                                      \
-            for (gint64 k = 0; k < n; k++) {                                                       \
-                const guint8 *p = raw + k * (step);                                                \
-                const LithoOrder o = LITHO_ORDER_LITTLE;                                           \
-                out[k] = (expression);                                                             \
-            }                                                                                      \
+            LOOP(LITHO_ORDER_LITTLE, body);                                                        \
         else                                                                                       \
-            for (gint64 k = 0; k < n; k++) {                                                       \
-                const guint8 *p = raw + k * (step);                                                \
-                const LithoOrder o = LITHO_ORDER_PAIRS;                                            \
-                out[k] = (expression);                                                             \
-            }                                                                                      \
+            LOOP(LITHO_ORDER_PAIRS, body);                                                         \
     } while (0)
 
 static inline float as_float(guint32 bits)
@@ -246,43 +257,63 @@ static inline float as_double(guint64 bits)
 
 void litho_decode(const guint8 *raw, int format, LithoOrder order, float *out, gint64 n)
 {
+#define IBM(o) out[k] = from_ibm(load32(raw + 4 * k, o))
+#define IEEE(o) out[k] = as_float(load32(raw + 4 * k, o))
+#define DOUBLE(o) out[k] = as_double(load64(raw + 8 * k, o))
+#define INT32(o) out[k] = (float)(gint32)load32(raw + 4 * k, o)
+#define UINT32(o) out[k] = (float)load32(raw + 4 * k, o)
+#define INT24(o) out[k] = (float)((gint32)(load24(raw + 3 * k, o) << 8) >> 8)
+#define UINT24(o) out[k] = (float)load24(raw + 3 * k, o)
+#define INT16(o) out[k] = (float)(gint16)load16(raw + 2 * k, o)
+#define UINT16(o) out[k] = (float)load16(raw + 2 * k, o)
     switch (format) {
     case LITHO_FORMAT_IBM:
-        DECODE(4, from_ibm(load32(p, o)));
-        break;
-    case LITHO_FORMAT_INT32:
-        DECODE(4, (float)(gint32)load32(p, o));
-        break;
-    case LITHO_FORMAT_INT16:
-        DECODE(2, (float)(gint16)load16(p, o));
+        FOR_EACH_ORDER(IBM);
         break;
     case LITHO_FORMAT_IEEE:
-        DECODE(4, as_float(load32(p, o)));
+        FOR_EACH_ORDER(IEEE);
         break;
     case LITHO_FORMAT_DOUBLE:
-        DECODE(8, as_double(load64(p, o)));
+        FOR_EACH_ORDER(DOUBLE);
         break;
-    case LITHO_FORMAT_INT24:
-        DECODE(3, (float)((gint32)(load24(p, o) << 8) >> 8));
-        break;
-    case LITHO_FORMAT_INT8:
-        DECODE(1, ((void)o, (float)(gint8)*p));
+    case LITHO_FORMAT_INT32:
+        FOR_EACH_ORDER(INT32);
         break;
     case LITHO_FORMAT_UINT32:
-        DECODE(4, (float)load32(p, o));
+        FOR_EACH_ORDER(UINT32);
         break;
-    case LITHO_FORMAT_UINT16:
-        DECODE(2, (float)load16(p, o));
+    case LITHO_FORMAT_INT24:
+        FOR_EACH_ORDER(INT24);
         break;
     case LITHO_FORMAT_UINT24:
-        DECODE(3, (float)load24(p, o));
+        FOR_EACH_ORDER(UINT24);
+        break;
+    case LITHO_FORMAT_INT16:
+        FOR_EACH_ORDER(INT16);
+        break;
+    case LITHO_FORMAT_UINT16:
+        FOR_EACH_ORDER(UINT16);
+        break;
+    case LITHO_FORMAT_INT8:
+        for (gint64 k = 0; k < n; k++)
+            out[k] = (float)(gint8)raw[k];
         break;
     case LITHO_FORMAT_UINT8:
-        DECODE(1, ((void)o, (float)*p));
+        for (gint64 k = 0; k < n; k++)
+            out[k] = (float)raw[k];
         break;
     default:
         memset(out, 0, n * sizeof *out);
     }
+#undef IBM
+#undef IEEE
+#undef DOUBLE
+#undef INT32
+#undef UINT32
+#undef INT24
+#undef UINT24
+#undef INT16
+#undef UINT16
 }
 
 // Rounds and saturates; the count of saturated samples is what the writer reports.
@@ -306,14 +337,14 @@ static guint32 float_bits(float x)
 gint64 litho_encode(const float *in, int format, LithoOrder order, guint8 *raw, gint64 n)
 {
     gint64 clipped = 0;
+#define IBM(o) store32(raw + 4 * k, o, to_ibm(in[k]))
+#define IEEE(o) store32(raw + 4 * k, o, float_bits(in[k]))
     switch (format) {
     case LITHO_FORMAT_IBM:
-        for (gint64 k = 0; k < n; k++)
-            store32(raw + 4 * k, order, to_ibm(in[k]));
+        FOR_EACH_ORDER(IBM);
         break;
     case LITHO_FORMAT_IEEE:
-        for (gint64 k = 0; k < n; k++)
-            store32(raw + 4 * k, order, float_bits(in[k]));
+        FOR_EACH_ORDER(IEEE);
         break;
     case LITHO_FORMAT_DOUBLE:
         for (gint64 k = 0; k < n; k++)
@@ -352,5 +383,7 @@ gint64 litho_encode(const float *in, int format, LithoOrder order, guint8 *raw, 
             raw[k] = (guint8)to_integer(in[k], 0, 255, &clipped);
         break;
     }
+#undef IBM
+#undef IEEE
     return clipped;
 }

@@ -138,6 +138,8 @@ static void reorder_word(guint8 *p, int n, LithoOrder from, LithoOrder to)
 
 void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to)
 {
+    if (from == to)
+        return;
     for (guint k = 0; k < G_N_ELEMENTS(trace_fields); k++)
         reorder_word(header + trace_fields[k].byte - 1, trace_fields[k].size, from, to);
     reorder_word(header + 232, 4, from, to); // 233-240: unassigned, mostly two 32-bit words

@@ -97,6 +97,7 @@ static Quality examine(const float *x, gint64 n)
 {
     guint32 top = 0, limit;
     memcpy(&limit, &NULL_VALUE, 4);
+#pragma omp simd reduction(max : top)
     for (gint64 k = 0; k < n; k++) {
         guint32 w;
         memcpy(&w, x + k, 4);

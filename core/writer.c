@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/writer_private.h"
 
-enum { BLOCK_BYTES = 4 << 20 }; // encoded and written at a time
+enum { BLOCK_BYTES = 8 << 20 }; // encoded and written at a time
 
 typedef struct Slot {
     gint64 position; // of the trace in the file
@@ -257,10 +257,15 @@ static gint64 list_slots(LithoWriter *w, const LithoCube *slab, Slot *slots)
 
 static gboolean all_finite(const float *x, gint64 n)
 {
-    gboolean good = TRUE;
-    for (gint64 k = 0; k < n; k++)
-        good &= isfinite(x[k]) != 0;
-    return good;
+    guint32 top = 0; // NaN and infinity have the largest bits
+#pragma omp simd reduction(max : top)
+    for (gint64 k = 0; k < n; k++) {
+        guint32 w;
+        memcpy(&w, x + k, 4);
+        w &= 0x7fffffff;
+        top = w > top ? w : top;
+    }
+    return top < 0x7f800000u;
 }
 
 // Samples of one trace; a missing one is NaN where no header can say so, else zeros.
@@ -284,29 +289,42 @@ static void encode_trace(LithoWriter *w, const float *x, gboolean live, guint8 *
             litho_put_32(out + 4 * k, w->sample_order, 0x7fc00000u);
 }
 
-// One run of neighbouring positions: headers read and patched in this thread, samples encoded by
-// all, one write.
+// One trace of a run: header and samples into `out`.
+static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *samples,
+                           gint64 cell, guint8 *out, GError **error)
+{
+    gint64 n2 = w->grid.axis[1].n, n3 = w->grid.axis[2].n;
+    gboolean live = slab->live[cell] != 0;
+    if (live && !all_finite(samples + cell * n3, n3)) {
+        live = FALSE;
+        __atomic_fetch_add(&w->not_finite, 1, __ATOMIC_RELAXED);
+    }
+    if (w->header_bytes > 0 &&
+        !litho_segy_put_header(w, slab->held.lo[0] + cell / n2, cell % n2, live, out, error))
+        return FALSE;
+    encode_trace(w, samples + cell * n3, live, out + w->header_bytes);
+    return TRUE;
+}
+
+// One run of neighbouring positions: made by all threads, written at once.
 static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *samples,
                           const Slot *slots, gint64 n, guint8 *block, LithoRun *run, GError **error)
 {
-    gint64 n2 = w->grid.axis[1].n, n3 = w->grid.axis[2].n;
-    g_autofree guint8 *live = g_malloc(n);
-    for (gint64 k = 0; k < n; k++) {
-        gint64 cell = slots[k].cell;
-        live[k] = slab->live[cell];
-        if (live[k] && !all_finite(samples + cell * n3, n3)) {
-            live[k] = 0;
-            w->not_finite++;
-        }
-        if (w->header_bytes > 0 &&
-            !litho_segy_put_header(w, slab->held.lo[0] + cell / n2, cell % n2, live[k],
-                                   block + k * w->stride, error))
-            return FALSE;
-    }
+    GError *failure = NULL;
 #pragma omp parallel for num_threads(litho_run_threads(run)) if (n * w->stride > 1 << 18)
-    for (gint64 k = 0; k < n; k++)
-        encode_trace(w, samples + slots[k].cell * n3, live[k],
-                     block + k * w->stride + w->header_bytes);
+    for (gint64 k = 0; k < n; k++) {
+        GError *local = NULL;
+        if (make_trace(w, slab, samples, slots[k].cell, block + k * w->stride, &local))
+            continue;
+#pragma omp critical(litho_write)
+        if (!failure)
+            failure = g_steal_pointer(&local);
+        g_clear_error(&local);
+    }
+    if (failure) {
+        g_propagate_error(error, failure);
+        return FALSE;
+    }
     return litho_writer_write_at(w, block, n * w->stride, w->first + slots[0].position * w->stride,
                                  error);
 }

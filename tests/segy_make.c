@@ -70,7 +70,7 @@ static guint64 sample_bits(int format, double x)
 
 float make_value(const Make *make, int i, int j, int k)
 {
-    int v = (7 * i + 5 * j + 3 * k * k + 11 * (k % 4)) % 41 - 20;
+    int v = (int)((7 * i + 5 * j + 3 * (gint64)k * k + 11 * (k % 4)) % 41) - 20;
     gboolean is_unsigned = make->format == 10 || make->format == 11 || make->format >= 15;
     return (float)(v + (is_unsigned ? 100 : 0));
 }

@@ -52,7 +52,8 @@ static void mutate(GRand *rand, guint8 *data, gsize n)
         // Headers are where decisions are made: half of the changes go there.
         gsize limit = g_rand_boolean(rand) ? MIN(n, 4400) : n, from = n > 3400 ? 3200 : 0;
         gsize at = (gsize)g_rand_int_range(rand, (gint32)MIN(from, limit - 1), (gint32)limit);
-        gsize length = MIN((gsize)g_rand_int_range(rand, 1, 5), n - at);
+        gsize length = (gsize)g_rand_int_range(rand, 1, 5);
+        length = MIN(length, n - at);
         for (gsize k = 0; k < length; k++)
             data[at + k] = g_rand_boolean(rand) ? (guint8)g_rand_int(rand)
                                                 : extremes[g_rand_int_range(rand, 0, 7)];

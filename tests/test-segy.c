@@ -115,7 +115,8 @@ static GByteArray *bytes_of(const void *data, gsize n, gsize padded)
     g_byte_array_append(bytes, data, (guint)n);
     gsize old = bytes->len;
     g_byte_array_set_size(bytes, (guint)MAX(padded, n));
-    memset(bytes->data + old, 'x', bytes->len - old);
+    if (bytes->len > old)
+        memset(bytes->data + old, 'x', bytes->len - old);
     return bytes;
 }
 
