@@ -2,8 +2,9 @@
 #pragma once
 #include "render/volume.h"
 
-// What the renderer needs to know of a volume; private to render/.
+// Inside a volume: what volume.c, volume-tile.c and the renderer share. Private to render/.
 
+enum { LITHO_PIXEL_BUFFERS = 3 }; // the driver may still read one while the next is written
 enum { LITHO_LIVE_WIDTH = 4096 }; // texels per row of the live mask; the same in sample.glsl
 
 typedef struct LithoTile {
@@ -18,6 +19,48 @@ typedef struct LithoTile {
     gboolean share_refused;
     guint64 used;     // clock of the last use
 } LithoTile;
+
+typedef struct LithoPart {
+    LithoCube *cube;
+    guint64 generation;
+} LithoPart;
+
+struct LithoVolume {
+    gboolean has_grid;
+    LithoGrid grid;
+    GArray *parts;        // of LithoPart, oldest first
+    guint64 generation;
+    GPtrArray *tiles;     // of LithoTile; exactly one in the volume layout
+    guint64 clock;
+    guint64 budget;
+    int limit;            // pretended texture limit, 0 = the real one
+    guint8 *live;         // of the whole grid, in rows of LITHO_LIVE_WIDTH
+    gint64 live_rows, dead; // dead: traces not live
+    gboolean live_dirty;
+    guint live_texture;
+    guint pixel_buffer[LITHO_PIXEL_BUFFERS];
+    int next_buffer;
+    LithoVolumeInfo info;
+};
+
+// --- textures, volume-tile.c --------------------------------------------------------------------
+
+guint64 litho_box_bytes(LithoBox box);
+// Decides between one 3-D texture and slices, once per grid.
+void litho_tile_choose_layout(LithoVolume *volume);
+// The tile that holds `box`, or NULL.
+LithoTile *litho_tile_find(const LithoVolume *volume, LithoBox box);
+// The tile that view `box` is drawn from, made when there is none yet; NULL when GL has no room.
+LithoTile *litho_tile_for(LithoVolume *volume, LithoBox box);
+void litho_tiles_free(LithoVolume *volume);
+// Samples of one part inside `box`; the tile's texture must be bound. Returns what was written,
+// which is the part's whole box when it went device to device; empty on failure.
+LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube,
+                         LithoBox box);
+void litho_tile_set_nearest(guint target);
+void litho_tile_reset_unpack(void);
+
+// --- for the renderer ---------------------------------------------------------------------------
 
 // The texture that holds slice `index` of `axis`, or NULL when it has not been filled.
 const LithoTile *litho_volume_tile(const LithoVolume *volume, int axis, gint64 index);

@@ -407,6 +407,60 @@ static void test_share(void)
     litho_volume_free(reference);
 }
 
+// The same with a real device where there is one: a result that never left it arrives in the texture
+// bit by bit equal. With a software context on a machine with a GPU the share is refused and the
+// fall-back must draw the same.
+static void test_cuda(void)
+{
+    if (no_gl())
+        return;
+    const LithoBackend *cuda = litho_backend_cuda();
+    if (cuda->n_devices == 0) {
+        g_test_skip(cuda->why_not);
+        return;
+    }
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) host = fixture_events(200, 240, 300, 0.3);
+    LithoVolume *reference = volume_with(host), *volume = litho_volume_new();
+    gint64 count = litho_grid_samples(&host->grid);
+    LithoBuffer *buffer = cuda->alloc(0, count, &error);
+    g_assert_no_error(error);
+    g_assert_true(cuda->upload(buffer, 0, host->samples, count, &error));
+    g_autoptr(LithoCube) cube =
+        litho_cube_new_device(&host->grid, litho_box_full(&host->grid), buffer, &error);
+    litho_volume_put(volume, cube);
+    double start = litho_now_ms();
+    g_assert_true(litho_volume_update(volume, NULL, 0, -1));
+    double first = litho_now_ms() - start;
+    g_autoptr(LithoCube) part = litho_cube_copy_box(host, litho_box_slice(&host->grid, 1, 7), NULL);
+    gint64 few = litho_box_count(part->held);
+    LithoBuffer *thin = cuda->alloc(0, few, &error);
+    g_assert_true(cuda->upload(thin, 0, part->samples, few, &error));
+    g_autoptr(LithoCube) slice = litho_cube_new_device(&host->grid, part->held, thin, &error);
+    litho_volume_put(volume, slice);
+    start = litho_now_ms();
+    g_assert_true(litho_volume_update(volume, &part->held, 1, -1));
+    LithoVolumeInfo info;
+    litho_volume_info(volume, &info);
+    g_test_message("%s: shared %d (%s), %" G_GINT64_FORMAT " samples in %.2f ms, a crossline in "
+                   "%.2f ms", litho_renderer_name(renderer), info.shared, info.why_not, count, first,
+                   litho_now_ms() - start);
+    g_assert_true(info.shared ? info.host_bytes == 0 : info.why_not[0] != 0);
+    LithoSliceDraw d = draw_of(volume, NULL, &host->grid, LITHO_XLINE, 7, LITHO_SHOW_INPUT);
+    for (int axis = 0; axis < 3; axis++) {
+        d.view = litho_slice_view(&host->grid, axis, 7);
+        d.input = volume;
+        cairo_surface_t *a = shoot(&d);
+        d.input = reference;
+        cairo_surface_t *b = shoot(&d);
+        g_assert_cmpfloat(fixture_differing(a, b, NULL, 0), ==, 0);
+        cairo_surface_destroy(a);
+        cairo_surface_destroy(b);
+    }
+    litho_volume_free(volume);
+    litho_volume_free(reference);
+}
+
 // --- panels, scene ------------------------------------------------------------------------------
 
 // SIDE is two panels of the same window; nothing is painted outside the rectangle; grid lines and
@@ -560,6 +614,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render-gl/budget", test_budget);
     g_test_add_func("/render-gl/slice-layout", test_slice_layout);
     g_test_add_func("/render-gl/share", test_share);
+    g_test_add_func("/render-gl/cuda", test_cuda);
     g_test_add_func("/render-gl/panels", test_panels);
     g_test_add_func("/render-gl/scene", test_scene);
     g_test_add_func("/render-gl/speed", test_speed);
