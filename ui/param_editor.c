@@ -336,6 +336,14 @@ static void describe(LithoParamEditor *self, GtkWidget *control)
                                    -1);
 }
 
+void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description)
+{
+    GtkWidget *named[] = {drop_down, gtk_widget_get_first_child(drop_down)};
+    for (guint k = 0; k < G_N_ELEMENTS(named) && named[k]; k++)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(named[k]), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       name, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description, -1);
+}
+
 static char *tooltip_of(const LithoParam *row)
 {
     const char *doc = row->doc ? row->doc : "";
@@ -423,7 +431,7 @@ static void fill(LithoParamEditor *self)
     } else if (row->type == LITHO_PARAM_CHOICE) {
         self->choice = make_choice(self);
         gtk_box_append(GTK_BOX(line), self->choice);
-        describe(self, self->choice);
+        litho_name_choice(self->choice, row->label, row->doc ? row->doc : "");
     } else {
         fill_text(self);
     }

@@ -29,3 +29,5 @@ void litho_param_format(const LithoParam *row, double value, char *out, gsize si
 
 // The wheel over a control that has not the keyboard scrolls the panel instead of changing it.
 void litho_wheel_needs_focus(GtkWidget *widget);
+// Names a choice for screen readers: GTK puts its button, which has no name of its own, in front.
+void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description);

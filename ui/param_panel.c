@@ -233,8 +233,7 @@ static GtkWidget *make_preset_line(LithoParamPanel *self)
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_widget_set_hexpand(label, TRUE);
     self->preset = gtk_drop_down_new(NULL, NULL);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->preset), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Preset", -1);
+    litho_name_choice(self->preset, "Preset", "Sets of parameters for common cases");
     g_signal_connect(self->preset, "notify::selected", G_CALLBACK(on_preset), self);
     gtk_box_append(GTK_BOX(line), label);
     gtk_box_append(GTK_BOX(line), self->preset);
@@ -248,6 +247,8 @@ static GtkWidget *make_body(LithoParamPanel *self)
     self->rows = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     self->advanced = gtk_expander_new("Advanced");
     gtk_widget_add_css_class(self->advanced, "litho-advanced");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->advanced), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Advanced parameters", -1);
     gtk_expander_set_child(GTK_EXPANDER(self->advanced),
                            gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
     self->problem = gtk_label_new(NULL);

@@ -251,6 +251,8 @@ static GtkWidget *make_choice(const char *icon, const char *title, const char *t
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
     gtk_button_set_child(GTK_BUTTON(button), box);
     gtk_widget_add_css_class(button, "litho-choice");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
     return button;
 }
