@@ -8,6 +8,7 @@
 #include "core/survey.h"
 #include "tests/gui/gui.h"
 #include "ui/palette.h"
+#include "ui/sweep.h"
 
 static Gui gui;
 
@@ -248,6 +249,17 @@ static void test_broken(void)
     g_assert_nonnull(litho_session_output(gui.session));
 }
 
+static GtkWindow *window_titled(const char *title)
+{
+    GListModel *tops = gtk_window_get_toplevels();
+    for (guint k = 0; k < g_list_model_get_n_items(tops); k++) {
+        g_autoptr(GtkWindow) top = g_list_model_get_item(tops, k);
+        if (g_strcmp0(gtk_window_get_title(top), title) == 0)
+            return top;
+    }
+    return NULL;
+}
+
 static gboolean child_gone;
 
 static void on_child(GPid pid, int status, gpointer data)
@@ -326,16 +338,8 @@ static void test_keys(void)
     type_keys("key ctrl+z");
     g_assert_cmpfloat(value_of("gain"), ==, gain);
     type_keys("key ctrl+shift+p");
-    gboolean found = FALSE;
-    GListModel *tops = gtk_window_get_toplevels();
-    for (guint k = 0; k < g_list_model_get_n_items(tops); k++) {
-        g_autoptr(GtkWindow) top = g_list_model_get_item(tops, k);
-        if (g_strcmp0(gtk_window_get_title(top), "Commands") == 0) {
-            found = TRUE;
-            gtk_window_destroy(top);
-        }
-    }
-    g_assert_true(found);
+    g_assert_nonnull(window_titled("Commands"));
+    gtk_window_destroy(window_titled("Commands"));
 }
 
 // Property: the palette finds commands by the beginnings of their words and sets parameters.
@@ -354,6 +358,39 @@ static void test_palette(void)
     g_autofree char *colour = litho_palette_first(gui.window, "colour next");
     g_assert_cmpstr(colour, ==, "Next colour map");
     g_assert_false(litho_palette_run(gui.window, "no such thing"));
+    gui_settle(&gui);
+}
+
+static gboolean sheet_full(Gui *g)
+{
+    (void)g;
+    GtkWidget *box = find_type(GTK_WIDGET(window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
+    return gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 8) != NULL;
+}
+
+// Property: a sweep shows one picture for each value over the slider's range, and a click on one
+// adopts its value as one step of the history.
+static void test_sweep(void)
+{
+    double values[9], before = value_of("gain");
+    const LithoParam *row = litho_param_find(&step()->op->params, "gain");
+    g_assert_cmpuint(litho_sweep_values(row, 9, values), ==, 9);
+    g_assert_cmpfloat_with_epsilon(values[0], 0.1, 1e-9);
+    g_assert_cmpfloat_with_epsilon(values[4], 1, 1e-9); // log: the middle is the geometric mean
+    g_assert_cmpfloat_with_epsilon(values[8], 10, 1e-9);
+    gui_activate(&gui, "win.sweep");
+    g_assert_true(gui_wait(sheet_full, &gui, 60));
+    gui_spin(&gui, 0.5);
+    GtkWindow *sheet = window_titled("Parameter sweep");
+    gui_screenshot_of(&gui, GTK_WIDGET(sheet), "sweep");
+    GtkWidget *box = find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
+    GtkWidget *card =
+        find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)), GTK_TYPE_BUTTON);
+    g_signal_emit_by_name(card, "clicked");
+    g_assert_cmpfloat(value_of("gain"), ==, values[2]);
+    gui_settle(&gui);
+    gui_activate(&gui, "win.undo");
+    g_assert_cmpfloat(value_of("gain"), ==, before);
     gui_settle(&gui);
 }
 
@@ -420,6 +457,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/save", test_save);
     g_test_add_func("/window/palette", test_palette);
     g_test_add_func("/window/keys", test_keys);
+    g_test_add_func("/window/sweep", test_sweep);
     g_test_add_func("/window/broken-file", test_broken);
     g_test_add_func("/window/operators", test_operators);
     g_test_add_func("/window/dark", test_dark);

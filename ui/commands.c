@@ -36,6 +36,7 @@ static const LithoWindowCommand commands[] = {
     {"Flow", "Undo", "win.undo", NULL, "<Control>z", FALSE},
     {"Flow", "Redo", "win.redo", NULL, "<Control><Shift>z", FALSE},
     {"Flow", "Compute all", "win.compute", NULL, "<Control>Return", FALSE},
+    {"Flow", "Sweep a parameter", "win.sweep", NULL, "<Control>p", FALSE},
     {"Flow", "Cancel; leave full screen", "win.cancel", NULL, "Escape", TRUE},
     {"General", "Help", "win.help", NULL, "F1", FALSE},
     {"General", "Keyboard shortcuts", "win.shortcuts", NULL, "<Control>question", FALSE},

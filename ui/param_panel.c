@@ -225,6 +225,16 @@ static GtkWidget *make_header(LithoParamPanel *self)
     return line;
 }
 
+static GtkWidget *make_sweep(void)
+{
+    GtkWidget *sweep = gtk_button_new_with_label("Sweep…");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(sweep), "win.sweep");
+    gtk_widget_add_css_class(sweep, "litho-sweep");
+    gtk_widget_set_tooltip_text(sweep, "One parameter over nine values, side by side (Ctrl+P)");
+    gtk_widget_set_halign(sweep, GTK_ALIGN_START);
+    return sweep;
+}
+
 static GtkWidget *make_preset_line(LithoParamPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
@@ -259,6 +269,7 @@ static GtkWidget *make_body(LithoParamPanel *self)
     gtk_box_append(GTK_BOX(body), self->problem);
     gtk_box_append(GTK_BOX(body), self->rows);
     gtk_box_append(GTK_BOX(body), self->advanced);
+    gtk_box_append(GTK_BOX(body), make_sweep());
     return body;
 }
 

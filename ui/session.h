@@ -112,6 +112,7 @@ const LithoCubeNumbers *litho_session_numbers(LithoSession *session, int which);
 
 // "auto", "cpu", "cuda", "cuda:1". Asked in a thread: opening a driver takes a while.
 void litho_session_set_device(LithoSession *session, const char *wanted);
+LithoDevice litho_session_device(LithoSession *session); // that computes the flow as it stands
 const char *litho_session_wanted_device(LithoSession *session);
 // What computes, e.g. "CPU, 2 threads"; `why` is NULL, or why it is not what was asked for.
 const char *litho_session_device_label(LithoSession *session, const char **why);

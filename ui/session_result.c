@@ -360,6 +360,12 @@ void litho_session_set_device(LithoSession *self, const char *wanted)
     litho_job_start(&(LithoJobFuncs){ask_device, NULL, device_known, question_free}, question);
 }
 
+LithoDevice litho_session_device(LithoSession *self)
+{
+    g_autofree char *why = NULL;
+    return device_for_flow(self, &why);
+}
+
 const char *litho_session_wanted_device(LithoSession *self)
 {
     return self->wanted_device;

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ui/commands.h"
 #include "ui/palette.h"
+#include "ui/sweep.h"
 
 #define CLIP_STEP 1.12201845 // 1 dB
 
@@ -109,6 +110,11 @@ ACTION(do_cancel)
         litho_session_cancel(self->session);
     else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
         gtk_window_unfullscreen(GTK_WINDOW(self));
+}
+
+ACTION(do_sweep)
+{
+    litho_sweep_open(LITHO_WINDOW(data));
 }
 
 ACTION(do_device)
@@ -320,6 +326,7 @@ static const GActionEntry entries[] = {
     {"redo", do_redo, NULL, NULL, NULL, {0}},
     {"compute", do_compute, NULL, NULL, NULL, {0}},
     {"cancel", do_cancel, NULL, NULL, NULL, {0}},
+    {"sweep", do_sweep, NULL, NULL, NULL, {0}},
     {"device", do_device, "s", "'auto'", NULL, {0}},
     {"show", do_show, "s", "'output'", NULL, {0}},
     {"removed", do_removed, NULL, NULL, NULL, {0}},
@@ -407,6 +414,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"undo", litho_history_undo_name(history) != NULL},
                   {"redo", litho_history_redo_name(history) != NULL},
                   {"compute", has && steps},
+                  {"sweep", has && steps},
                   {"cancel", !idle || computing || full},
                   {"removed", comparable},
                   {"split", comparable},

@@ -122,14 +122,13 @@ void gui_settle(Gui *gui)
 
 // --- pictures -----------------------------------------------------------------------------------
 
-GdkTexture *gui_picture(Gui *gui)
+static GdkTexture *picture_of(Gui *gui, GtkWidget *widget, GdkPaintable *mirror)
 {
-    GtkWidget *widget = GTK_WIDGET(gui->window);
     int w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
     g_autoptr(GskRenderNode) node = NULL;
     for (int k = 0; k < 50 && !node; k++) { // empty until the window has drawn itself
         g_autoptr(GtkSnapshot) snapshot = gtk_snapshot_new();
-        gdk_paintable_snapshot(gui->mirror, snapshot, w, h);
+        gdk_paintable_snapshot(mirror, snapshot, w, h);
         node = gtk_snapshot_to_node(snapshot);
         if (!node)
             gui_spin(gui, 0.1);
@@ -139,14 +138,34 @@ GdkTexture *gui_picture(Gui *gui)
     return gsk_renderer_render_texture(renderer, node, &GRAPHENE_RECT_INIT(0, 0, w, h));
 }
 
+GdkTexture *gui_picture(Gui *gui)
+{
+    return picture_of(gui, GTK_WIDGET(gui->window), gui->mirror);
+}
+
+static void save(GdkTexture *picture, const char *name)
+{
+    g_autofree char *path = g_strdup_printf("%s/%s.png", g_getenv("LITHO_SCREENSHOTS"), name);
+    g_assert_true(gdk_texture_save_to_png(picture, path));
+}
+
 void gui_screenshot(Gui *gui, const char *name)
 {
-    const char *folder = g_getenv("LITHO_SCREENSHOTS");
-    if (!folder)
+    if (!g_getenv("LITHO_SCREENSHOTS"))
         return;
     g_autoptr(GdkTexture) picture = gui_picture(gui);
-    g_autofree char *path = g_strdup_printf("%s/%s.png", folder, name);
-    g_assert_true(gdk_texture_save_to_png(picture, path));
+    save(picture, name);
+}
+
+void gui_screenshot_of(Gui *gui, GtkWidget *window, const char *name)
+{
+    if (!g_getenv("LITHO_SCREENSHOTS"))
+        return;
+    g_autoptr(GdkPaintable) mirror = gtk_widget_paintable_new(window);
+    gtk_widget_queue_draw(window);
+    gui_spin(gui, 0.3);
+    g_autoptr(GdkTexture) picture = picture_of(gui, window, mirror);
+    save(picture, name);
 }
 
 double gui_difference(Gui *gui, GdkTexture *a, GdkTexture *b)

@@ -29,6 +29,7 @@ char *gui_path(Gui *gui, const char *name); // in the folder; g_free()
 GdkTexture *gui_picture(Gui *gui);
 // The same into $LITHO_SCREENSHOTS/NAME.png, if that folder is set.
 void gui_screenshot(Gui *gui, const char *name);
+void gui_screenshot_of(Gui *gui, GtkWidget *window, const char *name); // of another window
 // Fraction of pixels of the canvas that differ between two pictures of the same size.
 double gui_difference(Gui *gui, GdkTexture *a, GdkTexture *b);
 void gui_activate(Gui *gui, const char *action); // "win.split", "win.show('side')"
