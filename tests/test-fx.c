@@ -343,6 +343,43 @@ static void test_region(void)
         }
 }
 
+// Property: what a plan keeps never shows. One plan, budgets from nothing to everything, slices and the
+// whole cube in turn, parameters of every stage changing between them: the bits of a fresh engine. A
+// kept window that no longer holds, or memory of another region taken for this one's, fails.
+static void test_memory(void)
+{
+#define SMALL "time_window=60 time_overlap=20 half_width=1 "
+    const char *settings[] = {SMALL "window=12", SMALL "window=12 prewhitening=40",
+                              SMALL "window=15", SMALL "window=15 fmin=10"};
+    const guint64 budgets[] = {0, 1 << 20, 3 << 20, 8 << 20, (guint64)1 << 30};
+    g_autoptr(LithoCube) in = random_cube(44, 37, 150, 18);
+    kill_traces(in, 0.04, 19);
+    LithoCube *whole[G_N_ELEMENTS(settings)];
+    for (guint s = 0; s < G_N_ELEMENTS(settings); s++)
+        whole[s] = fx_run(in, settings[s], NULL, NULL);
+    for (guint b = 0; b < G_N_ELEMENTS(budgets); b++) {
+        LithoFxParams p = fx_params(settings[0]);
+        FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL);
+        plan->budget = budgets[b];
+        for (guint step = 0; step < 4 * G_N_ELEMENTS(settings); step++) {
+            guint s = step / 4;
+            LithoBox region = step % 4 == 3 ? litho_box_full(&in->grid)
+                                            : litho_box_slice(&in->grid, step % 4, 20 + 3 * s);
+            g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, region, NULL);
+            p = fx_params(settings[s]);
+            LithoPass pass = {.params = &p, .first_stage = step == 0 ? 1 : 2, .in = in,
+                              .region = region, .out = out};
+            GError *error = NULL;
+            litho_fx_cpu.exec(plan, &pass, NULL, &error);
+            g_assert_no_error(error);
+            assert_region_equal(out, whole[s], region);
+        }
+        litho_fx_cpu.destroy(plan);
+    }
+    for (guint s = 0; s < G_N_ELEMENTS(settings); s++)
+        litho_cube_unref(whole[s]);
+}
+
 // Property: the number of threads changes no bit.
 static void test_threads(void)
 {
@@ -473,6 +510,7 @@ int main(int argc, char **argv)
     g_test_add_func("/fx/reference", test_reference);
     g_test_add_func("/fx/absent", test_absent);
     g_test_add_func("/fx/region", test_region);
+    g_test_add_func("/fx/memory", test_memory);
     g_test_add_func("/fx/threads", test_threads);
     g_test_add_func("/fx/live", test_live);
     g_test_add_func("/fx/cancel", test_cancel);
