@@ -7,7 +7,9 @@
 
 gboolean litho_cli_endian(const char *word, int *endian, GError **error)
 {
-    *endian = g_ascii_strcasecmp(word, "big") == 0 ? 1 : g_ascii_strcasecmp(word, "little") == 0 ? 2 : 0;
+    *endian = g_ascii_strcasecmp(word, "big") == 0      ? 1
+              : g_ascii_strcasecmp(word, "little") == 0 ? 2
+                                                        : 0;
     if (*endian)
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "'%s' is no byte order: big or little",

@@ -95,7 +95,8 @@ void litho_file_close(LithoTraceFile *file)
     *file = (LithoTraceFile){.fd = -1};
 }
 
-gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at, GError **error)
+gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
+                       GError **error)
 {
     gint64 done = 0;
     while (done < n) {
@@ -172,7 +173,8 @@ gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **erro
         note_once(survey, text);
         return TRUE;
     }
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s (strict reading repairs nothing)", text);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s (strict reading repairs nothing)",
+                text);
     g_free(text);
     return FALSE;
 }

@@ -167,7 +167,8 @@ static gboolean sizes(GHashTable *keys, const char *path, gint64 n[3], GError **
     return FALSE;
 }
 
-static gboolean sample_type(GHashTable *keys, const char *path, LithoTraceFile *file, GError **error)
+static gboolean sample_type(GHashTable *keys, const char *path, LithoTraceFile *file,
+                            GError **error)
 {
     const char *format = get(keys, "data_format", 0);
     double esize = 4;
@@ -245,7 +246,8 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     const char *in = get(keys, "in", 0);
     if (!sizes(keys, path, n, error))
         goto fail;
-    gboolean here = inline_data > 0 && (!in || strcmp(in, "stdin") == 0 || strcmp(in, "stdout") == 0);
+    gboolean here =
+        inline_data > 0 && (!in || strcmp(in, "stdin") == 0 || strcmp(in, "stdout") == 0);
     if (!here && !in) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "%s names no data (in=) and holds none itself", path);

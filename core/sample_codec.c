@@ -202,7 +202,8 @@ static inline guint32 to_ibm(float x)
     guint32 w, up;
     memcpy(&w, &x, 4);
     guint32 sign = w & 0x80000000u;
-    float scaled = x * 16777216.0f; // brings denormals into the normal range; 24 is taken back below
+    float scaled =
+        x * 16777216.0f; // brings denormals into the normal range; 24 is taken back below
     memcpy(&up, &scaled, 4);
     w &= 0x7fffffffu;
     gboolean denormal = w < 0x00800000u, zero = w == 0;
@@ -352,7 +353,8 @@ gint64 litho_encode(const float *in, int format, LithoOrder order, guint8 *raw, 
         break;
     case LITHO_FORMAT_INT32:
         for (gint64 k = 0; k < n; k++)
-            store32(raw + 4 * k, order, (guint32)to_integer(in[k], G_MININT32, G_MAXINT32, &clipped));
+            store32(raw + 4 * k, order,
+                    (guint32)to_integer(in[k], G_MININT32, G_MAXINT32, &clipped));
         break;
     case LITHO_FORMAT_UINT32:
         for (gint64 k = 0; k < n; k++)
@@ -360,7 +362,8 @@ gint64 litho_encode(const float *in, int format, LithoOrder order, guint8 *raw, 
         break;
     case LITHO_FORMAT_INT16:
         for (gint64 k = 0; k < n; k++)
-            store16(raw + 2 * k, order, (guint16)to_integer(in[k], G_MININT16, G_MAXINT16, &clipped));
+            store16(raw + 2 * k, order,
+                    (guint16)to_integer(in[k], G_MININT16, G_MAXINT16, &clipped));
         break;
     case LITHO_FORMAT_UINT16:
         for (gint64 k = 0; k < n; k++)

@@ -9,7 +9,8 @@
 typedef enum {
     LITHO_ORDER_BIG = 0,
     LITHO_ORDER_LITTLE,
-    LITHO_ORDER_PAIRS, // 16-bit halves big end first, bytes inside each half swapped (old tape images)
+    LITHO_ORDER_PAIRS, // 16-bit halves big end first, bytes inside each half swapped (old tape
+                       // images)
 } LithoOrder;
 
 enum {

@@ -291,8 +291,8 @@ static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid 
     litho_xy_fit_solve(fit);
 }
 
-void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads, const LithoOpenOptions *options,
-                       int inline_byte, int xline_byte)
+void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
+                       const LithoOpenOptions *options, int inline_byte, int xline_byte)
 {
     Place at = {.inline_byte = inline_byte, .xline_byte = xline_byte};
     LithoGrid *grid = &survey->grid;

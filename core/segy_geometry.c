@@ -200,7 +200,7 @@ static void plan_scan(LithoScan *scan, const LithoHeads *heads, const LithoOpenO
         scan->byte[0] = c->inline_byte;
         scan->byte[1] = c->xline_byte;
         scan->have_keys = TRUE;
-    } else if (!options->file_order && metric && options->shape[0] <= 0 &&
+    } else if (!options->file_order && metric && options->shape[0] <= 0 && heads->n >= 4 &&
                litho_segy_xy_bytes(heads, options, &scan->byte[0], &scan->byte[1])) {
         scan->coordinates = scan->have_keys = TRUE;
         scan->scale = finest_scale(heads);

@@ -159,7 +159,8 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
             return FALSE;
         zero += all_zero(trace, ns * bytes);
         if (words && kept->len < 4 * MAX_WORDS)
-            g_byte_array_append(kept, trace, MIN(ns * bytes, 4 * MAX_WORDS / MAX(take / 2, 1)) & ~3);
+            g_byte_array_append(kept, trace,
+                                MIN(ns * bytes, 4 * MAX_WORDS / MAX(take / 2, 1)) & ~3);
     }
     survey->looked_at += take;
     survey->looked_zero += zero;

@@ -85,7 +85,8 @@ struct LithoSurvey {
 gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error);
 void litho_file_close(LithoTraceFile *file);
 // Reads up to `n` bytes; short only at the end of the file. -1 sets `error`.
-gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at, GError **error);
+gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
+                       GError **error);
 // The same, but fewer bytes are an error too ("file became shorter").
 gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
                              GError **error);

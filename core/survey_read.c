@@ -152,8 +152,8 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
         memset(x, 0, n * sizeof *x);
 }
 
-static void decode_trace(Reader *r, const LithoTraceFile *file, const Wanted *w, const guint8 *block,
-                         gint64 block_start)
+static void decode_trace(Reader *r, const LithoTraceFile *file, const Wanted *w,
+                         const guint8 *block, gint64 block_start)
 {
     gint64 n3 = litho_box_size(r->cube->held, 2), from, to, at;
     gint64 t = w->trace - file->base, ns = litho_file_trace_samples(file, t);
@@ -210,8 +210,8 @@ static gint64 list_traces(const Reader *r, gint64 i0, gint64 i1, gint64 j0, gint
     return n;
 }
 
-static void needed_bytes(const Reader *r, const LithoTraceFile *file, const Wanted *w, gint64 *start,
-                         gint64 *end)
+static void needed_bytes(const Reader *r, const LithoTraceFile *file, const Wanted *w,
+                         gint64 *start, gint64 *end)
 {
     gint64 from, to, at, t = w->trace - file->base;
     sample_range(r->survey, r->cube, survey_cell(r->survey, r->cube, w->cell),

@@ -14,10 +14,10 @@
 
 enum { BLOCK_BYTES = 8 << 20 }; // encoded and written at a time
 
-typedef struct Slot {
+typedef struct Place {
     gint64 position; // of the trace in the file
     gint64 cell;     // of the slab
-} Slot;
+} Place;
 
 // --- files ------------------------------------------------------------------------------------
 
@@ -82,7 +82,8 @@ static gboolean check_target(const char *path, LithoSurvey *like, gboolean force
     if (S_ISREG(target.st_mode) && force)
         return TRUE;
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s exists%s", path,
-                S_ISREG(target.st_mode) ? "; use --force to replace it" : " and is no regular file");
+                S_ISREG(target.st_mode) ? "; use --force to replace it"
+                                        : " and is no regular file");
     return FALSE;
 }
 
@@ -231,14 +232,14 @@ void litho_writer_free(LithoWriter *w)
 
 // --- traces -----------------------------------------------------------------------------------
 
-static int compare_slots(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
-    gint64 x = ((const Slot *)a)->position, y = ((const Slot *)b)->position;
+    gint64 x = ((const Place *)a)->position, y = ((const Place *)b)->position;
     return (x > y) - (x < y);
 }
 
 // Where each trace of the slab goes, in file order.
-static gint64 list_slots(LithoWriter *w, const LithoCube *slab, Slot *slots)
+static gint64 list_places(LithoWriter *w, const LithoCube *slab, Place *places)
 {
     gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
     gint64 n = 0, n2 = w->grid.axis[1].n, cell = 0;
@@ -248,10 +249,10 @@ static gint64 list_slots(LithoWriter *w, const LithoCube *slab, Slot *slots)
             if (headed && !litho_segy_wants_cell(w, i, j, slab->live[cell], &source))
                 continue;
             gint64 position = w->source_order ? source : headed ? w->written + n : i * n2 + j;
-            slots[n++] = (Slot){position, cell};
+            places[n++] = (Place){position, cell};
         }
     if (w->source_order)
-        qsort(slots, n, sizeof *slots, compare_slots);
+        qsort(places, n, sizeof *places, compare_places);
     return n;
 }
 
@@ -308,13 +309,14 @@ static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *s
 
 // One run of neighbouring positions: made by all threads, written at once.
 static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *samples,
-                          const Slot *slots, gint64 n, guint8 *block, LithoRun *run, GError **error)
+                          const Place *places, gint64 n, guint8 *block, LithoRun *run,
+                          GError **error)
 {
     GError *failure = NULL;
 #pragma omp parallel for num_threads(litho_run_threads(run)) if (n * w->stride > 1 << 18)
     for (gint64 k = 0; k < n; k++) {
         GError *local = NULL;
-        if (make_trace(w, slab, samples, slots[k].cell, block + k * w->stride, &local))
+        if (make_trace(w, slab, samples, places[k].cell, block + k * w->stride, &local))
             continue;
 #pragma omp critical(litho_write)
         if (!failure)
@@ -325,7 +327,7 @@ static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *sa
         g_propagate_error(error, failure);
         return FALSE;
     }
-    return litho_writer_write_at(w, block, n * w->stride, w->first + slots[0].position * w->stride,
+    return litho_writer_write_at(w, block, n * w->stride, w->first + places[0].position * w->stride,
                                  error);
 }
 
@@ -350,19 +352,19 @@ gboolean litho_writer_put(LithoWriter *w, const LithoCube *slab, LithoRun *run, 
         return FALSE;
     gint64 n2 = w->grid.axis[1].n, total = litho_grid_traces(&w->grid);
     gint64 limit = MAX(BLOCK_BYTES / w->stride, 1);
-    g_autofree Slot *slots = g_try_new(Slot, litho_box_size(slab->held, 0) * n2);
+    g_autofree Place *places = g_try_new(Place, litho_box_size(slab->held, 0) * n2);
     g_autofree guint8 *block = g_try_malloc(limit * w->stride);
-    if (!slots || !block) {
+    if (!places || !block) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a write buffer");
         return FALSE;
     }
-    gint64 n = list_slots(w, slab, slots);
+    gint64 n = list_places(w, slab, places);
     for (gint64 k = 0; k < n;) {
         gint64 run_length = 1;
         while (k + run_length < n && run_length < limit &&
-               slots[k + run_length].position == slots[k].position + run_length)
+               places[k + run_length].position == places[k].position + run_length)
             run_length++;
-        if (!write_run(w, slab, samples, slots + k, run_length, block, run, error))
+        if (!write_run(w, slab, samples, places + k, run_length, block, run, error))
             return FALSE;
         k += run_length;
         if (!litho_run_step(run, w->next_inline * n2 + k, total, error))
@@ -383,9 +385,10 @@ static void add_notes(LithoWriter *w)
                                         "format %d (%s) and were clipped; --format 5 keeps them",
                                         w->clipped, w->format, litho_format_name(w->format)));
     if (w->not_finite)
-        g_ptr_array_add(w->notes, g_strdup_printf("%" G_GINT64_FORMAT " traces held NaN or infinite "
-                                                  "samples and were written as missing",
-                                                  w->not_finite));
+        g_ptr_array_add(w->notes,
+                        g_strdup_printf("%" G_GINT64_FORMAT " traces held NaN or infinite "
+                                        "samples and were written as missing",
+                                        w->not_finite));
 }
 
 static gboolean write_rsf_header(LithoWriter *w, GError **error)

@@ -6,8 +6,9 @@
 #include "core/xy_fit.h"
 
 // A lattice from coordinates alone, in any order and at any rotation: the two shortest independent
-// differences within a small neighbourhood are a basis; the lattice then grows outwards, refitted at
-// each doubling of the radius, so that rounding of the coordinates cannot add up to a wrong index.
+// differences within a small neighbourhood are a basis; the lattice then grows outwards, refitted
+// at each doubling of the radius, so that rounding of the coordinates cannot add up to a wrong
+// index.
 
 enum { NEIGHBOURS = 500 };
 

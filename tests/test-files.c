@@ -111,8 +111,8 @@ static void test_swapped_and_back(void)
         make.revision = 0x0201;
         g_autoptr(GByteArray) file = make_file(&make);
         for (int byte = 1; byte < 240; byte += 7) // odd words everywhere but in the ones that count
-            if (byte != 29 && (byte < 69 || byte > 72) && byte != 37 && (byte < 106 || byte > 118) &&
-                byte < 181)
+            if (byte != 29 && (byte < 69 || byte > 72) && byte != 37 &&
+                (byte < 106 || byte > 118) && byte < 181)
                 file->data[3600 + byte - 1] ^= 0x55;
         make_put_bin16(file, &make, 3231, 17);
         make_put_bin32(file, &make, 3205, 123456);
@@ -224,7 +224,8 @@ static LithoCube *bare_cube(void)
     LithoCube *cube = litho_cube_new(&grid, NULL);
     g_autoptr(GRand) rand = g_rand_new_with_seed(3);
     for (gint64 k = 0; k < litho_cube_held_samples(cube); k++)
-        cube->samples[k] = (float)(g_rand_double_range(rand, -1, 1) * exp2(g_rand_int_range(rand, -20, 20)));
+        cube->samples[k] =
+            (float)(g_rand_double_range(rand, -1, 1) * exp2(g_rand_int_range(rand, -20, 20)));
     cube->live[9] = 0;
     memset(litho_cube_trace(cube, 1, 2), 0, 33 * sizeof(float));
     return cube;
@@ -284,7 +285,8 @@ static void test_npy_types(void)
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 4), }", "Fortran"},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (2, 3, 4), }", "type '<c8'"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3, 4), }", "shape"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (9999999, 9999999, 99999999), }", "held"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (9999999, 9999999, 99999999), }",
+         "held"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (200, 300, 400), }", "need 24000000"},
     };
     for (guint k = 0; k < G_N_ELEMENTS(refused); k++) {
