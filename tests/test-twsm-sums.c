@@ -301,7 +301,8 @@ static void test_partial(void)
     for (int d = 0; d < n_devices; d++) {
         LithoCube *last = NULL;
         LithoRun run = {.on_partial = count_part, .partial_data = &last};
-        g_autoptr(LithoCube) whole = twsm_case_run_on(list[d], curved, "", &run, NULL);
+        g_autoptr(LithoCube) whole = twsm_case_run_on(
+            list[d], curved, "fmax=60 wavelet=24 cells_per_wavelength=1.3", &run, NULL);
         g_assert_nonnull(last);
         double missing = twsm_case_cube_difference(last, whole);
         g_test_message("last part misses %.3g", missing);

@@ -66,6 +66,7 @@ typedef enum {
 typedef struct TwsmHow {
     TwsmAlgorithm algorithm; // not AUTO
     int strip;               // rows of a stored strip (alg1, alg2, mod2)
+    int gpus;                // devices to share the rows of the fused sum; 0 = all
     double strip_bytes;      // out: largest store of strips, 0 = none
     double direct_share;     // out, fast: share of pairs summed directly
     // Progress, in millions of pairs times frequencies: before this leg, of this leg, of the job.

@@ -92,8 +92,10 @@ static void show_partial(const TwsmPlan *plan, const LithoCube *like, int known,
     if (!run || !run->on_partial)
         return;
     g_autoptr(LithoCube) part = litho_cube_new(&like->grid, NULL);
-    if (part && twsm_traces(plan->setup, plan->spectra, known, part, litho_run_threads(run), NULL))
-        litho_run_partial(run, part);
+    if (!part)
+        return;
+    twsm_traces(plan->setup, plan->spectra, known, part, litho_run_threads(run));
+    litho_run_partial(run, part);
 }
 
 static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *out, LithoRun *run,
@@ -103,7 +105,7 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
     gsize values = (gsize)s->model->n_sources * s->receivers->n * s->n_frequencies;
     g_clear_pointer(&plan->spectra, g_free);
     plan->spectra = g_new0(TwsmValue, values);
-    plan->how = (TwsmHow){.algorithm = p->algorithm, .strip = p->strip_width};
+    plan->how = (TwsmHow){.algorithm = p->algorithm, .strip = p->strip_width, .gpus = p->gpus};
     plan->propagate_ms = 0;
     for (int c = 0; c < s->model->n_codes; c++)
         plan->how.total += chain_work(&s->chain[c], s->n_frequencies);
@@ -173,9 +175,8 @@ gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces
         !propagate(plan, p, traces, run, error))
         return FALSE;
     double start = litho_now_ms();
-    if (!twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces,
-                     litho_run_threads(run), error))
-        return FALSE;
+    twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces,
+                litho_run_threads(run));
     litho_run_time(run, "traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    4.0 * litho_box_count(traces->held), 0);
     for (guint k = 0; k < plan->setup->notes->len; k++)

@@ -40,7 +40,7 @@ void twsm_setup_grid(const TwsmSetup *setup, LithoGrid *grid);
 void twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u);
 // Ricker spectrum at frequency number k (complex frequency with damping).
 double complex twsm_wavelet(const TwsmSetup *setup, int k);
-// Adds nothing, replaces all: traces of `cube` (whole output grid) from receivers' spectra
-// [source][receiver][n_frequencies], of which the first `known` are there.
-gboolean twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,
-                     int threads, GError **error);
+// Traces of `cube` (whole output grid) from receivers' spectra [source][receiver][n_frequencies],
+// of which the first `known` are there.
+void twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,
+                 int threads);

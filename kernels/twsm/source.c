@@ -2,11 +2,9 @@
 //
 // Both ends of a chain: the sources' field on the first boundary, and traces from spectra.
 #include <complex.h>
-#include <fftw3.h>
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "kernels/twsm/setup.h"
 
 // What all elements of a first boundary share.
@@ -92,50 +90,54 @@ double complex twsm_wavelet(const TwsmSetup *s, int k)
            cexp(I * w * s->model->delay);
 }
 
-// p(t) = (dw / pi) Re sum_k W_k P_k exp(-i w_k t); FFTW's c2r turns the other way, hence conj, and
-// adds the negative frequencies itself.
-static void trace_of(const TwsmSetup *s, fftw_plan plan, const TwsmValue *spectrum,
-                     const double complex *wavelet, int known, fftw_complex *in, double *out,
-                     float *trace)
+enum { GROUP = 32 }; // traces that share a row of cosines
+
+// p(t) = (dw / pi) Re sum_k W_k P_k exp(-i w_k t) for a group of traces: K is far below the number
+// of samples, and each cosine serves the whole group, so the plain sum costs little more than an
+// FFT.
+static void group_of(const TwsmSetup *s, const TwsmValue *spectra, const double complex *wavelet,
+                     const double complex *turn, int known, int n_traces, double *row, double *sum,
+                     float *traces)
 {
-    memset(in, 0, (s->n_time / 2 + 1) * sizeof *in);
-    for (int k = 0; k < known; k++)
-        in[k + 1] = conj(wavelet[k] * spectrum[k]);
-    fftw_execute_dft_c2r(plan, in, out);
-    for (int n = 0; n < s->n_time; n++)
-        trace[n] = (float)(s->dw / (2 * G_PI) * out[n] * exp(s->sig * n * s->dt));
+    const int n = s->n_time;
+    memset(sum, 0, (gsize)n_traces * n * sizeof *sum);
+    for (int k = 1; k <= known; k++) {
+        double *cosine = row, *sine = row + n;
+        for (int t = 0, at = 0; t < n; t++, at = (at + k) % n) {
+            cosine[t] = creal(turn[at]);
+            sine[t] = cimag(turn[at]);
+        }
+        for (int r = 0; r < n_traces; r++) {
+            double complex p = wavelet[k - 1] * spectra[(gsize)r * s->n_frequencies + k - 1];
+            double re = creal(p), im = cimag(p), *to = sum + (gsize)r * n;
+            for (int t = 0; t < n; t++)
+                to[t] += re * cosine[t] + im * sine[t];
+        }
+    }
+    for (int r = 0; r < n_traces; r++)
+        for (int t = 0; t < n; t++)
+            traces[(gsize)r * n + t] =
+                (float)(s->dw / G_PI * sum[(gsize)r * n + t] * exp(s->sig * t * s->dt));
 }
 
-static GMutex fftw_lock; // planning is not thread-safe
-
-gboolean twsm_traces(const TwsmSetup *s, const TwsmValue *spectra, int known, LithoCube *cube,
-                     int threads, GError **error)
+void twsm_traces(const TwsmSetup *s, const TwsmValue *spectra, int known, LithoCube *cube,
+                 int threads)
 {
-    gint64 n_traces = litho_grid_traces(&cube->grid), bins = s->n_time / 2 + 1;
-    threads = (int)MIN(threads, n_traces);
-    fftw_complex *in = fftw_alloc_complex(threads * bins);
-    double *out = fftw_alloc_real((gsize)threads * s->n_time);
+    const gint64 n_traces = litho_grid_traces(&cube->grid);
+    const int n = s->n_time;
     g_autofree double complex *wavelet = g_new(double complex, s->n_frequencies);
+    g_autofree double complex *turn = g_new(double complex, n);
     for (int k = 0; k < s->n_frequencies; k++)
         wavelet[k] = twsm_wavelet(s, k + 1);
-    g_mutex_lock(&fftw_lock);
-    fftw_plan plan =
-        in && out ? fftw_plan_dft_c2r_1d(s->n_time, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED) : NULL;
-    g_mutex_unlock(&fftw_lock);
-    if (plan) {
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int part = 0; part < threads; part++)
-            for (gint64 r = part; r < n_traces; r += threads)
-                trace_of(s, plan, spectra + r * s->n_frequencies, wavelet, known, in + part * bins,
-                         out + (gsize)part * s->n_time, cube->samples + r * s->n_time);
-        g_mutex_lock(&fftw_lock);
-        fftw_destroy_plan(plan);
-        g_mutex_unlock(&fftw_lock);
-    } else {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for the inverse transform of %d samples", s->n_time);
+    for (int t = 0; t < n; t++)
+        turn[t] = cexp(I * 2 * G_PI * t / n);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree double *row = g_new(double, 2 * (gsize)n);
+        g_autofree double *sum = g_new(double, GROUP *(gsize)n);
+#pragma omp for schedule(dynamic)
+        for (gint64 r = 0; r < n_traces; r += GROUP)
+            group_of(s, spectra + r * s->n_frequencies, wavelet, turn, known,
+                     (int)MIN(GROUP, n_traces - r), row, sum, cube->samples + r * n);
     }
-    fftw_free(in);
-    fftw_free(out);
-    return plan != NULL;
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <cublas_v2.h>
+#include <cufft.h>
+
+#include "kernels/cuda/cuda.h"
+#include "kernels/twsm/twsm.h"
+#include "kernels/twsm/twsm_kernels.h"
+
+// One GPU's share of a plan: what it keeps between passes.
+typedef struct TwsmCard {
+    LithoCudaContext *context;
+    int ordinal;             // CUDA's number, for peer copies
+    GHashTable *points;      // serial -> TwsmCardPoints
+    LithoCudaArray field[2]; // [rhs][padded][stride] float2, in and out of a leg in turn
+    LithoCudaArray partial;  // sums over slices, or a strip
+    LithoCudaArray coef, mask, phase, column, sum;
+    LithoCudaArray beam_t, beam_a, kernels, lattice; // FFT
+    cublasHandle_t blas;
+    cufftHandle four, two; // transforms of 4 and 2 lattices of `pad` points; 0 = none
+    int pad[2];
+} TwsmCard;
+
+typedef struct TwsmCardPoints {
+    LithoCudaArray place, normal; // float4 [padded]
+    int padded;
+} TwsmCardPoints;
+
+// A leg on its way: where it stands in the job and what it reads and writes.
+typedef struct TwsmTask {
+    const TwsmLeg *leg;
+    const TwsmChain *chain;
+    TwsmBand band;
+    TwsmHow *how;
+    int stride; // frequencies of a field's row, a multiple of 32
+    LithoRun *run;
+} TwsmTask;
+
+// Fills `out` for one card, with what the leg needs uploaded.
+gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GError **error);
+// `rows` targets from `row` on by the fused sum, on one card; may return before it has finished.
+gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
+                         float *y, GError **error);
+gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
+                          GError **error);
+gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
+                           GError **error);
+// Before a pass: gives back meshes of earlier setups when they have become many.
+void twsm_card_trim(TwsmCard *card);
+void twsm_card_clear(TwsmCard *card);
