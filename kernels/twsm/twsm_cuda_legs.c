@@ -68,6 +68,19 @@ static gboolean upload_mask(TwsmCard *card, const TwsmMask *mask, TwsmGpuMask *t
            (!mask->bottom || litho_cuda_upload(device, bottom, mask->bottom, n, error));
 }
 
+static gboolean upload_coefficients(TwsmCard *card, const float *table, GError **error)
+{
+    float packed[4 * (TWSM_TABLE + 1)];
+    for (int k = 0; k <= TWSM_TABLE; k++)
+        for (int part = 0; part < 2; part++) {
+            packed[4 * k + part] = table[2 * k + part];
+            packed[4 * k + 2 + part] = table[2 * k + 2 + part] - table[2 * k + part];
+        }
+    return litho_cuda_reserve(card->context, &card->coef, sizeof packed, error) &&
+           litho_cuda_upload(litho_cuda_device(card->context), card->coef.data, packed,
+                             G_N_ELEMENTS(packed), error);
+}
+
 gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GError **error)
 {
     // Tables and masks have one place: the leg before may still be reading them.
@@ -87,14 +100,9 @@ gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GErr
                         .absorb = leg->absorb,
                         .near = leg->near,
                         .has_mask = leg->mask != NULL};
-    if (leg->coef) {
-        gint64 n = 2 * (TWSM_TABLE + 2);
-        if (!litho_cuda_reserve(card->context, &card->coef, n * sizeof(float), error) ||
-            !litho_cuda_upload(litho_cuda_device(card->context), card->coef.data, leg->coef, n,
-                               error))
-            return FALSE;
-        out->coef = card->coef.data;
-    }
+    if (leg->coef && !upload_coefficients(card, leg->coef, error))
+        return FALSE;
+    out->coef = leg->coef ? card->coef.data : NULL;
     return !leg->mask || upload_mask(card, leg->mask, &out->mask, error);
 }
 

@@ -42,10 +42,13 @@ static __device__ __forceinline__ void twsm_device_pair(const TwsmGpuLeg &leg, f
               turns, are, &cos_i);
     *aim = 0;
     if (leg.pair.coef) {
-        float re, im;
-        twsm_coefficient(leg.coef, cos_i, &re, &im);
-        *aim = *are * im;
-        *are *= re;
+        // twsm_coefficient() with value and slope of an interval in one load.
+        float at = fminf(cos_i, 1.0f) * TWSM_TABLE;
+        int k = (int)fmaxf(at, 0.0f);
+        float4 c = ((const float4 *)leg.coef)[k];
+        float f = at - (float)k, lit = at > 0 ? *are : 0.0f;
+        *are = lit * fmaf(f, c.z, c.x);
+        *aim = lit * fmaf(f, c.w, c.y);
     }
     if (leg.pair.damp != 0) {
         float fall = expf(-leg.pair.damp * *turns / leg.pair.turns);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The fused sum on the device. A warp owns 64 targets (two a lane) and 32 frequencies, whose sums
-// stay in registers; the warps of a block own the same targets and up to four neighbouring blocks of
-// frequencies. Per tile of sources the block first works out every pair once (distance, amplitude,
-// coefficient, 2 cos(2 pi t)) into shared memory; then each warp seeds the beams at its own first
-// frequency with two fast sines and cosines and steps them by z(k+1) = 2 cos(2 pi t) z(k) - z(k-1).
-// The field is read as broadcasts of two complex numbers, each of which serves both targets.
+// The fused sum on the device. A warp owns 32 targets (one a lane) and 64 or 32 frequencies, whose
+// sums stay in registers; the warps of a block share targets and own neighbouring frequencies. Per
+// tile of sources the block first works out every pair once (distance, amplitude, coefficient,
+// 2 cos(2 pi t)) into shared memory; then each warp seeds the beams at its own first frequency with
+// two fast sines and cosines and steps them by z(k+1) = 2 cos(2 pi t) z(k) - z(k-1). The field is read
+// as broadcasts of two complex numbers.
 //
-// Floor: 6 fp32 instructions per pair and frequency. Seeds add about 15 per pair and block of 32
-// frequencies, the shared work about 60 per pair and 128 frequencies. Device memory is touched
-// little: the field is read once per 64 targets, from L2.
+// Floor: 6 fp32 instructions per pair and frequency. Seeds add about 15 per pair and warp, the shared
+// work about 120 per pair and block. Device memory is touched little: the field is read once per 64
+// targets, from L2.
 #include "kernels/twsm/twsm_device.cuh"
-
-enum { TILE = 16, KB = TWSM_GPU_BLOCK, MAX_WARPS = TWSM_GPU_BAND / TWSM_GPU_BLOCK };
 
 // cos and sin of 2 pi k t, absolute error 6e-7: good for a seed, whose error stays what it is.
 static __device__ __forceinline__ void seed_turn(float k, float t, float *c, float *s)
@@ -76,45 +74,71 @@ static __device__ __forceinline__ void step(Beam &b, float ure, float uim, float
     b.re = nre, b.im = nim;
 }
 
-// What a block shares: the field of TILE sources, and all pairs of its targets with them.
-template <int ROWS> struct Shared {
-    float4 u[TILE][TWSM_GPU_BAND / 2];
-    float4 pair[TILE][32 * ROWS];
-    float4 from[TILE], normal[TILE];
+// How a kernel is cut: targets a lane, frequencies a warp keeps, sources a tile, blocks a processor.
+template <int ROWS_, int KB_, int TILE_, int BLOCKS_> struct Cut {
+    static const int ROWS = ROWS_, KB = KB_, TILE = TILE_, BLOCKS = BLOCKS_;
+    static const int WARPS = 4;
 };
 
-template <int ROWS, bool MASK>
-static __device__ __forceinline__ void load_tile(const TwsmGpuLeg &leg, const float2 *u, int stride,
-                                                 int j, int row, Shared<ROWS> &sh)
+// What a block shares: a tile of sources with their field, and all pairs of its targets with them.
+struct Shared {
+    float4 *from, *normal; // [TILE]
+    float4 *u;             // [TILE][n_k / 2]
+    float4 *pair;          // [TILE][targets]: t, amplitude (complex), 2 cos(2 pi t)
+};
+
+template <typename C> static __host__ __device__ size_t shared_bytes(int n_k, int targets)
 {
-    int half = blockDim.x / 2; // pairs of frequencies: 16 a warp
-    for (int e = threadIdx.x; e < TILE * half; e += blockDim.x)
-        sh.u[e / half][e % half] =
-            *(const float4 *)(u + (size_t)(j + e / half) * stride + 2 * (e % half));
-    for (int e = threadIdx.x; e < TILE; e += blockDim.x) {
-        sh.from[e] = ((const float4 *)leg.from)[j + e];
-        sh.normal[e] = ((const float4 *)leg.from_normal)[j + e];
+    return sizeof(float4) * C::TILE * (2 + n_k / 2 + targets);
+}
+
+template <typename C>
+static __device__ __forceinline__ Shared cut_shared(float4 *memory, int n_k)
+{
+    return {memory, memory + C::TILE, memory + 2 * C::TILE,
+            memory + C::TILE * (2 + n_k / 2)};
+}
+
+// `targets` is a power of 2 and n_k a multiple of 32: no division here, this runs once per pair.
+template <typename C, bool MASK>
+static __device__ __forceinline__ void load_tile(const TwsmGpuLeg &leg, const float2 *u, int stride,
+                                                 int n_k, int j, int row, int targets,
+                                                 const Shared &sh)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    for (int q = warp; q < C::TILE; q += warps)
+        for (int h = lane; h < n_k / 2; h += 32)
+            sh.u[q * (n_k / 2) + h] = *(const float4 *)(u + (size_t)(j + q) * stride + 2 * h);
+    if (threadIdx.x < C::TILE) {
+        sh.from[threadIdx.x] = ((const float4 *)leg.from)[j + threadIdx.x];
+        sh.normal[threadIdx.x] = ((const float4 *)leg.from_normal)[j + threadIdx.x];
     }
     __syncthreads();
-    for (int e = threadIdx.x; e < TILE * 32 * ROWS; e += blockDim.x) {
-        int q = e / (32 * ROWS), r = e % (32 * ROWS), i = min(row + r, leg.n_to - 1);
+    const int shift = 31 - __clz(targets);
+    for (int e = threadIdx.x; e < C::TILE << shift; e += blockDim.x) {
+        int q = e >> shift, i = min(row + (e & (targets - 1)), leg.n_to - 1);
         float4 p;
         twsm_device_pair<MASK>(leg, sh.from[q], sh.normal[q], ((const float4 *)leg.to)[i],
                                ((const float4 *)leg.to_normal)[i], &p.x, &p.y, &p.z);
         p.w = twice_cosine(p.x);
-        sh.pair[q][r] = p;
+        sh.pair[e] = p;
     }
     __syncthreads();
 }
 
-template <int ROWS, bool NEAR, bool MASK>
-__global__ void __launch_bounds__(32 * MAX_WARPS, 3)
-    fused_kernel(const TwsmGpuLeg leg, const float2 *__restrict__ u, int stride, int k0, int row,
-                 int rows, float2 *__restrict__ partial)
+template <typename C, bool NEAR, bool MASK>
+__global__ void __launch_bounds__(32 * C::WARPS, C::BLOCKS)
+    fused_kernel(const TwsmGpuLeg leg, const float2 *__restrict__ u, int stride, int k0, int n_k,
+                 int row, int rows, float2 *__restrict__ partial)
 {
-    __shared__ Shared<ROWS> sh;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = blockIdx.x * 32 * ROWS;
-    const float k = (float)(k0 + warp * KB);
+    extern __shared__ float4 memory[];
+    const Shared sh = cut_shared<C>(memory, n_k);
+    constexpr int ROWS = C::ROWS, KB = C::KB;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int k_warps = n_k / KB, targets = blockDim.x / k_warps * ROWS;
+    const int wk = warp % k_warps, mine = warp / k_warps * 32 * ROWS + lane;
+    const int first = blockIdx.x * targets;
+    const float k = (float)(k0 + wk * KB);
     float2 sum[ROWS][KB], near[NEAR ? ROWS : 1][NEAR ? KB : 1];
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -125,14 +149,21 @@ __global__ void __launch_bounds__(32 * MAX_WARPS, 3)
                 near[r][m] = make_float2(0, 0);
         }
     int j0 = blockIdx.y * TWSM_GPU_SLICE, j1 = min(j0 + TWSM_GPU_SLICE, leg.n_from);
-    for (int j = j0; j < j1; j += TILE) {
-        load_tile<ROWS, MASK>(leg, u, stride, j, row + first, sh);
-        for (int q = 0; q < TILE; q++) {
+    for (int j = j0; j < j1; j += C::TILE) {
+        load_tile<C, MASK>(leg, u, stride, n_k, j, row + first, targets, sh);
+        // The next source's beams are seeded while the present one's are stepped.
+        Beam next[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            next[r] = seed<NEAR>(sh.pair[mine + 32 * r], k);
+        for (int q = 0; q < C::TILE; q++) {
             Beam b[ROWS];
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                b[r] = seed<NEAR>(sh.pair[q][r * 32 + lane], k);
-            const float4 *us = sh.u[q] + warp * (KB / 2);
+            for (int r = 0; r < ROWS; r++) {
+                b[r] = next[r];
+                next[r] = seed<NEAR>(sh.pair[min(q + 1, C::TILE - 1) * targets + mine + 32 * r], k);
+            }
+            const float4 *us = sh.u + q * (n_k / 2) + wk * (KB / 2);
 #pragma unroll
             for (int m = 0; m < KB; m += 2) {
                 float4 v = us[m / 2];
@@ -145,44 +176,62 @@ __global__ void __launch_bounds__(32 * MAX_WARPS, 3)
         }
         __syncthreads();
     }
-    const int width = blockDim.x * (NEAR ? 2 : 1); // float2 a row: 32 frequencies a warp
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        int mine = first + r * 32 + lane;
-        if (mine >= rows)
+        int at = first + mine + 32 * r;
+        if (at >= rows)
             continue;
-        float2 *to = partial + ((size_t)blockIdx.y * rows + mine) * width + warp * KB;
+        float2 *to = partial + ((size_t)blockIdx.y * rows + at) * n_k * (NEAR ? 2 : 1) + wk * KB;
 #pragma unroll
         for (int m = 0; m < KB; m++) {
             to[m] = sum[r][m];
             if (NEAR)
-                to[blockDim.x + m] = near[r][m];
+                to[n_k + m] = near[r][m];
         }
     }
 }
 
-template <int ROWS, bool NEAR>
-static void launch_fused(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
+template <typename C, bool NEAR, bool MASK>
+static int launch(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
+                  int rows, void *partial, cudaStream_t stream)
+{
+    int k_warps = n_k / C::KB, groups = C::WARPS / k_warps, targets = 32 * C::ROWS * groups;
+    dim3 grid((rows + targets - 1) / targets,
+              (leg->n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE);
+    size_t bytes = shared_bytes<C>(n_k, targets);
+    cudaError_t status = cudaFuncSetAttribute(
+        fused_kernel<C, NEAR, MASK>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (status != cudaSuccess)
+        return (int)status;
+    fused_kernel<C, NEAR, MASK><<<grid, 32 * k_warps * groups, bytes, stream>>>(
+        *leg, (const float2 *)u, stride, k0, n_k, row, rows, (float2 *)partial);
+    return (int)cudaGetLastError();
+}
+
+// Measured on an H200 for 112,000 x 112,000 pairs and 128 frequencies: one target and 64 frequencies
+// 547 ms, two and 32 595 ms, one and 32 582 ms. The register file's ports, not the arithmetic, are the
+// limit ("dispatch stall"): most multiply-adds read three fresh registers.
+typedef Cut<1, 64, 16, 3> Wide;
+typedef Cut<1, 32, 16, 4> Narrow;
+typedef Cut<1, 32, 16, 3> Near;
+
+template <typename C, bool NEAR>
+static int launch_masked(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
                          int rows, void *partial, cudaStream_t stream)
 {
-    dim3 grid((rows + ROWS * 32 - 1) / (ROWS * 32),
-              (leg->n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE);
-    if (leg->has_mask)
-        fused_kernel<ROWS, NEAR, true><<<grid, n_k, 0, stream>>>(
-            *leg, (const float2 *)u, stride, k0, row, rows, (float2 *)partial);
-    else
-        fused_kernel<ROWS, NEAR, false><<<grid, n_k, 0, stream>>>(
-            *leg, (const float2 *)u, stride, k0, row, rows, (float2 *)partial);
+    return leg->has_mask
+               ? launch<C, NEAR, true>(leg, u, stride, k0, n_k, row, rows, partial, stream)
+               : launch<C, NEAR, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
 }
 
 int litho_twsm_fused(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
                      int rows, void *partial, cudaStream_t stream)
 {
     if (leg->near)
-        launch_fused<1, true>(leg, u, stride, k0, n_k, row, rows, partial, stream);
-    else
-        launch_fused<2, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
-    return (int)cudaGetLastError();
+        return launch_masked<Near, true>(leg, u, stride, k0, n_k, row, rows, partial, stream);
+    if (n_k % 64 == 0)
+        return launch_masked<Wide, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
+    return launch_masked<Narrow, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
 }
 
 // One thread a row and frequency; slices in order, in float64. Reads each partial sum once.

@@ -30,7 +30,7 @@ typedef struct TwsmGpuLeg {
     const void *from, *from_normal, *to, *to_normal; // float4
     int n_from, n_to;                                // padded to TWSM_PAD
     TwsmPairScale pair;
-    const float *coef; // or NULL
+    const float *coef; // [TWSM_TABLE + 1] of re, im and their slopes per interval; or NULL
     int has_mask, absorb, near;
     TwsmGpuMask mask;
 } TwsmGpuLeg;
