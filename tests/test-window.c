@@ -133,8 +133,8 @@ static void test_drag(void)
     g_assert_cmpfloat(median, >, 0);
 }
 
-// Property: a drag is one step of the history; undo takes back exactly it, and the result of the old
-// value comes back.
+// Property: a drag is one step of the history; undo takes back exactly it, and the result of the
+// old value comes back.
 static void test_undo(void)
 {
     double dragged = value_of("gain");
@@ -295,8 +295,8 @@ static gboolean type_keys(const char *words)
     return TRUE;
 }
 
-// Property: single keys switch views when no widget wants them, and a person who types into a number
-// field switches nothing.
+// Property: single keys switch views when no widget wants them, and a person who types into a
+// number field switches nothing.
 static void test_keys(void)
 {
     LithoCanvas *canvas = litho_window_canvas(gui.window);
@@ -384,8 +384,8 @@ static void test_sweep(void)
     GtkWindow *sheet = window_titled("Parameter sweep");
     gui_screenshot_of(&gui, GTK_WIDGET(sheet), "sweep");
     GtkWidget *box = find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
-    GtkWidget *card =
-        find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)), GTK_TYPE_BUTTON);
+    GtkWidget *card = find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)),
+                                GTK_TYPE_BUTTON);
     g_signal_emit_by_name(card, "clicked");
     g_assert_cmpfloat(value_of("gain"), ==, values[2]);
     gui_settle(&gui);
@@ -394,12 +394,25 @@ static void test_sweep(void)
     gui_settle(&gui);
 }
 
-// Property: each operator of the program shows its parameters, and its defaults either give a result
-// on the demo cube or a sentence that says what is missing; never silence.
+// Property: each operator of the program shows its parameters, and its defaults either give a
+// result on the demo cube or a sentence that says what is missing; never silence.
 static gboolean answered(Gui *g)
 {
     return litho_session_output(g->session) || litho_session_problem(g->session) ||
            litho_session_flow_problem(g->session);
+}
+
+// A number field shows the default as the declaration's row formats it.
+static void check_row(const LithoParam *row)
+{
+    if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT) {
+        g_assert_nonnull(litho_param_panel_row(litho_window_params(gui.window), row->key));
+        return;
+    }
+    char text[32];
+    litho_param_format(row, row->def, text, sizeof text);
+    GtkWidget *number = control(row->key, GTK_TYPE_SPIN_BUTTON);
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(number)), ==, text);
 }
 
 static void test_operators(void)
@@ -414,8 +427,7 @@ static void test_operators(void)
         g_test_message("%s: %s", (*op)->key, refused ? refused : problem ? problem->message : "ok");
         gui_settle(&gui);
         for (guint k = 0; k < (*op)->params.n; k++)
-            g_assert_nonnull(litho_param_panel_row(litho_window_params(gui.window),
-                                                   (*op)->params.rows[k].key));
+            check_row(&(*op)->params.rows[k]);
         // What is shown has the shape of the result, also when that is not the input's.
         LithoCube *output = litho_session_output(gui.session);
         if (output)

@@ -16,7 +16,8 @@ int litho_canvas_maximised(LithoCanvas *self);
 LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis);
 // The view with the keyboard, or else the first visible one.
 LithoCubeView *litho_canvas_active_view(LithoCanvas *self);
-GtkWidget *litho_canvas_area(LithoCanvas *self); // the GtkGLArea; its "realize" makes the name known
+GtkWidget *
+litho_canvas_area(LithoCanvas *self); // the GtkGLArea; its "realize" makes the name known
 // "llvmpipe (...), OpenGL 4.5", or the sentence why nothing can be drawn; "" before the first
 // frame. Borrowed.
 const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed);

@@ -130,7 +130,8 @@ void litho_shortcuts_open(GtkWindow *parent)
     for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
         gtk_box_append(GTK_BOX(section), make_group(groups[k]));
     // In GTK 4.8 a shortcuts window takes sections through its builder interface only.
-    GtkBuildableIface *iface = g_type_interface_peek(G_OBJECT_GET_CLASS(window), GTK_TYPE_BUILDABLE);
+    GtkBuildableIface *iface =
+        g_type_interface_peek(G_OBJECT_GET_CLASS(window), GTK_TYPE_BUILDABLE);
     g_autoptr(GtkBuilder) builder = gtk_builder_new();
     iface->add_child(GTK_BUILDABLE(window), builder, G_OBJECT(section), NULL);
     gtk_window_present(GTK_WINDOW(window));

@@ -85,7 +85,8 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     gtk_widget_set_valign(toggle, GTK_ALIGN_CENTER);
     gtk_widget_set_tooltip_text(toggle, "Switch this step on or off");
     g_autofree char *label = g_strdup_printf("%s on", step->op->title);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(toggle), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(toggle), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
+                                   -1);
     g_signal_connect(toggle, "notify::active", G_CALLBACK(on_enabled), self);
 
     GtkWidget *remove = gtk_button_new_from_icon_name("window-close-symbolic");

@@ -202,13 +202,14 @@ static void hide_buttons(GtkWidget *spin)
             gtk_widget_set_visible(c, FALSE);
 }
 
-static GtkWidget *make_spin(LithoParamEditor *self)
+static void make_spin(LithoParamEditor *self)
 {
     const LithoParam *row = self->row;
     double step = step_of(row);
     GtkWidget *spin = gtk_spin_button_new_with_range(row->min, row->max, step);
     gtk_spin_button_set_increments(GTK_SPIN_BUTTON(spin), step,
                                    row->type == LITHO_PARAM_INT ? MAX(step * 5, 2) : step * 10);
+    gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE); // 1e-3 is a number, too
     gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(spin), GTK_UPDATE_IF_VALID);
     gtk_spin_button_set_digits(GTK_SPIN_BUTTON(spin), row->type == LITHO_PARAM_INT ? 0 : 12);
     gtk_editable_set_width_chars(GTK_EDITABLE(spin), 6);
@@ -216,6 +217,8 @@ static GtkWidget *make_spin(LithoParamEditor *self)
     gtk_editable_set_alignment(GTK_EDITABLE(spin), 1);
     gtk_widget_add_css_class(spin, "litho-number");
     g_signal_connect(spin, "output", G_CALLBACK(spin_output), self);
+    self->spin = spin;
+    spin_output(GTK_SPIN_BUTTON(spin), self); // GTK has written the first value in its own way
     g_signal_connect(spin, "input", G_CALLBACK(spin_input), self);
     g_signal_connect(spin, "value-changed", G_CALLBACK(on_spin), self);
     GtkEventController *keys = gtk_event_controller_key_new();
@@ -224,7 +227,6 @@ static GtkWidget *make_spin(LithoParamEditor *self)
     gtk_widget_add_controller(spin, keys);
     litho_wheel_needs_focus(spin);
     hide_buttons(spin);
-    return spin;
 }
 
 static GtkWidget *make_slider(LithoParamEditor *self)
@@ -377,13 +379,14 @@ static GtkWidget *make_dot(LithoParamEditor *self)
 
 static void fill_number(LithoParamEditor *self, GtkWidget *line)
 {
-    self->spin = make_spin(self);
+    make_spin(self);
     gtk_box_append(GTK_BOX(line), self->spin);
     GtkWidget *unit = gtk_label_new(self->row->unit ? self->row->unit : "");
     gtk_label_set_xalign(GTK_LABEL(unit), 0);
-    gtk_label_set_width_chars(GTK_LABEL(unit), 6);
+    gtk_label_set_width_chars(GTK_LABEL(unit), 7);
     gtk_label_set_ellipsize(GTK_LABEL(unit), PANGO_ELLIPSIZE_END);
-    gtk_label_set_max_width_chars(GTK_LABEL(unit), 6);
+    gtk_label_set_max_width_chars(GTK_LABEL(unit), 7);
+    gtk_widget_set_tooltip_text(unit, self->row->unit);
     gtk_widget_add_css_class(unit, "dim-label");
     gtk_box_append(GTK_BOX(line), unit);
     self->slider = make_slider(self);

@@ -21,16 +21,25 @@ G_DEFINE_TYPE(LithoQcPanel, litho_qc_panel, GTK_TYPE_BOX)
 
 // --- spectrum -----------------------------------------------------------------------------------
 
+// Numbers of input and result; of the result alone when the two are not of one kind (other axes,
+// other amplitudes) and it is what is shown.
+static void both_numbers(LithoQcPanel *self, const LithoCubeNumbers *both[2])
+{
+    for (int w = 0; w < 2; w++)
+        both[w] = litho_session_numbers(self->session, w);
+    if (both[1] && !litho_session_comparable(self->session) &&
+        litho_session_shown(self->session) != LITHO_SHOW_INPUT)
+        both[0] = NULL;
+    else if (!litho_session_comparable(self->session))
+        both[1] = NULL;
+}
+
 static void load_spectrum(LithoQcPanel *self)
 {
-    const LithoCubeNumbers *in = litho_session_numbers(self->session, LITHO_NUMBERS_IN);
-    const LithoCubeNumbers *out = litho_session_numbers(self->session, LITHO_NUMBERS_OUT);
-    const LithoCubeNumbers *both[] = {in, out};
+    const LithoCubeNumbers *both[2];
     static const char *const labels[] = {"in", "out"};
-    const LithoCube *input = litho_session_input(self->session);
     const LithoGrid *grid = litho_session_grid(self->session);
-    if (both[1] && input && grid && grid->is_depth != input->grid.is_depth)
-        both[0] = NULL; // Hz and 1/m share no axis
+    both_numbers(self, both);
     double top = 0;
     for (int w = 0; w < 2; w++)
         for (guint k = 0; both[w] && k < both[w]->spectrum.n; k++)
@@ -49,7 +58,8 @@ static void load_spectrum(LithoQcPanel *self)
 
 // --- histogram ----------------------------------------------------------------------------------
 
-// The fine histogram, spanning -max..max, in bars between -limit and limit; returns the largest bar.
+// The fine histogram, spanning -max..max, in bars between -limit and limit; returns the largest
+// bar.
 static double rebin(const LithoCubeNumbers *numbers, double limit, double bars[HISTOGRAM_BARS])
 {
     double top = 0;
@@ -68,9 +78,11 @@ static double rebin(const LithoCubeNumbers *numbers, double limit, double bars[H
 static void load_histogram(LithoQcPanel *self)
 {
     static const char *const labels[] = {"in", "out"};
+    const LithoCubeNumbers *both[2];
     double clip = litho_session_clip(self->session), limit = 1.5 * clip;
+    both_numbers(self, both);
     for (int w = 0; w < 2; w++) {
-        const LithoCubeNumbers *numbers = litho_session_numbers(self->session, w);
+        const LithoCubeNumbers *numbers = both[w];
         double x[HISTOGRAM_BARS], y[HISTOGRAM_BARS];
         guint n = 0;
         if (numbers && numbers->histogram_max > 0) {
@@ -206,6 +218,12 @@ static void load_curves(LithoQcPanel *self)
 
 // --- refresh ------------------------------------------------------------------------------------
 
+static void load_curves_of_data(LithoQcPanel *self)
+{
+    load_spectrum(self);
+    load_histogram(self);
+}
+
 static void load_plots(LithoQcPanel *self)
 {
     load_spectrum(self);
@@ -285,7 +303,7 @@ GtkWidget *litho_qc_panel_new(LithoSession *session)
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(load_plots), self,
                             G_CONNECT_SWAPPED);
-    g_signal_connect_object(session, "display-changed", G_CALLBACK(load_histogram), self,
+    g_signal_connect_object(session, "display-changed", G_CALLBACK(load_curves_of_data), self,
                             G_CONNECT_SWAPPED);
     load_plots(self);
     return GTK_WIDGET(self);

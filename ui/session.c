@@ -83,7 +83,7 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube)
     if (cube) {
         litho_worker_cancel(self->worker);
         self->preview = litho_cube_ref(cube);
-        if (!self->clip_touched)
+        if (!self->clip_touched[LITHO_NUMBERS_IN])
             litho_look_set_clip(&self->display.look, litho_qc_percentile(cube, 99));
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_emit(self, SIGNAL_CUBE);
@@ -108,7 +108,7 @@ void litho_session_set_input(LithoSession *self, LithoCube *cube)
     self->input = cube ? litho_cube_ref(cube) : NULL;
     self->has_grid = FALSE;
     if (cube) {
-        self->clip_touched = FALSE;
+        self->clip_touched[LITHO_NUMBERS_IN] = FALSE;
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
     }
@@ -124,7 +124,8 @@ const LithoGrid *litho_session_grid(LithoSession *self)
 
 gboolean litho_session_comparable(LithoSession *self)
 {
-    return self->input && !self->preview && !self->flow_problem && litho_flow_length(self->flow) > 0 &&
+    return self->input && !self->preview && !self->flow_problem &&
+           litho_flow_length(self->flow) > 0 &&
            litho_grid_same_shape(&self->input->grid, &self->out_grid);
 }
 

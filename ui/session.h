@@ -126,7 +126,8 @@ LithoShow litho_session_shown(LithoSession *session); // with hold_input and com
 void litho_session_hold_input(LithoSession *session, gboolean hold);
 void litho_session_set_clip(LithoSession *session, double clip);
 double litho_session_clip(LithoSession *session);
-// Percentage of the input's samples that lie below the clip; < 0 = not known.
+// Percentage of samples that lie below the clip, of the input, or of a result of another shape;
+// < 0 = not known.
 double litho_session_clip_percent(LithoSession *session);
 void litho_session_set_look(LithoSession *session, const LithoLook *look); // all of it
 void litho_session_set_slice(LithoSession *session, int axis, gint64 index);

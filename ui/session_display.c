@@ -98,18 +98,25 @@ double litho_session_clip(LithoSession *self)
     return self->display.look.hi;
 }
 
+static void touch_clip(LithoSession *self)
+{
+    int which = litho_session_numbers_shown(self);
+    self->clip[which] = self->display.look.hi;
+    self->clip_touched[which] = TRUE;
+}
+
 void litho_session_set_clip(LithoSession *self, double clip)
 {
     if (!(clip > 0) || !isfinite(clip) || clip == self->display.look.hi)
         return;
     litho_look_set_clip(&self->display.look, clip);
-    self->clip_touched = TRUE;
+    touch_clip(self);
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
 double litho_session_clip_percent(LithoSession *self)
 {
-    const LithoCubeNumbers *numbers = self->numbers[LITHO_NUMBERS_IN];
+    const LithoCubeNumbers *numbers = self->numbers[litho_session_numbers_shown(self)];
     if (!numbers || numbers->histogram_max <= 0)
         return -1;
     double inside = 0, all = 0;
@@ -124,9 +131,10 @@ double litho_session_clip_percent(LithoSession *self)
 
 void litho_session_set_look(LithoSession *self, const LithoLook *look)
 {
-    if (look->hi != self->display.look.hi)
-        self->clip_touched = TRUE;
+    gboolean touched = look->hi != self->display.look.hi;
     self->display.look = *look;
+    if (touched)
+        touch_clip(self);
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 

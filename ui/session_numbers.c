@@ -47,13 +47,25 @@ static void question_free(gpointer data)
     g_free(question);
 }
 
-// The first look: until the user touches it, the clip is the 99th percentile of the input.
-static void first_clip(LithoSession *self, double clip)
+// Which numbers belong to what is shown: a result of another shape has amplitudes of its own.
+int litho_session_numbers_shown(LithoSession *self)
 {
-    if (self->clip_touched || !(clip > 0))
+    gboolean output = litho_session_shown(self) != LITHO_SHOW_INPUT;
+    return output && !litho_session_comparable(self) ? LITHO_NUMBERS_OUT : LITHO_NUMBERS_IN;
+}
+
+// Until the user touches it, the clip is the 99th percentile; where nearly all samples are zero,
+// the largest one.
+void litho_session_auto_clip(LithoSession *self)
+{
+    int which = litho_session_numbers_shown(self);
+    const LithoCubeNumbers *numbers = self->numbers[which];
+    if (!self->clip_touched[which] && numbers)
+        self->clip[which] = numbers->stats.p99 > 0 ? numbers->stats.p99 : numbers->histogram_max;
+    if (!(self->clip[which] > 0) || self->clip[which] == self->display.look.hi)
         return;
-    litho_session_set_clip(self, clip);
-    self->clip_touched = FALSE;
+    litho_look_set_clip(&self->display.look, self->clip[which]);
+    litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
 static void start(LithoSession *self, int which);
@@ -68,8 +80,7 @@ static void done(gpointer result, const GError *error, gpointer data)
     if (self->worker && result && question->cube->serial == self->numbers_serial[question->which]) {
         numbers_free(self->numbers[question->which]);
         self->numbers[question->which] = g_steal_pointer(&result);
-        if (question->which == LITHO_NUMBERS_IN)
-            first_clip(self, self->numbers[question->which]->stats.p99);
+        litho_session_auto_clip(self);
         litho_session_emit(self, SIGNAL_STATS);
     }
     numbers_free(result);

@@ -56,7 +56,10 @@ struct _LithoSession {
     LithoCube *numbers_next[LITHO_N_NUMBERS]; // newest cube that waits for its turn
     guint64 numbers_serial[LITHO_N_NUMBERS];  // of the cube last asked about, 0 = none
     guint numbers_timeout;
-    gboolean clip_touched;
+    // Clip of the input and of results of another shape, each with its own: they differ by orders
+    // of magnitude.
+    double clip[LITHO_N_NUMBERS];
+    gboolean clip_touched[LITHO_N_NUMBERS];
 };
 
 void litho_session_emit(LithoSession *self, int signal);
@@ -79,5 +82,7 @@ void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
 // Starts computing the numbers of `cube` in a thread; a cube that comes while one is at work waits,
 // the newest wins.
 void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
+int litho_session_numbers_shown(LithoSession *self);
+void litho_session_auto_clip(LithoSession *self);
 void litho_session_numbers_forget(LithoSession *self, int which);
 void litho_session_numbers_clear(LithoSession *self);

@@ -78,6 +78,7 @@ void litho_session_update_grid(LithoSession *self)
     if (!grid || (self->has_grid && litho_grid_equal(grid, &self->grid)))
         return;
     litho_session_adopt_grid(self, grid);
+    litho_session_auto_clip(self);
     litho_session_emit(self, SIGNAL_SLICES);
 }
 
@@ -169,6 +170,7 @@ static gboolean fetch(gpointer data)
     }
     if (result) {
         litho_session_update_grid(self); // a first result may have another shape than the input
+        litho_session_auto_clip(self);
         litho_session_emit(self, SIGNAL_RESULT);
     }
     litho_session_emit(self, SIGNAL_PROGRESS);
@@ -197,6 +199,7 @@ void litho_session_result_drop(LithoSession *self)
     g_clear_pointer(&self->result, litho_result_unref);
     g_clear_pointer(&self->backdrop, litho_result_unref);
     g_clear_error(&self->problem);
+    self->clip_touched[LITHO_NUMBERS_OUT] = FALSE;
     litho_session_numbers_forget(self, LITHO_NUMBERS_OUT);
 }
 

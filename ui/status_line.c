@@ -107,7 +107,8 @@ static void show_latency(LithoStatusLine *self)
         return;
     g_autofree char *text = g_strdup_printf("%.0f ms to pixel", last);
     g_autofree char *tip = g_strdup_printf(
-        "From the last change to its picture on screen; median of the last changes %.0f ms", median);
+        "From the last change to its picture on screen; median of the last changes %.0f ms",
+        median);
     gtk_label_set_text(GTK_LABEL(self->latency), text);
     gtk_widget_set_tooltip_text(self->latency, tip);
 }

@@ -179,8 +179,9 @@ static void adopt(GtkButton *button, Sweep *sweep)
     const LithoParam *row = g_object_get_data(G_OBJECT(button), "litho-row");
     const double *value = g_object_get_data(G_OBJECT(button), "litho-value");
     int step = litho_session_selected(session);
-    if (step >= 0 && litho_param_find(&litho_flow_step(litho_session_flow(session), step)->op->params,
-                                      row->key) == row)
+    if (step >= 0 &&
+        litho_param_find(&litho_flow_step(litho_session_flow(session), step)->op->params,
+                         row->key) == row)
         litho_session_set_param(session, step, row, *value, NULL, NULL);
     gtk_window_destroy(GTK_WINDOW(sweep->dialog));
 }

@@ -115,8 +115,9 @@ static void show_latency(LithoTimingPanel *self)
     float ring[LITHO_LATENCY_RING];
     litho_session_latency(self->session, &last, &median);
     g_autofree char *big = last > 0 ? g_strdup_printf("%.0f ms", last) : g_strdup("–");
-    g_autofree char *small = median > 0 ? g_strdup_printf("from slider to pixel, median %.0f ms", median)
-                                        : g_strdup("from slider to pixel");
+    g_autofree char *small = median > 0
+                                 ? g_strdup_printf("from slider to pixel, median %.0f ms", median)
+                                 : g_strdup("from slider to pixel");
     gtk_label_set_text(GTK_LABEL(self->big), big);
     gtk_label_set_text(GTK_LABEL(self->small), small);
     guint n = litho_session_latencies(self->session, ring);

@@ -200,10 +200,13 @@ static void connect_session(LithoWindow *self)
     const struct {
         const char *signal;
         void (*func)(LithoWindow *self);
-    } wires[] = {{"cube-changed", on_cube},        {"flow-changed", show_compare},
+    } wires[] = {{"cube-changed", on_cube},
+                 {"flow-changed", show_compare},
                  {"params-changed", litho_window_actions_update},
-                 {"result", on_result},            {"progress", on_progress},
-                 {"device-changed", show_device},  {"display-changed", litho_window_actions_update}};
+                 {"result", on_result},
+                 {"progress", on_progress},
+                 {"device-changed", show_device},
+                 {"display-changed", litho_window_actions_update}};
     for (guint k = 0; k < G_N_ELEMENTS(wires); k++)
         g_signal_connect_object(self->session, wires[k].signal, G_CALLBACK(wires[k].func), self,
                                 G_CONNECT_SWAPPED);

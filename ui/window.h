@@ -9,8 +9,8 @@
 
 // The main window. Main thread only.
 //
-// Signal "job-done" (const char *what, gboolean ok): an opening ("open"), saving ("save") or picture
-// ("picture") came to its end; a failure stands in the error bar.
+// Signal "job-done" (const char *what, gboolean ok): an opening ("open"), saving ("save") or
+// picture ("picture") came to its end; a failure stands in the error bar.
 #define LITHO_TYPE_WINDOW (litho_window_get_type())
 G_DECLARE_FINAL_TYPE(LithoWindow, litho_window, LITHO, WINDOW, GtkApplicationWindow)
 

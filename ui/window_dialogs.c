@@ -138,8 +138,9 @@ static void recipe_save_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_recipe(LithoWindow *self, gboolean save)
 {
     static const char *const formats[] = {"*.json", NULL};
-    GtkFileChooserNative *dialog = make_dialog(self, save ? "Save the recipe" : "Open a recipe",
-                                               save, save ? recipe_save_chosen : recipe_open_chosen);
+    GtkFileChooserNative *dialog =
+        make_dialog(self, save ? "Save the recipe" : "Open a recipe", save,
+                    save ? recipe_save_chosen : recipe_open_chosen);
     add_filter(dialog, "Recipes", formats);
     if (save)
         suggest(self, dialog, "-recipe.json");

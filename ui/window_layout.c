@@ -406,8 +406,9 @@ char *litho_window_last_path(void)
     GList *items = gtk_recent_manager_get_items(gtk_recent_manager_get_default());
     GtkRecentInfo *newest = NULL;
     for (GList *k = items; k; k = k->next)
-        if (is_ours(k->data) && (!newest || g_date_time_compare(gtk_recent_info_get_modified(k->data),
-                                                gtk_recent_info_get_modified(newest)) > 0))
+        if (is_ours(k->data) &&
+            (!newest || g_date_time_compare(gtk_recent_info_get_modified(k->data),
+                                            gtk_recent_info_get_modified(newest)) > 0))
             newest = k->data;
     char *path = newest ? g_filename_from_uri(gtk_recent_info_get_uri(newest), NULL, NULL) : NULL;
     g_list_free_full(items, (GDestroyNotify)gtk_recent_info_unref);
