@@ -8,5 +8,6 @@ int main(int argc, char **argv)
 {
     litho_kernels_init();
     g_autoptr(LithoApplication) app = litho_application_new();
-    return g_application_run(G_APPLICATION(app), argc, argv);
+    int status = g_application_run(G_APPLICATION(app), argc, argv);
+    return status != 0 ? status : litho_application_status(app);
 }

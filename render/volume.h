@@ -71,4 +71,7 @@ const LithoGrid *litho_volume_grid(const LithoVolume *volume);
 gboolean litho_volume_has(const LithoVolume *volume, LithoBox box);
 // TRUE when `box` has been filled since the last litho_volume_begin().
 gboolean litho_volume_is_fresh(const LithoVolume *volume, LithoBox box);
+// Reads inline `index` back from its texture into `samples` ([crossline][sample]): what is on the
+// card, whatever memory says. FALSE when no texture holds that inline. Needs the context current.
+gboolean litho_volume_read_inline(const LithoVolume *volume, gint64 index, float *samples);
 void litho_volume_info(const LithoVolume *volume, LithoVolumeInfo *info);

@@ -4,12 +4,16 @@
 #include <string.h>
 
 #include "ui/commands.h"
+#include "ui/measure.h"
 
 struct _LithoApplication {
     GtkApplication parent;
     LithoSettings *settings;
     char *recipe, *operator_key;
     gboolean demo;
+    LithoMeasure measure; // seconds > 0: measure and quit
+    char *measure_param, *measure_json, *measure_picture;
+    int status;
 };
 
 G_DEFINE_TYPE(LithoApplication, litho_application, GTK_TYPE_APPLICATION)
@@ -163,6 +167,13 @@ static void apply_options(LithoApplication *self, LithoWindow *window)
     if (self->demo)
         litho_window_open_demo(window);
     self->demo = FALSE;
+    if (self->measure.seconds > 0) {
+        self->measure.param = self->measure_param;
+        self->measure.json = self->measure_json;
+        self->measure.picture = self->measure_picture;
+        litho_measure_start(window, &self->measure, &self->status);
+        self->measure.seconds = 0;
+    }
 }
 
 static void activate(GApplication *app)
@@ -200,6 +211,9 @@ static void finalize(GObject *object)
 {
     g_free(LITHO_APPLICATION(object)->recipe);
     g_free(LITHO_APPLICATION(object)->operator_key);
+    g_free(LITHO_APPLICATION(object)->measure_param);
+    g_free(LITHO_APPLICATION(object)->measure_json);
+    g_free(LITHO_APPLICATION(object)->measure_picture);
     G_OBJECT_CLASS(litho_application_parent_class)->finalize(object);
 }
 
@@ -210,6 +224,12 @@ static void litho_application_init(LithoApplication *self)
         {"operator", 'o', 0, G_OPTION_ARG_STRING, &self->operator_key, "Start with this operator",
          "KEY"},
         {"demo", 0, 0, G_OPTION_ARG_NONE, &self->demo, "Open the demo cube", NULL},
+        {"measure", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.seconds,
+         "Drag a parameter for so long, print frames, results and latency, and quit", "SECONDS"},
+        {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, "Parameter to drag", "KEY"},
+        {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, "Write the figures", "FILE"},
+        {"measure-picture", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_picture,
+         "Write a picture of the window", "FILE.png"},
         {NULL},
     };
     g_application_add_main_option_entries(G_APPLICATION(self), options);
@@ -224,6 +244,11 @@ static void litho_application_class_init(LithoApplicationClass *klass)
     app_class->open = open_files;
     app_class->startup = startup;
     app_class->shutdown = shutdown_app;
+}
+
+int litho_application_status(LithoApplication *self)
+{
+    return self->status;
 }
 
 LithoApplication *litho_application_new(void)

@@ -260,6 +260,11 @@ void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info)
     litho_volume_info(self->output, info);
 }
 
+const LithoVolume *litho_canvas_output(LithoCanvas *self)
+{
+    return self->output;
+}
+
 guint64 litho_canvas_frames(LithoCanvas *self)
 {
     return self->frames;

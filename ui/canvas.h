@@ -23,4 +23,5 @@ litho_canvas_area(LithoCanvas *self); // the GtkGLArea; its "realize" makes the 
 const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed);
 // State of the result's textures (how samples reached the screen).
 void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info);
+const LithoVolume *litho_canvas_output(LithoCanvas *self); // borrowed; its textures belong to area()
 guint64 litho_canvas_frames(LithoCanvas *self); // drawn since the start
