@@ -96,11 +96,19 @@ static void save_picture(Measure *m)
     gdk_paintable_snapshot(paintable, snapshot, gtk_widget_get_width(widget),
                            gtk_widget_get_height(widget));
     GskRenderNode *node = gtk_snapshot_free_to_node(snapshot);
-    if (!node)
+    if (!node) {
+        fprintf(stderr, "measure: the window has nothing to draw\n");
         return;
-    GskRenderer *renderer = gtk_native_get_renderer(gtk_widget_get_native(widget));
-    g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, NULL);
-    gdk_texture_save_to_png(texture, m->picture);
+    }
+    // Not the window's own renderer: a texture of that one cannot be read back on every driver.
+    GskRenderer *renderer = gsk_cairo_renderer_new();
+    if (gsk_renderer_realize(renderer, gtk_native_get_surface(gtk_widget_get_native(widget)), NULL)) {
+        g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, NULL);
+        if (!texture || !gdk_texture_save_to_png(texture, m->picture))
+            fprintf(stderr, "measure: %s could not be written\n", m->picture);
+        gsk_renderer_unrealize(renderer);
+    }
+    g_object_unref(renderer);
     gsk_render_node_unref(node);
 }
 

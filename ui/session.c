@@ -33,8 +33,8 @@ static void litho_session_init(LithoSession *self)
 static void dispose(GObject *object)
 {
     LithoSession *self = LITHO_SESSION(object);
+    litho_session_numbers_clear(self); // before the result: that removes every source of ours
     litho_session_result_clear(self);
-    litho_session_numbers_clear(self);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     G_OBJECT_CLASS(litho_session_parent_class)->dispose(object);

@@ -188,8 +188,19 @@ void litho_window_open(LithoWindow *self, const char *const *paths)
     open_start(self, (const char *const *)absolute);
 }
 
+// With nothing in the flow the demo brings its filter: the noise is white, so what lies outside the
+// signal's band goes too.
 void litho_window_open_demo(LithoWindow *self)
 {
+    LithoSession *session = litho_window_session(self);
+    const LithoOperator *fx = litho_operator_find("fx");
+    if (fx && litho_flow_length(litho_session_flow(session)) == 0) {
+        g_autoptr(LithoFlow) flow = litho_flow_new();
+        LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, fx));
+        litho_param_parse(&fx->params, step->params, "outband", "mute", NULL);
+        litho_session_set_flow(session, flow, "demo");
+        litho_session_select(session, 0);
+    }
     open_start(self, NULL);
 }
 
