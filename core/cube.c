@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/backend.h"
 #include "core/error.h"
@@ -16,10 +17,19 @@ static guint64 next_serial(void)
     return __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
 }
 
-// Zeroed lazily by the system: pages of a large cube that nobody touches cost nothing.
+// Zeroed lazily by the system: pages of a large cube that nobody touches cost nothing. Large pages
+// where the system has them: a cube filled at memory speed would else spend most of its time on page
+// faults (356 MB are 87,000 small pages).
 static float *samples_new(gint64 count)
 {
-    return g_try_malloc0_n(MAX(count, 1), sizeof(float));
+    float *samples = g_try_malloc0_n(MAX(count, 1), sizeof(float));
+#ifdef MADV_HUGEPAGE
+    const gsize page = 2 << 20, bytes = (gsize)MAX(count, 1) * sizeof(float);
+    const gsize first = ((gsize)samples + page - 1) / page * page, end = (gsize)samples + bytes;
+    if (samples && end > first + page)
+        madvise((void *)first, (end - first) / page * page, MADV_HUGEPAGE); // a wish, not a need
+#endif
+    return samples;
 }
 
 static LithoCube *cube_new(const LithoGrid *grid, LithoBox held, GError **error)

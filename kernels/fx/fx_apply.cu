@@ -49,33 +49,45 @@ __device__ static inline bool there(const LithoFxGroup &g, int state)
            (state == LITHO_FX_OUTSIDE && g.edge == LITHO_FX_ZERO);
 }
 
-// Place `number` of the block centred at (il, xl) from the neighbours that are there, rescaled for
-// those that are not. FALSE: fewer than an eighth of them are.
+// What a prediction over some of the neighbours is multiplied by: sum |h| over that of those present.
+__device__ static float rescale(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
+                                int xl, int number)
+{
+    float all = 0, present = 0;
+    int n = 0;
+    for (int y = -g.half_il; y <= g.half_il; y++)
+        for (int x = -g.half_xl; x <= g.half_xl; x++, n++) {
+            const float magnitude = sqrtf(taps[n].x * taps[n].x + taps[n].y * taps[n].y);
+            if (n == number)
+                continue;
+            all += magnitude;
+            if (there(g, tile.state(il + y, xl + x)))
+                present += magnitude;
+        }
+    return 8 * present <= all ? 8.0f : all / present;
+}
+
+// Place `number` of the block centred at (il, xl) from the neighbours that are there. FALSE: fewer than
+// an eighth of them are.
 __device__ static bool predict(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
                                int xl, int number, float2 *out)
 {
     float2 sum = make_float2(0, 0);
-    float all = 0, present = 0;
     int found = 0, n = 0;
     for (int y = -g.half_il; y <= g.half_il; y++)
+#pragma unroll 4
         for (int x = -g.half_xl; x <= g.half_xl; x++, n++) {
-            if (n == number)
+            if (n == number || !there(g, tile.state(il + y, xl + x)))
                 continue;
-            const float2 h = taps[n];
-            const float magnitude = sqrtf(h.x * h.x + h.y * h.y);
-            all += magnitude;
-            if (!there(g, tile.state(il + y, xl + x)))
-                continue;
-            const float2 d = tile.value(il + y, xl + x);
+            const float2 h = taps[n], d = tile.value(il + y, xl + x);
             sum.x = fmaf(h.x, d.x, sum.x);
             sum.x = fmaf(-h.y, d.y, sum.x);
             sum.y = fmaf(h.x, d.y, sum.y);
             sum.y = fmaf(h.y, d.x, sum.y);
-            present += magnitude;
             found++;
         }
-    if (found < g.size - 1) {
-        const float ratio = 8 * present <= all ? 8.0f : all / present;
+    if (found < g.size - 1 && 8 * found >= g.size - 1) {
+        const float ratio = rescale(g, tile, taps, il, xl, number);
         sum.x *= ratio;
         sum.y *= ratio;
     }
@@ -329,21 +341,42 @@ __global__ void open_kernel(LithoFxGroup g)
     }
 }
 
-__global__ void guess_kernel(LithoFxGroup g, int pass)
+// Few traces of a box are absent: the block lists them before it predicts them, so that its threads
+// have one each instead of waiting for a neighbour that has.
+__global__ void __launch_bounds__(FILL_THREADS) guess_kernel(LithoFxGroup g, int pass)
 {
+    __shared__ int list[FILL_THREADS], counts[FILL_THREADS / 32];
     const LithoFxSpot s = g.spots[blockIdx.x];
-    const int bin = blockIdx.y, n = g.tile_il * g.tile_xl;
+    const int bin = blockIdx.y, n = g.tile_il * g.tile_xl, lane = threadIdx.x % 32;
     const long long at = tile_at(g, s, bin), state_at = (long long)s.tile * n;
     const float2 *taps = taps_of(g, s, bin);
     const bool good = g.good[system_of(g, blockIdx.x, bin)] != 0;
     const Tile tile = everything(g, s, bin, pass);
     const int il0 = max(s.il0 - g.half_il, 0), il1 = min(s.il0 + s.n_il + g.half_il, g.n_il);
     const int xl0 = max(s.xl0 - g.half_xl, 0), xl1 = min(s.xl0 + s.n_xl + g.half_xl, g.n_xl);
-    for (int k = threadIdx.x; k < (il1 - il0) * (xl1 - xl0); k += FILL_THREADS) {
-        const int il = il0 + k / (xl1 - xl0), xl = xl0 + k % (xl1 - xl0);
-        const int state = tile.state(il, xl);
-        if (state != LITHO_FX_ABSENT && state != LITHO_FX_FILLED)
+    for (int from = 0; from < (il1 - il0) * (xl1 - xl0); from += FILL_THREADS) {
+        const int k = from + threadIdx.x;
+        const int state = k < (il1 - il0) * (xl1 - xl0)
+                              ? tile.state(il0 + k / (xl1 - xl0), xl0 + k % (xl1 - xl0))
+                              : LITHO_FX_OUTSIDE;
+        const bool mine = state == LITHO_FX_ABSENT || state == LITHO_FX_FILLED;
+        const unsigned ballot = __ballot_sync(0xffffffffu, mine);
+        __syncthreads(); // the last list has been used
+        if (lane == 0)
+            counts[threadIdx.x / 32] = __popc(ballot);
+        __syncthreads();
+        int before = 0, found = 0;
+        for (int w = 0; w < FILL_THREADS / 32; w++) {
+            before += w < (int)threadIdx.x / 32 ? counts[w] : 0;
+            found += counts[w];
+        }
+        if (mine)
+            list[before + __popc(ballot & ((1u << lane) - 1))] = k;
+        __syncthreads();
+        if ((int)threadIdx.x >= found)
             continue;
+        const int il = il0 + list[threadIdx.x] / (xl1 - xl0);
+        const int xl = xl0 + list[threadIdx.x] % (xl1 - xl0);
         int c_il, c_xl, number;
         const float2 *h = filter_at(g, s, taps, il, xl, &c_il, &c_xl, &number);
         float2 prediction;
@@ -353,7 +386,7 @@ __global__ void guess_kernel(LithoFxGroup g, int pass)
         const int to = (il - tile.il0) * g.tile_xl + xl - tile.xl0;
         ((float2 *)g.tiles[1 - pass % 2])[at + to] = done ? prediction : tile.value(il, xl);
         if (bin == 0)
-            g.states[1 - pass % 2][state_at + to] = done ? LITHO_FX_FILLED : state;
+            g.states[1 - pass % 2][state_at + to] = done ? LITHO_FX_FILLED : tile.state(il, xl);
     }
 }
 

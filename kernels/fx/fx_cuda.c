@@ -14,7 +14,7 @@ static void destroy(gpointer data)
 {
     FxPlan *p = data;
     LithoCudaArray *const arrays[] = {
-        &p->live,  &p->starts, &p->absent, &p->padded,   &p->transformed, &p->present,
+        &p->live,  &p->starts, &p->absent, &p->weights, &p->padded,   &p->transformed, &p->present,
         &p->spectra, &p->blended, &p->spots, &p->matrix, &p->taps,        &p->good,
         &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1], &p->filtered, &p->counters,
         &p->sums, &p->filled};
@@ -35,19 +35,38 @@ static void destroy(gpointer data)
 static gboolean make_transforms(FxPlan *p, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(p->context);
-    if (p->nfft < 2)
-        return litho_cuda_reserve(p->context, &p->padded, (gsize)p->batch * sizeof(float), error);
-    p->have_forward = LITHO_CUFFT(cufftPlan1d(&p->forward, p->nfft, CUFFT_R2C, p->batch), error);
-    p->have_inverse = p->have_forward &&
-                      LITHO_CUFFT(cufftPlan1d(&p->inverse, p->nfft, CUFFT_C2R, p->batch), error);
+    p->own = litho_fx_own_length(p->nfft);
+    if (p->own)
+        return TRUE;
     const gsize real = (gsize)p->batch * p->nfft * sizeof(float);
     const gsize complex = (gsize)p->batch * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
     // Batches are always whole: what a small job leaves unused must at least be numbers.
+    if (!litho_cuda_reserve(p->context, &p->padded, real, error) ||
+        !litho_cuda_reserve(p->context, &p->transformed, complex, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(p->padded.data, 0, real, stream), error))
+        return FALSE;
+    if (p->nfft < 2) // one sample has no spectrum to filter
+        return TRUE;
+    p->have_forward = LITHO_CUFFT(cufftPlan1d(&p->forward, p->nfft, CUFFT_R2C, p->batch), error);
+    p->have_inverse = p->have_forward &&
+                      LITHO_CUFFT(cufftPlan1d(&p->inverse, p->nfft, CUFFT_C2R, p->batch), error);
     return p->have_inverse && LITHO_CUFFT(cufftSetStream(p->forward, stream), error) &&
-           LITHO_CUFFT(cufftSetStream(p->inverse, stream), error) &&
-           litho_cuda_reserve(p->context, &p->padded, real, error) &&
-           litho_cuda_reserve(p->context, &p->transformed, complex, error) &&
-           LITHO_CUDA(cudaMemsetAsync(p->padded.data, 0, real, stream), error);
+           LITHO_CUFFT(cufftSetStream(p->inverse, stream), error);
+}
+
+static gboolean upload_weights(FxPlan *p, LithoFxAxis axis, GError **error)
+{
+    const gsize n = (gsize)axis.count * axis.length;
+    g_autofree float *weights = g_new(float, n);
+    for (int k = 0; k < axis.count; k++)
+        for (int t = 0; t < axis.length; t++)
+            weights[(gsize)k * axis.length + t] =
+                litho_fx_weight(axis, k, litho_fx_start(axis, k) + t);
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    return litho_cuda_reserve(p->context, &p->weights, n * sizeof(float), error) &&
+           LITHO_CUDA(cudaMemcpyAsync(p->weights.data, weights, n * sizeof(float),
+                                      cudaMemcpyHostToDevice, stream), error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
@@ -65,7 +84,8 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
         LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit,
                                           cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
                    error) &&
-        make_transforms(p, error))
+        make_transforms(p, error) &&
+        upload_weights(p, litho_fx_grid_geometry(in, params).axis[2], error))
         return p;
     destroy(p);
     return NULL;

@@ -18,10 +18,11 @@ typedef struct FxPlan {
     LithoGrid grid;
     LithoCudaContext *context;
     int nfft, batch; // transforms of `nfft` a call
+    gboolean own;    // the length is one that fx_fft.cu transforms; else cuFFT does
     cufftHandle forward, inverse;
     gboolean have_forward, have_inverse;
     int shared_limit; // bytes of shared memory a block may take
-    LithoCudaArray live, starts, absent, padded, transformed;
+    LithoCudaArray live, starts, absent, weights, padded, transformed;
     LithoCudaArray present; // [time window][trace of the input]
     LithoCudaArray spectra; // [time window][bin][trace of the input]
     LithoCudaArray blended; // [trace of the region][nfft / 2 + 1], one time window
@@ -83,6 +84,8 @@ int fx_windows_at_once(const FxJob *job);
 LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins);
 // Filtered bins [bin, bin + bins) of time window first + k; after the last bin back to time.
 gboolean fx_inverse(FxJob *job, int k, int bin, int bins, GError **error);
+// Whether the inverse can read the filtered windows itself, without `blended`.
+gboolean fx_blends_itself(const FxJob *job, int bins);
 
 // fx_cuda_filter.c. Design, application and inverse of the part's time windows.
 gboolean fx_filter(FxJob *job, GError **error);

@@ -21,8 +21,7 @@ static gint64 size_of(const FxGroup *group)
 
 static gint64 matrix_pitch(const FxGroup *group)
 {
-    const gint64 size = size_of(group);
-    return (size * (size + 1) / 2 + 3) / 4 * 4;
+    return litho_fx_packed_size(litho_fx_round4((int)size_of(group)));
 }
 
 static gint64 tile_area(const FxJob *job, const FxGroup *group)
@@ -247,7 +246,9 @@ static gboolean filter_memory(FxJob *job, GError **error)
     FxPlan *p = job->p;
     const gint64 traces = fx_region_traces(job);
     const gint64 rounded = (traces + p->batch - 1) / p->batch * p->batch;
-    const gsize blended = (gsize)rounded * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
+    const gsize blended = fx_blends_itself(job, MIN(job->chunk_bins, p->bins))
+                              ? 1
+                              : (gsize)rounded * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
     const gsize filtered = (gsize)fx_windows(job) * MIN(job->chunk_bins, MAX(p->bins, 1)) *
                            fx_out_pitch(job) * sizeof(LithoFxComplex);
     const gboolean fresh = p->blended.bytes < blended;

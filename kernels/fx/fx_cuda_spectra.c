@@ -14,22 +14,34 @@ typedef struct Forward {
     gint64 done;        // traces
 } Forward;
 
+// Traces of the frame, time windows [k, k + frame->windows), through cuFFT.
+static gboolean forward_batch(const FxPlan *p, const LithoFxFrame *frame, int k, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    return LITHO_CUDA(litho_fx_pad(frame, p->padded.data,
+                                   (guchar *)p->present.data + k * frame->traces,
+                                   (int *)p->absent.data + k, stream), error) &&
+           (p->bins == 0 ||
+            (LITHO_CUFFT(cufftExecR2C(p->forward, p->padded.data, p->transformed.data), error) &&
+             LITHO_CUDA(litho_fx_transpose(frame, p->transformed.data, p->bin, p->bins,
+                                           (LithoFxComplex *)p->spectra.data +
+                                               (gint64)k * p->bins * frame->traces,
+                                           stream), error)));
+}
+
 static gboolean forward_frame(const Forward *f, LithoFxFrame *frame, GError **error)
 {
-    FxPlan *p = f->job->p;
-    cudaStream_t stream = litho_cuda_stream(p->context);
-    const gint64 traces = frame->traces;
+    const FxPlan *p = f->job->p;
+    frame->windows = f->windows;
+    frame->start = p->starts.data;
+    if (p->own)
+        return LITHO_CUDA(litho_fx_forward(frame, p->bin, p->bins, p->spectra.data,
+                                           p->present.data, p->absent.data,
+                                           litho_cuda_stream(p->context)), error);
     for (int k = 0; k < f->windows; k += frame->windows) {
         frame->windows = MIN(p->batch, f->windows - k);
         frame->start = (const int *)p->starts.data + k;
-        guchar *present = (guchar *)p->present.data + k * traces;
-        LithoFxComplex *spectra = (LithoFxComplex *)p->spectra.data + (gint64)k * p->bins * traces;
-        if (!LITHO_CUDA(litho_fx_pad(frame, p->padded.data, present, (int *)p->absent.data + k,
-                                     stream), error) ||
-            (p->bins > 0 &&
-             (!LITHO_CUFFT(cufftExecR2C(p->forward, p->padded.data, p->transformed.data), error) ||
-              !LITHO_CUDA(litho_fx_transpose(frame, p->transformed.data, p->bin, p->bins, spectra,
-                                             stream), error))))
+        if (!forward_batch(p, frame, k, error))
             return FALSE;
     }
     return TRUE;
@@ -49,12 +61,11 @@ static gboolean arrived(const float *samples, gint64 ready, gpointer data, GErro
         .nfft = p->nfft,
     };
     const gint64 whole = ready / job->in_samples;
-    const gint64 step = MAX(p->batch / f->windows, 1);
+    const gint64 step = p->own ? 1 << 24 : MAX(p->batch / f->windows, 1);
     job->in = samples;
     for (; f->done < whole; f->done += frame.count) {
         frame.first = f->done;
         frame.count = (int)MIN(step, whole - f->done);
-        frame.windows = MIN(f->windows, p->batch);
         if (!forward_frame(f, &frame, error))
             return FALSE;
     }
@@ -200,7 +211,6 @@ LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
         .out = p->filtered.data,
         .out_pitch = fx_out_pitch(job),
         .bins = bins,
-        .bins_all = p->bins,
         .bin_first = p->bin + bin,
         .nfft = p->nfft,
         .in = job->in,
@@ -210,6 +220,8 @@ LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
         .present = (const guchar *)p->present.data +
                    (job->first + k - p->first) * fx_held_traces(job),
         .window = job->first + k,
+        .weights = (const float *)p->weights.data +
+                   (gint64)(job->first + k) * job->g.axis[2].length,
         .mute = job->params->outband == LITHO_FX_MUTE,
         .fill_dead = job->params->fill_dead,
         .clear = bin == 0,
@@ -226,31 +238,51 @@ static void mark_inverse(FxJob *job)
                     2.5 * traces * p->nfft * log2(MAX(p->nfft, 2)));
 }
 
+gboolean fx_blends_itself(const FxJob *job, int bins)
+{
+    return job->p->own && bins == job->p->bins && litho_fx_can_blend(job->g.axis[0]) &&
+           litho_fx_can_blend(job->g.axis[1]);
+}
+
+// Blended spectra of back->count traces to time, through cuFFT.
+static gboolean inverse_batch(const FxJob *job, const LithoFxBack *back, GError **error)
+{
+    const FxPlan *p = job->p;
+    cufftComplex *from = (cufftComplex *)p->blended.data + back->first * (p->nfft / 2 + 1);
+    return (p->bins == 0 || LITHO_CUFFT(cufftExecC2R(p->inverse, from, p->padded.data), error)) &&
+           LITHO_CUDA(litho_fx_blend_time(back, p->padded.data, job->out,
+                                          litho_cuda_stream(p->context)), error);
+}
+
 // Blends a chunk of bins; after the last one, back to time.
 gboolean fx_inverse(FxJob *job, int k, int bin, int bins, GError **error)
 {
     FxPlan *p = job->p;
     cudaStream_t stream = litho_cuda_stream(p->context);
-    const gint64 traces = fx_region_traces(job);
+    const gint64 traces = fx_region_traces(job), step = p->own ? 1 << 24 : p->batch;
     const gboolean last = bin + bins >= p->bins;
     LithoFxBack back = fx_back(job, k, bin, bins);
-    LithoFxComplex *blended = p->blended.data;
     if (last)
         mark_inverse(job);
-    for (gint64 first = 0; first < traces; first += p->batch) {
+    for (gint64 first = 0; first < traces; first += step) {
         back.first = first;
-        back.count = (int)MIN(p->batch, traces - first);
-        if (!LITHO_CUDA(litho_fx_blend_bins(&back, blended, stream), error))
-            return FALSE;
-        if (!last)
+        back.count = (int)MIN(step, traces - first);
+        if (fx_blends_itself(job, bins)) {
+            if (!LITHO_CUDA(litho_fx_inverse(&back, NULL, job->out, stream), error))
+                return FALSE;
             continue;
-        if ((p->bins > 0 &&
-             !LITHO_CUFFT(cufftExecC2R(p->inverse,
-                                       (cufftComplex *)blended + first * (p->nfft / 2 + 1),
-                                       p->padded.data), error)) ||
-            !LITHO_CUDA(litho_fx_blend_time(&back, p->padded.data, job->out, stream), error))
+        }
+        if (!LITHO_CUDA(litho_fx_blend_bins(&back, p->blended.data, stream), error))
             return FALSE;
+        if (last && p->own) {
+            LithoFxBack all = back;
+            all.bin_first = p->bin;
+            all.bins = p->bins;
+            if (!LITHO_CUDA(litho_fx_inverse(&all, p->blended.data, job->out, stream), error))
+                return FALSE;
+        } else if (last && !inverse_batch(job, &back, error)) {
+            return FALSE;
+        }
     }
     return TRUE;
 }
-

@@ -54,3 +54,10 @@ __device__ static inline void triangle(int t, int *row, int *column)
     *row = r;
     *column = t - r * (r + 1) / 2;
 }
+
+// Where sample 0 of a trace lies in the result.
+__device__ static inline long long result_at(const LithoFxBack &b, int il, int xl)
+{
+    return ((long long)(il - b.out_held.il0) * b.out_held.n_xl + xl - b.out_held.xl0) *
+               b.out_samples - b.out_t0;
+}

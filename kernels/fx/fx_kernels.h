@@ -56,7 +56,7 @@ typedef struct LithoFxGroup {
     unsigned char *states[2];
     int tile_il, tile_xl;
 
-    float *matrix;                          // [spot][bin][matrix_pitch]: lower triangle by columns
+    float *matrix;                          // [spot][bin][matrix_pitch], litho_fx_packed()
     int matrix_pitch;
     LithoFxComplex *taps;                   // [bin][slot][size]
     unsigned char *good;                    // [spot][bin]: 1 = has a filter
@@ -104,7 +104,7 @@ typedef struct LithoFxBack {
     LithoFxHeld out_held;                   // what the result covers
     int out_t0, out_samples;
     const LithoFxComplex *out;              // as in LithoFxGroup
-    int out_pitch, bins, bins_all;          // bins of this chunk, of the band
+    int out_pitch, bins;                    // bins of this chunk
     int bin_first;                          // of this chunk in the FFT
     int nfft;
     long long first;
@@ -115,6 +115,7 @@ typedef struct LithoFxBack {
     int in_t0, in_samples;
     const unsigned char *present;           // of this time window, [in_held]
     int window;                             // time window
+    const float *weights;                   // of this time window, [time.length]: blending
     int mute, fill_dead, clear;
 } LithoFxBack;
 
@@ -129,6 +130,20 @@ int litho_fx_blend_time(const LithoFxBack *back, const float *samples, float *re
 // output, over live traces; filled[trace to make] = 1 where anything is not zero.
 int litho_fx_weigh(const LithoFxBack *back, const unsigned char *live, const float *result, int blocks,
                    double *sums, unsigned char *filled, cudaStream_t stream);
+
+// --- fx_fft.cu ----------------------------------------------------------------------------------
+
+// 1 when the two functions below know this length: powers of two from 64 to 1024.
+int litho_fx_own_length(int nfft);
+// 1 when they can blend windows that overlap like these (at most eight deep).
+int litho_fx_can_blend(LithoFxAxis axis);
+// pad, transform and transpose in one.
+int litho_fx_forward(const LithoFxFrame *frame, int bin_first, int bins, LithoFxComplex *spectra,
+                     unsigned char *present, int *absent, cudaStream_t stream);
+// blend_bins (when `blended` is NULL and back->bins are all bins of the band), transform and
+// blend_time in one. The samples do not depend on who blended.
+int litho_fx_inverse(const LithoFxBack *back, const LithoFxComplex *blended, float *result,
+                     cudaStream_t stream);
 
 // --- fx_matrix.cu -------------------------------------------------------------------------------
 
@@ -154,8 +169,26 @@ int litho_fx_apply(const LithoFxGroup *group, int pass, cudaStream_t stream);
 }
 #endif
 
-// Element (row, column), row >= column, of a lower triangle stored by columns.
-LITHO_FX_FN int litho_fx_packed(int size, int row, int column)
+// Lower triangles of a size rounded up to multiples of four, in block columns of four, the rows above
+// the diagonal tile left out: four rows are one 16-byte access, and shared memory holds the same bytes
+// as device memory. Place of (row, column), row >= column; litho_fx_packed_size() floats in all.
+LITHO_FX_FN int litho_fx_round4(int size)
 {
-    return column * (2 * size - column - 1) / 2 + row;
+    return (size + 3) / 4 * 4;
+}
+
+LITHO_FX_FN int litho_fx_block(int rounded, int block)
+{
+    return 4 * (rounded * block - 2 * block * (block - 1));
+}
+
+LITHO_FX_FN int litho_fx_packed(int rounded, int row, int column)
+{
+    int block = column / 4;
+    return litho_fx_block(rounded, block) + column % 4 * (rounded - 4 * block) + row - 4 * block;
+}
+
+LITHO_FX_FN int litho_fx_packed_size(int rounded)
+{
+    return litho_fx_block(rounded, rounded / 4);
 }

@@ -10,7 +10,7 @@
 // never subtracted. 2.0e5 multiply-adds and 5e4 additions a system, 5.4 kB read, 4.9 kB written.
 #include "kernels/fx/fx_device.cuh"
 
-enum { THREADS = 160, BATCH = 8, MAX_SIZE = (2 * LITHO_FX_MAX_HALF + 1) * (2 * LITHO_FX_MAX_HALF + 1) };
+enum { THREADS = 160, BATCH = 8, BINS = 4 };
 
 __device__ static inline float2 operator+(float2 a, float2 b)
 {
@@ -27,9 +27,10 @@ __device__ static inline float2 correlate(float2 sum, float2 a, float2 b)
     return sum;
 }
 
-__device__ static inline int packed_rows(int a, int b) // a <= b
+// Covariances of blocks of `size` traces, a <= b, lie by lag: (a, b) at lag_at(size, b - a) + a.
+__device__ static inline int lag_at(int size, int lag)
 {
-    return b * (b + 1) / 2 + a;
+    return lag * size - lag * (lag - 1) / 2;
 }
 
 // --- shared pieces ------------------------------------------------------------------------------
@@ -55,98 +56,168 @@ __device__ static inline float scale_for(float largest)
                             : 0.0f;
 }
 
-// From covariances cov[packed_rows(a, b)] to the real matrix in the unknowns u_1, v_1, ..., e.
-__device__ static float2 both_ways(const float2 *cov, int size, int a, int b)
+// C(a, b) + conj C(-a, -b), forward plus backward: entries a and size - 1 - b of a lag.
+__device__ static inline float2 both_ways(const float2 *cov, int a, int mirrored)
 {
-    float2 f = cov[packed_rows(a, b)], r = cov[packed_rows(size - 1 - b, size - 1 - a)];
+    const float2 f = cov[a], r = cov[mirrored];
     return make_float2(f.x + r.x, f.y + r.y);
 }
 
-__device__ static void assemble(const float2 *cov, int size, float *matrix)
+__device__ static void clear(float *matrix, int rounded)
 {
-    const int c = size / 2;
-    for (int t = threadIdx.x; t < c * (c + 1) / 2; t += blockDim.x) {
-        int q, p;
-        triangle(t, &q, &p);
-        const float2 near = both_ways(cov, size, c + p + 1, c + q + 1);
-        const float2 far = both_ways(cov, size, c - q - 1, c + p + 1);
-        matrix[litho_fx_packed(size, 2 * q, 2 * p)] = 0.5f * (near.x + far.x);
-        matrix[litho_fx_packed(size, 2 * q + 1, 2 * p + 1)] = 0.5f * (near.x - far.x);
-        matrix[litho_fx_packed(size, 2 * q + 1, 2 * p)] = -0.5f * (near.y + far.y);
+    for (int k = threadIdx.x; k < litho_fx_packed_size(rounded) / 4; k += THREADS)
+        ((float4 *)matrix)[k] = make_float4(0, 0, 0, 0);
+    __syncthreads();
+}
+
+// From covariances to the real matrix in the unknowns u_1, v_1, ..., e. Pairs p <= q are walked two
+// rows at a time, a long one and a short one, which together have c + 1 entries. SIZE 0: `any_size`.
+template <int SIZE>
+__device__ static void assemble(const float2 *cov, int any_size, float *matrix)
+{
+    const int size = SIZE ? SIZE : any_size, c = size / 2, rounded = litho_fx_round4(size);
+    clear(matrix, rounded);
+    for (int t = threadIdx.x; t < (c + 1) / 2 * (c + 1); t += THREADS) {
+        const int r = t / (c + 1), column = t % (c + 1);
+        const int q = column < c - r ? c - 1 - r : r, p = column < c - r ? column : column - c + r;
+        if (column >= c - r && c - 1 - r == r)
+            continue; // the middle row of an odd number is there once
+        const float2 *lag = cov + lag_at(size, q - p);
+        const float2 near = both_ways(lag, c + p + 1, c - q - 1);
+        lag = cov + lag_at(size, p + q + 2);
+        const float2 far = both_ways(lag, c - q - 1, c - p - 1);
+        float *at = matrix + litho_fx_packed(rounded, 2 * q, 2 * p); // u_q, u_p
+        const int next = rounded - 2 * p / 4 * 4;                    // to the next column
+        at[0] = 0.5f * (near.x + far.x);
+        at[1] = -0.5f * (near.y + far.y);
+        at[next + 1] = 0.5f * (near.x - far.x);
         if (p < q)
-            matrix[litho_fx_packed(size, 2 * q, 2 * p + 1)] = 0.5f * (near.y - far.y);
+            at[next] = 0.5f * (near.y - far.y);
     }
-    for (int q = threadIdx.x; q < c; q += blockDim.x) {
-        const float2 d = both_ways(cov, size, c, c + q + 1);
-        matrix[litho_fx_packed(size, size - 1, 2 * q)] = 0.70710678f * d.x;
-        matrix[litho_fx_packed(size, size - 1, 2 * q + 1)] = -0.70710678f * d.y;
+    for (int q = threadIdx.x; q < c; q += THREADS) {
+        const float2 d = both_ways(cov + lag_at(size, q + 1), c, c - q - 1);
+        matrix[litho_fx_packed(rounded, size - 1, 2 * q)] = 0.70710678f * d.x;
+        matrix[litho_fx_packed(rounded, size - 1, 2 * q + 1)] = -0.70710678f * d.y;
     }
     if (threadIdx.x == 0)
-        matrix[litho_fx_packed(size, size - 1, size - 1)] = cov[packed_rows(c, c)].x;
+        matrix[litho_fx_packed(rounded, size - 1, size - 1)] = cov[c].x;
+}
+
+// Design points [from, from + THREADS) that are present or not, in order; how many.
+__device__ static int list_points(const LithoFxGroup &g, const LithoFxSpot &s, int from, bool live,
+                                  int *list, int *counts)
+{
+    const int n_xl = s.c_xl1 - s.c_xl0, n = (s.c_il1 - s.c_il0) * n_xl;
+    const int point = from + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const bool mine = point < n &&
+                      present_at(g, s.c_il0 + point / n_xl, s.c_xl0 + point % n_xl) == live;
+    const unsigned ballot = __ballot_sync(0xffffffffu, mine);
+    __syncthreads(); // the list of the last round has been used
+    if (lane == 0)
+        counts[warp] = __popc(ballot);
+    __syncthreads();
+    int before = 0, all = 0;
+    for (int w = 0; w < THREADS / 32; w++) {
+        before += w < warp ? counts[w] : 0;
+        all += counts[w];
+    }
+    if (mine)
+        list[before + __popc(ballot & ((1u << lane) - 1))] = point;
+    __syncthreads();
+    return all;
+}
+
+// The equation of one design point: real and imaginary row of `rounded` numbers.
+__device__ static void equation(const LithoFxGroup &g, const LithoFxSpot &s, Source source,
+                                float scale, int point, int q, float *re, float *im)
+{
+    const int n_xl = s.c_xl1 - s.c_xl0, c = g.size / 2, width = 2 * g.half_xl + 1;
+    const int il = s.c_il0 + point / n_xl, xl = s.c_xl0 + point % n_xl;
+    if (q == 0) {
+        const float2 e = source(il, xl);
+        re[g.size - 1] = scale * e.x;
+        im[g.size - 1] = scale * e.y;
+        return;
+    }
+    const int d_il = (c + q) / width - g.half_il, d_xl = (c + q) % width - g.half_xl;
+    const float2 a = source(il + d_il, xl + d_xl), b = source(il - d_il, xl - d_xl);
+    const float r = 0.70710678f * scale;
+    re[2 * q - 2] = r * (a.x + b.x);
+    im[2 * q - 2] = r * (a.y + b.y);
+    re[2 * q - 1] = -r * (a.y - b.y);
+    im[2 * q - 1] = r * (a.x - b.x);
+}
+
+// matrix += sign * rows^T rows by tiles of 4 x 4 in registers.
+__device__ static void add_rows(const float *rows, int n, int rounded, float sign, float *matrix)
+{
+    const int blocks = rounded / 4;
+    for (int t = threadIdx.x; t < blocks * (blocks + 1) / 2; t += THREADS) {
+        int i, j;
+        triangle(t, &i, &j);
+        float sum[4][4] = {};
+        for (int k = 0; k < n; k++) {
+            const float4 a = *(const float4 *)(rows + k * rounded + 4 * i);
+            const float4 b = *(const float4 *)(rows + k * rounded + 4 * j);
+            const float x[4] = {a.x, a.y, a.z, a.w}, y[4] = {b.x, b.y, b.z, b.w};
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+#pragma unroll
+                for (int r = 0; r < 4; r++)
+                    sum[c][r] = fmaf(x[r], y[c], sum[c][r]);
+        }
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            float4 *to = (float4 *)(matrix + litho_fx_packed(rounded, 4 * i, 4 * j + c));
+            float4 v = *to;
+            v.x += sign * sum[c][0];
+            v.y += sign * sum[c][1];
+            v.z += sign * sum[c][2];
+            v.w += sign * sum[c][3];
+            *to = v;
+        }
+    }
+}
+
+// Scratch of add_equations: rows, then a list of points, then one count a warp.
+__host__ __device__ static inline int equations_floats(int rounded)
+{
+    return 2 * BATCH * rounded + THREADS + THREADS / 32;
 }
 
 // Adds `sign` times the equations of the design points that are present or not, BATCH at a time.
-// `rows`: 2 * BATCH * size floats; `centres`: BATCH + 1 ints.
 __device__ static void add_equations(const LithoFxGroup &g, const LithoFxSpot &s, Source source,
-                                     float scale, bool live, float sign, float *matrix, float *rows,
-                                     int *centres)
+                                     float scale, bool live, float sign, float *matrix,
+                                     float *scratch)
 {
-    const int n_xl = s.c_xl1 - s.c_xl0, n = (s.c_il1 - s.c_il0) * n_xl;
-    const int size = g.size, c = size / 2, width = 2 * g.half_xl + 1;
-    int next = 0;
-    while (next < n) {
-        __syncthreads();
-        if (threadIdx.x == 0) { // few points, and every thread needs the same ones
-            int found = 0;
-            while (next < n && found < BATCH) {
-                if (present_at(g, s.c_il0 + next / n_xl, s.c_xl0 + next % n_xl) == live)
-                    centres[1 + found++] = next;
-                next++;
+    const int n = (s.c_il1 - s.c_il0) * (s.c_xl1 - s.c_xl0), c = g.size / 2;
+    const int rounded = litho_fx_round4(g.size);
+    float *rows = scratch;
+    int *list = (int *)(rows + 2 * BATCH * rounded), *counts = list + THREADS;
+    for (int k = threadIdx.x; k < 2 * BATCH * rounded; k += THREADS)
+        rows[k] = 0; // what rounding up adds stays zero
+    for (int from = 0; from < n; from += THREADS) {
+        const int found = list_points(g, s, from, live, list, counts);
+        for (int at = 0; at < found; at += BATCH) {
+            const int batch = min(found - at, BATCH);
+            for (int k = threadIdx.x; k < batch * (c + 1); k += THREADS) {
+                const int point = k / (c + 1);
+                float *re = rows + 2 * point * rounded;
+                equation(g, s, source, scale, list[at + point], k % (c + 1), re, re + rounded);
             }
-            centres[0] = found;
-            centres[BATCH + 1] = next;
-        }
-        __syncthreads();
-        const int found = centres[0];
-        next = centres[BATCH + 1];
-        for (int k = threadIdx.x; k < found * (c + 1); k += blockDim.x) {
-            const int point = k / (c + 1), q = k % (c + 1);
-            const int il = s.c_il0 + centres[1 + point] / n_xl;
-            const int xl = s.c_xl0 + centres[1 + point] % n_xl;
-            float *re = rows + 2 * point * size, *im = re + size;
-            if (q == 0) {
-                const float2 e = source(il, xl);
-                re[size - 1] = scale * e.x;
-                im[size - 1] = scale * e.y;
-                continue;
-            }
-            const int d_il = (c + q) / width - g.half_il, d_xl = (c + q) % width - g.half_xl;
-            const float2 a = source(il + d_il, xl + d_xl), b = source(il - d_il, xl - d_xl);
-            const float r = 0.70710678f * scale;
-            re[2 * q - 2] = r * (a.x + b.x);
-            im[2 * q - 2] = r * (a.y + b.y);
-            re[2 * q - 1] = -r * (a.y - b.y);
-            im[2 * q - 1] = r * (a.x - b.x);
-        }
-        __syncthreads();
-        for (int t = threadIdx.x; t < size * (size + 1) / 2; t += blockDim.x) {
-            int i, j;
-            triangle(t, &i, &j);
-            float sum = 0;
-            for (int k = 0; k < 2 * found; k++)
-                sum = fmaf(rows[k * size + i], rows[k * size + j], sum);
-            matrix[litho_fx_packed(size, i, j)] += sign * sum;
+            __syncthreads();
+            add_rows(rows, 2 * batch, rounded, sign, matrix);
+            __syncthreads();
         }
     }
-    __syncthreads();
 }
 
 __device__ static void store(const LithoFxGroup &g, int spot, int bin, const float *matrix)
 {
     float *out = g.matrix + system_of(g, spot, bin) * g.matrix_pitch;
-    const int n = g.size * (g.size + 1) / 2;
+    const int n = litho_fx_packed_size(litho_fx_round4(g.size)) / 4;
     for (int k = threadIdx.x; k < n; k += blockDim.x)
-        out[k] = matrix[k];
+        ((float4 *)out)[k] = ((const float4 *)matrix)[k];
 }
 
 // --- box sums -----------------------------------------------------------------------------------
@@ -228,104 +299,158 @@ __device__ static void column_sums(const float2 *tile, int width, int n, int x, 
     }
 }
 
-// Sums of one inline lag and shift along the crossline, for all shifts there.
-template <int H>
-__device__ static void row_sums(const float2 *sums, int n, int lag, int l, int j, float2 *cov)
+// Sums of one inline lag and shift along the crossline, for all `m` shifts there: to cov[0 .. m - 1].
+__device__ static void row_sums(const float2 *sums, int n, int m, float2 *cov)
 {
-    constexpr int M = 2 * H, W = 2 * H + 1;
-    const int m = W - abs(lag), first = lag < 0 ? -lag : 0;
     float2 core = make_float2(0, 0), run = make_float2(0, 0);
+#pragma unroll 4
     for (int k = m - 1; k < n; k++)
         core = core + sums[k];
-    const int a0 = j * W + first, step = l * W + lag;
-    for (int s = m - 1; s >= 0; s--) {
-        if (s < m - 1)
-            run = run + sums[s];
-        cov[packed_rows(a0 + s, a0 + s + step)] = core + run;
+    cov[m - 1] = core;
+    for (int s = m - 2; s >= 0; s--) {
+        run = run + sums[s];
+        cov[s] = core + run;
     }
     run = make_float2(0, 0);
     for (int s = 1; s < m; s++) {
         run = run + sums[n + s - 1];
-        float2 *at = &cov[packed_rows(a0 + s, a0 + s + step)];
-        *at = *at + run;
+        cov[s] = cov[s] + run;
     }
-    (void)M;
 }
 
-// Shared memory of box_kernel, in the order of its layout.
+// Shared memory of box_kernel, in the order of its layout; all but `pitch` in bytes.
 struct BoxLayout {
-    int tile, cov, sums, pitch; // bytes of the first three; columns a round holds
+    int tile, cov, sums, columns;
+    int pitch; // columns a round has room for
 };
+
+// What the blocks of box_kernel look up instead of working it out for every system.
+template <int H>
+struct BoxTables {
+    int from[4 * H + 2];                           // first column of each crossline lag, and the end
+    unsigned char shape[(2 * H + 1) * (2 * H + 2)]; // inline lag and shift of each sum of a column
+    float most[THREADS / 32];
+};
+
+template <int H>
+__device__ static void fill_tables(BoxTables<H> *tables, unsigned short *columns, int width)
+{
+    constexpr int M = 2 * H;
+    int from = 0;
+    for (int k = 0; k <= 2 * M; k++) {
+        const int n = width - abs(lag_number(k));
+        if (threadIdx.x == 0)
+            tables->from[k] = from;
+        for (int x = threadIdx.x; x < n; x += THREADS)
+            columns[from + x] = (unsigned short)k;
+        from += n;
+    }
+    if (threadIdx.x == 0) {
+        tables->from[2 * M + 1] = from;
+        for (int l = 0, at = 0; l <= M; l++)
+            for (int j = 0; j <= M - l; j++, at++) {
+                tables->shape[2 * at] = (unsigned char)l;
+                tables->shape[2 * at + 1] = (unsigned char)j;
+            }
+    }
+}
+
+// Loads the traces of the blocks. Returns the factor they were scaled by: 1 unless their squares would
+// leave the range of single precision.
+__device__ static float load_box(Source source, int il0, int xl0, int height, int width, float2 *tile,
+                                 float *most)
+{
+    const int down = THREADS / width, across = THREADS % width;
+    float largest = 0;
+    int il = threadIdx.x / width, xl = threadIdx.x % width;
+    for (int k = threadIdx.x; k < height * width; k += THREADS) {
+        const float2 v = source(il0 + il, xl0 + xl);
+        tile[k] = v;
+        largest = fmaxf(largest, fmaxf(fabsf(v.x), fabsf(v.y)));
+        il += down;
+        xl += across;
+        if (xl >= width) {
+            xl -= width;
+            il++;
+        }
+    }
+    largest = block_max(largest, most);
+    if (largest > 1e-12f && largest < 1e12f)
+        return 1;
+    const float scale = scale_for(largest);
+    for (int k = threadIdx.x; k < height * width; k += THREADS)
+        tile[k] = make_float2(scale * tile[k].x, scale * tile[k].y);
+    __syncthreads();
+    return scale;
+}
+
+// All covariances: columns for as many crossline lags as have room, then rows.
+template <int H>
+__device__ static void box_sums(const float2 *tile, int n_il, int n_xl, const BoxTables<H> &tables,
+                                const unsigned short *columns, float2 *sums, int pitch, float2 *cov)
+{
+    constexpr int M = 2 * H, W = M + 1, COMBOS = (M + 1) * (M + 2) / 2, SIZE = W * W;
+    const int width = n_xl + M;
+    for (int k = 0; k <= 2 * M;) {
+        int last = k;
+        while (last <= 2 * M && tables.from[last + 1] - tables.from[k] <= pitch)
+            last++;
+        const int first = tables.from[k], count = tables.from[last] - first;
+        for (int task = threadIdx.x; task < count; task += THREADS) {
+            const int number = columns[first + task], lag = lag_number(number);
+            const int x = first + task - tables.from[number] + (lag < 0 ? -lag : 0);
+            column_sums<H>(tile, width, n_il, x, lag, sums + task, pitch | 1);
+        }
+        __syncthreads();
+        for (int task = threadIdx.x; task < (last - k) * COMBOS; task += THREADS) {
+            const int combo = task % COMBOS, number = k + task / COMBOS, lag = lag_number(number);
+            const int l = tables.shape[2 * combo], j = tables.shape[2 * combo + 1];
+            if (l == 0 && lag < 0)
+                continue; // the conjugates of the other half
+            row_sums(sums + combo * (pitch | 1) + tables.from[number] - first, n_xl, W - abs(lag),
+                     cov + lag_at(SIZE, l * W + lag) + j * W + (lag < 0 ? -lag : 0));
+        }
+        __syncthreads();
+        k = last;
+    }
+}
 
 template <int H>
 __global__ void __launch_bounds__(THREADS, H <= 3 ? 3 : 2)
     box_kernel(LithoFxGroup g, BoxLayout layout, int pass)
 {
-    constexpr int M = 2 * H, W = M + 1, COMBOS = (M + 1) * (M + 2) / 2;
+    constexpr int W = 2 * H + 1, SIZE = W * W;
     extern __shared__ float4 shared[];
-    __shared__ float most[THREADS / 32];
-    __shared__ int centres[BATCH + 2];
+    __shared__ BoxTables<H> tables;
     float2 *tile = (float2 *)shared;
     float2 *cov = (float2 *)((char *)shared + layout.tile);
-    float2 *sums = (float2 *)((char *)shared + layout.tile + layout.cov);
-    float *matrix = (float *)sums, *rows = matrix + g.size * (g.size + 1) / 2;
+    float2 *sums = (float2 *)((char *)cov + layout.cov);
+    unsigned short *columns = (unsigned short *)((char *)sums + layout.sums);
+    constexpr int rounded = (SIZE + 3) / 4 * 4;
+    float *matrix = (float *)sums, *scratch = matrix + litho_fx_packed_size(rounded);
 
-    const int spot = blockIdx.x, bin = blockIdx.y;
+    const int spot = blockIdx.x;
     const LithoFxSpot s = g.spots[spot];
-    const Source source = source_of(g, s, bin, pass);
     const int n_il = s.c_il1 - s.c_il0, n_xl = s.c_xl1 - s.c_xl0;
-    const int height = n_il + M, width = n_xl + M;
-
-    float largest = 0;
-    for (int k = threadIdx.x; k < height * width; k += THREADS) {
-        const float2 v = source(s.c_il0 - H + k / width, s.c_xl0 - H + k % width);
-        tile[k] = v;
-        largest = fmaxf(largest, fmaxf(fabsf(v.x), fabsf(v.y)));
-    }
-    const float scale = scale_for(block_max(largest, most));
-    for (int k = threadIdx.x; k < height * width; k += THREADS)
-        tile[k] = make_float2(scale * tile[k].x, scale * tile[k].y);
-    __syncthreads();
-
-    if (2 * s.missing > n_il * n_xl) {
-        for (int k = threadIdx.x; k < g.size * (g.size + 1) / 2; k += THREADS)
-            matrix[k] = 0;
-        add_equations(g, s, source, scale, true, 1, matrix, rows, centres);
+    fill_tables<H>(&tables, columns, n_xl + 2 * H);
+    for (int bin = blockIdx.y * BINS; bin < min((int)(blockIdx.y + 1) * BINS, g.bins); bin++) {
+        const Source source = source_of(g, s, bin, pass);
+        const float scale = load_box(source, s.c_il0 - H, s.c_xl0 - H, n_il + 2 * H, n_xl + 2 * H,
+                                     tile, tables.most);
+        const bool poor = 2 * s.missing > n_il * n_xl;
+        if (poor) {
+            clear(matrix, rounded);
+        } else {
+            box_sums<H>(tile, n_il, n_xl, tables, columns, sums, layout.pitch, cov);
+            assemble<SIZE>(cov, SIZE, matrix);
+            __syncthreads();
+        }
+        if (s.missing > 0) // the equations that are there, or less those that are not
+            add_equations(g, s, source, scale, poor, poor ? 1 : -1, matrix, scratch);
+        __syncthreads();
         store(g, spot, bin, matrix);
-        return;
-    }
-    for (int k = 0; k <= 2 * M;) { // as many crossline lags as have room
-        int columns = 0, last = k;
-        for (; last <= 2 * M && columns + width - abs(lag_number(last)) <= layout.pitch; last++)
-            columns += width - abs(lag_number(last));
-        for (int task = threadIdx.x; task < columns; task += THREADS) {
-            int x = task, lag = k;
-            while (x >= width - abs(lag_number(lag)))
-                x -= width - abs(lag_number(lag++));
-            lag = lag_number(lag);
-            column_sums<H>(tile, width, n_il, x + (lag < 0 ? -lag : 0), lag, sums + task,
-                           layout.pitch | 1);
-        }
         __syncthreads();
-        for (int task = threadIdx.x; task < (last - k) * COMBOS; task += THREADS) {
-            int from = 0, l = 0, j = task % COMBOS;
-            for (int i = k; i < k + task / COMBOS; i++)
-                from += width - abs(lag_number(i));
-            const int lag = lag_number(k + task / COMBOS);
-            const int combo = j;
-            while (j > M - l)
-                j -= W - l++;
-            if (l > 0 || lag >= 0) // the other half of inline lag 0 is its conjugate
-                row_sums<H>(sums + combo * (layout.pitch | 1) + from, n_xl, lag, l, j, cov);
-        }
-        __syncthreads();
-        k = last;
     }
-    assemble(cov, g.size, matrix);
-    if (s.missing > 0)
-        add_equations(g, s, source, scale, false, -1, matrix, rows, centres);
-    __syncthreads();
-    store(g, spot, bin, matrix);
 }
 
 // --- any shape ----------------------------------------------------------------------------------
@@ -355,7 +480,7 @@ __device__ static void autocorrelation(const LithoFxGroup &g, const LithoFxSpot 
         const int across = width - abs(l_xl);
         for (int p = lane; p < (height - l_il) * across; p += 32) {
             const int a = p / across * width + first + p % across;
-            cov[packed_rows(a, a + l_il * width + l_xl)] = sum;
+            cov[lag_at(g.size, l_il * width + l_xl) + a] = sum;
         }
     }
     __syncthreads();
@@ -379,25 +504,23 @@ __global__ void __launch_bounds__(THREADS) any_kernel(LithoFxGroup g, int pass)
 {
     extern __shared__ float4 shared[];
     __shared__ float most[THREADS / 32];
-    __shared__ int centres[BATCH + 2];
     float *matrix = (float *)shared;
-    float *rows = matrix + g.size * (g.size + 1) / 2;
+    float *scratch = matrix + litho_fx_packed_size(litho_fx_round4(g.size));
     const int spot = blockIdx.x, bin = blockIdx.y;
     const LithoFxSpot s = g.spots[spot];
     const Source source = source_of(g, s, bin, pass);
     if (g.form == LITHO_FX_ACF) {
-        float2 *cov = (float2 *)(rows + (g.size & 1));
+        float2 *cov = (float2 *)scratch;
         const float scale = scale_for(largest_of(s, source, s.il0, s.il0 + s.n_il, s.xl0,
                                                  s.xl0 + s.n_xl, most));
         autocorrelation(g, s, source, scale, cov);
-        assemble(cov, g.size, matrix);
+        assemble<0>(cov, g.size, matrix);
     } else {
         const float scale = scale_for(largest_of(s, source, s.c_il0 - g.half_il,
                                                  s.c_il1 + g.half_il, s.c_xl0 - g.half_xl,
                                                  s.c_xl1 + g.half_xl, most));
-        for (int k = threadIdx.x; k < g.size * (g.size + 1) / 2; k += THREADS)
-            matrix[k] = 0;
-        add_equations(g, s, source, scale, true, 1, matrix, rows, centres);
+        clear(matrix, litho_fx_round4(g.size));
+        add_equations(g, s, source, scale, true, 1, matrix, scratch);
     }
     __syncthreads();
     store(g, spot, bin, matrix);
@@ -413,21 +536,20 @@ static int round_up(int n, int to)
 template <int H>
 static int launch_box(const LithoFxGroup *g, BoxLayout layout, int pass, cudaStream_t stream)
 {
-    const int bytes = layout.tile + layout.cov + layout.sums;
+    const int bytes = layout.tile + layout.cov + layout.sums + layout.columns;
     cudaError_t status = cudaFuncSetAttribute(
         box_kernel<H>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
-    box_kernel<H><<<dim3(g->n_spots, g->bins), THREADS, bytes, stream>>>(*g, layout, pass);
+    box_kernel<H><<<dim3(g->n_spots, (g->bins + BINS - 1) / BINS), THREADS, bytes, stream>>>(*g, layout, pass);
     return (int)cudaGetLastError();
 }
 
 static int launch_any(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
-    const int packed = g->size * (g->size + 1) / 2;
-    int bytes = 4 * (packed + 2 * BATCH * g->size);
-    if (g->form == LITHO_FX_ACF)
-        bytes = 4 * packed + 8 + 8 * packed;
+    const int rounded = litho_fx_round4(g->size);
+    const int scratch = g->form == LITHO_FX_ACF ? g->size * (g->size + 1) : equations_floats(rounded);
+    const int bytes = 4 * (litho_fx_packed_size(rounded) + scratch);
     cudaError_t status =
         cudaFuncSetAttribute(any_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
@@ -450,9 +572,12 @@ int litho_fx_matrix(const LithoFxGroup *g, int max_il, int max_xl, int pass, int
     layout.cov = round_up(8 * packed, 16);
     layout.pitch = width > THREADS ? width : THREADS;
     layout.sums = round_up(8 * combos * (layout.pitch | 1), 16);
-    const int least = 4 * (packed + 2 * BATCH * g->size);
+    const int rounded = litho_fx_round4(g->size);
+    const int least = 4 * (litho_fx_packed_size(rounded) + equations_floats(rounded));
     layout.sums = layout.sums > least ? layout.sums : round_up(least, 16);
-    if (layout.tile + layout.cov + layout.sums > shared_limit)
+    layout.columns = round_up(2 * (4 * h + 1) * width, 16);
+    // 2 kB stay for what the kernel has beside this.
+    if (layout.tile + layout.cov + layout.sums + layout.columns + 2048 > shared_limit)
         return launch_any(g, pass, stream);
     switch (h) {
     case 1:

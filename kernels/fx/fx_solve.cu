@@ -4,19 +4,40 @@
 // panels of four columns, conjugate gradients, Jacobi, and the one-sided filters of survey edges from
 // columns of the inverse (fx.md sections 4 and 5).
 //
-// The matrix lies by columns with a pitch of a multiple of four floats: four rows are one 16-byte
-// load, and neighbouring threads take neighbouring rows. 4.9 kB read and 0.4 kB written a system;
-// 49^3 / 3 operations for the factor and 2 * 49^2 a right-hand side.
+// The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring threads
+// take neighbouring rows. For 7 x 7 traces a block is one warp and 32 of them share a multiprocessor,
+// which hides the chain of 49 pivots. 5.8 kB read and 0.4 kB written a system; 49^3 / 3 operations for
+// the factor and 2 * 49^2 a right-hand side.
 #include "kernels/fx/fx_device.cuh"
 
 enum { SMALL = 32, LARGE = 128, RIGHT = 32, MAX_STEPS = 100 };
 
-// What the threads of a block share.
+// A tile of the trailing matrix: its place and its rows' and columns' offsets in a panel.
+struct TileAt {
+    unsigned short place, pitch, row, column;
+};
+
+// What the threads of a block share. SIZE: order of the matrix when known at compile time, else 0.
+template <int SIZE>
 struct Shared {
-    float *a;    // [column][pitch]: lower triangle, or both while iterating
-    float *x;    // RIGHT right-hand sides of `pitch`, or vectors of the iterations
-    float *part; // one float a warp
-    int size, pitch;
+    float *a;      // the matrix
+    float *x;      // RIGHT right-hand sides of pitch(), or vectors of the iterations
+    float *part;   // one float a warp
+    TileAt *tiles; // of the whole triangle but its first block column, last rows first
+    int n;
+
+    __device__ int size() const
+    {
+        return SIZE ? SIZE : n;
+    }
+    __device__ int pitch() const
+    {
+        return litho_fx_round4(size());
+    }
+    __device__ float *at(int row, int column) const
+    {
+        return a + litho_fx_packed(pitch(), row, column);
+    }
 };
 
 // Sum over the block, the same in every thread and in the same order every time.
@@ -36,18 +57,17 @@ __device__ static float block_sum(float value, float *part)
     return value;
 }
 
-// Loads the triangle, `lambda` added, padded by the unit matrix; `both`: the upper half too.
-__device__ static void load(Shared s, const float *matrix, float lambda, bool both)
+// Copies the triangle, `lambda` added; the rows that rounding up adds become the unit matrix.
+template <int SIZE>
+__device__ static void load(Shared<SIZE> s, const float *matrix, float lambda)
 {
-    for (int t = threadIdx.x; t < s.pitch * s.pitch; t += blockDim.x) {
-        const int column = t / s.pitch, row = t % s.pitch;
-        float value = row == column ? 1.0f : 0.0f;
-        if (row < s.size && column < s.size && row >= column)
-            value = matrix[litho_fx_packed(s.size, row, column)] + (row == column ? lambda : 0.0f);
-        else if (both && row < s.size && column < s.size)
-            value = matrix[litho_fx_packed(s.size, column, row)];
-        s.a[t] = value;
-    }
+    const int n = litho_fx_packed_size(s.pitch()) / 4;
+#pragma unroll 6
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
+        ((float4 *)s.a)[k] = ((const float4 *)matrix)[k];
+    __syncthreads();
+    for (int k = threadIdx.x; k < s.pitch(); k += blockDim.x)
+        *s.at(k, k) += k < s.size() ? lambda : 1.0f;
     __syncthreads();
 }
 
@@ -61,7 +81,8 @@ struct Tile {
 __device__ static inline float reciprocal_root(float pivot, bool *good)
 {
     *good = *good && pivot > 0;
-    return pivot > 0 ? 1.0f / sqrtf(pivot) : 1.0f;
+    const float p = pivot > 0 ? pivot : 1.0f, r = rsqrtf(p);
+    return r * fmaf(-0.5f * p * r, r, 1.5f); // one step of Newton: rsqrtf alone is two bits short
 }
 
 __device__ static inline Tile factor_tile(const float *at, int pitch, bool *good)
@@ -98,20 +119,19 @@ __device__ static inline void subtract_outer(float4 *to, float4 a, float b)
     to->w = fmaf(-a.w, b, to->w);
 }
 
-// Tile (i, j) of the rows and columns behind the panel: a -= panel rows * panel columns^T.
-__device__ static inline void update_tile(float *a, int pitch, int panel, int i, int j)
+// One tile behind the panel: a -= panel rows * panel columns^T. `panel` is the panel's row 0.
+__device__ static inline void update_tile(float *a, const float *panel, int pitch, TileAt t)
 {
-    float4 rows[4], columns[4];
+    float4 rows[4], columns[4], to[4];
 #pragma unroll
     for (int m = 0; m < 4; m++) {
-        const float *column = a + (panel + m) * pitch;
-        rows[m] = *(const float4 *)(column + i);
-        columns[m] = *(const float4 *)(column + j);
+        rows[m] = *(const float4 *)(panel + m * pitch + t.row);
+        columns[m] = *(const float4 *)(panel + m * pitch + t.column);
     }
-    float4 to[4];
+    float *at = a + t.place;
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        to[k] = *(float4 *)(a + (j + k) * pitch + i);
+        to[k] = *(float4 *)(at + k * t.pitch);
 #pragma unroll
     for (int m = 0; m < 4; m++) {
         subtract_outer(&to[0], rows[m], columns[m].x);
@@ -121,36 +141,51 @@ __device__ static inline void update_tile(float *a, int pitch, int panel, int i,
     }
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        *(float4 *)(a + (j + k) * pitch + i) = to[k];
+        *(float4 *)(at + k * t.pitch) = to[k];
+}
+
+// Tiles of the trailing triangle, from its end: those behind any panel come first, and threads that
+// follow one another take rows that do.
+template <int SIZE>
+__device__ static void list_tiles(Shared<SIZE> s)
+{
+    const int blocks = s.pitch() / 4 - 1;
+    for (int t = threadIdx.x; t < blocks * (blocks + 1) / 2; t += blockDim.x) {
+        int up, left;
+        triangle(t, &up, &left);
+        const int row = s.pitch() - 4 - 4 * left, column = s.pitch() - 4 - 4 * up;
+        s.tiles[t] = {(unsigned short)litho_fx_packed(s.pitch(), row, column),
+                      (unsigned short)(s.pitch() - column), (unsigned short)row,
+                      (unsigned short)column};
+    }
 }
 
 // a = L L^T in place, reciprocals on the diagonal. FALSE: a pivot was not positive.
-__device__ static bool cholesky(Shared s)
+template <int SIZE>
+__device__ static bool cholesky(Shared<SIZE> s)
 {
     bool good = true;
-    for (int panel = 0; panel < s.pitch; panel += 4) {
-        float *at = s.a + panel * s.pitch + panel;
-        const Tile t = factor_tile(at, s.pitch, &good);
-        for (int r = panel + 4 + threadIdx.x; r < s.pitch; r += blockDim.x) {
-            float *x = s.a + panel * s.pitch + r;
+    for (int panel = 0; panel < s.pitch(); panel += 4) {
+        const int pitch = s.pitch() - panel; // from column to column of the panel
+        float *first = s.at(panel, panel) - panel;
+        const Tile t = factor_tile(first + panel, pitch, &good);
+        for (int r = panel + 4 + threadIdx.x; r < s.pitch(); r += blockDim.x) {
+            float *x = first + r;
             const float y0 = x[0] * t.r0;
-            const float y1 = (x[s.pitch] - y0 * t.l10) * t.r1;
-            const float y2 = (x[2 * s.pitch] - y0 * t.l20 - y1 * t.l21) * t.r2;
-            const float y3 = (x[3 * s.pitch] - y0 * t.l30 - y1 * t.l31 - y2 * t.l32) * t.r3;
+            const float y1 = (x[pitch] - y0 * t.l10) * t.r1;
+            const float y2 = (x[2 * pitch] - y0 * t.l20 - y1 * t.l21) * t.r2;
+            const float y3 = (x[3 * pitch] - y0 * t.l30 - y1 * t.l31 - y2 * t.l32) * t.r3;
             x[0] = y0;
-            x[s.pitch] = y1;
-            x[2 * s.pitch] = y2;
-            x[3 * s.pitch] = y3;
+            x[pitch] = y1;
+            x[2 * pitch] = y2;
+            x[3 * pitch] = y3;
         }
         __syncthreads();
         if (threadIdx.x == 0)
-            store_tile(at, s.pitch, t);
-        const int blocks = (s.pitch - panel) / 4 - 1, tiles = blocks * (blocks + 1) / 2;
-        for (int k = threadIdx.x; k < tiles; k += blockDim.x) {
-            int up, left; // walked by columns from the end, so that threads share no bank
-            triangle(tiles - 1 - k, &up, &left);
-            update_tile(s.a, s.pitch, panel, s.pitch - 4 - 4 * left, s.pitch - 4 - 4 * up);
-        }
+            store_tile(first + panel, pitch, t);
+        const int blocks = pitch / 4 - 1;
+        for (int k = threadIdx.x; k < blocks * (blocks + 1) / 2; k += blockDim.x)
+            update_tile(s.a, first, pitch, s.tiles[k]);
         __syncthreads();
     }
     return good;
@@ -158,77 +193,116 @@ __device__ static bool cholesky(Shared s)
 
 // --- substitution -------------------------------------------------------------------------------
 
-// L x = b for `n` right-hand sides, x[k * pitch]; unknowns before `first` (a multiple of 4) are zero.
-__device__ static void forward(Shared s, int n, int first)
+// L^T y = x for four unknowns from a diagonal tile; those from `unknowns` on are zero.
+__device__ static inline float4 back_tile(const float *at, int pitch, float4 y, int unknowns)
 {
-    for (int panel = first; panel < s.pitch; panel += 4) {
-        const float *at = s.a + panel * s.pitch + panel;
-        for (int k = threadIdx.x; k < n; k += blockDim.x) {
-            float4 *x = (float4 *)(s.x + k * s.pitch + panel), y = *x;
-            const float4 c0 = *(const float4 *)at, c1 = *(const float4 *)(at + s.pitch);
-            const float4 c2 = *(const float4 *)(at + 2 * s.pitch);
-            y.x = y.x * c0.x;
-            y.y = (y.y - c0.y * y.x) * c1.y;
-            y.z = (y.z - c0.z * y.x - c1.z * y.y) * c2.z;
-            y.w = (y.w - c0.w * y.x - c1.w * y.y - c2.w * y.z) * at[3 * s.pitch + 3];
-            *x = y;
-        }
-        __syncthreads();
-        const int rest = (s.pitch - panel) / 4 - 1;
-        for (int k = threadIdx.x; k < n * rest; k += blockDim.x) {
-            const int row = panel + 4 + k % rest * 4;
-            float *x = s.x + k / rest * s.pitch;
-            const float4 b = *(const float4 *)(x + panel);
-            const float *column = s.a + panel * s.pitch + row;
-            float4 to = *(float4 *)(x + row);
-            subtract_outer(&to, *(const float4 *)column, b.x);
-            subtract_outer(&to, *(const float4 *)(column + s.pitch), b.y);
-            subtract_outer(&to, *(const float4 *)(column + 2 * s.pitch), b.z);
-            subtract_outer(&to, *(const float4 *)(column + 3 * s.pitch), b.w);
-            *(float4 *)(x + row) = to;
-        }
+    const float4 c0 = *(const float4 *)at, c1 = *(const float4 *)(at + pitch);
+    const float4 c2 = *(const float4 *)(at + 2 * pitch);
+    y.w = unknowns > 3 ? y.w * at[3 * pitch + 3] : 0;
+    y.z = unknowns > 2 ? (y.z - c2.w * y.w) * c2.z : 0;
+    y.y = unknowns > 1 ? (y.y - c1.z * y.z - c1.w * y.w) * c1.y : 0;
+    y.x = (y.x - c0.y * y.y - c0.z * y.z - c0.w * y.w) * c0.x;
+    return y;
+}
+
+__device__ static inline float dot4(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+// The centred filter: the factor's last row, which is L^{-1} g, backwards through L^T; into s.x.
+template <int SIZE>
+__device__ static void solve_centre(Shared<SIZE> s)
+{
+    const int n = s.size() - 1;
+    float *left = s.x + s.pitch(); // what is still to be solved
+    for (int k = threadIdx.x; k < s.pitch(); k += blockDim.x)
+        left[k] = k < n ? *s.at(n, k) : 0;
+    __syncthreads();
+    for (int panel = (n - 1) / 4 * 4; panel >= 0; panel -= 4) {
+        const float4 y = back_tile(s.at(panel, panel), s.pitch() - panel, *(float4 *)(left + panel),
+                                   n - panel);
+        if (threadIdx.x == 0)
+            *(float4 *)(s.x + panel) = y;
+        for (int j = threadIdx.x; j < panel; j += blockDim.x)
+            left[j] -= dot4(*(const float4 *)s.at(panel, j), y);
         __syncthreads();
     }
 }
 
-// L^T x = b, the first `unknowns` of them; entries behind are taken as zero.
-__device__ static void backward(Shared s, int n, int unknowns)
+// L X = B and L^T X = B for n right-hand sides x[k * pitch]. Eight of them side by side, so that the
+// factor's numbers are read once for all.
+template <int SIZE>
+__device__ static void forward(Shared<SIZE> s, int n)
 {
-    for (int panel = (unknowns - 1) / 4 * 4; panel >= 0; panel -= 4) {
-        const float *at = s.a + panel * s.pitch + panel;
+    for (int panel = 0; panel < s.pitch(); panel += 4) {
+        const int pitch = s.pitch() - panel;
+        const float *first = s.at(panel, panel) - panel;
         for (int k = threadIdx.x; k < n; k += blockDim.x) {
-            float4 *x = (float4 *)(s.x + k * s.pitch + panel), y = *x;
-            const float4 c0 = *(const float4 *)at, c1 = *(const float4 *)(at + s.pitch);
-            const float4 c2 = *(const float4 *)(at + 2 * s.pitch);
-            y.w = panel + 3 < unknowns ? y.w * at[3 * s.pitch + 3] : 0;
-            y.z = panel + 2 < unknowns ? (y.z - c2.w * y.w) * c2.z : 0;
-            y.y = panel + 1 < unknowns ? (y.y - c1.z * y.z - c1.w * y.w) * c1.y : 0;
-            y.x = (y.x - c0.y * y.y - c0.z * y.z - c0.w * y.w) * c0.x;
+            float4 *x = (float4 *)(s.x + k * s.pitch() + panel), y = *x;
+            const float *at = first + panel;
+            y.x = y.x * at[0];
+            y.y = (y.y - at[1] * y.x) * at[pitch + 1];
+            y.z = (y.z - at[2] * y.x - at[pitch + 2] * y.y) * at[2 * pitch + 2];
+            y.w = (y.w - at[3] * y.x - at[pitch + 3] * y.y - at[2 * pitch + 3] * y.z) *
+                  at[3 * pitch + 3];
             *x = y;
         }
         __syncthreads();
-        for (int k = threadIdx.x; k < n * panel; k += blockDim.x) {
-            const int j = k % panel;
-            float *x = s.x + k / panel * s.pitch;
-            const float4 b = *(const float4 *)(x + panel);
-            const float4 l = *(const float4 *)(s.a + j * s.pitch + panel);
-            x[j] -= l.x * b.x + l.y * b.y + l.z * b.z + l.w * b.w;
+        for (int k = threadIdx.x % 8; k < n; k += 8)
+            for (int row = panel + 4 + threadIdx.x / 8 * 4; row < s.pitch(); row += blockDim.x / 2) {
+                float *x = s.x + k * s.pitch();
+                const float4 b = *(const float4 *)(x + panel);
+                float4 to = *(float4 *)(x + row);
+                subtract_outer(&to, *(const float4 *)(first + row), b.x);
+                subtract_outer(&to, *(const float4 *)(first + pitch + row), b.y);
+                subtract_outer(&to, *(const float4 *)(first + 2 * pitch + row), b.z);
+                subtract_outer(&to, *(const float4 *)(first + 3 * pitch + row), b.w);
+                *(float4 *)(x + row) = to;
+            }
+        __syncthreads();
+    }
+}
+
+template <int SIZE>
+__device__ static void backward(Shared<SIZE> s, int n)
+{
+    for (int panel = s.pitch() - 4; panel >= 0; panel -= 4) {
+        for (int k = threadIdx.x; k < n; k += blockDim.x) {
+            float4 *x = (float4 *)(s.x + k * s.pitch() + panel);
+            *x = back_tile(s.at(panel, panel), s.pitch() - panel, *x, s.size() - panel);
         }
+        __syncthreads();
+        for (int k = threadIdx.x % 8; k < n; k += 8)
+            for (int j = threadIdx.x / 8 * 4; j < panel; j += blockDim.x / 2) {
+                float *x = s.x + k * s.pitch();
+                const float4 b = *(const float4 *)(x + panel);
+                const float *column = s.at(panel, j);
+                const int pitch = s.pitch() - j;
+                float4 to = *(float4 *)(x + j);
+                to.x -= dot4(*(const float4 *)column, b);
+                to.y -= dot4(*(const float4 *)(column + pitch), b);
+                to.z -= dot4(*(const float4 *)(column + 2 * pitch), b);
+                to.w -= dot4(*(const float4 *)(column + 3 * pitch), b);
+                *(float4 *)(x + j) = to;
+            }
         __syncthreads();
     }
 }
 
 // --- iterations ---------------------------------------------------------------------------------
 
-__device__ static float product_row(Shared s, const float *x, int row, int n)
+template <int SIZE>
+__device__ static float product_row(Shared<SIZE> s, const float *x, int row, int n)
 {
     float sum = 0;
     for (int k = 0; k < n; k++)
-        sum = fmaf(s.a[k * s.pitch + row], x[k], sum);
+        sum = fmaf(*s.at(max(row, k), min(row, k)), x[k], sum);
     return sum;
 }
 
-__device__ static float dot(Shared s, const float *x, const float *y, int n)
+template <int SIZE>
+__device__ static float dot(Shared<SIZE> s, const float *x, const float *y, int n)
 {
     float sum = 0;
     for (int k = threadIdx.x; k < n; k += blockDim.x)
@@ -236,15 +310,16 @@ __device__ static float dot(Shared s, const float *x, const float *y, int n)
     return block_sum(sum, s.part);
 }
 
-// The centred filter in s.x, from the whole matrix in s.a. FALSE: not within MAX_STEPS.
-__device__ static bool conjugate_gradients(Shared s)
+// The centred filter in s.x. FALSE: not within MAX_STEPS.
+template <int SIZE>
+__device__ static bool conjugate_gradients(Shared<SIZE> s)
 {
-    const int n = s.size - 1;
-    float *beta = s.x, *residual = beta + s.pitch, *direction = residual + s.pitch;
-    float *image = direction + s.pitch;
+    const int n = s.size() - 1;
+    float *beta = s.x, *residual = beta + s.pitch(), *direction = residual + s.pitch();
+    float *image = direction + s.pitch();
     for (int k = threadIdx.x; k < n; k += blockDim.x) {
         beta[k] = 0;
-        residual[k] = direction[k] = s.a[k * s.pitch + n];
+        residual[k] = direction[k] = *s.at(n, k);
     }
     __syncthreads();
     float energy = dot(s, residual, residual, n);
@@ -273,10 +348,11 @@ __device__ static bool conjugate_gradients(Shared s)
 
 // Jacobi on the complex equations, as the paper has it: Richardson's iteration in the real unknowns
 // with the mean diagonal of every pair.
-__device__ static bool jacobi(Shared s)
+template <int SIZE>
+__device__ static bool jacobi(Shared<SIZE> s)
 {
-    const int n = s.size - 1;
-    float *beta = s.x, *image = beta + s.pitch;
+    const int n = s.size() - 1;
+    float *beta = s.x, *image = beta + s.pitch();
     for (int k = threadIdx.x; k < n; k += blockDim.x)
         beta[k] = k % 2 == 0 ? 0.02f * 0.70710678f : 0;
     __syncthreads();
@@ -287,10 +363,10 @@ __device__ static bool jacobi(Shared s)
         float change = 0;
         bool finite = true;
         for (int k = 2 * threadIdx.x; k < n; k += 2 * blockDim.x) {
-            const float *at = s.a + k * s.pitch + k;
-            const float scale = 1 / fmaxf(0.5f * (at[0] + at[s.pitch + 1]), 1e-30f);
-            const float u = (s.a[k * s.pitch + n] - image[k]) * scale;
-            const float v = (s.a[(k + 1) * s.pitch + n] - image[k + 1]) * scale;
+            const float scale =
+                1 / fmaxf(0.5f * (*s.at(k, k) + *s.at(k + 1, k + 1)), 1e-30f);
+            const float u = (*s.at(n, k) - image[k]) * scale;
+            const float v = (*s.at(n, k + 1) - image[k + 1]) * scale;
             beta[k] += u;
             beta[k + 1] += v;
             change = fmaxf(change, u * u + v * v); // twice the square of the taps' change
@@ -315,15 +391,16 @@ __device__ static float stretch(float hb, float hh, float lambda)
 }
 
 // Taps of the centred filter from the real unknowns in s.x.
-__device__ static void write_centre(const LithoFxGroup &g, Shared s, const float *matrix,
+template <int SIZE>
+__device__ static void write_centre(const LithoFxGroup &g, Shared<SIZE> s, const float *matrix,
                                     float lambda, float2 *taps)
 {
-    const int c = s.size / 2;
+    const int c = s.size() / 2;
     float alpha = 0.70710678f;
     if (g.post) {
         float hb = 0, hh = 0;
-        for (int k = threadIdx.x; k < s.size - 1; k += blockDim.x) {
-            hb = fmaf(s.x[k], matrix[litho_fx_packed(s.size, s.size - 1, k)], hb);
+        for (int k = threadIdx.x; k < s.size() - 1; k += blockDim.x) {
+            hb = fmaf(s.x[k], matrix[litho_fx_packed(s.pitch(), s.size() - 1, k)], hb);
             hh = fmaf(s.x[k], s.x[k], hh);
         }
         hb = block_sum(hb, s.part);
@@ -331,9 +408,9 @@ __device__ static void write_centre(const LithoFxGroup &g, Shared s, const float
         alpha *= stretch(hb, hh, lambda);
     }
     for (int q = threadIdx.x; q < c; q += blockDim.x) {
-        const float re = alpha * s.x[2 * q], im = alpha * s.x[2 * q + 1];
-        taps[c + q + 1] = make_float2(re, im);
-        taps[c - q - 1] = make_float2(re, -im);
+        const float2 beta = *(const float2 *)(s.x + 2 * q);
+        taps[c + q + 1] = make_float2(alpha * beta.x, alpha * beta.y);
+        taps[c - q - 1] = make_float2(alpha * beta.x, -alpha * beta.y);
     }
     if (threadIdx.x == 0)
         taps[c] = make_float2(0, 0);
@@ -347,17 +424,17 @@ __device__ static inline int place_of(const LithoFxGroup &g, const LithoFxSpot &
            slot % across;
 }
 
-// One tap pair of the filter for block number `place`: column `place` of K = Q (M + lambda I)^{-1} Q^H
-// over -K[place, place], with x, y the columns of the inverse for the place's u and v.
+// Column `place` of K = Q (M + lambda I)^{-1} Q^H over -K[place, place], with x, y the columns of the
+// inverse for the place's u and v.
 struct EdgeFilter {
     const float *x, *y;
     float over, sign;
 };
 
-__device__ static EdgeFilter edge_filter(Shared s, int place, const float *x)
+__device__ static EdgeFilter edge_filter(int size, int pitch, int place, const float *x)
 {
-    const int c = s.size / 2, q = abs(place - c) - 1;
-    EdgeFilter f = {x, x + s.pitch, 0, place > c ? -1.0f : 1.0f};
+    const int c = size / 2, q = abs(place - c) - 1;
+    EdgeFilter f = {x, x + pitch, 0, place > c ? -1.0f : 1.0f};
     const float k_tt = 0.5f * (f.x[2 * q] + f.y[2 * q + 1]);
     f.over = -1 / (k_tt > 0 ? k_tt : 1.0f);
     return f;
@@ -375,91 +452,94 @@ __device__ static inline float2 edge_tap(EdgeFilter f, int size, int number)
                       : make_float2((u_re + v_im) * f.over, (u_im - v_re) * f.over);
 }
 
-__device__ static float edge_stretch(Shared s, EdgeFilter f, int place, const float *matrix,
-                                     float lambda)
+__device__ static float edge_stretch(int size, int pitch, EdgeFilter f, int place,
+                                     const float *matrix, float lambda)
 {
-    const int u = 2 * (abs(place - s.size / 2) - 1);
+    const int u = 2 * (abs(place - size / 2) - 1);
     float hh = 0;
-    for (int n = 0; n < s.size; n++) {
-        const float2 h = n == place ? make_float2(0, 0) : edge_tap(f, s.size, n);
+    for (int n = 0; n < size; n++) {
+        const float2 h = n == place ? make_float2(0, 0) : edge_tap(f, size, n);
         hh += h.x * h.x + h.y * h.y;
     }
-    const float hb = 0.5f * (matrix[litho_fx_packed(s.size, u, u)] +
-                             matrix[litho_fx_packed(s.size, u + 1, u + 1)]) +
+    const float hb = 0.5f * (matrix[litho_fx_packed(pitch, u, u)] +
+                             matrix[litho_fx_packed(pitch, u + 1, u + 1)]) +
                      lambda + f.over;
     return stretch(hb, hh, lambda);
 }
 
 // Filters for the places that traces near the survey's edge take, RIGHT / 2 at a time.
-__device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &spot, Shared s,
+template <int SIZE>
+__device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &spot, Shared<SIZE> s,
                                     const float *matrix, float lambda, float2 *taps)
 {
-    const int c = s.size / 2;
+    const int size = s.size(), pitch = s.pitch(), c = size / 2;
     const int slots = (spot.d_il1 - spot.d_il0 + 1) * (spot.d_xl1 - spot.d_xl0 + 1);
     for (int first = 0; first < slots; first += RIGHT / 2) {
         const int n = min(slots - first, RIGHT / 2);
         __syncthreads();
-        for (int t = threadIdx.x; t < 2 * n * s.pitch; t += blockDim.x) {
-            const int right = t / s.pitch, place = place_of(g, spot, first + right / 2);
-            const int unit = 2 * (abs(place - c) - 1) + right % 2;
-            s.x[t] = place != c && t % s.pitch == unit ? 1.0f : 0.0f;
+        for (int t = threadIdx.x; t < 2 * n * pitch; t += blockDim.x)
+            s.x[t] = 0;
+        __syncthreads();
+        for (int k = threadIdx.x; k < 2 * n; k += blockDim.x) {
+            const int place = place_of(g, spot, first + k / 2);
+            if (place != c)
+                s.x[k * pitch + 2 * (abs(place - c) - 1) + k % 2] = 1;
         }
         __syncthreads();
-        forward(s, 2 * n, 0);
-        backward(s, 2 * n, s.size);
-        for (int t = threadIdx.x; t < n * s.size; t += blockDim.x) {
-            const int slot = t / s.size, number = t % s.size;
+        forward(s, 2 * n);
+        backward(s, 2 * n);
+        for (int slot = 0; slot < n; slot++) {
             const int place = place_of(g, spot, first + slot);
             if (place == c)
                 continue; // the centred filter
-            const EdgeFilter f = edge_filter(s, place, s.x + 2 * slot * s.pitch);
-            float2 h = number == place ? make_float2(0, 0) : edge_tap(f, s.size, number);
-            if (g.post) {
-                const float alpha = edge_stretch(s, f, place, matrix, lambda);
-                h = make_float2(alpha * h.x, alpha * h.y);
+            const EdgeFilter f = edge_filter(size, pitch, place, s.x + 2 * slot * pitch);
+            const float alpha =
+                g.post ? edge_stretch(size, pitch, f, place, matrix, lambda) : 1.0f;
+            for (int number = threadIdx.x; number < size; number += blockDim.x) {
+                const float2 h = number == place ? make_float2(0, 0) : edge_tap(f, size, number);
+                taps[(first + slot) * size + number] = make_float2(alpha * h.x, alpha * h.y);
             }
-            taps[(first + slot) * s.size + number] = h;
         }
     }
 }
 
-__global__ void solve_kernel(LithoFxGroup g, int first, int edges, int last)
+template <int SIZE>
+__global__ void __launch_bounds__(LARGE) solve_kernel(LithoFxGroup g, int first, int edges, int last)
 {
     extern __shared__ float4 shared[];
-    Shared s;
-    s.size = g.size;
-    s.pitch = (g.size + 3) / 4 * 4;
+    Shared<SIZE> s;
+    s.n = g.size;
     s.a = (float *)shared;
-    s.x = s.a + s.pitch * s.pitch;
-    s.part = s.x + (edges ? RIGHT : 4) * s.pitch;
+    s.x = s.a + litho_fx_packed_size(s.pitch());
+    s.tiles = (TileAt *)(s.x + (edges ? RIGHT : 4) * s.pitch());
+    const int blocks = s.pitch() / 4 - 1;
+    s.part = (float *)(s.tiles + blocks * (blocks + 1) / 2);
     const int number = first + blockIdx.x, bin = blockIdx.y;
     const LithoFxSpot spot = g.spots[number];
     const float *matrix = g.matrix + system_of(g, number, bin) * g.matrix_pitch;
-    float2 *taps = (float2 *)g.taps + ((long long)bin * g.n_slots + spot.slot) * g.size;
+    float2 *taps = (float2 *)g.taps + ((long long)bin * g.n_slots + spot.slot) * s.size();
     const int across = spot.d_xl1 - spot.d_xl0 + 1;
-    float2 *centre = taps + (-spot.d_il0 * across - spot.d_xl0) * g.size;
+    float2 *centre = taps + (-spot.d_il0 * across - spot.d_xl0) * s.size();
 
+    list_tiles(s);
     float trace = 0;
-    for (int k = threadIdx.x; k < s.size; k += blockDim.x)
-        trace += matrix[litho_fx_packed(s.size, k, k)];
+    for (int k = threadIdx.x; k < s.size(); k += blockDim.x)
+        trace += matrix[litho_fx_packed(s.pitch(), k, k)];
     trace = block_sum(trace, s.part);
     const bool alive = trace > 0;
     const float lambda = alive ? g.share * trace : 1.0f;
     bool done = false;
     if (g.solver != LITHO_FX_CHOLESKY) {
-        load(s, matrix, lambda, true);
+        load(s, matrix, lambda);
         done = g.solver == LITHO_FX_CG ? conjugate_gradients(s) : jacobi(s);
         if (done)
             write_centre(g, s, matrix, lambda, centre);
         __syncthreads();
     }
-    load(s, matrix, lambda, false);
+    load(s, matrix, lambda);
     const bool factored = cholesky(s);
     if (!done) {
-        for (int k = threadIdx.x; k < s.pitch; k += blockDim.x) // the last row is L^{-1} g already
-            s.x[k] = k < s.size - 1 ? s.a[k * s.pitch + s.size - 1] : 0;
-        __syncthreads();
-        backward(s, 1, s.size - 1);
+        solve_centre(s);
         write_centre(g, s, matrix, lambda, centre);
     }
     if (edges)
@@ -477,18 +557,33 @@ __global__ void solve_kernel(LithoFxGroup g, int first, int edges, int last)
     }
 }
 
+template <int SIZE>
+static int launch(const LithoFxGroup *g, int first, int count, int edges, int last,
+                  cudaStream_t stream)
+{
+    const int pitch = litho_fx_round4(g->size), blocks = pitch / 4 - 1;
+    const int bytes = 4 * (litho_fx_packed_size(pitch) + (edges ? RIGHT : 4) * pitch + LARGE / 32) +
+                      (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
+    cudaError_t status = cudaFuncSetAttribute(
+        solve_kernel<SIZE>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess)
+        return (int)status;
+    solve_kernel<SIZE><<<dim3(count, g->bins), pitch <= 64 ? SMALL : LARGE, bytes, stream>>>(
+        *g, first, edges, last);
+    return (int)cudaGetLastError();
+}
+
 int litho_fx_solve(const LithoFxGroup *g, int first, int count, int edges, int last,
                    cudaStream_t stream)
 {
     if (count == 0)
         return (int)cudaSuccess;
-    const int pitch = (g->size + 3) / 4 * 4;
-    const int bytes = 4 * (pitch * pitch + (edges ? RIGHT : 4) * pitch + LARGE / 32);
-    cudaError_t status =
-        cudaFuncSetAttribute(solve_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (status != cudaSuccess)
-        return (int)status;
-    solve_kernel<<<dim3(count, g->bins), pitch <= 64 ? SMALL : LARGE, bytes, stream>>>(*g, first,
-                                                                                      edges, last);
-    return (int)cudaGetLastError();
+    switch (g->size) {
+    case 25:
+        return launch<25>(g, first, count, edges, last, stream);
+    case 49:
+        return launch<49>(g, first, count, edges, last, stream);
+    default:
+        return launch<0>(g, first, count, edges, last, stream);
+    }
 }

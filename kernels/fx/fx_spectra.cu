@@ -114,12 +114,6 @@ __global__ void blend_bins_kernel(LithoFxBack b, float2 *blended)
     }
 }
 
-__device__ static inline long long result_at(const LithoFxBack &b, int il, int xl)
-{
-    return ((long long)(il - b.out_held.il0) * b.out_held.n_xl + xl - b.out_held.xl0) *
-               b.out_samples - b.out_t0;
-}
-
 // One warp a trace, one sample a lane. The result starts as the input at the first time window that
 // holds a sample; absent traces stay, or give way to their prediction (fill_dead).
 __global__ void blend_time_kernel(LithoFxBack b, const float *samples, float *result)
@@ -137,14 +131,15 @@ __global__ void blend_time_kernel(LithoFxBack b, const float *samples, float *re
     const float *in = b.in + held * b.in_samples - b.in_t0;
     const float *share = samples + (long long)row * b.nfft - start;
     float *out = result + result_at(b, il, xl);
+    const int seen = b.window > 0 ? litho_fx_start(b.time, b.window - 1) + b.time.length : 0;
     const float scale = 1.0f / b.nfft;
     for (int t = lo + threadIdx.x; t < hi; t += 32) {
-        const bool fresh = b.window == litho_fx_first(b.time, t);
+        const bool fresh = t >= seen; // no earlier time window holds it
         const float from = fresh || whole ? in[t] : 0;
         float value = fresh ? (!b.fill_dead || isfinite(from) ? from : 0) : out[t];
         if (use) {
             const float old = whole && isfinite(from) ? from : 0;
-            value = fmaf(litho_fx_weight(b.time, b.window, t), share[t] * scale - old, value);
+            value = fmaf(b.weights[t - start], share[t] * scale - old, value);
         }
         out[t] = value;
     }
