@@ -9,6 +9,7 @@ static const LithoSynth *const synths[] = {
     &litho_synth_survey,
     &litho_synth_mix,
     &litho_synth_planes,
+    &litho_synth_models,
     NULL,
 };
 

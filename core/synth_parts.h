@@ -25,4 +25,4 @@ LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missi
 // Hands the parts to a caller of LithoSynth.make(): takes over the cubes, drops what is not wanted.
 void litho_synth_hand_over(LithoCube *made, LithoCube **to);
 
-extern const LithoSynth litho_synth_survey, litho_synth_mix, litho_synth_planes;
+extern const LithoSynth litho_synth_survey, litho_synth_mix, litho_synth_planes, litho_synth_models;

@@ -221,6 +221,17 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
     return TRUE;
 }
 
+float *litho_migrate_job_taper(const LithoMigrateJob *job)
+{
+    float *taper = g_new(float, job->nt);
+    double ramp = 0.05 * job->nt;
+    for (int t = 0; t < job->nt; t++) {
+        double x = fmin(1, (job->nt - t) / ramp);
+        taper[t] = job->nt > 20 ? (float)(0.5 - 0.5 * cos(G_PI * x)) : 1;
+    }
+    return taper;
+}
+
 // --- velocity ---------------------------------------------------------------------------------
 
 const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch)
@@ -268,7 +279,7 @@ static gboolean init_velocity(LithoMigrateJob *job, LithoRun *run, GError **erro
             step_slowness(job, s, plane);
         return TRUE;
     }
-    job->slowness = g_try_new(float, n *job->n_steps);
+    job->slowness = g_try_new(float, MAX(n * job->n_steps, 1));
     if (!job->slowness)
         return refuse(error, LITHO_ERROR_MEMORY,
                       "no memory for %.2f GiB of velocity on the migration grid",
@@ -573,4 +584,12 @@ LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f)
     const LithoEntry *entry = litho_migrate_job_entry(job, s, f);
     return litho_migrate_stencil(filter, &job->cells, thick, job->omega[f], entry->big_k,
                                  entry->rho2);
+}
+
+void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error)
+{
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+                "the wave of %.1f Hz grew %.1f times in energy by %.0f m: the pointwise form is not "
+                "stable in this model; use form = operator",
+                job->omega[f] / (2 * G_PI), by, s * job->dz * job->step);
 }

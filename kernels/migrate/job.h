@@ -68,8 +68,13 @@ gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams
 // Recursion operator of frequency f in step s.
 LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f);
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f);
+// Factors of the record's samples: 1, falling to 0 over the last 5 %. [nt], g_free().
+float *litho_migrate_job_taper(const LithoMigrateJob *job);
 // Slowness plane of step s, [ny][nx] (the caller's `scratch` is filled when the step is constant).
 const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch);
+
+// LITHO_ERROR_NUMERICS: the wave of frequency f grew in energy by step s (pointwise form).
+void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error);
 
 // The depth grid of a migration's result, the time grid of a demigration's.
 gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, LithoGrid *out,

@@ -6,74 +6,10 @@
 #include <string.h>
 
 #include "core/error.h"
-
-// One axis as rows of at most MAX_TAPS weighted inputs: both directions and both adjoints are the
-// same few lines on this.
-enum { MAX_TAPS = 16 };
-typedef struct Taps {
-    int n_out, n_in;
-    int *first, *count;
-    float (*weight)[MAX_TAPS];
-} Taps;
-
-static Taps taps_new(int n_out, int n_in)
-{
-    return (Taps){n_out, n_in, g_new0(int, n_out), g_new0(int, n_out),
-                  g_malloc0(sizeof(float[MAX_TAPS]) * n_out)};
-}
-
-static void taps_clear(Taps *t)
-{
-    g_free(t->first);
-    g_free(t->count);
-    g_free(t->weight);
-}
-
-static double windowed_sinc(double x, double half_width)
-{
-    if (fabs(x) >= half_width)
-        return 0;
-    double sinc = x == 0 ? 1 : sin(G_PI * x) / (G_PI * x);
-    double c = cos(0.5 * G_PI * x / half_width);
-    return sinc * c * c;
-}
-
-// Row `o` takes inputs around position `at` (in input cells) with a kernel stretched by `stretch`;
-// inputs outside the axis are 0. Weights sum to 1 where all of them are inside.
-static void fill_row(Taps *t, int o, double at, double stretch, double half_width)
-{
-    int lo = (int)ceil(at - half_width * stretch + 1e-9);
-    int hi = (int)floor(at + half_width * stretch - 1e-9);
-    double all = 0;
-    for (int i = lo; i <= hi; i++)
-        all += windowed_sinc((i - at) / stretch, half_width);
-    t->first[o] = MAX(lo, 0);
-    t->count[o] = MAX(MIN(hi, t->n_in - 1) - t->first[o] + 1, 0);
-    for (int k = 0; k < t->count[o]; k++)
-        t->weight[o][k] =
-            (float)(windowed_sinc((t->first[o] + k - at) / stretch, half_width) / all);
-}
-
-// Every second cell behind a half-band low-pass of 15 taps.
-static Taps decimation(int n_fine, int n_coarse)
-{
-    Taps t = taps_new(n_coarse, n_fine);
-    for (int o = 0; o < n_coarse; o++)
-        fill_row(&t, o, 2 * o, n_fine > 1 ? 2 : 1, n_fine > 1 ? 4 : 0.5);
-    return t;
-}
-
-// Eight points around every half cell.
-static Taps interpolation(int n_coarse, int n_fine)
-{
-    Taps t = taps_new(n_fine, n_coarse);
-    for (int o = 0; o < n_fine; o++)
-        fill_row(&t, o, o / 2.0, 1, n_fine > 1 ? 4 : 0.5);
-    return t;
-}
+#include "kernels/migrate/taps.h"
 
 // An array seen as [outer][n][inner]; out gets T in or, transposed, T^t in.
-static void apply_axis(const Taps *t, gboolean transposed, gsize outer, gsize inner,
+static void apply_axis(const LithoTaps *t, gboolean transposed, gsize outer, gsize inner,
                        const float *in, float *out, int threads)
 {
     const gsize n_in = transposed ? t->n_out : t->n_in, n_out = transposed ? t->n_in : t->n_out;
@@ -111,7 +47,7 @@ void litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, flo
     int n[3] = {s.coarse[0], s.coarse[1], s.coarse[2]};
     g_autofree float *at = g_memdup2(coarse, sizeof(float) * n[0] * n[1] * (gsize)n[2]);
     for (int axis = 2; axis >= 0; axis--) {
-        Taps t = interpolation(s.coarse[axis], s.fine[axis]);
+        LithoTaps t = litho_taps_interpolation(s.coarse[axis], s.fine[axis]);
         gsize outer = 1, inner = 1;
         for (int k = 0; k < axis; k++)
             outer *= n[k];
@@ -122,7 +58,7 @@ void litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, flo
         n[axis] = s.fine[axis];
         g_free(at);
         at = next;
-        taps_clear(&t);
+        litho_taps_clear(&t);
     }
     for (gsize k = 0; k < (gsize)n[0] * n[1] * n[2]; k++)
         fine[k] += at[k];
@@ -135,7 +71,7 @@ float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine,
     int n[3] = {s.fine[0], s.fine[1], s.fine[2]};
     float *at = g_memdup2(fine, sizeof(float) * n[0] * n[1] * (gsize)n[2]);
     for (int axis = 0; axis < 3; axis++) {
-        Taps t = interpolation(s.coarse[axis], s.fine[axis]);
+        LithoTaps t = litho_taps_interpolation(s.coarse[axis], s.fine[axis]);
         gsize outer = 1, inner = 1;
         for (int k = 0; k < axis; k++)
             outer *= n[k];
@@ -146,7 +82,7 @@ float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine,
         n[axis] = s.coarse[axis];
         g_free(at);
         at = next;
-        taps_clear(&t);
+        litho_taps_clear(&t);
     }
     return at;
 }
@@ -165,8 +101,8 @@ static LithoMigrateJob fine_twin(const LithoMigrateJob *job)
 
 // One wave between the two grids: to the coarse one, or (adjoint) from it.
 static void resample_wave(const LithoMigrateJob *job, const LithoWaves *waves, float *wave,
-                          const LithoWaves *fine_waves, float *fine_wave, const Taps *along_x,
-                          const Taps *along_y, gboolean adjoint, float *full, float *half,
+                          const LithoWaves *fine_waves, float *fine_wave, const LithoTaps *along_x,
+                          const LithoTaps *along_y, gboolean adjoint, float *full, float *half,
                           float *small)
 {
     const int fx = along_x->n_in, fy = along_y->n_in, cx = along_x->n_out, cy = along_y->n_out;
@@ -201,8 +137,8 @@ static void resample_waves(const LithoMigrateJob *job, const LithoWaves *waves, 
                            const LithoMigrateJob *fine, const LithoWaves *fine_waves,
                            float *fine_planes, gboolean adjoint, LithoRun *run)
 {
-    Taps along_x = decimation(fine->data_nx, job->data_nx);
-    Taps along_y = decimation(fine->data_ny, job->data_ny);
+    LithoTaps along_x = litho_taps_decimation(fine->data_nx, job->data_nx);
+    LithoTaps along_y = litho_taps_decimation(fine->data_ny, job->data_ny);
     const gsize n = (gsize)fine->data_nx * fine->data_ny;
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
@@ -216,8 +152,8 @@ static void resample_waves(const LithoMigrateJob *job, const LithoWaves *waves, 
         g_free(half);
         g_free(small);
     }
-    taps_clear(&along_x);
-    taps_clear(&along_y);
+    litho_taps_clear(&along_x);
+    litho_taps_clear(&along_y);
 }
 
 static float *alloc_fine(const LithoMigrateJob *job, const LithoWaves *waves, GError **error)

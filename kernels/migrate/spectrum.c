@@ -14,17 +14,6 @@ void litho_spectrum_init_fftw(void)
     }
 }
 
-float *litho_spectrum_taper(const LithoMigrateJob *job)
-{
-    float *taper = g_new(float, job->nt);
-    double ramp = 0.05 * job->nt;
-    for (int t = 0; t < job->nt; t++) {
-        double x = fmin(1, (job->nt - t) / ramp);
-        taper[t] = job->nt > 20 ? (float)(0.5 - 0.5 * cos(G_PI * x)) : 1;
-    }
-    return taper;
-}
-
 // A record that does not start at t = 0: its spectrum turns by exp(-i w t0).
 static void phase_of_start(const LithoMigrateJob *job, float *turn)
 {
@@ -92,7 +81,7 @@ gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
                                 const LithoCube *in, const int *row, const int *column,
                                 float *planes, LithoRun *run, GError **error)
 {
-    g_autofree float *taper = litho_spectrum_taper(job);
+    g_autofree float *taper = litho_migrate_job_taper(job);
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
     phase_of_start(job, turn);
     memset(planes, 0, sizeof(float) * w->size * job->nf);
@@ -133,7 +122,7 @@ static void gather(const LithoMigrateJob *job, const LithoWaves *w, const float 
 gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *w, float *planes,
                                 LithoCube *out, LithoRun *run, GError **error)
 {
-    g_autofree float *taper = litho_spectrum_taper(job);
+    g_autofree float *taper = litho_migrate_job_taper(job);
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
     phase_of_start(job, turn);
     Line first = line_new(job->nfft);

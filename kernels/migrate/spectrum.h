@@ -9,9 +9,6 @@
 // FFTW's planner is shared by every thread of the program; call before planning.
 void litho_spectrum_init_fftw(void);
 
-// Factors of the job's samples: 1, falling to 0 over the last 5 %. [nt], g_free().
-float *litho_spectrum_taper(const LithoMigrateJob *job);
-
 // Traces of `in` (dead ones and non-finite samples count as 0) into waves[nf], which are laid out
 // by `waves` with the data in their middle; at the places of `row`, `column` when those are not NULL
 // (cell of each trace; -1 = not of this shot), added up where several fall into one cell.

@@ -293,11 +293,7 @@ static gboolean slab_down(Slab *slab, float *image, float *illumination, LithoRu
         worker_clear(sweep, &worker);
     }
     if (sweep->grown_f >= 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                    "the wave of %.1f Hz grew %.1f times in energy by %.0f m: the pointwise form is "
-                    "not stable in this model; use form = operator",
-                    job->omega[sweep->grown_f] / (2 * G_PI), sweep->grown_by,
-                    (sweep->grown_step + 1) * job->dz * job->step);
+        litho_migrate_job_grew(job, sweep->grown_f, sweep->grown_step + 1, sweep->grown_by, error);
         return FALSE;
     }
     if (!litho_run_step(run, (gint64)slab->s1 * job->nf, (gint64)job->n_steps * job->nf, error))

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <cufft.h>
+#include <math.h>
+
+#include "kernels/migrate/plan_cuda.h"
+
+gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *from, size_t bytes,
+                          GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(plan->context);
+    return litho_cuda_reserve(plan->context, to, MAX(bytes, 16), error) &&
+           (bytes == 0 || LITHO_CUDA(cudaMemcpyAsync(to->data, from, bytes, cudaMemcpyHostToDevice,
+                                                     stream), error)) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+}
+
+void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band)
+{
+    LithoCudaArray *arrays[] = {&band->steps, &band->coef, &band->slow, &band->table,
+                                &band->table_scale, &band->sponge_x, &band->sponge_y, &band->omega,
+                                &band->kx2, &band->ky2, &band->pairs, &band->turn,
+                                &band->spectrum};
+    for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
+        litho_cuda_release(plan->context, arrays[k]);
+    g_clear_pointer(&band->mean, g_free);
+    g_clear_pointer(&band->job, litho_migrate_job_free);
+    band->have_spectrum = FALSE;
+}
+
+static gboolean upload_steps(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    const gsize n = (gsize)job->n_steps * job->nf;
+    g_autofree LithoGpuStep *steps = g_new0(LithoGpuStep, MAX(n, 1));
+    for (int s = 0; s < job->n_steps; s++)
+        for (int f = 0; f < job->nf; f++) {
+            gsize k = (gsize)s * job->nf + f;
+            steps[k].stencil = litho_migrate_job_stencil(job, s, f);
+            steps[k].entry = job->entry[k];
+        }
+    return litho_gpu_upload(plan, &band->steps, steps, n * sizeof *steps, error);
+}
+
+static gboolean upload_coefficients(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    const gsize row = 2 * LITHO_GPU_COEFS, n = (gsize)job->entries->len * job->step;
+    g_autofree float *coef = g_new0(float, MAX(n, 1) * row);
+    for (gsize k = 0; k < n; k++) {
+        const LithoEntry *entry = &g_array_index(job->entries, LithoEntry, k / job->step);
+        const LithoPoly *poly = entry->poly[k % job->step];
+        memcpy(coef + k * row, poly->re, sizeof poly->re);
+        memcpy(coef + k * row + LITHO_GPU_COEFS, poly->im, sizeof poly->im);
+    }
+    return litho_gpu_upload(plan, &band->coef, coef, n * row * sizeof(float), error);
+}
+
+// [target][n][entry][re, im], and each frequency's way from slowness to entry.
+static gboolean upload_table(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    if (!job->table[0])
+        return TRUE;
+    const gsize n1 = job->params.degree + 1, count = 2 * n1 * job->n_table * job->step;
+    g_autofree float *table = g_new(float, count);
+    g_autofree float *scale = g_new(float, MAX(job->nf, 1));
+    gsize at = 0;
+    for (int m = 0; m < job->step; m++)
+        for (gsize n = 0; n < n1; n++)
+            for (int k = 0; k < job->n_table; k++) {
+                table[at++] = job->table[m][k]->re[n];
+                table[at++] = job->table[m][k]->im[n];
+            }
+    for (int f = 0; f < job->nf; f++)
+        scale[f] = (float)(job->omega[f] * job->dz * job->step / job->table_step);
+    return litho_gpu_upload(plan, &band->table, table, count * sizeof(float), error) &&
+           litho_gpu_upload(plan, &band->table_scale, scale, job->nf * sizeof(float), error);
+}
+
+static gboolean upload_slowness(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    if (!job->slowness || job->n_steps == 0)
+        return TRUE;
+    const gsize pitch = band->plane.pitch, rows = (gsize)job->cells.ny * job->n_steps;
+    cudaStream_t stream = litho_cuda_stream(plan->context);
+    if (!litho_cuda_reserve(plan->context, &band->slow, rows * pitch * sizeof(float), error) ||
+        !LITHO_CUDA(cudaMemsetAsync(band->slow.data, 0, rows * pitch * sizeof(float), stream),
+                    error) ||
+        !LITHO_CUDA(cudaMemcpy2DAsync(band->slow.data, pitch * sizeof(float), job->slowness,
+                                      job->cells.nx * sizeof(float), job->cells.nx * sizeof(float),
+                                      rows, cudaMemcpyHostToDevice, stream), error))
+        return FALSE;
+    return !band->fused ||
+           LITHO_CUDA(litho_gpu_square(band->slow.data, rows * pitch, stream), error);
+}
+
+static gboolean upload_sponge(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    return (!job->sponge_x || litho_gpu_upload(plan, &band->sponge_x, job->sponge_x,
+                                               job->cells.nx * sizeof(float), error)) &&
+           (!job->sponge_y || litho_gpu_upload(plan, &band->sponge_y, job->sponge_y,
+                                               job->cells.ny * sizeof(float), error));
+}
+
+static gboolean upload_wavenumbers(LithoGpuPlan *plan, LithoCudaArray *to, int n, double spacing,
+                                   GError **error)
+{
+    g_autofree double *k2 = g_new0(double, n);
+    for (int i = 0; i < n && n > 1; i++) {
+        double k = 2 * G_PI * (i <= n / 2 ? i : i - n) / (n * spacing);
+        k2[i] = k * k;
+    }
+    return litho_gpu_upload(plan, to, k2, n * sizeof(double), error);
+}
+
+static gboolean upload_split_step(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    const gsize n = (gsize)job->cells.nx * job->cells.ny;
+    g_free(band->mean);
+    band->mean = g_new0(double, MAX(job->n_steps, 1));
+    for (int s = 0; s < job->n_steps; s++) {
+        if (!job->slowness) {
+            band->mean[s] = (float)job->slow_min[s];
+            continue;
+        }
+        for (gsize k = 0; k < n; k++)
+            band->mean[s] += job->slowness[n * s + k];
+        band->mean[s] /= n;
+    }
+    return litho_gpu_upload(plan, &band->omega, job->omega, job->nf * sizeof(double), error) &&
+           upload_wavenumbers(plan, &band->kx2, job->cells.nx, job->cells.dx, error) &&
+           upload_wavenumbers(plan, &band->ky2, job->cells.ny, job->cells.dy, error) &&
+           litho_cuda_reserve(plan->context, &band->pairs,
+                              n * LITHO_GPU_FFT_BATCH * 2 * sizeof(float), error);
+}
+
+// A record that does not start at t = 0 turns by exp(-i w t0); the band's ramps.
+static gboolean upload_turn(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
+    for (int f = 0; f < job->nf; f++) {
+        turn[2 * f] = (float)(job->weight[f] * cos(job->omega[f] * job->t0));
+        turn[2 * f + 1] = (float)(-job->weight[f] * sin(job->omega[f] * job->t0));
+    }
+    return litho_gpu_upload(plan, &band->turn, turn, 2 * job->nf * sizeof(float), error);
+}
+
+gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    const int pitch = (job->cells.nx + 7) / 8 * 8;
+    band->plane = (LithoGpuPlane){job->cells.nx, job->cells.ny, pitch,
+                                  2 * (size_t)job->cells.ny * pitch};
+    const gboolean split = job->params.engine == LITHO_MIGRATE_SPLITSTEP;
+    band->fused = !split && job->params.form == LITHO_MIGRATE_OPERATOR &&
+                  job->params.gpu_kernel == LITHO_MIGRATE_FUSED;
+    if (band->fused)
+        litho_gpu_fused_plan(job->cells.nx, job->params.degree + 1, plan->shared,
+                             &band->degrees_a_pass, &band->quads, &band->strip);
+    litho_cuda_release(plan->context, &band->sponge_x);
+    litho_cuda_release(plan->context, &band->sponge_y);
+    if (!upload_sponge(plan, band, error) || !upload_turn(plan, band, error) ||
+        !upload_slowness(plan, band, error))
+        return FALSE;
+    if (job->nf == 0 || job->n_steps == 0)
+        return TRUE;
+    return split ? upload_split_step(plan, band, error)
+                 : upload_steps(plan, band, error) && upload_coefficients(plan, band, error) &&
+                       upload_table(plan, band, error);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <driver_types.h>
+
+#include "kernels/migrate/stencil.h"
+
+// Launchers of the .cu files of this folder. Each gives (int)cudaGetLastError(). All pointers are
+// device pointers unless said otherwise.
+//
+// A wave is two planes of floats, real parts [ny][pitch], then imaginary parts; columns nx .. pitch-1
+// are 0. Waves of frequencies follow each other. pitch is a multiple of 8.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LITHO_GPU_MAX_TARGETS = 4, LITHO_GPU_COEFS = 64 };
+
+typedef struct LithoGpuPlane {
+    int nx, ny, pitch;
+    size_t size; // floats of one wave: 2 ny pitch
+} LithoGpuPlane;
+
+// What one frequency needs in one step.
+typedef struct LithoGpuStep {
+    LithoStencil stencil;
+    int entry; // polynomials coef[(entry * targets + m) * 2 * COEFS]: re[COEFS], im[COEFS]
+} LithoGpuStep;
+
+// --- fused: several degrees on chip (operator form) -------------------------------------------
+
+// Degrees top, top-1, ... of Clenshaw's recursion b_n = a_n P + Y b_(n+1) - b_(n+2).
+typedef struct LithoGpuFused {
+    LithoGpuPlane plane;
+    const float *p;          // waves P
+    const float *b1, *b2;    // b_(top+1), b_(top+2); NULL = 0 (the first pass)
+    float *out1, *out2;      // b of the last degree and of the one before; out2 NULL in the last pass
+    const float *slow2;      // [ny][pitch], or NULL: the same everywhere
+    float slow2_value;
+    const LithoGpuStep *steps; // of the first wave's frequency on
+    const float *coef;
+    int targets, target;
+    int conjugate;
+    int top, degrees;        // degrees >= 2 unless it is the only pass
+    int quads, strip, halo;  // of a tile: width / 4 in smem, columns written, columns of overlap
+    int n_waves;
+} LithoGpuFused;
+
+// A configuration that this device can run, the fastest by count of work: degrees a pass and quads
+// a tile for planes of nx columns. `shared` = bytes of shared memory a block may have.
+void litho_gpu_fused_plan(int nx, int degrees, size_t shared, int *degrees_a_pass, int *quads,
+                          int *strip);
+size_t litho_gpu_fused_shared(int degrees, int quads);
+int litho_gpu_fused_prepare(size_t shared); // once per device
+int litho_gpu_fused(const LithoGpuFused *args, cudaStream_t stream);
+
+// --- one launch a degree, as published ---------------------------------------------------------
+
+typedef struct LithoGpuDegree {
+    LithoGpuPlane plane;
+    const float *now;       // T_(n-1) or b_(n+1); the stencil is applied to it
+    float *other;           // T_(n-2) or b_(n+2) on the way in, T_n or b_n on the way out
+    float *sum[LITHO_GPU_MAX_TARGETS];      // forward: W_m, added to
+    const float *in[LITHO_GPU_MAX_TARGETS]; // adjoint: sources
+    const float *slowness;  // [ny][pitch] or NULL with slow_value
+    float slow_value;
+    const LithoGpuStep *steps;
+    const float *coef;      // operator form
+    // Pointwise form: table[target][n][entry][re, im]; entry = slowness scale[wave] - offset.
+    const float *table;
+    int n_table, n_coefs;
+    const float *table_scale;
+    float table_offset;
+    int targets;
+    int n, degree;
+    int adjoint;            // 0: T recursion, n = 1 .. degree; 1: Clenshaw, n = degree .. 0
+    int n_waves;
+} LithoGpuDegree;
+int litho_gpu_degree(const LithoGpuDegree *args, cudaStream_t stream);
+
+// --- imaging -----------------------------------------------------------------------------------
+
+// What the imaging kernels share: cells under the image inside the padded plane, sponge factors
+// (NULL = none) applied to the waves after they were used.
+typedef struct LithoGpuFrame {
+    LithoGpuPlane plane;
+    int pad_x, pad_y, data_nx, data_ny;
+    const float *sponge_x, *sponge_y;
+    int n_waves;
+} LithoGpuFrame;
+
+// sum[data_ny][data_nx] = scale sum_f Re wave_f; then the sponge if `sponge`.
+int litho_gpu_image(const LithoGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
+                    cudaStream_t stream);
+// sum = sum_f Re up_f down_f, light = sum_f |down_f|^2; then the sponge on both.
+int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, float *sum,
+                        float *light, int sponge, cudaStream_t stream);
+// waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
+int litho_gpu_inject(const LithoGpuFrame *frame, float *waves, const float *plane, float scale,
+                     int sponge, cudaStream_t stream);
+// to[k] += sum over groups of from[group * stride + k], k < n.
+int litho_gpu_add_groups(float *to, const float *from, size_t n, size_t stride, int groups,
+                         cudaStream_t stream);
+// out[i][j][z] (nz samples a trace) = planes[z][i][j]; with `light`: divided by it plus eps times
+// the plane's largest (from litho_gpu_plane_max).
+int litho_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
+                               float eps, size_t cells, int nz, float *out, cudaStream_t stream);
+int litho_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
+                        cudaStream_t stream);
+// planes[z][cell] = traces[cell][z] where live and finite, else 0.
+int litho_gpu_traces_to_planes(const float *traces, const unsigned char *live, size_t cells, int nz,
+                               float *planes, cudaStream_t stream);
+int litho_gpu_square(float *values, size_t n, cudaStream_t stream);
+// a += b over n floats.
+int litho_gpu_add(float *a, const float *b, size_t n, cudaStream_t stream);
+// energy[wave] = sum |wave|^2 (double), fixed order.
+int litho_gpu_energy(const LithoGpuPlane *plane, const float *waves, int n_waves, double *energy,
+                     cudaStream_t stream);
+// grown[wave] = energy / floor when above limit (else 0); floor = min(floor, energy).
+int litho_gpu_growth(const double *energy, double *floor, double *grown, double limit, int n_waves,
+                     cudaStream_t stream);
+
+// --- spectra -----------------------------------------------------------------------------------
+
+// Padded and tapered traces: lines[k][nfft] from traces first + k, dead and non-finite as 0.
+int litho_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
+                         size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream);
+// wave_f at each trace's cell += turn_f spectrum[k][k_first + f]. cell = y pitch + x, -1 = none.
+int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int nf,
+                      const float *turn, const int *cell, LithoGpuPlane plane, float *waves,
+                      cudaStream_t stream);
+// The adjoint: spectrum[k][bins] from the waves (other bins 0).
+int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn,
+                     int n, int n_bins, int k_first, int nf, float2 *spectrum,
+                     cudaStream_t stream);
+// traces[first + k][t] += taper[t] lines[k][t].
+int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
+                          int nfft, float *traces, cudaStream_t stream);
+// waves_f at the four cells += weight conj(wavelet_f): host arrays of four.
+int litho_gpu_source(float *waves, LithoGpuPlane plane, const int cell[4], const float weight[4],
+                     const float *wavelet, int nf, cudaStream_t stream);
+
+// --- split-step --------------------------------------------------------------------------------
+
+// Interleaved planes [wave][ny][nx] for the FFT, and back.
+int litho_gpu_interleave(LithoGpuPlane plane, const float *waves, int n_waves, float2 *to,
+                         cudaStream_t stream);
+int litho_gpu_deinterleave(LithoGpuPlane plane, const float2 *from, int n_waves, float *waves,
+                           cudaStream_t stream);
+// Phase shift of all waves in (kx, ky); kappa[wave] rad/m.
+int litho_gpu_phase_shift(LithoGpuPlane plane, float2 *waves, int n_waves, const double *omega,
+                          double mean, double dz, const double *kx2, const double *ky2, int adjoint,
+                          cudaStream_t stream);
+// wave *= exp(sign i omega dz (slowness - mean)).
+int litho_gpu_lens(LithoGpuPlane plane, float *waves, int n_waves, const double *omega, double dz,
+                   const float *slowness, double mean, double sign, cudaStream_t stream);
+
+// --- resampling --------------------------------------------------------------------------------
+
+// out[a][o][x] = sum_k weight[o][k] in[a][first[o] + k][x]; taps of width 16.
+int litho_gpu_taps(const int *first, const int *count, const float *weight, int n_in, int n_out,
+                   size_t outer, size_t inner, const float *in, float *out, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/cuda/cuda.h"
+#include "kernels/migrate/job.h"
+#include "kernels/migrate/migrate_kernels.h"
+
+// What the CUDA side of migration keeps. Private to *_cuda.c.
+//
+// Frequencies are split into groups, each with a stream of its own: while the last blocks of one
+// group's launch finish, the other groups' fill the multiprocessors. Groups meet at the end of every
+// slab of depths, where their image sums are added in a fixed order.
+
+enum { LITHO_GPU_GROUPS = 4 };
+
+// One grid's share of the band (see cpu.c) with its tables on the device.
+typedef struct LithoGpuBand {
+    LithoMigrateJob *job;
+    LithoGpuPlane plane;
+    gboolean fused;          // several degrees a launch; else one
+    int degrees_a_pass, quads, strip;
+    LithoCudaArray steps;    // LithoGpuStep [n_steps][nf]
+    LithoCudaArray coef;     // float [entries][targets][2][COEFS]
+    LithoCudaArray slow;     // float [n_steps][ny][pitch], squared when fused; empty: layered
+    LithoCudaArray table, table_scale;      // pointwise form
+    LithoCudaArray sponge_x, sponge_y;
+    LithoCudaArray omega, kx2, ky2, pairs;  // split-step: doubles and interleaved planes
+    double *mean;            // [n_steps] mean slowness, split-step
+    LithoCudaArray turn;     // float [nf][2]
+    LithoCudaArray spectrum; // waves at the surface (zero-offset)
+    gboolean have_spectrum;
+} LithoGpuBand;
+
+// A set of nf waves under way: where it is now, and room for the planes of the next step.
+typedef struct LithoGpuWaves {
+    LithoCudaArray plane[LITHO_MIGRATE_MAX_STEP + 1];
+    int now; // index of the plane array that holds the waves
+} LithoGpuWaves;
+
+typedef struct LithoGpuPlan {
+    LithoGrid in;
+    LithoCudaContext *context;
+    LithoGpuBand band[2];
+    int n_bands;
+    cudaStream_t stream[LITHO_GPU_GROUPS];
+    cudaEvent_t joined[LITHO_GPU_GROUPS], forked;
+    LithoGpuWaves up, down;
+    LithoCudaArray scratch;     // b's between passes, T's between degrees
+    LithoCudaArray part, light_part; // image sums of the groups for one slab
+    LithoCudaArray image, light;     // [nz][ny][nx] of the image's grid
+    LithoCudaArray coarse, coarse_light, resampled[2], taps; // coarse band
+    LithoCudaArray growth;      // doubles: energy, floor, grown [nf] each
+    LithoCudaArray live, cells, taper, lines, bins, largest, wavelet;
+    int fft_length, fft_batch;
+    int fft_forward, fft_inverse, fft_plane; // cufftHandle; 0 = none
+    int fft_plane_nx, fft_plane_ny, fft_plane_batch;
+    gboolean have_image, have_light;
+    size_t shared;              // bytes of shared memory a block may have
+} LithoGpuPlan;
+
+// Waves the split-step engine transforms at a time.
+enum { LITHO_GPU_FFT_BATCH = 32 };
+
+// band_cuda.c ----------------------------------------------------------------------------------
+gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error);
+void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band);
+// Uploads `count` elements of `size` bytes; waits, so `from` may go.
+gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *from, size_t bytes,
+                          GError **error);
+
+// spectrum_cuda.c ------------------------------------------------------------------------------
+// Traces to waves (zeroed first) at the cells given (host array of the input's traces: y pitch + x
+// of the plane, -1 = none).
+gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, const LithoCube *in,
+                                    const int *row, const int *column, float *waves, LithoRun *run,
+                                    GError **error);
+gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, const float *waves,
+                                    float *out, LithoRun *run, GError **error);
+// fine image += interpolated coarse image, and its adjoint.
+gboolean litho_gpu_coarse_add(LithoGpuPlan *plan, const LithoGpuBand *band, const float *coarse,
+                              float *fine, GError **error);
+gboolean litho_gpu_coarse_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, const float *fine,
+                                  float *coarse, GError **error);
+
+// sweep_cuda.c ---------------------------------------------------------------------------------
+typedef gboolean (*LithoGpuSlab)(int first, int n, gpointer data, GError **error);
+// Like litho_sweep_down() / litho_sweep_up(); the waves are plan->up and plan->down.
+gboolean litho_gpu_sweep_down(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot, float *image,
+                              float *light, LithoGpuSlab slab, gpointer data, LithoRun *run,
+                              GError **error);
+gboolean litho_gpu_sweep_up(LithoGpuPlan *plan, LithoGpuBand *band, const float *image,
+                            LithoRun *run, GError **error);
+// Room for nf waves and their planes of one step.
+gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves,
+                                 GError **error);

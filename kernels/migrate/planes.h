@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "core/run.h"
+
+// What both backends do with finished image planes, [nz][ny][nx] of the image's grid.
+
+// image / (illumination + eps * largest of the plane) in place of image, plane by plane, into `to`.
+void litho_migrate_normalise(const float *image, const float *illumination, gsize cells, int n,
+                             double eps, float *to);
+// Planes first .. first + n - 1 (`planes` starts at plane `first`) into the cube's traces.
+void litho_migrate_planes_to_cube(const float *planes, int first, int n, LithoCube *cube);
+// The other way: all samples of the cube as planes [nz][ny][nx]; dead traces and non-finite samples
+// as 0.
+void litho_migrate_cube_to_planes(const LithoCube *cube, float *planes);
+// Gives planes first .. first + n - 1 to whoever watches the run. `out` lends its grid and name.
+void litho_migrate_show(const LithoCube *out, const float *planes, int first, int n, LithoRun *run);

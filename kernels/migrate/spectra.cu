@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Around the Fourier transforms: traces in time to frequency planes and back, and the split-step
+// engine's factors.
+#include "kernels/migrate/migrate_kernels.h"
+
+namespace {
+
+enum { THREADS = 256 };
+
+unsigned blocks_for(size_t n)
+{
+    return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+__global__ void load_lines_kernel(const float *traces, const unsigned char *live, const float *taper,
+                                  size_t first, size_t n, int nt, int nfft, float *lines)
+{
+    const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (k >= n)
+        return;
+    const size_t trace = first + k / nfft;
+    const int t = k % nfft;
+    float v = t < nt && live[trace] ? traces[trace * nt + t] : 0;
+    lines[k] = isfinite(v) && t < nt ? v * taper[t] : 0;
+}
+
+__global__ void store_lines_kernel(const float *lines, const float *taper, size_t first, size_t n,
+                                   int nt, int nfft, float *traces)
+{
+    const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (k >= n)
+        return;
+    const int t = k % nt;
+    traces[(first + k / nt) * nt + t] += taper[t] * lines[k / nt * nfft + t];
+}
+
+// Turns 32 traces x 32 frequencies in shared memory. Cells that several traces share are added up
+// atomically; two addends give the same sum in either order.
+__global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_first, int nf,
+                               const float *turn, const int *cell, LithoGpuPlane plane, float *waves)
+{
+    __shared__ float2 tile[32][33];
+    const int trace0 = blockIdx.x * 32, f0 = blockIdx.y * 32;
+    for (int k = threadIdx.y; k < 32; k += 8)
+        if (trace0 + k < n && f0 + threadIdx.x < nf)
+            tile[k][threadIdx.x] =
+                spectrum[(size_t)(trace0 + k) * n_bins + k_first + f0 + threadIdx.x];
+    __syncthreads();
+    const int trace = trace0 + threadIdx.x;
+    const int at = trace < n ? cell[trace] : -1;
+    const size_t im = (size_t)plane.ny * plane.pitch;
+    for (int k = threadIdx.y; k < 32 && at >= 0; k += 8) {
+        const int f = f0 + k;
+        if (f >= nf)
+            break;
+        const float2 v = tile[threadIdx.x][k];
+        const float tr = turn[2 * f], ti = turn[2 * f + 1];
+        float *w = waves + f * plane.size + at;
+        atomicAdd(w, tr * v.x - ti * v.y);
+        atomicAdd(w + im, tr * v.y + ti * v.x);
+    }
+}
+
+__global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int *cell,
+                              const float *turn, int n, int n_bins, int k_first, int nf,
+                              float2 *spectrum)
+{
+    __shared__ float2 tile[32][33];
+    const int trace0 = blockIdx.x * 32, bin0 = blockIdx.y * 32;
+    const int trace = trace0 + threadIdx.x;
+    const int at = trace < n ? cell[trace] : -1;
+    const size_t im = (size_t)plane.ny * plane.pitch;
+    for (int k = threadIdx.y; k < 32; k += 8) {
+        const int f = bin0 + k - k_first;
+        float2 v = make_float2(0, 0);
+        if (at >= 0 && f >= 0 && f < nf) {
+            const float *w = waves + f * plane.size + at;
+            const float tr = turn[2 * f], ti = turn[2 * f + 1], re = w[0], i = w[im];
+            v = make_float2(tr * re + ti * i, tr * i - ti * re);
+        }
+        tile[k][threadIdx.x] = v;
+    }
+    __syncthreads();
+    for (int k = threadIdx.y; k < 32; k += 8)
+        if (trace0 + k < n && bin0 + threadIdx.x < n_bins)
+            spectrum[(size_t)(trace0 + k) * n_bins + bin0 + threadIdx.x] = tile[threadIdx.x][k];
+}
+
+struct Source {
+    int cell[4];
+    float weight[4];
+};
+
+__global__ void source_kernel(float *waves, LithoGpuPlane plane, Source s, const float *wavelet, int nf)
+{
+    const int f = blockIdx.x * THREADS + threadIdx.x;
+    if (f >= nf)
+        return;
+    const size_t im = (size_t)plane.ny * plane.pitch;
+    for (int k = 0; k < 4; k++) {
+        float *w = waves + f * plane.size + s.cell[k];
+        w[0] += s.weight[k] * wavelet[2 * f];
+        w[im] -= s.weight[k] * wavelet[2 * f + 1];
+    }
+}
+
+__global__ void interleave_kernel(LithoGpuPlane p, const float *waves, float2 *to)
+{
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
+    if (x >= p.nx)
+        return;
+    const float *w = waves + wave * p.size + (size_t)y * p.pitch + x;
+    to[((size_t)wave * p.ny + y) * p.nx + x] = make_float2(w[0], w[(size_t)p.ny * p.pitch]);
+}
+
+__global__ void deinterleave_kernel(LithoGpuPlane p, const float2 *from, float *waves)
+{
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
+    if (x >= p.nx)
+        return;
+    const float2 v = from[((size_t)wave * p.ny + y) * p.nx + x];
+    float *w = waves + wave * p.size + (size_t)y * p.pitch + x;
+    w[0] = v.x;
+    w[(size_t)p.ny * p.pitch] = v.y;
+}
+
+__global__ void phase_shift_kernel(LithoGpuPlane p, float2 *waves, const double *omega, double mean,
+                                   double dz, const double *kx2, const double *ky2, int adjoint)
+{
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
+    if (x >= p.nx)
+        return;
+    const double kappa = omega[wave] * mean, kz2 = kappa * kappa - kx2[x] - ky2[y];
+    float2 *at = waves + ((size_t)wave * p.ny + y) * p.nx + x;
+    const float2 v = *at;
+    const float scale = (float)(1.0 / ((double)p.nx * p.ny));
+    if (kz2 < 0) {
+        const float decay = scale * (float)exp(-dz * sqrt(-kz2));
+        *at = make_float2(decay * v.x, decay * v.y);
+        return;
+    }
+    float c, s;
+    sincosf((float)((adjoint ? -dz : dz) * sqrt(kz2)), &s, &c);
+    *at = make_float2(scale * (c * v.x - s * v.y), scale * (c * v.y + s * v.x));
+}
+
+__global__ void lens_kernel(LithoGpuPlane p, float *waves, const double *omega, double dz,
+                            const float *slowness, double mean, double sign)
+{
+    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
+    if (x >= p.nx)
+        return;
+    const size_t cell = (size_t)y * p.pitch + x, im = (size_t)p.ny * p.pitch;
+    float c, s;
+    sincosf((float)(sign * omega[wave] * dz * (slowness[cell] - mean)), &s, &c);
+    float *w = waves + wave * p.size + cell;
+    const float re = w[0], i = w[im];
+    w[0] = c * re - s * i;
+    w[im] = c * i + s * re;
+}
+
+dim3 plane_grid(LithoGpuPlane p, int n_waves)
+{
+    return dim3(blocks_for(p.nx), p.ny, n_waves);
+}
+
+} // namespace
+
+int litho_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
+                         size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream)
+{
+    const size_t count = (size_t)n * nfft;
+    load_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(traces, live, taper, first, count, nt,
+                                                                nfft, lines);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
+                          int nfft, float *traces, cudaStream_t stream)
+{
+    const size_t count = (size_t)n * nt;
+    store_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(lines, taper, first, count, nt, nfft,
+                                                                 traces);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int nf,
+                      const float *turn, const int *cell, LithoGpuPlane plane, float *waves,
+                      cudaStream_t stream)
+{
+    scatter_kernel<<<dim3((n + 31) / 32, (nf + 31) / 32), dim3(32, 8), 0, stream>>>(
+        spectrum, n, n_bins, k_first, nf, turn, cell, plane, waves);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn, int n,
+                     int n_bins, int k_first, int nf, float2 *spectrum, cudaStream_t stream)
+{
+    gather_kernel<<<dim3((n + 31) / 32, (n_bins + 31) / 32), dim3(32, 8), 0, stream>>>(
+        waves, plane, cell, turn, n, n_bins, k_first, nf, spectrum);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_source(float *waves, LithoGpuPlane plane, const int cell[4], const float weight[4],
+                     const float *wavelet, int nf, cudaStream_t stream)
+{
+    Source s;
+    for (int k = 0; k < 4; k++) {
+        s.cell[k] = cell[k];
+        s.weight[k] = weight[k];
+    }
+    source_kernel<<<blocks_for(nf), THREADS, 0, stream>>>(waves, plane, s, wavelet, nf);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_interleave(LithoGpuPlane p, const float *waves, int n_waves, float2 *to,
+                         cudaStream_t stream)
+{
+    interleave_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, waves, to);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_deinterleave(LithoGpuPlane p, const float2 *from, int n_waves, float *waves,
+                           cudaStream_t stream)
+{
+    deinterleave_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, from, waves);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_phase_shift(LithoGpuPlane p, float2 *waves, int n_waves, const double *omega, double mean,
+                          double dz, const double *kx2, const double *ky2, int adjoint,
+                          cudaStream_t stream)
+{
+    phase_shift_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, waves, omega, mean, dz, kx2,
+                                                                      ky2, adjoint);
+    return (int)cudaGetLastError();
+}
+
+int litho_gpu_lens(LithoGpuPlane p, float *waves, int n_waves, const double *omega, double dz,
+                   const float *slowness, double mean, double sign, cudaStream_t stream)
+{
+    lens_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, waves, omega, dz, slowness, mean,
+                                                               sign);
+    return (int)cudaGetLastError();
+}
