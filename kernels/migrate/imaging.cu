@@ -138,7 +138,7 @@ __global__ void planes_to_traces_kernel(const float *planes, const float *light,
             const size_t at = (size_t)(z0 + k) * cells + cell;
             float v = planes[at];
             if (light)
-                v /= light[at] + fmaxf(eps * largest[z0 + k], 1e-30f);
+                v /= fmaxf(light[at], 0) + fmaxf(eps * largest[z0 + k], 1e-30f);
             tile[k][threadIdx.x] = v;
         }
     }

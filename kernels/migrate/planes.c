@@ -13,7 +13,7 @@ void litho_migrate_normalise(const float *image, const float *illumination, gsiz
             largest = fmaxf(largest, l[k]);
         const float floor = fmaxf((float)eps * largest, 1e-30f);
         for (gsize k = 0; k < cells; k++)
-            to[cells * z + k] = i[k] / (l[k] + floor);
+            to[cells * z + k] = i[k] / (fmaxf(l[k], 0) + floor); // interpolation may undershoot
     }
 }
 
