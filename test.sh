@@ -20,7 +20,7 @@ run_tests() {
   logs+=("$dir/meson-logs/testlog.json")
 }
 
-build_in build-test --buildtype=debugoptimized -Dwerror=true || status=2
+build_in build-test --buildtype=debugoptimized -Dwerror=true -Dfuzz=true || status=2
 [ $status -eq 0 ] && run_tests build-test
 
 if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
