@@ -8,6 +8,7 @@
 #include "core/survey.h"
 #include "tests/gui/gui.h"
 #include "ui/palette.h"
+#include "ui/survey_window.h"
 #include "ui/sweep.h"
 
 static Gui gui;
@@ -402,6 +403,59 @@ static gboolean answered(Gui *g)
            litho_session_flow_problem(g->session);
 }
 
+static gboolean race_over(Gui *g)
+{
+    (void)g;
+    GtkWidget *bar = find_type(GTK_WIDGET(window_titled("Race")), GTK_TYPE_LEVEL_BAR);
+    return gtk_level_bar_get_value(GTK_LEVEL_BAR(bar)) > 0;
+}
+
+// Property: the race ends with the time of the CPU, with a GPU or without one, and the window goes on
+// working; closing it in the middle of a race is no accident.
+static void test_race(void)
+{
+    gui_activate(&gui, "win.race");
+    g_assert_true(gui_wait(race_over, &gui, 60));
+    gui_screenshot_of(&gui, GTK_WIDGET(window_titled("Race")), "race");
+    gtk_window_destroy(window_titled("Race"));
+    gui_activate(&gui, "win.race");
+    gtk_window_destroy(window_titled("Race"));
+    gui_spin(&gui, 0.5);
+}
+
+// Property: a cube that went through SEG-Y shows its file's headers, and the header of the trace
+// under the slices holds that trace's line numbers (the writer puts them at bytes 189 and 193).
+static void test_survey(void)
+{
+    g_autofree char *path = gui_path(&gui, "cube.sgy");
+    litho_window_save(gui.window, path, FALSE);
+    g_assert_true(gui_wait(not_busy, &gui, 60));
+    litho_window_open(gui.window, (const char *const[]){path, NULL});
+    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    LithoCube *cube = litho_session_input(gui.session);
+    g_assert_nonnull(cube->survey);
+    gint64 i = 3, j = 0;
+    while (!litho_cube_is_live(cube, i, j))
+        j++;
+    g_autofree char *header = litho_survey_header_text(cube->survey, i, j, NULL);
+    g_assert_nonnull(header);
+    for (int a = 0; a < 2; a++) {
+        double line = litho_axis_value(&cube->grid.axis[a], a ? j : i);
+        g_autofree char *row = g_strdup_printf(" %d  ", a ? 193 : 189);
+        const char *found = strstr(header, row);
+        g_assert_nonnull(found);
+        g_autofree char *wanted = g_strdup_printf(" %.0f\n", line);
+        g_assert_nonnull(strstr(found, wanted));
+    }
+    gui_activate(&gui, "win.survey");
+    gui_spin(&gui, 0.5);
+    gui_screenshot_of(&gui, GTK_WIDGET(window_titled("Survey")), "survey");
+    gtk_window_destroy(window_titled("Survey"));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "reopened");
+}
+
 // A number field shows the default as the declaration's row formats it.
 static void check_row(const LithoParam *row)
 {
@@ -470,6 +524,8 @@ int main(int argc, char **argv)
     g_test_add_func("/window/palette", test_palette);
     g_test_add_func("/window/keys", test_keys);
     g_test_add_func("/window/sweep", test_sweep);
+    g_test_add_func("/window/race", test_race);
+    g_test_add_func("/window/survey", test_survey);
     g_test_add_func("/window/broken-file", test_broken);
     g_test_add_func("/window/operators", test_operators);
     g_test_add_func("/window/dark", test_dark);

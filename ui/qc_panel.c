@@ -119,8 +119,10 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
 static int add_rms(LithoQcPanel *self, int row)
 {
     static const char *const labels[] = {"RMS in", "RMS out"};
+    const LithoCubeNumbers *both[2];
+    both_numbers(self, both);
     for (int w = 0; w < 2; w++) {
-        const LithoCubeNumbers *numbers = litho_session_numbers(self->session, w);
+        const LithoCubeNumbers *numbers = both[w];
         if (!numbers)
             continue;
         g_autofree char *value = litho_format_amplitude(numbers->stats.rms);

@@ -31,9 +31,10 @@ static void orient(LithoSceneView *scene, const LithoGrid *grid)
     double usual = scene->camera.yaw;
     for (int quarter = 0; quarter < 4; quarter++) {
         double yaw = along + 35 + 90 * quarter, apart = fabs(remainder(yaw - usual, 360));
-        if (apart < best)
-            scene->camera.yaw = yaw;
-        best = MIN(best, apart);
+        if (apart > best - 1) // of two equally near ones the first: rounding must not decide
+            continue;
+        scene->camera.yaw = yaw;
+        best = apart;
     }
 }
 

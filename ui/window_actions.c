@@ -8,6 +8,8 @@
 #include "core/error.h"
 #include "ui/commands.h"
 #include "ui/palette.h"
+#include "ui/race.h"
+#include "ui/survey_window.h"
 #include "ui/sweep.h"
 
 #define CLIP_STEP 1.12201845 // 1 dB
@@ -115,6 +117,16 @@ ACTION(do_cancel)
 ACTION(do_sweep)
 {
     litho_sweep_open(LITHO_WINDOW(data));
+}
+
+ACTION(do_race)
+{
+    litho_race_open(LITHO_WINDOW(data));
+}
+
+ACTION(do_survey)
+{
+    litho_survey_open_window(LITHO_WINDOW(data));
 }
 
 ACTION(do_device)
@@ -327,6 +339,8 @@ static const GActionEntry entries[] = {
     {"compute", do_compute, NULL, NULL, NULL, {0}},
     {"cancel", do_cancel, NULL, NULL, NULL, {0}},
     {"sweep", do_sweep, NULL, NULL, NULL, {0}},
+    {"race", do_race, NULL, NULL, NULL, {0}},
+    {"survey", do_survey, NULL, NULL, NULL, {0}},
     {"device", do_device, "s", "'auto'", NULL, {0}},
     {"show", do_show, "s", "'output'", NULL, {0}},
     {"removed", do_removed, NULL, NULL, NULL, {0}},
@@ -415,6 +429,8 @@ void litho_window_actions_update(LithoWindow *self)
                   {"redo", litho_history_redo_name(history) != NULL},
                   {"compute", has && steps},
                   {"sweep", has && steps},
+                  {"race", has && steps},
+                  {"survey", litho_session_input(self->session) != NULL},
                   {"cancel", !idle || computing || full},
                   {"removed", comparable},
                   {"split", comparable},

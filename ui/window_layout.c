@@ -111,6 +111,8 @@ static GtkWidget *make_menu(void)
     static const char *const view[][2] = {{"Wiggles", "win.wiggle"},
                                           {"Next colour map", "win.colours-next"},
                                           {"Fit to window", "win.fit"},
+                                          {"Survey and headers…", "win.survey"},
+                                          {"Race: CPU against GPU…", "win.race"},
                                           {"Full screen", "win.fullscreen"},
                                           {NULL, NULL}};
     static const char *const look[][2] = {{"Follow the system", "app.appearance::system"},

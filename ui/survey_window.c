@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/survey_window.h"
+
+#include <string.h>
+
+#include "core/survey.h"
+#include "render/ticks.h"
+#include "ui/job.h"
+
+// --- texts --------------------------------------------------------------------------------------
+
+static void append_axis(GString *text, const LithoGrid *grid, int axis)
+{
+    static const char *const sources[] = {"assumed", "from the file", "given by you", "computed"};
+    static const char *const names[] = {"Inline", "Crossline", "Sample"};
+    const LithoAxis *a = &grid->axis[axis];
+    g_string_append_printf(text, "%-10s %6" G_GINT64_FORMAT "  from %g by %g %s   (%s%s%s)\n",
+                           names[axis], a->n, a->first, a->step, a->unit, sources[a->source],
+                           *a->evidence ? ": " : "", a->evidence);
+}
+
+static char *summary_text(LithoCube *cube)
+{
+    const LithoGrid *grid = &cube->grid;
+    GString *text = g_string_new(NULL);
+    LithoSurvey *survey = cube->survey;
+    if (survey)
+        g_string_append_printf(text, "%s\n%s\n\n", litho_survey_path(survey),
+                               litho_survey_format(survey));
+    else
+        g_string_append_printf(text, "%s (not from a file)\n\n", cube->name);
+    for (int a = 0; a < 3; a++)
+        append_axis(text, grid, a);
+    if (grid->has_xy)
+        g_string_append_printf(
+            text, "\nOrigin     X %.1f m  Y %.1f m   bins %.4g × %.4g m   (%s)\n", grid->origin[0],
+            grid->origin[1], litho_grid_spacing(grid, LITHO_INLINE),
+            litho_grid_spacing(grid, LITHO_XLINE), grid->xy_evidence);
+    if (survey) {
+        LithoSurveyCounts c = litho_survey_counts(survey);
+        g_string_append_printf(text,
+                               "\nTraces     %" G_GINT64_FORMAT " in the file, %" G_GINT64_FORMAT
+                               " live, %" G_GINT64_FORMAT " missing, %" G_GINT64_FORMAT
+                               " dead, %" G_GINT64_FORMAT " duplicate, %" G_GINT64_FORMAT
+                               " with bad samples\n",
+                               c.traces, c.live, c.missing, c.dead, c.duplicates, c.bad);
+    }
+    for (guint k = 0; cube->notes && k < cube->notes->len; k++)
+        g_string_append_printf(text, "%s• %s", k ? "\n" : "\n",
+                               (const char *)g_ptr_array_index(cube->notes, k));
+    return g_string_free(text, FALSE);
+}
+
+static char *candidates_text(LithoSurvey *survey)
+{
+    const LithoCandidate *list;
+    guint n = survey ? litho_survey_candidates(survey, &list) : 0;
+    if (n == 0)
+        return g_strdup("This format has no header bytes to choose from.");
+    GString *text = g_string_new("inline  crossline  score  evidence\n");
+    for (guint k = 0; k < n; k++)
+        g_string_append_printf(text, "%6d  %9d  %5.2f  %s\n", list[k].inline_byte,
+                               list[k].xline_byte, list[k].score, list[k].evidence);
+    return g_string_free(text, FALSE);
+}
+
+char *litho_survey_header_text(LithoSurvey *survey, gint64 i, gint64 j, GError **error)
+{
+    guint8 bytes[240];
+    guint n;
+    if (!litho_survey_trace_header(survey, i, j, bytes, error))
+        return NULL;
+    const LithoHeaderField *fields = litho_segy_fields(&n);
+    GString *text = g_string_new("byte  field                            value\n");
+    for (guint k = 0; k < n; k++)
+        g_string_append_printf(text, "%4d  %-28s %9d\n", fields[k].byte, fields[k].name,
+                               litho_segy_field_value(bytes, &fields[k]));
+    return g_string_free(text, FALSE);
+}
+
+// --- the trace header, read in a thread ---------------------------------------------------------
+
+typedef struct Question {
+    LithoSurvey *survey;
+    gint64 i, j;
+    GtkWidget *label; // owned reference; without a parent once the window is gone
+} Question;
+
+static void question_free(gpointer data)
+{
+    Question *q = data;
+    litho_survey_unref(q->survey);
+    g_object_unref(q->label);
+    g_free(q);
+}
+
+static gpointer read_header(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    Question *q = data;
+    return litho_survey_header_text(q->survey, q->i, q->j, error);
+}
+
+static void header_read(gpointer result, const GError *error, gpointer data)
+{
+    Question *q = data;
+    g_autofree char *text = result;
+    gtk_label_set_text(GTK_LABEL(q->label), text ? text : error ? error->message : "");
+}
+
+// --- the window ---------------------------------------------------------------------------------
+
+static GtkWidget *add_page(GtkWidget *notebook, const char *title, const char *text)
+{
+    GtkWidget *scroll = gtk_scrolled_window_new(), *label = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_yalign(GTK_LABEL(label), 0);
+    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
+    gtk_widget_add_css_class(label, "monospace");
+    gtk_widget_add_css_class(label, "litho-listing");
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), label);
+    gtk_notebook_append_page(GTK_NOTEBOOK(notebook), scroll, gtk_label_new(title));
+    return label;
+}
+
+void litho_survey_open_window(LithoWindow *window)
+{
+    LithoSession *session = litho_window_session(window);
+    LithoCube *cube = litho_session_input(session);
+    if (!cube)
+        return;
+    const LithoDisplay *d = litho_session_display(session);
+    GtkWidget *notebook = gtk_notebook_new(), *dialog = gtk_window_new();
+    g_autofree char *summary = summary_text(cube), *candidates = candidates_text(cube->survey);
+    add_page(notebook, "Survey", summary);
+    add_page(notebook, "Header bytes", candidates);
+    const char *header = cube->survey ? litho_survey_text(cube->survey) : "";
+    add_page(notebook, "Text header", *header ? header : "This format has no text header.");
+    GtkWidget *trace = add_page(notebook, "Trace header", "This cube was not read from a file.");
+    if (cube->survey) {
+        static const LithoJobFuncs funcs = {read_header, NULL, header_read, question_free};
+        Question *q = g_new(Question, 1);
+        *q = (Question){litho_survey_ref(cube->survey), MIN(d->slice[0], cube->grid.axis[0].n - 1),
+                        MIN(d->slice[1], cube->grid.axis[1].n - 1), g_object_ref(trace)};
+        litho_job_start(&funcs, q);
+    }
+    gtk_window_set_child(GTK_WINDOW(dialog), notebook);
+    gtk_window_set_title(GTK_WINDOW(dialog), "Survey");
+    gtk_window_set_transient_for(GTK_WINDOW(dialog), GTK_WINDOW(window));
+    gtk_window_set_destroy_with_parent(GTK_WINDOW(dialog), TRUE);
+    gtk_window_set_default_size(GTK_WINDOW(dialog), 760, 560);
+    gtk_window_present(GTK_WINDOW(dialog));
+}
