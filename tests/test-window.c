@@ -73,6 +73,12 @@ static void test_demo(void)
     g_assert_null(litho_window_error(gui.window));
 }
 
+static void empty_flow(void)
+{
+    while (litho_flow_length(litho_session_flow(gui.session)) > 0)
+        litho_session_remove_step(gui.session, 0);
+}
+
 // Longest time the loop was away while the picture was drawn again and again and nothing computed:
 // what this machine's OpenGL costs.
 static double longest_of_drawing(void)
@@ -95,6 +101,7 @@ static double longest_of_drawing(void)
 // only after it), the picture changes, and the last result belongs to the last position.
 static void test_drag(void)
 {
+    empty_flow();
     litho_session_add_step(gui.session, litho_operator_find("template"));
     g_assert_true(gui_wait(has_output, &gui, 60));
     gui_settle(&gui);
@@ -472,8 +479,7 @@ static void check_row(const LithoParam *row)
 static void test_operators(void)
 {
     for (const LithoOperator *const *op = litho_operators(); *op; op++) {
-        while (litho_flow_length(litho_session_flow(gui.session)) > 0)
-            litho_session_remove_step(gui.session, 0);
+        empty_flow();
         litho_session_add_step(gui.session, *op);
         g_assert_true(gui_wait(answered, &gui, 120));
         const GError *problem = litho_session_problem(gui.session);

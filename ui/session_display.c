@@ -20,24 +20,6 @@ const LithoDisplay *litho_session_display(LithoSession *self)
     return &self->display;
 }
 
-// A survey that lies askew on the map would be looked at along its lines, one section edge-on: turn
-// the eye to 35 degrees from the lines, on the side nearest to the usual one.
-static void orient(LithoSceneView *scene, const LithoGrid *grid)
-{
-    scene->camera.distance *= 1.25; // room for the numbers along the edges
-    if (!grid->has_xy)
-        return;
-    double along = atan2(grid->inline_step[0], grid->inline_step[1]) * 180 / G_PI, best = 360;
-    double usual = scene->camera.yaw;
-    for (int quarter = 0; quarter < 4; quarter++) {
-        double yaw = along + 35 + 90 * quarter, apart = fabs(remainder(yaw - usual, 360));
-        if (apart > best - 1) // of two equally near ones the first: rounding must not decide
-            continue;
-        scene->camera.yaw = yaw;
-        best = apart;
-    }
-}
-
 // Slices and window stay where the axis is the same: switching an operator on must not move the
 // picture.
 void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid)
@@ -54,10 +36,8 @@ void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid)
         d->hi[a] = whole.hi[a];
         d->has_cursor = FALSE;
     }
-    if (!all_same) {
+    if (!all_same)
         d->scene = litho_scene_view(grid);
-        orient(&d->scene, grid);
-    }
     self->grid = *grid;
     self->has_grid = TRUE;
 }
@@ -176,7 +156,6 @@ void litho_session_fit(LithoSession *self)
         return;
     LithoSliceView whole = litho_slice_view(&self->grid, LITHO_INLINE, 0);
     LithoSceneView scene = litho_scene_view(&self->grid);
-    orient(&scene, &self->grid);
     self->display.scene.camera = scene.camera;
     litho_session_set_window(self, whole.lo, whole.hi);
     litho_session_emit(self, SIGNAL_SLICES);

@@ -17,6 +17,7 @@ except ImportError:
     print('skip: pyatspi is not installed')
     sys.exit(77)
 
+NAMES = ('lithoscope', 'Lithoscope', 'org.lithoscope.Lithoscope')
 CONTROLS = {'push button', 'toggle button', 'check box', 'slider', 'spin button', 'combo box', 'text', 'image',
             'list', 'switch', 'entry'}
 # Parts that GTK makes inside its own widgets and hides behind their owner's name.
@@ -30,9 +31,11 @@ def walk(node):
             yield from walk(child)
 
 
-def wait_for(what, seconds=40):
+def wait_for(what, seconds=40, process=None):
     end = time.time() + seconds
     while time.time() < end:
+        if process is not None and process.poll() is not None:
+            raise SystemExit(f'the program ended with {process.returncode}')
         try:
             found = what()
         except Exception:  # the tree changes while it is read
@@ -45,7 +48,7 @@ def wait_for(what, seconds=40):
 
 def application():
     for app in pyatspi.Registry.getDesktop(0):
-        if app is not None and app.name in ('lithoscope', 'Lithoscope'):
+        if app is not None and app.name in NAMES:
             return app
     return None
 
@@ -63,7 +66,7 @@ def main():
                                env=dict(os.environ, GDK_BACKEND='x11', GTK_A11Y='atspi',
                                         XDG_CONFIG_HOME='/nonexistent'))
     try:
-        wait_for(application)
+        wait_for(application, process=process)
 
         def section_described():
             return (view('Inline section') or None) and 'inline' in view('Inline section').description
