@@ -49,8 +49,7 @@ static LithoCube *run_on(LithoDevice device, const char *json, const char *setti
     return cube;
 }
 
-// --- against float64
-// ------------------------------------------------------------------------------
+// --- against float64 --------------------------------------------------------------------------
 
 // The definition, pair by pair in float64, from the float32 positions.
 static void oracle(const TwsmLeg *leg, const TwsmChain *chain, const TwsmContact *contact,
@@ -282,8 +281,7 @@ static void test_threads(void)
                     4 * litho_box_count(b->held));
 }
 
-// --- stages, partial results, cancel
-// ----------------------------------------------------------------
+// --- stages, partial results, cancel ----------------------------------------------------------
 
 static void count_part(LithoCube *part, gpointer data)
 {
@@ -382,8 +380,7 @@ static void test_stages(void)
     litho_flow_free(flow);
 }
 
-// --- models
-// -----------------------------------------------------------------------------------------
+// --- models -----------------------------------------------------------------------------------
 
 static void expect_error(const char *json, const char *settings, const char *words)
 {

@@ -97,8 +97,7 @@ static void test_reciprocity(void)
 #pragma GCC diagnostic pop
 }
 
-// --- Sommerfeld integrals through flat layers
-// -----------------------------------------------------
+// --- Sommerfeld integrals through flat layers -------------------------------------------------
 
 enum { MAX_PARTS = 4 };
 
@@ -238,8 +237,7 @@ static void test_two_boundaries(void)
     }
 }
 
-// --- curved boundaries
-// ----------------------------------------------------------------------------
+// --- curved boundaries ------------------------------------------------------------------------
 
 static double complex cap_focus(double complex w, const void *data)
 {
@@ -383,8 +381,7 @@ static void test_syncline(void)
     g_assert_cmpfloat_with_epsilon(tail / peak, 0.42, 0.08);
 }
 
-// --- diffraction by an edge
-// -----------------------------------------------------------------------
+// --- diffraction by an edge -------------------------------------------------------------------
 
 // Fresnel's straight edge: |F| at v = x sqrt(2 (a + b) / (lambda a b)) of the edge's projection.
 static double fresnel_amplitude(double v)
@@ -448,8 +445,7 @@ static void test_fresnel_edge(void)
     }
 }
 
-// --- coefficients
-// -----------------------------------------------------------------------------------
+// --- coefficients -----------------------------------------------------------------------------
 
 // Property: effective coefficients equal those of an independent double precision computation
 // (tolerance 1e-3 of unity), and tend to the plane-wave value: a wrong branch of a root is of

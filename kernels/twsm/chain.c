@@ -33,7 +33,7 @@ TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
     return asked;
 }
 
-// --- masks --------------------------------------------------------------------------------------
+// --- masks ------------------------------------------------------------------------------------
 
 static float mask_depth(const TwsmMask *mask, const float *z, float x, float y)
 {
@@ -65,7 +65,7 @@ float twsm_mask_at(const TwsmMask *mask, const float a[3], const float b[3])
     return deepest < soft ? 0.5f + 0.5f * cosf((float)G_PI * deepest / soft) : 0;
 }
 
-// --- pairs --------------------------------------------------------------------------------------
+// --- pairs ------------------------------------------------------------------------------------
 
 static void apply_mask(const TwsmLeg *leg, int i, int j, float *are, float *aim)
 {

@@ -44,7 +44,7 @@ float *twsm_coef_table(const TwsmContact *contact, gboolean plane)
     return table;
 }
 
-// --- effective coefficients ---------------------------------------------------------------------
+// --- effective coefficients -------------------------------------------------------------------
 
 // Bessel J0 of a complex argument, Re z >= 0, |Im z| of a few units. Power series within 14, where
 // cancellation costs at most 6 of 16 digits; Hankel's expansion beyond, where 14 terms give 1e-11.

@@ -55,7 +55,7 @@ void twsm_model_receiver(const TwsmModel *model, int ix, int iy, double at[3])
     at[2] = model->receiver_z;
 }
 
-// --- wave codes ---------------------------------------------------------------------------------
+// --- wave codes -------------------------------------------------------------------------------
 
 static gboolean trace_code(const TwsmModel *model, TwsmCode *code, int layer, GError **error)
 {

@@ -120,7 +120,7 @@ static JsonArray *array(Reader *r, const char *key, guint min, guint max, GError
     return NULL;
 }
 
-// --- the parts ----------------------------------------------------------------------------------
+// --- the parts --------------------------------------------------------------------------------
 
 static gboolean read_layer(TwsmModel *model, int l, JsonNode *node, GError **error)
 {

@@ -40,7 +40,7 @@ void twsm_plan_free(TwsmPlan *plan)
     g_free(plan);
 }
 
-// --- progress and cost --------------------------------------------------------------------------
+// --- progress and cost ------------------------------------------------------------------------
 
 static double leg_work(const TwsmLeg *leg, int n_rhs, int n_frequencies)
 {
@@ -55,7 +55,7 @@ static double chain_work(const TwsmChain *chain, int n_frequencies)
     return sum;
 }
 
-// --- propagation --------------------------------------------------------------------------------
+// --- propagation ------------------------------------------------------------------------------
 
 // One code, one block: source field, chain, and its part of the spectra.
 static gboolean run_code(TwsmPlan *plan, int c, TwsmBand band, LithoRun *run, GError **error)
@@ -127,7 +127,7 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
     return TRUE;
 }
 
-// --- exec ---------------------------------------------------------------------------------------
+// --- exec -------------------------------------------------------------------------------------
 
 static void report(const TwsmPlan *plan, LithoRun *run)
 {

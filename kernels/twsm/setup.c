@@ -108,7 +108,7 @@ void twsm_setup_grid(const TwsmSetup *s, LithoGrid *grid)
     grid->xline_step[1] = 0;
 }
 
-// --- meshes -------------------------------------------------------------------------------------
+// --- meshes -----------------------------------------------------------------------------------
 
 // Highest frequency that matters: computed, and above 2 % of the Ricker spectrum's peak (2.61 fp).
 static double highest_frequency(const TwsmSetup *s)
@@ -195,7 +195,7 @@ static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
     return TRUE;
 }
 
-// --- masks --------------------------------------------------------------------------------------
+// --- masks ------------------------------------------------------------------------------------
 
 static float *mask_heights(const TwsmSetup *s, const TwsmMask *mask, int boundary)
 {
@@ -234,7 +234,7 @@ static const TwsmMask *layer_mask(TwsmSetup *s, const TwsmParams *p, int layer)
     return s->mask[layer] = mask;
 }
 
-// --- chains -------------------------------------------------------------------------------------
+// --- chains -----------------------------------------------------------------------------------
 
 // Contact met by hit h of a code, seen from the layer the wave comes from.
 static TwsmContact contact_of(const TwsmModel *m, const TwsmCode *code, int h)

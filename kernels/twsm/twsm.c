@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "kernels/twsm/setup.h"
 
-// --- CPU backend --------------------------------------------------------------------------------
+// --- CPU backend ------------------------------------------------------------------------------
 
 // The paper's algorithms keep their loop order over all frequencies; the others work in blocks, so
 // that low frequencies show early.
@@ -59,7 +59,7 @@ static void destroy(gpointer data)
 
 static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy};
 
-// --- declaration --------------------------------------------------------------------------------
+// --- declaration ------------------------------------------------------------------------------
 
 static gboolean check(const LithoGrid *in, const void *params, GError **error)
 {

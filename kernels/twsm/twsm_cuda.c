@@ -57,20 +57,20 @@ static int block(TwsmAlgorithm algorithm, int n_frequencies)
     return whole ? n_frequencies : BLOCK;
 }
 
-// Algorithm of a leg on the device.
-static TwsmAlgorithm leg_algorithm(const TwsmLeg *leg, const TwsmHow *how)
+// Sums whose targets can be shared out.
+static gboolean by_rows(const TwsmLeg *leg, const TwsmHow *how)
 {
     TwsmAlgorithm a = twsm_leg_algorithm(leg, how->algorithm);
-    return a == TWSM_FAST ? TWSM_FUSED : a;
+    return a == TWSM_FUSED || a == TWSM_FAST;
 }
 
-// Cards that share the job: several only for the fused sum.
+// Cards that share the job: several only for the fused sums.
 static int cards_for(Gpu *gpu, const TwsmChain *chain, const TwsmHow *how, GError **error)
 {
     int n = litho_cuda_backend()->n_devices;
     int wanted = MIN(how->gpus > 0 ? MIN(how->gpus, n) : n, MAX_CARDS);
     for (int m = 0; m < chain->n_legs; m++)
-        if (leg_algorithm(&chain->leg[m], how) != TWSM_FUSED)
+        if (!by_rows(&chain->leg[m], how))
             wanted = 1;
     for (int k = 0; k < wanted; k++)
         if (!open_card(&gpu->card[k], (gpu->first + k) % n, error))
@@ -80,8 +80,7 @@ static int cards_for(Gpu *gpu, const TwsmChain *chain, const TwsmHow *how, GErro
     return wanted;
 }
 
-// --- fields
-// ---------------------------------------------------------------------------------------
+// --- fields -----------------------------------------------------------------------------------
 
 static int widest(const TwsmChain *chain)
 {
@@ -138,8 +137,7 @@ static gboolean download_field(TwsmCard *card, const TwsmTask *task, int which, 
     return TRUE;
 }
 
-// --- legs
-// -----------------------------------------------------------------------------------------
+// --- legs -------------------------------------------------------------------------------------
 
 // First target of card k's share: whole blocks of the kernel, so that a sum does not depend on how
 // many cards there are.
@@ -198,9 +196,11 @@ typedef struct CardJob {
 static gpointer run_card(gpointer data)
 {
     CardJob *job = data;
-    job->ok =
-        litho_cuda_use(litho_cuda_device(job->card->context), &job->error) &&
-        twsm_card_fused(job->card, job->task, job->row, job->rows, job->u, job->y, &job->error);
+    const TwsmTask *task = job->task;
+    gboolean fast = twsm_leg_algorithm(task->leg, task->how->algorithm) == TWSM_FAST;
+    job->ok = litho_cuda_use(litho_cuda_device(job->card->context), &job->error) &&
+              (fast ? twsm_card_matrix : twsm_card_fused)(job->card, task, job->row, job->rows,
+                                                          job->u, job->y, &job->error);
     return NULL;
 }
 
@@ -251,7 +251,7 @@ static gboolean run_leg(Gpu *gpu, int n_cards, const TwsmTask *task, int in, GEr
     TwsmCard *card = &gpu->card[0];
     const float *u = card->field[in].data;
     float *y = card->field[1 - in].data;
-    switch (leg_algorithm(task->leg, task->how)) {
+    switch (twsm_leg_algorithm(task->leg, task->how->algorithm)) {
     case TWSM_FFT:
         // The lattice leaves padding and frequencies beyond the band alone.
         return LITHO_CUDA(cudaMemsetAsync(y, 0,
@@ -300,8 +300,7 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
     return download_field(&gpu->card[0], &task, in, receivers, error);
 }
 
-// --- plan, exec
-// -----------------------------------------------------------------------------------
+// --- plan, exec -------------------------------------------------------------------------------
 
 static const TwsmEngine engine = {.block = block, .run = run_chain};
 

@@ -14,7 +14,7 @@ typedef struct TwsmCard {
     GHashTable *points;      // serial -> TwsmCardPoints
     LithoCudaArray field[2]; // [rhs][padded][stride] float2, in and out of a leg in turn
     LithoCudaArray partial;  // sums over slices, or a strip
-    LithoCudaArray coef, mask, phase, column, sum;
+    LithoCudaArray coef, mask, phase, column, sum, halves, peak;
     LithoCudaArray beam_t, beam_a, kernels, lattice; // FFT
     cublasHandle_t blas;
     cufftHandle four, two; // transforms of 4 and 2 lattices of `pad` points; 0 = none
@@ -41,6 +41,9 @@ gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GErr
 // `rows` targets from `row` on by the fused sum, on one card; may return before it has finished.
 gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                          float *y, GError **error);
+// The same on the matrix units (algorithm=fast), up to four right-hand sides at a time.
+gboolean twsm_card_matrix(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
+                          float *y, GError **error);
 gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
                           GError **error);
 gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u, float *y,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // One leg on one GPU: the fused sum, stored strips with cuBLAS, convolution with cuFFT.
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -11,8 +12,7 @@ static const double CHUNK = 1.4e11;
 
 enum { STRIP_STEPS = 8 }; // frequencies of a strip between looks for a cancel
 
-// --- geometry on the device
-// -----------------------------------------------------------------------
+// --- geometry on the device -------------------------------------------------------------------
 
 static gboolean upload_points(TwsmCard *card, const TwsmPoints *p, TwsmCardPoints *to,
                               GError **error)
@@ -118,8 +118,7 @@ static size_t field_row(const TwsmTask *task, int padded, int rhs)
     return 2 * (size_t)rhs * padded * task->stride; // floats before right-hand side `rhs`
 }
 
-// --- fused
-// ----------------------------------------------------------------------------------------
+// --- fused ------------------------------------------------------------------------------------
 
 gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int rows, const float *u,
                          float *y, GError **error)
@@ -164,8 +163,81 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
     return TRUE;
 }
 
-// --- stored strips
-// --------------------------------------------------------------------------------
+// --- matrix units -----------------------------------------------------------------------------
+
+enum { MATRIX_RHS = 4 };
+
+// Brings the largest beam there can be (two elements at the guard distance of pair.h, |coefficient|
+// <= 2) to 16384, a quarter of float16's range.
+static float beam_scale(const TwsmLeg *leg)
+{
+    float area = 0;
+    for (int k = 0; k < leg->from->n; k++)
+        area = MAX(area, leg->from->area[k]);
+    return 16384 / (4 * fabsf(leg->pair.amp) * sqrtf(area));
+}
+
+// Right-hand sides q .. q + n_q - 1 of the whole band.
+static gboolean matrix_part(TwsmCard *card, const TwsmTask *task, const TwsmGpuLeg *leg, int q,
+                            int n_q, int row0, int rows, const float *u, float *y, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    int slices = (leg->n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE;
+    int n_k = task->stride, k0 = task->band.k0;
+    int chunk = (int)MIN(3 * CHUNK / n_k / leg->n_from, 1e6);
+    chunk = MIN(MAX(chunk / TWSM_GPU_ROWS, 1) * TWSM_GPU_ROWS, rows);
+    float scale = beam_scale(task->leg);
+    const float *from = u + field_row(task, leg->n_from, q);
+    if (!litho_cuda_reserve(card->context, &card->partial, 8 * (gsize)slices * chunk * n_k * n_q,
+                            error) ||
+        !litho_cuda_reserve(card->context, &card->halves, 6 * (gsize)n_q * leg->n_from * n_k,
+                            error) ||
+        !litho_cuda_reserve(card->context, &card->peak, sizeof(int), error) ||
+        !LITHO_CUDA(litho_twsm_pack(from, leg->n_from, task->stride, n_k, n_q, card->peak.data,
+                                    card->halves.data, stream),
+                    error))
+        return FALSE;
+    for (int row = row0; row < row0 + rows; row += chunk) {
+        int n = MIN(chunk, row0 + rows - row);
+        if (!LITHO_CUDA(litho_twsm_matrix(leg, card->halves.data, k0, n_k, n_q, row, n, scale,
+                                          card->peak.data, card->partial.data, stream),
+                        error))
+            return FALSE;
+        for (int s = 0; s < n_q; s++) {
+            const float *sums = (const float *)card->partial.data + 2 * (gsize)s * slices * n * n_k;
+            if (!LITHO_CUDA(litho_twsm_reduce(leg, sums, k0, n_k, (float)task->chain->sig, row, n,
+                                              from + field_row(task, leg->n_from, s),
+                                              y + field_row(task, leg->n_to, q + s), task->stride,
+                                              stream),
+                            error))
+                return FALSE;
+        }
+        double part = (q + n_q * (double)(row + n - row0) / rows) / task->chain->n_rhs;
+        if (!step(card, task, part, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean twsm_card_matrix(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
+                          float *y, GError **error)
+{
+    TwsmGpuLeg leg;
+    int rhs = task->chain->n_rhs;
+    if (rows <= 0)
+        return TRUE;
+    if (!twsm_card_leg(card, task->leg, &leg, error))
+        return FALSE;
+    double beams = (double)leg.n_from * rows * task->band.n * rhs;
+    litho_cuda_mark(card->context, "beams", LITHO_STAGE_COMPUTE, 0, 12 * beams);
+    for (int q = 0; q < rhs; q += MATRIX_RHS)
+        if (!matrix_part(card, task, &leg, q, MIN(MATRIX_RHS, rhs - q), row, rows, u, y, error))
+            return FALSE;
+    litho_cuda_mark_end(card->context);
+    return TRUE;
+}
+
+// --- stored strips ----------------------------------------------------------------------------
 
 // What a strip run holds; sizes in complex numbers.
 typedef struct Strips {
@@ -277,8 +349,7 @@ gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, 
     return TRUE;
 }
 
-// --- lattice
-// --------------------------------------------------------------------------------------
+// --- lattice ----------------------------------------------------------------------------------
 
 // Smallest 2^a 3^b 5^c 7^d >= n.
 static int good_size(int n)
@@ -416,10 +487,10 @@ void twsm_card_trim(TwsmCard *card)
 void twsm_card_clear(TwsmCard *card)
 {
     LithoCudaContext *c = card->context;
-    LithoCudaArray *const arrays[] = {&card->field[0], &card->field[1], &card->partial,
-                                      &card->coef,     &card->mask,     &card->phase,
-                                      &card->column,   &card->sum,      &card->beam_t,
-                                      &card->beam_a,   &card->kernels,  &card->lattice};
+    LithoCudaArray *const arrays[] = {
+        &card->field[0], &card->field[1], &card->partial, &card->coef,   &card->mask,
+        &card->phase,    &card->column,   &card->sum,     &card->halves, &card->peak,
+        &card->beam_t,   &card->beam_a,   &card->kernels, &card->lattice};
     if (c && litho_cuda_enter(c, NULL)) {
         drop_points(card);
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)

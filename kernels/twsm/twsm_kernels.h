@@ -4,9 +4,9 @@
 
 #include "kernels/twsm/pair.h"
 
-// Launchers of twsm_fused.cu, twsm_stored.cu and twsm_fast.cu. Each gives (int)cudaGetLastError().
-// All pointers are device pointers. A field is float2 [right-hand side][padded element][stride],
-// frequency fastest.
+// Launchers of twsm_fused.cu, twsm_matrix.cu and twsm_stored.cu. Each gives
+// (int)cudaGetLastError(). All pointers are device pointers. A field is float2 [right-hand
+// side][padded element][stride], frequency fastest.
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +44,15 @@ int litho_twsm_fused(const TwsmGpuLeg *leg, const void *u, int stride, int k0, i
 // `u`, `y` point to the first of the frequencies of element 0.
 int litho_twsm_reduce(const TwsmGpuLeg *leg, const void *partial, int k0, int n_k, float sig,
                       int row, int rows, const void *u, void *y, int stride, cudaStream_t stream);
+
+// The same sums on the matrix units, for 1 to 4 right-hand sides. pack(): the field of all sources
+// [rhs][n][stride] as float16, 6 bytes a component triple, [tile of 16][n_k][rhs][3][16], and its
+// peak (one int). matrix(): partial [rhs][slice][rows][n_k]; `scale` brings the largest beam under
+// 16384.
+int litho_twsm_pack(const void *u, int n, int stride, int n_k, int rhs, void *peak, void *out,
+                    cudaStream_t stream);
+int litho_twsm_matrix(const TwsmGpuLeg *leg, const void *field, int k0, int n_k, int rhs, int row,
+                      int rows, float scale, const void *peak, void *partial, cudaStream_t stream);
 
 // Stored strips, row major: P[r][j] = a E^k of targets row + r; with `near` a / (2 pi t) E^k.
 // `phase` (may be NULL) takes E.

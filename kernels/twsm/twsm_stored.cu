@@ -105,7 +105,7 @@ int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_s
     return (int)cudaGetLastError();
 }
 
-// --- lattice ------------------------------------------------------------------------------------
+// --- lattice ----------------------------------------------------------------------------------
 
 __global__ void beams_kernel(const TwsmGpuLeg leg, int nx, int ny, int px, int py, float *t,
                              float2 *a)
