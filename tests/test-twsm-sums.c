@@ -231,6 +231,35 @@ static void test_fast(void)
     }
 }
 
+// Property: with several sources (on a GPU these go to the matrix units, float16) fast keeps its
+// 1e-3.
+static void test_fast_sources(void)
+{
+    LithoDevice list[2];
+    int n_devices = devices(list);
+    g_autoptr(LithoCube) direct = run_on(list[0], curved_three, "algorithm=fused");
+    for (int d = 0; d < n_devices; d++) {
+        g_autoptr(LithoCube) fast = run_on(list[d], curved_three, "algorithm=fast");
+        double error = twsm_case_cube_difference(fast, direct);
+        g_test_message("%s: %.2g", list[d].backend->key, error);
+        g_assert_cmpfloat(error, <, 1e-3);
+    }
+}
+
+// Property: rows shared by two GPUs give the samples of one, bit for bit: a sum's order does not
+// depend on who computes it.
+static void test_gpus(void)
+{
+    LithoDevice list[2];
+    if (devices(list) < 2 || list[1].backend->n_devices < 2) {
+        g_test_skip("two GPUs are needed");
+        return;
+    }
+    g_autoptr(LithoCube) one = run_on(list[1], curved_three, "algorithm=fused gpus=1");
+    g_autoptr(LithoCube) all = run_on(list[1], curved_three, "algorithm=fused gpus=0");
+    g_assert_cmpfloat(twsm_case_cube_difference(all, one), ==, 0);
+}
+
 // Property: the operator is linear in the sources: the sum of two single shots is the shot of a
 // field that is the sum (3e-6: three float32 sums of beams that mostly cancel), and the sources of
 // one run equal single runs.
@@ -541,6 +570,8 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-sums/algorithms", test_algorithms);
     g_test_add_func("/twsm-sums/options", test_options);
     g_test_add_func("/twsm-sums/fast", test_fast);
+    g_test_add_func("/twsm-sums/fast-sources", test_fast_sources);
+    g_test_add_func("/twsm-sums/gpus", test_gpus);
     g_test_add_func("/twsm-sums/sources", test_sources);
     g_test_add_func("/twsm-sums/threads", test_threads);
     g_test_add_func("/twsm-sums/partial", test_partial);
