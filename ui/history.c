@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MERGE_US 700000
+#define MERGE_US 1500000 // longer than a frame of the slowest software OpenGL
 
 typedef struct Entry {
     LithoFlow *flow;

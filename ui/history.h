@@ -10,7 +10,7 @@ void litho_history_free(LithoHistory *history);
 void litho_history_clear(LithoHistory *history);
 
 // Remembers `before`, the flow as it was, under the name of the change. Changes of one name that
-// follow each other within 0.7 s (a drag) are one step. Forgets what could be redone.
+// follow each other within 1.5 s (a drag) are one step. Forgets what could be redone.
 void litho_history_push(LithoHistory *history, const LithoFlow *before, const char *name);
 // The flow to go back (forward) to, owned by the caller, NULL when there is none; `now` is kept for
 // the way back.
