@@ -68,8 +68,8 @@ static LithoCube *run_once(const char *where, const char *settings, const LithoC
     return out;
 }
 
-// ||a - b|| over ||b|| in blocks of 8 x 8 traces x 32 samples: the largest, where ||b|| is at least a
-// hundredth of the mean. Samples that are not finite must be so in both.
+// ||a - b|| over ||b|| in blocks of 8 x 8 traces x 32 samples: the largest, where ||b|| is at least
+// a hundredth of the mean. Samples that are not finite must be so in both.
 static double worst_block(const LithoCube *a, const LithoCube *b, double mean)
 {
     const gint64 n1 = litho_box_size(b->held, 0), n2 = litho_box_size(b->held, 1);
@@ -120,9 +120,10 @@ typedef struct Case {
     double tolerance;
 } Case;
 
-// Tolerances: both sides compute in single precision. The normal equations lose what their condition
-// number says: 1e-6 at 1 % damping and more, 1e-5 at 0.1 %, and the iterations stop at 1e-4, a step
-// earlier or later. Rows for every branch: shapes, reduced blocks, forms, edges, solvers, holes, bands.
+// Tolerances: both sides compute in single precision. The normal equations lose what their
+// condition number says: 1e-6 at 1 % damping and more, 1e-5 at 0.1 %, and the iterations stop at
+// 1e-4, a step earlier or later. Rows for every branch: shapes, reduced blocks, forms, edges,
+// solvers, holes, bands.
 static const Case cases[] = {
     {60, 60, 300, 0, "", 1e-5},
     {45, 52, 260, 0, "prewhitening=1", 1e-5},
@@ -193,8 +194,8 @@ static void test_agrees(void)
     }
 }
 
-// Property: a part computed alone is the same part of the whole bit for bit, with holes too; a second
-// run gives the same bits (no result depends on the order in which blocks finish).
+// Property: a part computed alone is the same part of the whole bit for bit, with holes too; a
+// second run gives the same bits (no result depends on the order in which blocks finish).
 static void test_region(void)
 {
     if (no_gpu())
@@ -222,8 +223,8 @@ static void test_region(void)
     }
 }
 
-// Property: so many windows that their bins are worked on in chunks give the bits of a slice that needs
-// one chunk. Other sums or another transform for the one or the other fail.
+// Property: so many windows that their bins are worked on in chunks give the bits of a slice that
+// needs one chunk. Other sums or another transform for the one or the other fail.
 static void test_chunks(void)
 {
     if (no_gpu())

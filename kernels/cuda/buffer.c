@@ -30,12 +30,12 @@ static Heap *heap_of(int device, GError **error)
     if (!ready) {
         int ordinal = 0;
         guint64 keep = G_MAXUINT64;
-        ready = LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
-                LITHO_CUDA(cudaDeviceGetDefaultMemPool(&heap->pool, ordinal), error) &&
-                LITHO_CUDA(cudaMemPoolSetAttribute(heap->pool, cudaMemPoolAttrReleaseThreshold,
-                                                   &keep),
-                           error) &&
-                LITHO_CUDA(cudaStreamCreateWithFlags(&heap->stream, cudaStreamNonBlocking), error);
+        ready =
+            LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
+            LITHO_CUDA(cudaDeviceGetDefaultMemPool(&heap->pool, ordinal), error) &&
+            LITHO_CUDA(cudaMemPoolSetAttribute(heap->pool, cudaMemPoolAttrReleaseThreshold, &keep),
+                       error) &&
+            LITHO_CUDA(cudaStreamCreateWithFlags(&heap->stream, cudaStreamNonBlocking), error);
     }
     g_mutex_unlock(&heap->lock);
     return ready ? heap : NULL;
@@ -47,8 +47,9 @@ gboolean litho_cuda_memory(int device, guint64 *free_bytes, guint64 *total, GErr
     size_t unused = 0, all = 0;
     guint64 reserved = 0, used = 0;
     if (!heap || !LITHO_CUDA(cudaMemGetInfo(&unused, &all), error) ||
-        !LITHO_CUDA(cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrReservedMemCurrent,
-                                            &reserved), error) ||
+        !LITHO_CUDA(
+            cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrReservedMemCurrent, &reserved),
+            error) ||
         !LITHO_CUDA(cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrUsedMemCurrent, &used),
                     error))
         return FALSE;

@@ -174,8 +174,7 @@ const float *litho_cuda_input_pieces(LithoCudaContext *c, const LithoCube *cube,
         told = TRUE;
     }
     if (ok) {
-        here = cube->device->backend == litho_cuda_backend() &&
-               cube->device->device == c->device;
+        here = cube->device->backend == litho_cuda_backend() && cube->device->device == c->device;
         samples = here ? cube->device->data : NULL;
     }
     g_mutex_unlock(&mutable->device_lock);

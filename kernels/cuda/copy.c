@@ -71,7 +71,8 @@ gboolean litho_cuda_upload_pieces(int device, float *to, const float *from, gint
             break;
         copy(ring->pinned[slot], from + at, n);
         ok = LITHO_CUDA(cudaMemcpyAsync(to + at, ring->pinned[slot], n * sizeof(float),
-                                        cudaMemcpyHostToDevice, ring->stream), error) &&
+                                        cudaMemcpyHostToDevice, ring->stream),
+                        error) &&
              LITHO_CUDA(cudaEventRecord(ring->done[slot], ring->stream), error) &&
              (!sent || sent(at + n, ring->done[slot], data, error));
     }
@@ -100,15 +101,15 @@ gboolean litho_cuda_download(int device, float *to, const float *from, gint64 co
         if (k < pieces)
             ok = LITHO_CUDA(cudaMemcpyAsync(ring->pinned[k % PIECES], from + k * PIECE,
                                             MIN(PIECE, count - k * PIECE) * sizeof(float),
-                                            cudaMemcpyDeviceToHost, ring->stream), error) &&
+                                            cudaMemcpyDeviceToHost, ring->stream),
+                            error) &&
                  LITHO_CUDA(cudaEventRecord(ring->done[k % PIECES], ring->stream), error);
         const gint64 out = k - (PIECES - 1);
         if (!ok || out < 0 || out >= pieces)
             continue;
         ok = LITHO_CUDA(cudaEventSynchronize(ring->done[out % PIECES]), error);
         if (ok)
-            copy(to + out * PIECE, ring->pinned[out % PIECES],
-                 MIN(PIECE, count - out * PIECE));
+            copy(to + out * PIECE, ring->pinned[out % PIECES], MIN(PIECE, count - out * PIECE));
     }
     if (ring->stream)
         cudaStreamSynchronize(ring->stream);

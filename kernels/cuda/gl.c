@@ -55,7 +55,9 @@ static gboolean copy_into(Share *share, const LithoBuffer *buffer, const gint64 
     if (!LITHO_CUDA(cudaGraphicsSubResourceGetMappedArray(&array, share->resource, 0, 0), error))
         return FALSE;
     const struct cudaMemcpy3DParms copy = {
-        .srcPtr = {.ptr = buffer->data, .pitch = count[0] * sizeof(float), .xsize = count[0],
+        .srcPtr = {.ptr = buffer->data,
+                   .pitch = count[0] * sizeof(float),
+                   .xsize = count[0],
                    .ysize = count[1]},
         .dstArray = array,
         .dstPos = {at[0], at[1], at[2]},

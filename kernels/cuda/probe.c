@@ -49,18 +49,18 @@ static gboolean prepare(Probe *p, GError **error)
     // 1 GiB is many times any L2; a quarter of what is free on a small or busy card.
     p->bytes = MIN((guint64)1 << 30, unused / 4) / 4096 * 4096;
     return LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
-           LITHO_CUDA(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount,
-                                             ordinal), error) &&
+           LITHO_CUDA(
+               cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
+               error) &&
            litho_cuda_reserve(p->context, &p->from, p->bytes, error) &&
            litho_cuda_reserve(p->context, &p->to, p->bytes, error) &&
-           LITHO_CUDA(cudaMemsetAsync(p->from.data, 0x3c, p->bytes,
-                                      litho_cuda_stream(p->context)), error) &&
+           LITHO_CUDA(cudaMemsetAsync(p->from.data, 0x3c, p->bytes, litho_cuda_stream(p->context)),
+                      error) &&
            LITHO_CUDA(cudaEventCreate(&p->start), error) &&
            LITHO_CUDA(cudaEventCreate(&p->stop), error);
 }
 
-gboolean litho_cuda_probe_roof(int device, double *bytes_per_s, double *flops_per_s,
-                               GError **error)
+gboolean litho_cuda_probe_roof(int device, double *bytes_per_s, double *flops_per_s, GError **error)
 {
     Probe p = {.context = litho_cuda_context_new(device, error)};
     if (!p.context)

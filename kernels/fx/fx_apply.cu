@@ -6,7 +6,7 @@
 // traces and 48 taps; 5.4 kB read, 3.2 kB written.
 #include "kernels/fx/fx_device.cuh"
 
-enum { THREADS = 96, ROWS = 5, PART = 32, FILL_THREADS = 128 };
+enum { THREADS = 96, ROWS = 5, PART = 32, FILL_THREADS = 128, FILL_BINS = 4 };
 
 // A rectangle of traces in shared memory, with their states when they are not all live.
 struct Tile {
@@ -26,12 +26,17 @@ struct Tile {
     }
 };
 
-// All that the spot may ask for, in device memory: blocks moved inside the survey may leave the part of
-// a window that a block of threads holds.
+// All that the spot may ask for, in device memory: blocks moved inside the survey may leave the
+// part of a window that a block of threads holds.
 __device__ static Tile everything(const LithoFxGroup &g, const LithoFxSpot &s, int bin, int pass)
 {
-    Tile tile = {(const float2 *)g.spectra + bin * g.plane, NULL, g.held.il0, g.held.xl0,
-                 g.held.n_xl, g.n_il, g.n_xl};
+    Tile tile = {(const float2 *)g.spectra + bin * g.plane,
+                 NULL,
+                 g.held.il0,
+                 g.held.xl0,
+                 g.held.n_xl,
+                 g.n_il,
+                 g.n_xl};
     if (s.tile >= 0) {
         tile.at = (const float2 *)g.tiles[pass % 2] + tile_at(g, s, bin);
         tile.states = g.states[pass % 2] + (long long)s.tile * g.tile_il * g.tile_xl;
@@ -49,7 +54,8 @@ __device__ static inline bool there(const LithoFxGroup &g, int state)
            (state == LITHO_FX_OUTSIDE && g.edge == LITHO_FX_ZERO);
 }
 
-// What a prediction over some of the neighbours is multiplied by: sum |h| over that of those present.
+// What a prediction over some of the neighbours is multiplied by: sum |h| over that of those
+// present.
 __device__ static float rescale(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
                                 int xl, int number)
 {
@@ -67,8 +73,8 @@ __device__ static float rescale(const LithoFxGroup &g, const Tile &tile, const f
     return 8 * present <= all ? 8.0f : all / present;
 }
 
-// Place `number` of the block centred at (il, xl) from the neighbours that are there. FALSE: fewer than
-// an eighth of them are.
+// Place `number` of the block centred at (il, xl) from the neighbours that are there. FALSE: fewer
+// than an eighth of them are.
 __device__ static bool predict(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
                                int xl, int number, float2 *out)
 {
@@ -118,7 +124,8 @@ __device__ static inline const float2 *taps_of(const LithoFxGroup &g, const Lith
 
 // --- centred predictions ------------------------------------------------------------------------
 
-// ROWS traces below one another, the first at `at` (its block's corner), from taps in shared memory.
+// ROWS traces below one another, the first at `at` (its block's corner), from taps in shared
+// memory.
 template <int H>
 __device__ static void predict_rows(const float2 *at, int pitch, const float2 *taps, float2 *out)
 {
@@ -194,17 +201,18 @@ __device__ static void load_tile(const LithoFxGroup &g, const LithoFxSpot &s, in
     tile->width = p.xl1 - p.xl0 + 2 * g.half_xl;
     tile->n_il = g.n_il;
     tile->n_xl = g.n_xl;
-    const unsigned char *from = g.states[pass % 2] + (long long)max(s.tile, 0) * g.tile_il * g.tile_xl;
+    const unsigned char *from =
+        g.states[pass % 2] + (long long)max(s.tile, 0) * g.tile_il * g.tile_xl;
     const int valid = p.il1 - p.il0 + 2 * g.half_il;
     for (int k = threadIdx.x; k < height * tile->width; k += THREADS) {
         const int il = tile->il0 + k / tile->width, xl = tile->xl0 + k % tile->width;
-        const bool inside = k / tile->width < valid && il >= 0 && il < g.n_il && xl >= 0 &&
-                            xl < g.n_xl;
+        const bool inside =
+            k / tile->width < valid && il >= 0 && il < g.n_il && xl >= 0 && xl < g.n_xl;
         values[k] = inside ? source(il, xl) : make_float2(0, 0);
         if (s.tile >= 0)
-            states[k] = inside ? from[(il - s.il0 + 2 * g.half_il) * g.tile_xl + xl - s.xl0 +
-                                      2 * g.half_xl]
-                               : LITHO_FX_OUTSIDE;
+            states[k] =
+                inside ? from[(il - s.il0 + 2 * g.half_il) * g.tile_xl + xl - s.xl0 + 2 * g.half_xl]
+                       : LITHO_FX_OUTSIDE;
     }
 }
 
@@ -242,8 +250,7 @@ __device__ static void outside_at(Part p, Part r, int k, int *il, int *xl)
     *xl = p.xl0 + k % width;
 }
 
-template <int H>
-__global__ void __launch_bounds__(THREADS) apply_kernel(LithoFxGroup g, int pass)
+template <int H> __global__ void __launch_bounds__(THREADS) apply_kernel(LithoFxGroup g, int pass)
 {
     extern __shared__ float4 shared[];
     const LithoFxSpot s = g.spots[blockIdx.x];
@@ -298,8 +305,8 @@ __global__ void __launch_bounds__(THREADS) apply_kernel(LithoFxGroup g, int pass
                     result_of(g, tile, il, xl, good, prediction[k]);
         }
     }
-    const int rest = (p.il1 - p.il0) * columns -
-                     (centred.il1 - centred.il0) * (centred.xl1 - centred.xl0);
+    const int rest =
+        (p.il1 - p.il0) * columns - (centred.il1 - centred.il0) * (centred.xl1 - centred.xl0);
     const Tile wide = rest > 0 ? everything(g, s, bin, pass) : tile;
     for (int k = threadIdx.x; k < rest; k += THREADS) {
         int il, xl, c_il, c_xl, number;
@@ -332,7 +339,7 @@ __global__ void open_kernel(LithoFxGroup g)
         ((float2 *)g.tiles[0])[at + k] = value;
         ((float2 *)g.tiles[1])[at + k] = value;
         if (bin == 0) {
-            const unsigned char state = !inside ? LITHO_FX_OUTSIDE
+            const unsigned char state = !inside            ? LITHO_FX_OUTSIDE
                                         : g.present[trace] ? LITHO_FX_LIVE
                                                            : LITHO_FX_ABSENT;
             g.states[0][(long long)s.tile * n + k] = state;
@@ -341,52 +348,68 @@ __global__ void open_kernel(LithoFxGroup g)
     }
 }
 
-// Few traces of a box are absent: the block lists them before it predicts them, so that its threads
-// have one each instead of waiting for a neighbour that has.
+// Appends the absent traces among [from, from + FILL_THREADS) of the box to `list`, in order; the
+// new length. All threads together.
+__device__ static int append_absent(const Tile &tile, int il0, int xl0, int width, int n, int from,
+                                    int *list, int length, int *counts)
+{
+    const int k = from + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int state = k < n ? tile.state(il0 + k / width, xl0 + k % width) : LITHO_FX_OUTSIDE;
+    const bool mine = state == LITHO_FX_ABSENT || state == LITHO_FX_FILLED;
+    const unsigned ballot = __ballot_sync(0xffffffffu, mine);
+    __syncthreads(); // the last counts have been read
+    if (lane == 0)
+        counts[warp] = __popc(ballot);
+    __syncthreads();
+    int before = length, all = length;
+    for (int w = 0; w < FILL_THREADS / 32; w++) {
+        before += w < warp ? counts[w] : 0;
+        all += counts[w];
+    }
+    if (mine)
+        list[before + __popc(ballot & ((1u << lane) - 1))] = k;
+    return all;
+}
+
+// One absent trace at one bin, from the tiles of this pass to those of the next.
+__device__ static void guess(const LithoFxGroup &g, const LithoFxSpot &s, int bin, int pass, int il,
+                             int xl)
+{
+    const Tile tile = everything(g, s, bin, pass);
+    int c_il, c_xl, number;
+    const float2 *h = filter_at(g, s, taps_of(g, s, bin), il, xl, &c_il, &c_xl, &number);
+    float2 prediction;
+    const bool done = predict(g, tile, h, c_il, c_xl, number, &prediction);
+    if (!g.good[system_of(g, blockIdx.x, bin)])
+        prediction = make_float2(0, 0);
+    const long long area = g.tile_il * g.tile_xl, to = (il - tile.il0) * g.tile_xl + xl - tile.xl0;
+    ((float2 *)g.tiles[1 - pass % 2])[tile_at(g, s, bin) + to] =
+        done ? prediction : tile.value(il, xl);
+    if (bin == 0)
+        g.states[1 - pass % 2][s.tile * area + to] = done ? LITHO_FX_FILLED : tile.state(il, xl);
+}
+
+// Few traces of a box are absent: the block lists them before it predicts them at FILL_BINS bins,
+// so that its threads have one each instead of waiting for a neighbour that has.
 __global__ void __launch_bounds__(FILL_THREADS) guess_kernel(LithoFxGroup g, int pass)
 {
-    __shared__ int list[FILL_THREADS], counts[FILL_THREADS / 32];
+    __shared__ int list[4 * FILL_THREADS], counts[FILL_THREADS / 32];
     const LithoFxSpot s = g.spots[blockIdx.x];
-    const int bin = blockIdx.y, n = g.tile_il * g.tile_xl, lane = threadIdx.x % 32;
-    const long long at = tile_at(g, s, bin), state_at = (long long)s.tile * n;
-    const float2 *taps = taps_of(g, s, bin);
-    const bool good = g.good[system_of(g, blockIdx.x, bin)] != 0;
+    const int bin = blockIdx.y * FILL_BINS, bins = min(g.bins - bin, (int)FILL_BINS);
     const Tile tile = everything(g, s, bin, pass);
     const int il0 = max(s.il0 - g.half_il, 0), il1 = min(s.il0 + s.n_il + g.half_il, g.n_il);
     const int xl0 = max(s.xl0 - g.half_xl, 0), xl1 = min(s.xl0 + s.n_xl + g.half_xl, g.n_xl);
-    for (int from = 0; from < (il1 - il0) * (xl1 - xl0); from += FILL_THREADS) {
-        const int k = from + threadIdx.x;
-        const int state = k < (il1 - il0) * (xl1 - xl0)
-                              ? tile.state(il0 + k / (xl1 - xl0), xl0 + k % (xl1 - xl0))
-                              : LITHO_FX_OUTSIDE;
-        const bool mine = state == LITHO_FX_ABSENT || state == LITHO_FX_FILLED;
-        const unsigned ballot = __ballot_sync(0xffffffffu, mine);
-        __syncthreads(); // the last list has been used
-        if (lane == 0)
-            counts[threadIdx.x / 32] = __popc(ballot);
+    const int n = (il1 - il0) * (xl1 - xl0), width = xl1 - xl0;
+    for (int from = 0; from < n;) {
+        int length = 0;
+        for (; from < n && length <= 3 * FILL_THREADS; from += FILL_THREADS)
+            length = append_absent(tile, il0, xl0, width, n, from, list, length, counts);
         __syncthreads();
-        int before = 0, found = 0;
-        for (int w = 0; w < FILL_THREADS / 32; w++) {
-            before += w < (int)threadIdx.x / 32 ? counts[w] : 0;
-            found += counts[w];
+        for (int k = threadIdx.x; k < length * bins; k += FILL_THREADS) {
+            const int at = list[k % length];
+            guess(g, s, bin + k / length, pass, il0 + at / width, xl0 + at % width);
         }
-        if (mine)
-            list[before + __popc(ballot & ((1u << lane) - 1))] = k;
         __syncthreads();
-        if ((int)threadIdx.x >= found)
-            continue;
-        const int il = il0 + list[threadIdx.x] / (xl1 - xl0);
-        const int xl = xl0 + list[threadIdx.x] % (xl1 - xl0);
-        int c_il, c_xl, number;
-        const float2 *h = filter_at(g, s, taps, il, xl, &c_il, &c_xl, &number);
-        float2 prediction;
-        const bool done = predict(g, tile, h, c_il, c_xl, number, &prediction);
-        if (!good)
-            prediction = make_float2(0, 0);
-        const int to = (il - tile.il0) * g.tile_xl + xl - tile.xl0;
-        ((float2 *)g.tiles[1 - pass % 2])[at + to] = done ? prediction : tile.value(il, xl);
-        if (bin == 0)
-            g.states[1 - pass % 2][state_at + to] = done ? LITHO_FX_FILLED : tile.state(il, xl);
     }
 }
 
@@ -400,20 +423,20 @@ int litho_fx_open(const LithoFxGroup *g, cudaStream_t stream)
 
 int litho_fx_guess(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
-    guess_kernel<<<dim3(g->n_spots, g->bins), FILL_THREADS, 0, stream>>>(*g, pass);
+    guess_kernel<<<dim3(g->n_spots, (g->bins + FILL_BINS - 1) / FILL_BINS), FILL_THREADS, 0,
+                   stream>>>(*g, pass);
     return (int)cudaGetLastError();
 }
 
-template <int H>
-static int launch_apply(const LithoFxGroup *g, int pass, cudaStream_t stream)
+template <int H> static int launch_apply(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
     const int n_il = g->tile_il - 4 * g->half_il, n_xl = g->tile_xl - 4 * g->half_xl;
     const int part_il = n_il < PART ? n_il : PART, part_xl = n_xl < PART ? n_xl : PART;
     const int height = (part_il + ROWS - 1) / ROWS * ROWS + 2 * g->half_il;
     const int bytes = 8 * (1 + g->size) + 9 * height * (part_xl + 2 * g->half_xl);
     const int parts = (n_il + PART - 1) / PART * ((n_xl + PART - 1) / PART);
-    cudaError_t status = cudaFuncSetAttribute(
-        apply_kernel<H>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaError_t status =
+        cudaFuncSetAttribute(apply_kernel<H>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
     apply_kernel<H><<<dim3(g->n_spots, g->bins, parts), THREADS, bytes, stream>>>(*g, pass);

@@ -8,16 +8,17 @@
 
 enum { WEIGH_BLOCKS = 1024 };
 
-// --- plan -----------------------------------------------------------------------------------------
+// --- plan
+// -----------------------------------------------------------------------------------------
 
 static void destroy(gpointer data)
 {
     FxPlan *p = data;
     LithoCudaArray *const arrays[] = {
-        &p->live,  &p->starts, &p->absent, &p->weights, &p->padded,   &p->transformed, &p->present,
-        &p->spectra, &p->blended, &p->spots, &p->matrix, &p->taps,        &p->good,
-        &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1], &p->filtered, &p->counters,
-        &p->sums, &p->filled};
+        &p->live,     &p->starts,   &p->absent,   &p->weights,   &p->padded,    &p->transformed,
+        &p->present,  &p->spectra,  &p->blended,  &p->spots,     &p->matrix,    &p->taps,
+        &p->good,     &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1], &p->filtered,
+        &p->counters, &p->sums,     &p->filled};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
@@ -65,7 +66,8 @@ static gboolean upload_weights(FxPlan *p, LithoFxAxis axis, GError **error)
     cudaStream_t stream = litho_cuda_stream(p->context);
     return litho_cuda_reserve(p->context, &p->weights, n * sizeof(float), error) &&
            LITHO_CUDA(cudaMemcpyAsync(p->weights.data, weights, n * sizeof(float),
-                                      cudaMemcpyHostToDevice, stream), error) &&
+                                      cudaMemcpyHostToDevice, stream),
+                      error) &&
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
@@ -81,8 +83,8 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
     p->batch = MAX(FX_BATCH_SAMPLES / p->nfft, 1);
     int ordinal = 0;
     if (LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
-        LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit,
-                                          cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+        LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                          ordinal),
                    error) &&
         make_transforms(p, error) &&
         upload_weights(p, litho_fx_grid_geometry(in, params).axis[2], error))
@@ -91,7 +93,8 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
     return NULL;
 }
 
-// --- numbers beside the result ----------------------------------------------------------------------
+// --- numbers beside the result
+// ----------------------------------------------------------------------
 
 typedef struct Totals {
     int counters[LITHO_FX_COUNTERS];
@@ -110,9 +113,11 @@ static gboolean weigh(FxJob *job, Totals *totals, GError **error)
     if (!litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
         !litho_cuda_reserve(p->context, &p->filled, traces, error) ||
         !LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
-                                   p->filled.data, stream), error) ||
+                                   p->filled.data, stream),
+                    error) ||
         !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, 3 * WEIGH_BLOCKS * sizeof(double),
-                                    cudaMemcpyDeviceToHost, stream), error) ||
+                                    cudaMemcpyDeviceToHost, stream),
+                    error) ||
         !LITHO_CUDA(cudaMemcpyAsync(filled, p->filled.data, traces, cudaMemcpyDeviceToHost, stream),
                     error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error))
@@ -133,8 +138,9 @@ static gboolean weigh(FxJob *job, Totals *totals, GError **error)
 static void report(const FxJob *job, const Totals *t)
 {
     LithoReport *r = job->run ? job->run->report : NULL;
-    const gint64 windows = fx_windows(job) * (litho_fx_last(job->g.axis[2], (int)job->region.hi[2] - 1) -
-                                              litho_fx_first(job->g.axis[2], (int)job->region.lo[2]) + 1);
+    const gint64 windows =
+        fx_windows(job) * (litho_fx_last(job->g.axis[2], (int)job->region.hi[2] - 1) -
+                           litho_fx_first(job->g.axis[2], (int)job->region.lo[2]) + 1);
     litho_report_number(r, "windows", "windows", "", windows);
     litho_report_number(r, "systems", "systems solved", "", t->counters[LITHO_FX_SYSTEMS]);
     litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", job->empty);
@@ -154,7 +160,8 @@ static void report(const FxJob *job, const Totals *t)
                         t->product / sqrt(kept * t->removed));
 }
 
-// --- exec -------------------------------------------------------------------------------------------
+// --- exec
+// -------------------------------------------------------------------------------------------
 
 static FxJob job_of(FxPlan *p, const LithoPass *pass, LithoRun *run)
 {
@@ -201,7 +208,8 @@ static gboolean run_job(FxJob *job, GError **error)
         !LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, sizeof totals.counters, stream), error) ||
         !run_parts(job, error) ||
         !LITHO_CUDA(cudaMemcpyAsync(totals.counters, p->counters.data, sizeof totals.counters,
-                                    cudaMemcpyDeviceToHost, stream), error) ||
+                                    cudaMemcpyDeviceToHost, stream),
+                    error) ||
         !litho_cuda_finish(p->context, job->run, error))
         return FALSE;
     const gboolean asked = job->run && job->run->report;

@@ -42,17 +42,17 @@ typedef struct FxJob {
     const LithoFxParams *params;
     LithoFxGeometry g;
     LithoBox region;
-    LithoFxHeld held;      // of the input, as the kernels see it
+    LithoFxHeld held; // of the input, as the kernels see it
     int in_t0, in_samples;
-    FxWindows windows;     // spatial ones that touch the region
-    int first, last;       // time windows of this part, inclusive
-    const float *in;       // device; set by fx_forward()
-    float *out;            // device
-    FxLayout *clean;       // of the time windows without absent traces; NULL when not needed
-    FxLayout **layouts;    // per time window of the part
-    int *spots_at;         // where its spots begin on the device
+    FxWindows windows;  // spatial ones that touch the region
+    int first, last;    // time windows of this part, inclusive
+    const float *in;    // device; set by fx_forward()
+    float *out;         // device
+    FxLayout *clean;    // of the time windows without absent traces; NULL when not needed
+    FxLayout **layouts; // per time window of the part
+    int *spots_at;      // where its spots begin on the device
     int chunk_bins;
-    gint64 empty;          // windows passed unchanged so far
+    gint64 empty; // windows passed unchanged so far
     LithoRun *run;
 } FxJob;
 

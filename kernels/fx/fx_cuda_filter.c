@@ -7,7 +7,8 @@
 #include "core/error.h"
 #include "kernels/fx/fx_cuda.h"
 
-// --- layouts ----------------------------------------------------------------------------------------
+// --- layouts
+// ----------------------------------------------------------------------------------------
 
 static gint64 systems_per_bin(const FxJob *job)
 {
@@ -61,8 +62,9 @@ static gboolean upload_spots(FxJob *job, GError **error)
     const gsize bytes = all->len * sizeof(LithoFxSpot);
     cudaStream_t stream = litho_cuda_stream(p->context);
     return litho_cuda_reserve(p->context, &p->spots, bytes, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->spots.data, all->data, bytes, cudaMemcpyHostToDevice,
-                                      stream), error) &&
+           LITHO_CUDA(
+               cudaMemcpyAsync(p->spots.data, all->data, bytes, cudaMemcpyHostToDevice, stream),
+               error) &&
            LITHO_CUDA(cudaStreamSynchronize(stream), error); // `all` goes
 }
 
@@ -105,12 +107,14 @@ static gboolean choose_chunk(FxJob *job, GError **error)
         return FALSE;
     const gint64 passes = p->host_present ? 1 + job->params->fill_passes : 1;
     const gint64 room = MIN(FX_CHUNK_BYTES, unused / 2);
-    const gint64 bins = MIN(room / bytes_per_bin(job), FX_CHUNK_SYSTEMS / (passes * fx_windows(job)));
+    const gint64 bins =
+        MIN(room / bytes_per_bin(job), FX_CHUNK_SYSTEMS / (passes * fx_windows(job)));
     job->chunk_bins = (int)CLAMP(bins, 1, 65535);
     return TRUE;
 }
 
-// --- filter -----------------------------------------------------------------------------------------
+// --- filter
+// -----------------------------------------------------------------------------------------
 
 static gboolean group_memory(FxJob *job, const FxGroup *g, int bins, GError **error)
 {
@@ -118,7 +122,8 @@ static gboolean group_memory(FxJob *job, const FxGroup *g, int bins, GError **er
     const gsize systems = (gsize)g->count * bins;
     gboolean ok =
         litho_cuda_reserve(p->context, &p->matrix, 4 * systems * matrix_pitch(g), error) &&
-        litho_cuda_reserve(p->context, &p->taps, 8 * (gsize)g->n_slots * bins * size_of(g), error) &&
+        litho_cuda_reserve(p->context, &p->taps, 8 * (gsize)g->n_slots * bins * size_of(g),
+                           error) &&
         litho_cuda_reserve(p->context, &p->good, systems, error);
     for (int k = 0; k < 2 && ok && g->holed; k++)
         ok = litho_cuda_reserve(p->context, &p->tiles[k], 8 * systems * tile_area(job, g), error) &&
@@ -193,8 +198,8 @@ static Work work_of(const FxJob *job, const FxGroup *g, int bins)
     };
 }
 
-static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, const Work *work, int pass,
-                       gboolean last, GError **error)
+static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, const Work *work,
+                       int pass, gboolean last, GError **error)
 {
     LithoCudaContext *c = job->p->context;
     cudaStream_t stream = litho_cuda_stream(c);

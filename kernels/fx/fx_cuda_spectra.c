@@ -5,7 +5,8 @@
 
 #include "kernels/fx/fx_cuda.h"
 
-// --- forward --------------------------------------------------------------------------------------
+// --- forward
+// --------------------------------------------------------------------------------------
 
 // What arrives of the input is transformed while the rest is on its way.
 typedef struct Forward {
@@ -20,13 +21,15 @@ static gboolean forward_batch(const FxPlan *p, const LithoFxFrame *frame, int k,
     cudaStream_t stream = litho_cuda_stream(p->context);
     return LITHO_CUDA(litho_fx_pad(frame, p->padded.data,
                                    (guchar *)p->present.data + k * frame->traces,
-                                   (int *)p->absent.data + k, stream), error) &&
+                                   (int *)p->absent.data + k, stream),
+                      error) &&
            (p->bins == 0 ||
             (LITHO_CUFFT(cufftExecR2C(p->forward, p->padded.data, p->transformed.data), error) &&
              LITHO_CUDA(litho_fx_transpose(frame, p->transformed.data, p->bin, p->bins,
                                            (LithoFxComplex *)p->spectra.data +
                                                (gint64)k * p->bins * frame->traces,
-                                           stream), error)));
+                                           stream),
+                        error)));
 }
 
 static gboolean forward_frame(const Forward *f, LithoFxFrame *frame, GError **error)
@@ -35,9 +38,9 @@ static gboolean forward_frame(const Forward *f, LithoFxFrame *frame, GError **er
     frame->windows = f->windows;
     frame->start = p->starts.data;
     if (p->own)
-        return LITHO_CUDA(litho_fx_forward(frame, p->bin, p->bins, p->spectra.data,
-                                           p->present.data, p->absent.data,
-                                           litho_cuda_stream(p->context)), error);
+        return LITHO_CUDA(litho_fx_forward(frame, p->bin, p->bins, p->spectra.data, p->present.data,
+                                           p->absent.data, litho_cuda_stream(p->context)),
+                          error);
     for (int k = 0; k < f->windows; k += frame->windows) {
         frame->windows = MIN(p->batch, f->windows - k);
         frame->start = (const int *)p->starts.data + k;
@@ -122,9 +125,11 @@ static gboolean forward_memory(FxJob *job, GError **error)
            litho_cuda_reserve(p->context, &p->spectra, (gsize)windows * p->bins * traces * 8,
                               error) &&
            LITHO_CUDA(cudaMemcpyAsync(p->live.data, job->pass->in->live, traces,
-                                      cudaMemcpyHostToDevice, stream), error) &&
+                                      cudaMemcpyHostToDevice, stream),
+                      error) &&
            LITHO_CUDA(cudaMemcpyAsync(p->starts.data, starts, windows * sizeof(int),
-                                      cudaMemcpyHostToDevice, stream), error) &&
+                                      cudaMemcpyHostToDevice, stream),
+                      error) &&
            LITHO_CUDA(cudaMemsetAsync(p->absent.data, 0, windows * sizeof(int), stream), error);
 }
 
@@ -138,7 +143,8 @@ static gboolean fetch_present(FxJob *job, GError **error)
     g_clear_pointer(&p->host_present, g_free);
     p->host_absent = g_renew(int, p->host_absent, windows);
     if (!LITHO_CUDA(cudaMemcpyAsync(p->host_absent, p->absent.data, windows * sizeof(int),
-                                    cudaMemcpyDeviceToHost, stream), error) ||
+                                    cudaMemcpyDeviceToHost, stream),
+                    error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error))
         return FALSE;
     int absent = 0;
@@ -148,7 +154,8 @@ static gboolean fetch_present(FxJob *job, GError **error)
         return TRUE;
     p->host_present = g_malloc(windows * traces);
     return LITHO_CUDA(cudaMemcpyAsync(p->host_present, p->present.data, windows * traces,
-                                      cudaMemcpyDeviceToHost, stream), error) &&
+                                      cudaMemcpyDeviceToHost, stream),
+                      error) &&
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
@@ -185,7 +192,8 @@ gboolean fx_forward(FxJob *job, GError **error)
     return TRUE;
 }
 
-// --- inverse ----------------------------------------------------------------------------------------
+// --- inverse
+// ----------------------------------------------------------------------------------------
 
 LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
 {
@@ -217,11 +225,11 @@ LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
         .in_held = job->held,
         .in_t0 = job->in_t0,
         .in_samples = job->in_samples,
-        .present = (const guchar *)p->present.data +
-                   (job->first + k - p->first) * fx_held_traces(job),
+        .present =
+            (const guchar *)p->present.data + (job->first + k - p->first) * fx_held_traces(job),
         .window = job->first + k,
-        .weights = (const float *)p->weights.data +
-                   (gint64)(job->first + k) * job->g.axis[2].length,
+        .weights =
+            (const float *)p->weights.data + (gint64)(job->first + k) * job->g.axis[2].length,
         .mute = job->params->outband == LITHO_FX_MUTE,
         .fill_dead = job->params->fill_dead,
         .clear = bin == 0,
@@ -250,8 +258,9 @@ static gboolean inverse_batch(const FxJob *job, const LithoFxBack *back, GError 
     const FxPlan *p = job->p;
     cufftComplex *from = (cufftComplex *)p->blended.data + back->first * (p->nfft / 2 + 1);
     return (p->bins == 0 || LITHO_CUFFT(cufftExecC2R(p->inverse, from, p->padded.data), error)) &&
-           LITHO_CUDA(litho_fx_blend_time(back, p->padded.data, job->out,
-                                          litho_cuda_stream(p->context)), error);
+           LITHO_CUDA(
+               litho_fx_blend_time(back, p->padded.data, job->out, litho_cuda_stream(p->context)),
+               error);
 }
 
 // Blends a chunk of bins; after the last one, back to time.

@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/fx/fx_kernels.h"
 
-// Where a spot's traces are: in the spectra, or in its private tile. Valid for survey indices inside
-// the held area (the tile).
+// Where a spot's traces are: in the spectra, or in its private tile. Valid for survey indices
+// inside the held area (the tile).
 struct Source {
     const float2 *at;
     int pitch;
@@ -59,5 +59,6 @@ __device__ static inline void triangle(int t, int *row, int *column)
 __device__ static inline long long result_at(const LithoFxBack &b, int il, int xl)
 {
     return ((long long)(il - b.out_held.il0) * b.out_held.n_xl + xl - b.out_held.xl0) *
-               b.out_samples - b.out_t0;
+               b.out_samples -
+           b.out_t0;
 }

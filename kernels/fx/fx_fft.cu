@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The transforms of the time windows in one kernel each way, for lengths that are powers of two: 32
-// traces share a block, and what stands on either side (padding and transposition; blending in space
-// and in time) happens while the numbers are in shared memory. Device memory sees 4 length / hop bytes
-// a sample and 8 bins / hop, once each. Other lengths go through cuFFT (fx_spectra.cu).
+// traces share a block, and what stands on either side (padding and transposition; blending in
+// space and in time) happens while the numbers are in shared memory. Device memory sees 4 length /
+// hop bytes a sample and 8 bins / hop, once each. Other lengths go through cuFFT (fx_spectra.cu).
 //
 // A real trace of N samples is a complex transform of M = N / 2 and an untangling pass, so that its
 // spectrum depends on nothing else: neighbours that shared a transform would change its last bits,
-// and a part of a cube would not be the part of the whole. Transform: Stockham, radix 4 (and once 2),
-// in place: a thread reads its butterflies, all wait, it writes them where the next pass finds them.
+// and a part of a cube would not be the part of the whole. Transform: Stockham, radix 4 (and once
+// 2), in place: a thread reads its butterflies, all wait, it writes them where the next pass finds
+// them.
 #include "kernels/fx/fx_device.cuh"
 
 enum {
     THREADS = 256,
     WARPS = THREADS / 32,
-    TRACES = 32,  // of a block
-    HELD = 16,    // numbers a thread holds in registers during a pass
-    MOST = 8,     // windows along an axis that may hold one trace
-    AT_ONCE = 4,  // bins a thread blends side by side
+    TRACES = 32, // of a block
+    HELD = 16,   // numbers a thread holds in registers during a pass
+    MOST = 8,    // windows along an axis that may hold one trace
+    AT_ONCE = 4, // bins a thread blends side by side
+    SAMPLES = 5, // samples a thread adds to side by side: 160 a warp, a time window and a bit
 };
 
 __device__ static inline float2 times(float2 a, float2 b)
@@ -25,17 +27,18 @@ __device__ static inline float2 times(float2 a, float2 b)
     return make_float2(fmaf(a.x, b.x, -a.y * b.y), fmaf(a.x, b.y, a.y * b.x));
 }
 
-// --- transform ------------------------------------------------------------------------------------
+// --- transform
+// ------------------------------------------------------------------------------------
 
 // roots[k] = exp(SIGN 2 pi i k / N), k < N.
-template <int N, int SIGN>
-__device__ static void make_roots(float2 *roots)
+template <int N, int SIGN> __device__ static void make_roots(float2 *roots)
 {
     for (int k = threadIdx.x; k < N; k += THREADS)
         sincospif(SIGN * 2.0f * k / N, &roots[k].y, &roots[k].x);
 }
 
-// One pass of radix R over COUNT transforms of M numbers, DONE being the product of the radices before.
+// One pass of radix R over COUNT transforms of M numbers, DONE being the product of the radices
+// before.
 template <int N, int SIGN, int R, int DONE, int COUNT>
 __device__ static void pass(float2 *z, const float2 *roots)
 {
@@ -52,8 +55,8 @@ __device__ static void pass(float2 *z, const float2 *roots)
         v[h][0] = from[0];
 #pragma unroll
         for (int r = 1; r < R; r++)
-            v[h][r] = DONE == 1 ? from[r * EACH]
-                                : times(from[r * EACH], roots[r * k * (N / (R * DONE))]);
+            v[h][r] =
+                DONE == 1 ? from[r * EACH] : times(from[r * EACH], roots[r * k * (N / (R * DONE))]);
     }
     __syncthreads();
 #pragma unroll
@@ -92,10 +95,9 @@ __device__ static void passes(float2 *z, const float2 *roots)
     }
 }
 
-// TRACES transforms of N / 2, as many at a time as the threads can hold. All threads together before
-// and after.
-template <int N, int SIGN>
-__device__ static void transform(float2 *z, const float2 *roots)
+// TRACES transforms of N / 2, as many at a time as the threads can hold. All threads together
+// before and after.
+template <int N, int SIGN> __device__ static void transform(float2 *z, const float2 *roots)
 {
     constexpr int FIT = HELD * THREADS / (N / 2), COUNT = FIT < TRACES ? FIT : TRACES;
     for (int first = 0; first < TRACES; first += COUNT)
@@ -107,7 +109,8 @@ constexpr int shared_bytes(int n)
     return 8 * (TRACES * (n / 2 + 1) + n);
 }
 
-// --- forward --------------------------------------------------------------------------------------
+// --- forward
+// --------------------------------------------------------------------------------------
 
 // Samples of one trace, padded; zeros when it is absent.
 template <int N>
@@ -132,8 +135,8 @@ __device__ static bool load_trace(const LithoFxFrame &f, long long trace, int wi
     return here;
 }
 
-// With Z the transform of x(2n) + i x(2n + 1): X(k) = E + w^k O, where E = (Z(k) + conj Z(-k)) / 2 and
-// O = -i (Z(k) - conj Z(-k)) / 2 are the spectra of the even and odd samples.
+// With Z the transform of x(2n) + i x(2n + 1): X(k) = E + w^k O, where E = (Z(k) + conj Z(-k)) / 2
+// and O = -i (Z(k) - conj Z(-k)) / 2 are the spectra of the even and odd samples.
 template <int N>
 __device__ static inline float2 untangle(const float2 *z, const float2 *roots, int k)
 {
@@ -172,7 +175,8 @@ __global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
         to[bin * f.traces] = untangle<N>(z + lane * PITCH, roots, bin_first + bin);
 }
 
-// --- inverse --------------------------------------------------------------------------------------
+// --- inverse
+// --------------------------------------------------------------------------------------
 
 // Windows along one axis that hold one trace: weights, and where the trace lies in the filtered
 // windows (the two axes' places add up).
@@ -189,18 +193,18 @@ __device__ static void find_holders(const LithoFxBack &b, int axis_number, int a
     h->count = litho_fx_last(axis, at) - first + 1;
     for (int k = 0; k < h->count; k++) {
         const int inside = at - litho_fx_start(axis, first + k);
-        const long long window = axis_number == 0 ? (long long)(first + k - b.w_il0) * b.w_nxl
-                                                  : first + k - b.w_xl0;
+        const long long window =
+            axis_number == 0 ? (long long)(first + k - b.w_il0) * b.w_nxl : first + k - b.w_xl0;
         h->weight[k] = litho_fx_weight(axis, first + k, at);
         h->place[k] =
             window * b.bins * b.out_pitch + (axis_number == 0 ? inside * b.xl.length : inside);
     }
 }
 
-// Bins `bin`, bin + WARPS, ... of one trace: the filtered windows that hold it, weighted, in ascending
-// order.
-__device__ static inline void blend(const LithoFxBack &b, const Holders &v, const Holders &h, int bin,
-                                    float2 sum[AT_ONCE])
+// Bins `bin`, bin + WARPS, ... of one trace: the filtered windows that hold it, weighted, in
+// ascending order.
+__device__ static inline void blend(const LithoFxBack &b, const Holders &v, const Holders &h,
+                                    int bin, float2 sum[AT_ONCE])
 {
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++)
@@ -208,8 +212,8 @@ __device__ static inline void blend(const LithoFxBack &b, const Holders &v, cons
     for (int i = 0; i < v.count; i++)
         for (int j = 0; j < h.count; j++) {
             const float weight = v.weight[i] * h.weight[j];
-            const float2 *from = (const float2 *)b.out + v.place[i] + h.place[j] +
-                                 (long long)bin * b.out_pitch;
+            const float2 *from =
+                (const float2 *)b.out + v.place[i] + h.place[j] + (long long)bin * b.out_pitch;
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++)
                 if (bin + k * WARPS < b.bins) {
@@ -220,10 +224,10 @@ __device__ static inline void blend(const LithoFxBack &b, const Holders &v, cons
         }
 }
 
-// The reverse of untangle(), without its halves (the transform back is not normalised): from X(0..M) to
-// Z = X(k) + conj X(M - k) + i w^-k (X(k) - conj X(M - k)), in place, k and M - k together.
-template <int N>
-__device__ static void tangle(float2 *z, const float2 *roots)
+// The reverse of untangle(), without its halves (the transform back is not normalised): from
+// X(0..M) to Z = X(k) + conj X(M - k) + i w^-k (X(k) - conj X(M - k)), in place, k and M - k
+// together.
+template <int N> __device__ static void tangle(float2 *z, const float2 *roots)
 {
     constexpr int M = N / 2, PITCH = M + 1, EACH = M / 2 + 1;
     for (int t = threadIdx.x; t < TRACES * EACH; t += THREADS) {
@@ -239,7 +243,8 @@ __device__ static void tangle(float2 *z, const float2 *roots)
 }
 
 // What blend_time_kernel of fx_spectra.cu does, for a trace in shared memory.
-__device__ static void add_trace(const LithoFxBack &b, long long trace, const float *from, float *result)
+__device__ static void add_trace(const LithoFxBack &b, long long trace, const float *from,
+                                 float *result)
 {
     const int il = b.il0 + (int)(trace / b.n_xl), xl = b.xl0 + (int)(trace % b.n_xl);
     const long long held = (long long)(il - b.in_held.il0) * b.in_held.n_xl + xl - b.in_held.xl0;
@@ -251,15 +256,26 @@ __device__ static void add_trace(const LithoFxBack &b, long long trace, const fl
     const float *in = b.in + held * b.in_samples - b.in_t0;
     float *out = result + result_at(b, il, xl);
     const float scale = 1.0f / b.nfft;
-    for (int t = lo + threadIdx.x % 32; t < hi; t += 32) {
-        const bool fresh = t >= seen; // no earlier time window holds it
-        const float sample = fresh || whole ? in[t] : 0;
-        float value = fresh ? (!b.fill_dead || isfinite(sample) ? sample : 0) : out[t];
-        if (use) {
-            const float old = whole && isfinite(sample) ? sample : 0;
-            value = fmaf(b.weights[t - start], from[t - start] * scale - old, value);
+    for (int t0 = lo + threadIdx.x % 32; t0 < hi; t0 += 32 * SAMPLES) {
+        float sample[SAMPLES], value[SAMPLES]; // all loads are under way before the first store
+#pragma unroll
+        for (int k = 0; k < SAMPLES; k++) {
+            const int t = t0 + 32 * k;
+            const bool fresh = t >= seen; // no earlier time window holds it
+            sample[k] = t < hi && (fresh || whole) ? in[t] : 0;
+            value[k] = t >= hi                               ? 0
+                       : !fresh                              ? out[t]
+                       : !b.fill_dead || isfinite(sample[k]) ? sample[k]
+                                                             : 0;
         }
-        out[t] = value;
+#pragma unroll
+        for (int k = 0; k < SAMPLES; k++) {
+            const int t = t0 + 32 * k;
+            const float old = whole && isfinite(sample[k]) ? sample[k] : 0;
+            if (t < hi)
+                out[t] = use ? fmaf(b.weights[t - start], from[t - start] * scale - old, value[k])
+                             : value[k];
+        }
     }
 }
 
@@ -276,7 +292,8 @@ __global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
     const long long end = b.first + b.count;
     make_roots<N, 1>(roots);
     if (!blended && warp < 2 && trace < end)
-        find_holders(b, warp, warp == 0 ? b.il0 + (int)(trace / b.n_xl) : b.xl0 + (int)(trace % b.n_xl),
+        find_holders(b, warp,
+                     warp == 0 ? b.il0 + (int)(trace / b.n_xl) : b.xl0 + (int)(trace % b.n_xl),
                      &holders[warp][lane]);
     for (int k = threadIdx.x; k < TRACES * PITCH; k += THREADS) {
         const int bin = k % PITCH - b.bin_first;
@@ -308,7 +325,8 @@ __global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
         add_trace(b, first + k, (const float *)(z + k * PITCH), result);
 }
 
-// --- launchers ------------------------------------------------------------------------------------
+// --- launchers
+// ------------------------------------------------------------------------------------
 
 int litho_fx_own_length(int nfft)
 {
@@ -328,8 +346,9 @@ static int forward(const LithoFxFrame *f, int bin_first, int bins, LithoFxComple
         forward_kernel<N>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes(N));
     if (status != cudaSuccess)
         return (int)status;
-    forward_kernel<N><<<dim3((f->count + TRACES - 1) / TRACES, f->windows), THREADS, shared_bytes(N),
-                        stream>>>(*f, bin_first, bins, (float2 *)spectra, present, absent);
+    forward_kernel<N>
+        <<<dim3((f->count + TRACES - 1) / TRACES, f->windows), THREADS, shared_bytes(N), stream>>>(
+            *f, bin_first, bins, (float2 *)spectra, present, absent);
     return (int)cudaGetLastError();
 }
 

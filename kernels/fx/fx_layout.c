@@ -67,8 +67,11 @@ static void places(int lo, int hi, int n, int half, int *first, int *last)
 static Candidate candidate(const Builder *b, int i, int j, int out)
 {
     const LithoFxAxis *axis = b->g->axis;
-    Candidate c = {.spot = {.il0 = litho_fx_start(axis[0], i), .xl0 = litho_fx_start(axis[1], j),
-                            .n_il = axis[0].length, .n_xl = axis[1].length, .tile = -1,
+    Candidate c = {.spot = {.il0 = litho_fx_start(axis[0], i),
+                            .xl0 = litho_fx_start(axis[1], j),
+                            .n_il = axis[0].length,
+                            .n_xl = axis[1].length,
+                            .tile = -1,
                             .out = out}};
     LithoFxSpot *s = &c.spot;
     choose_block(b, i, j, &c);
@@ -107,8 +110,10 @@ static void append(FxLayout *layout, Candidate *c)
                      ? &g_array_index(layout->groups, FxGroup, layout->groups->len - 1)
                      : NULL;
     if (!g || g->half_il != c->half_il || g->half_xl != c->half_xl || g->holed != c->holed) {
-        FxGroup fresh = {.first = (int)layout->spots->len, .half_il = c->half_il,
-                         .half_xl = c->half_xl, .holed = c->holed};
+        FxGroup fresh = {.first = (int)layout->spots->len,
+                         .half_il = c->half_il,
+                         .half_xl = c->half_xl,
+                         .holed = c->holed};
         g_array_append_val(layout->groups, fresh);
         g = &g_array_index(layout->groups, FxGroup, layout->groups->len - 1);
     }
@@ -128,7 +133,10 @@ static void append(FxLayout *layout, Candidate *c)
 FxLayout *fx_layout_new(const LithoFxParams *params, const LithoFxGeometry *g, FxWindows windows,
                         LithoFxHeld held, const guint8 *present)
 {
-    Builder b = {.params = params, .g = g, .held = held, .present = present,
+    Builder b = {.params = params,
+                 .g = g,
+                 .held = held,
+                 .present = present,
                  .half = {g->half[0], g->half[1]}};
     FxLayout *layout = g_new0(FxLayout, 1);
     layout->spots = g_array_new(FALSE, FALSE, sizeof(LithoFxSpot));

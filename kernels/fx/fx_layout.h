@@ -6,15 +6,16 @@
 // The host's share of the filter on a device: which block every window can bear, which windows have
 // absent traces, and who is launched with whom (rule 3 of fx_geometry.h). Belongs to one thread.
 
-// Windows of one time window that share a block shape and are all with or all without absent traces.
+// Windows of one time window that share a block shape and are all with or all without absent
+// traces.
 typedef struct FxGroup {
     int first, count;     // in the layout's spots; those with one filter come first
     int edged;            // how many have more
     int half_il, half_xl; // both 0: too few traces for any filter
     gboolean holed;
     int n_slots;
-    int max_il, max_xl;   // most design points along the axes; -1 when a window has fewer than
-                          // 2 half + 1 of them
+    int max_il, max_xl; // most design points along the axes; -1 when a window has fewer than
+                        // 2 half + 1 of them
 } FxGroup;
 
 typedef struct FxLayout {
@@ -28,7 +29,8 @@ typedef struct FxWindows {
     int il0, il1, xl0, xl1;
 } FxWindows;
 
-// `present` covers `held` (survey indices); NULL = every trace is there. Frees with fx_layout_free().
+// `present` covers `held` (survey indices); NULL = every trace is there. Frees with
+// fx_layout_free().
 FxLayout *fx_layout_new(const LithoFxParams *params, const LithoFxGeometry *g, FxWindows windows,
                         LithoFxHeld held, const guint8 *present);
 void fx_layout_free(FxLayout *layout); // NULL is fine

@@ -5,220 +5,15 @@
 // M = Re(V^H V) with 2 x 400 rows of 49 would cost 9.8e5 fused multiply-adds for a 20 x 20 window
 // and a 7 x 7 block. Its entries are sums of conj(s(p + a)) s(p + b) over the design points p, and
 // for a given lag b - a the sums of all shifts a are box sums of one set of products. So, per lag,
-// products are formed once, columns of them are summed for all shifts along the inline (one thread a
-// column, products in registers), then those sums along the crossline. Borders and core are added,
-// never subtracted. 2.0e5 multiply-adds and 5e4 additions a system, 5.4 kB read, 4.9 kB written.
-#include "kernels/fx/fx_device.cuh"
+// products are formed once, columns of them are summed for all shifts along the inline (one thread
+// a column, products in registers), then those sums along the crossline. Borders and core are
+// added, never subtracted. 2.0e5 multiply-adds and 5e4 additions a system, 5.4 kB read, 4.9 kB
+// written.
+#include <cuda_pipeline.h>
 
-enum { THREADS = 160, BATCH = 8, BINS = 4 };
+#include "kernels/fx/fx_equations.cuh"
 
-__device__ static inline float2 operator+(float2 a, float2 b)
-{
-    return make_float2(a.x + b.x, a.y + b.y);
-}
-
-// sum + conj(a) b
-__device__ static inline float2 correlate(float2 sum, float2 a, float2 b)
-{
-    sum.x = fmaf(a.x, b.x, sum.x);
-    sum.y = fmaf(a.x, b.y, sum.y);
-    sum.x = fmaf(a.y, b.y, sum.x);
-    sum.y = fmaf(-a.y, b.x, sum.y);
-    return sum;
-}
-
-// Covariances of blocks of `size` traces, a <= b, lie by lag: (a, b) at lag_at(size, b - a) + a.
-__device__ static inline int lag_at(int size, int lag)
-{
-    return lag * size - lag * (lag - 1) / 2;
-}
-
-// --- shared pieces ------------------------------------------------------------------------------
-
-__device__ static float block_max(float value, float *shared)
-{
-    for (int k = 16; k > 0; k /= 2)
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, k));
-    if (threadIdx.x % 32 == 0)
-        shared[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = shared[0];
-    for (int k = 1; k < (blockDim.x + 31) / 32; k++)
-        value = fmaxf(value, shared[k]);
-    __syncthreads();
-    return value;
-}
-
-// The power of two that brings the largest spectrum to [1, 2); 0 when there is nothing.
-__device__ static inline float scale_for(float largest)
-{
-    return largest > 1e-30f ? __uint_as_float((254u << 23) - (__float_as_uint(largest) & 0x7f800000u))
-                            : 0.0f;
-}
-
-// C(a, b) + conj C(-a, -b), forward plus backward: entries a and size - 1 - b of a lag.
-__device__ static inline float2 both_ways(const float2 *cov, int a, int mirrored)
-{
-    const float2 f = cov[a], r = cov[mirrored];
-    return make_float2(f.x + r.x, f.y + r.y);
-}
-
-__device__ static void clear(float *matrix, int rounded)
-{
-    for (int k = threadIdx.x; k < litho_fx_packed_size(rounded) / 4; k += THREADS)
-        ((float4 *)matrix)[k] = make_float4(0, 0, 0, 0);
-    __syncthreads();
-}
-
-// From covariances to the real matrix in the unknowns u_1, v_1, ..., e. Pairs p <= q are walked two
-// rows at a time, a long one and a short one, which together have c + 1 entries. SIZE 0: `any_size`.
-template <int SIZE>
-__device__ static void assemble(const float2 *cov, int any_size, float *matrix)
-{
-    const int size = SIZE ? SIZE : any_size, c = size / 2, rounded = litho_fx_round4(size);
-    clear(matrix, rounded);
-    for (int t = threadIdx.x; t < (c + 1) / 2 * (c + 1); t += THREADS) {
-        const int r = t / (c + 1), column = t % (c + 1);
-        const int q = column < c - r ? c - 1 - r : r, p = column < c - r ? column : column - c + r;
-        if (column >= c - r && c - 1 - r == r)
-            continue; // the middle row of an odd number is there once
-        const float2 *lag = cov + lag_at(size, q - p);
-        const float2 near = both_ways(lag, c + p + 1, c - q - 1);
-        lag = cov + lag_at(size, p + q + 2);
-        const float2 far = both_ways(lag, c - q - 1, c - p - 1);
-        float *at = matrix + litho_fx_packed(rounded, 2 * q, 2 * p); // u_q, u_p
-        const int next = rounded - 2 * p / 4 * 4;                    // to the next column
-        at[0] = 0.5f * (near.x + far.x);
-        at[1] = -0.5f * (near.y + far.y);
-        at[next + 1] = 0.5f * (near.x - far.x);
-        if (p < q)
-            at[next] = 0.5f * (near.y - far.y);
-    }
-    for (int q = threadIdx.x; q < c; q += THREADS) {
-        const float2 d = both_ways(cov + lag_at(size, q + 1), c, c - q - 1);
-        matrix[litho_fx_packed(rounded, size - 1, 2 * q)] = 0.70710678f * d.x;
-        matrix[litho_fx_packed(rounded, size - 1, 2 * q + 1)] = -0.70710678f * d.y;
-    }
-    if (threadIdx.x == 0)
-        matrix[litho_fx_packed(rounded, size - 1, size - 1)] = cov[c].x;
-}
-
-// Design points [from, from + THREADS) that are present or not, in order; how many.
-__device__ static int list_points(const LithoFxGroup &g, const LithoFxSpot &s, int from, bool live,
-                                  int *list, int *counts)
-{
-    const int n_xl = s.c_xl1 - s.c_xl0, n = (s.c_il1 - s.c_il0) * n_xl;
-    const int point = from + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const bool mine = point < n &&
-                      present_at(g, s.c_il0 + point / n_xl, s.c_xl0 + point % n_xl) == live;
-    const unsigned ballot = __ballot_sync(0xffffffffu, mine);
-    __syncthreads(); // the list of the last round has been used
-    if (lane == 0)
-        counts[warp] = __popc(ballot);
-    __syncthreads();
-    int before = 0, all = 0;
-    for (int w = 0; w < THREADS / 32; w++) {
-        before += w < warp ? counts[w] : 0;
-        all += counts[w];
-    }
-    if (mine)
-        list[before + __popc(ballot & ((1u << lane) - 1))] = point;
-    __syncthreads();
-    return all;
-}
-
-// The equation of one design point: real and imaginary row of `rounded` numbers.
-__device__ static void equation(const LithoFxGroup &g, const LithoFxSpot &s, Source source,
-                                float scale, int point, int q, float *re, float *im)
-{
-    const int n_xl = s.c_xl1 - s.c_xl0, c = g.size / 2, width = 2 * g.half_xl + 1;
-    const int il = s.c_il0 + point / n_xl, xl = s.c_xl0 + point % n_xl;
-    if (q == 0) {
-        const float2 e = source(il, xl);
-        re[g.size - 1] = scale * e.x;
-        im[g.size - 1] = scale * e.y;
-        return;
-    }
-    const int d_il = (c + q) / width - g.half_il, d_xl = (c + q) % width - g.half_xl;
-    const float2 a = source(il + d_il, xl + d_xl), b = source(il - d_il, xl - d_xl);
-    const float r = 0.70710678f * scale;
-    re[2 * q - 2] = r * (a.x + b.x);
-    im[2 * q - 2] = r * (a.y + b.y);
-    re[2 * q - 1] = -r * (a.y - b.y);
-    im[2 * q - 1] = r * (a.x - b.x);
-}
-
-// matrix += sign * rows^T rows by tiles of 4 x 4 in registers.
-__device__ static void add_rows(const float *rows, int n, int rounded, float sign, float *matrix)
-{
-    const int blocks = rounded / 4;
-    for (int t = threadIdx.x; t < blocks * (blocks + 1) / 2; t += THREADS) {
-        int i, j;
-        triangle(t, &i, &j);
-        float sum[4][4] = {};
-        for (int k = 0; k < n; k++) {
-            const float4 a = *(const float4 *)(rows + k * rounded + 4 * i);
-            const float4 b = *(const float4 *)(rows + k * rounded + 4 * j);
-            const float x[4] = {a.x, a.y, a.z, a.w}, y[4] = {b.x, b.y, b.z, b.w};
-#pragma unroll
-            for (int c = 0; c < 4; c++)
-#pragma unroll
-                for (int r = 0; r < 4; r++)
-                    sum[c][r] = fmaf(x[r], y[c], sum[c][r]);
-        }
-#pragma unroll
-        for (int c = 0; c < 4; c++) {
-            float4 *to = (float4 *)(matrix + litho_fx_packed(rounded, 4 * i, 4 * j + c));
-            float4 v = *to;
-            v.x += sign * sum[c][0];
-            v.y += sign * sum[c][1];
-            v.z += sign * sum[c][2];
-            v.w += sign * sum[c][3];
-            *to = v;
-        }
-    }
-}
-
-// Scratch of add_equations: rows, then a list of points, then one count a warp.
-__host__ __device__ static inline int equations_floats(int rounded)
-{
-    return 2 * BATCH * rounded + THREADS + THREADS / 32;
-}
-
-// Adds `sign` times the equations of the design points that are present or not, BATCH at a time.
-__device__ static void add_equations(const LithoFxGroup &g, const LithoFxSpot &s, Source source,
-                                     float scale, bool live, float sign, float *matrix,
-                                     float *scratch)
-{
-    const int n = (s.c_il1 - s.c_il0) * (s.c_xl1 - s.c_xl0), c = g.size / 2;
-    const int rounded = litho_fx_round4(g.size);
-    float *rows = scratch;
-    int *list = (int *)(rows + 2 * BATCH * rounded), *counts = list + THREADS;
-    for (int k = threadIdx.x; k < 2 * BATCH * rounded; k += THREADS)
-        rows[k] = 0; // what rounding up adds stays zero
-    for (int from = 0; from < n; from += THREADS) {
-        const int found = list_points(g, s, from, live, list, counts);
-        for (int at = 0; at < found; at += BATCH) {
-            const int batch = min(found - at, BATCH);
-            for (int k = threadIdx.x; k < batch * (c + 1); k += THREADS) {
-                const int point = k / (c + 1);
-                float *re = rows + 2 * point * rounded;
-                equation(g, s, source, scale, list[at + point], k % (c + 1), re, re + rounded);
-            }
-            __syncthreads();
-            add_rows(rows, 2 * batch, rounded, sign, matrix);
-            __syncthreads();
-        }
-    }
-}
-
-__device__ static void store(const LithoFxGroup &g, int spot, int bin, const float *matrix)
-{
-    float *out = g.matrix + system_of(g, spot, bin) * g.matrix_pitch;
-    const int n = litho_fx_packed_size(litho_fx_round4(g.size)) / 4;
-    for (int k = threadIdx.x; k < n; k += blockDim.x)
-        ((float4 *)out)[k] = ((const float4 *)matrix)[k];
-}
+enum { USUAL = 20 }; // design points along an axis of the default window away from edges
 
 // --- box sums -----------------------------------------------------------------------------------
 
@@ -230,11 +25,13 @@ __device__ static inline int lag_number(int k)
 
 // Column `x` of the tile against column `x + lag`: for every inline lag l and shift j,
 // sums[l, j] = sum over rows r = j .. j + n - 1 of conj(s(r, x)) s(r + l, x + lag).
-template <int H>
-__device__ static void column_sums(const float2 *tile, int width, int n, int x, int lag,
+// N: number of rows of the sums when known at compile time, else 0.
+template <int H, int N>
+__device__ static void column_sums(const float2 *tile, int width, int any_n, int x, int lag,
                                    float2 *sums, int pitch)
 {
-    constexpr int M = 2 * H;
+    constexpr int M = 2 * H, UNROLL = N ? N : M + 1; // M + 1 rows later the ring is where it was
+    const int n = N ? N : any_n;
     const float2 *a = tile + x, *b = tile + x + lag;
     float2 out[(M + 1) * (M + 2) / 2], ring[M + 1], acc[M + 1];
     {
@@ -266,7 +63,7 @@ __device__ static void column_sums(const float2 *tile, int width, int n, int x, 
 #pragma unroll
     for (int l = 0; l <= M; l++)
         acc[l] = make_float2(0, 0);
-#pragma unroll 7
+#pragma unroll UNROLL
     for (int r = M; r < n; r++) { // the core
         const float2 v = a[r * width];
         ring[M] = b[(r + M) * width];
@@ -299,7 +96,8 @@ __device__ static void column_sums(const float2 *tile, int width, int n, int x, 
     }
 }
 
-// Sums of one inline lag and shift along the crossline, for all `m` shifts there: to cov[0 .. m - 1].
+// Sums of one inline lag and shift along the crossline, for all `m` shifts there: to cov[0 .. m -
+// 1].
 __device__ static void row_sums(const float2 *sums, int n, int m, float2 *cov)
 {
     float2 core = make_float2(0, 0), run = make_float2(0, 0);
@@ -320,14 +118,13 @@ __device__ static void row_sums(const float2 *sums, int n, int m, float2 *cov)
 
 // Shared memory of box_kernel, in the order of its layout; all but `pitch` in bytes.
 struct BoxLayout {
-    int tile, cov, sums, columns;
-    int pitch; // columns a round has room for
+    int tile, cov, sums, columns; // two tiles
+    int pitch;                    // columns a round has room for
 };
 
 // What the blocks of box_kernel look up instead of working it out for every system.
-template <int H>
-struct BoxTables {
-    int from[4 * H + 2];                           // first column of each crossline lag, and the end
+template <int H> struct BoxTables {
+    int from[4 * H + 2]; // first column of each crossline lag, and the end
     unsigned char shape[(2 * H + 1) * (2 * H + 2)]; // inline lag and shift of each sum of a column
     float most[THREADS / 32];
 };
@@ -355,18 +152,18 @@ __device__ static void fill_tables(BoxTables<H> *tables, unsigned short *columns
     }
 }
 
-// Loads the traces of the blocks. Returns the factor they were scaled by: 1 unless their squares would
-// leave the range of single precision.
-__device__ static float load_box(Source source, int il0, int xl0, int height, int width, float2 *tile,
-                                 float *most)
-{
-    const int down = THREADS / width, across = THREADS % width;
-    float largest = 0;
-    int il = threadIdx.x / width, xl = threadIdx.x % width;
-    for (int k = threadIdx.x; k < height * width; k += THREADS) {
-        const float2 v = source(il0 + il, xl0 + xl);
-        tile[k] = v;
-        largest = fmaxf(largest, fmaxf(fabsf(v.x), fabsf(v.y)));
+// Walks this thread's share of a box of height x width: number in the box, row, column.
+struct Walk {
+    int k, il, xl, down, across, width;
+
+    __device__ Walk(int w)
+        : k(threadIdx.x), il(threadIdx.x / w), xl(threadIdx.x % w), down(THREADS / w),
+          across(THREADS % w), width(w)
+    {
+    }
+    __device__ void next()
+    {
+        k += THREADS;
         il += down;
         xl += across;
         if (xl >= width) {
@@ -374,14 +171,34 @@ __device__ static float load_box(Source source, int il0, int xl0, int height, in
             il++;
         }
     }
+};
+
+// Sends for the traces of the blocks; each thread's own have arrived after
+// __pipeline_wait_prior(0).
+__device__ static void fetch_box(Source source, int il0, int xl0, int height, int width,
+                                 float2 *tile)
+{
+    for (Walk w(width); w.k < height * width; w.next())
+        __pipeline_memcpy_async(tile + w.k,
+                                source.at + (long long)(il0 + w.il) * source.pitch + xl0 + w.xl,
+                                sizeof(float2));
+    __pipeline_commit();
+}
+
+// Waits for them, and scales them when their squares would leave the range of single precision.
+__device__ static void await_box(int n, float2 *tile, float *most)
+{
+    float largest = 0;
+    __pipeline_wait_prior(0);
+    for (int k = threadIdx.x; k < n; k += THREADS)
+        largest = fmaxf(largest, fmaxf(fabsf(tile[k].x), fabsf(tile[k].y)));
     largest = block_max(largest, most);
     if (largest > 1e-12f && largest < 1e12f)
-        return 1;
+        return;
     const float scale = scale_for(largest);
-    for (int k = threadIdx.x; k < height * width; k += THREADS)
+    for (int k = threadIdx.x; k < n; k += THREADS)
         tile[k] = make_float2(scale * tile[k].x, scale * tile[k].y);
     __syncthreads();
-    return scale;
 }
 
 // All covariances: columns for as many crossline lags as have room, then rows.
@@ -399,14 +216,23 @@ __device__ static void box_sums(const float2 *tile, int n_il, int n_xl, const Bo
         for (int task = threadIdx.x; task < count; task += THREADS) {
             const int number = columns[first + task], lag = lag_number(number);
             const int x = first + task - tables.from[number] + (lag < 0 ? -lag : 0);
-            column_sums<H>(tile, width, n_il, x, lag, sums + task, pitch | 1);
+            if (n_il == USUAL)
+                column_sums<H, USUAL>(tile, width, n_il, x, lag, sums + task, pitch | 1);
+            else
+                column_sums<H, 0>(tile, width, n_il, x, lag, sums + task, pitch | 1);
         }
         __syncthreads();
-        for (int task = threadIdx.x; task < (last - k) * COMBOS; task += THREADS) {
-            const int combo = task % COMBOS, number = k + task / COMBOS, lag = lag_number(number);
+        // Inline lag 0 for lags >= 0 (even numbers) only: the other half are conjugates.
+        // The far lags come last: what a second turn is left with is short.
+        const int halves = ((last + 1) / 2 - (k + 1) / 2) * W,
+                  all = halves + (last - k) * (COMBOS - W);
+        for (int task = threadIdx.x; task < all; task += THREADS) {
+            const bool half = task < halves;
+            const int combo = half ? task % W : W + (task - halves) % (COMBOS - W);
+            const int number =
+                half ? (k + 1) / 2 * 2 + task / W * 2 : k + (task - halves) / (COMBOS - W);
             const int l = tables.shape[2 * combo], j = tables.shape[2 * combo + 1];
-            if (l == 0 && lag < 0)
-                continue; // the conjugates of the other half
+            const int lag = lag_number(number);
             row_sums(sums + combo * (pitch | 1) + tables.from[number] - first, n_xl, W - abs(lag),
                      cov + lag_at(SIZE, l * W + lag) + j * W + (lag < 0 ? -lag : 0));
         }
@@ -422,8 +248,8 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 3 : 2)
     constexpr int W = 2 * H + 1, SIZE = W * W;
     extern __shared__ float4 shared[];
     __shared__ BoxTables<H> tables;
-    float2 *tile = (float2 *)shared;
-    float2 *cov = (float2 *)((char *)shared + layout.tile);
+    float2 *tile = (float2 *)shared, *next = (float2 *)((char *)shared + layout.tile);
+    float2 *cov = (float2 *)((char *)next + layout.tile);
     float2 *sums = (float2 *)((char *)cov + layout.cov);
     unsigned short *columns = (unsigned short *)((char *)sums + layout.sums);
     constexpr int rounded = (SIZE + 3) / 4 * 4;
@@ -432,11 +258,15 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 3 : 2)
     const int spot = blockIdx.x;
     const LithoFxSpot s = g.spots[spot];
     const int n_il = s.c_il1 - s.c_il0, n_xl = s.c_xl1 - s.c_xl0;
-    fill_tables<H>(&tables, columns, n_xl + 2 * H);
-    for (int bin = blockIdx.y * BINS; bin < min((int)(blockIdx.y + 1) * BINS, g.bins); bin++) {
-        const Source source = source_of(g, s, bin, pass);
-        const float scale = load_box(source, s.c_il0 - H, s.c_xl0 - H, n_il + 2 * H, n_xl + 2 * H,
-                                     tile, tables.most);
+    const int height = n_il + 2 * H, width = n_xl + 2 * H;
+    const int first = blockIdx.y * BINS, end = min(first + BINS, g.bins);
+    fetch_box(source_of(g, s, first, pass), s.c_il0 - H, s.c_xl0 - H, height, width, tile);
+    fill_tables<H>(&tables, columns, width);
+    for (int bin = first; bin < end; bin++) {
+        await_box(height * width, tile, tables.most);
+        if (bin + 1 < end) // while this one is worked on
+            fetch_box(source_of(g, s, bin + 1, pass), s.c_il0 - H, s.c_xl0 - H, height, width,
+                      next);
         const bool poor = 2 * s.missing > n_il * n_xl;
         if (poor) {
             clear(matrix, rounded);
@@ -445,11 +275,16 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 3 : 2)
             assemble<SIZE>(cov, SIZE, matrix);
             __syncthreads();
         }
-        if (s.missing > 0) // the equations that are there, or less those that are not
-            add_equations(g, s, source, scale, poor, poor ? 1 : -1, matrix, scratch);
+        if (s.missing > 0) { // the equations that are there, or less those that are not
+            const Source box = {tile - (s.c_il0 - H) * width - (s.c_xl0 - H), width};
+            add_equations(g, s, box, 1, poor, poor ? 1 : -1, matrix, scratch);
+        }
         __syncthreads();
         store(g, spot, bin, matrix);
         __syncthreads();
+        float2 *const swap = tile;
+        tile = next;
+        next = swap;
     }
 }
 
@@ -511,14 +346,14 @@ __global__ void __launch_bounds__(THREADS) any_kernel(LithoFxGroup g, int pass)
     const Source source = source_of(g, s, bin, pass);
     if (g.form == LITHO_FX_ACF) {
         float2 *cov = (float2 *)scratch;
-        const float scale = scale_for(largest_of(s, source, s.il0, s.il0 + s.n_il, s.xl0,
-                                                 s.xl0 + s.n_xl, most));
+        const float scale =
+            scale_for(largest_of(s, source, s.il0, s.il0 + s.n_il, s.xl0, s.xl0 + s.n_xl, most));
         autocorrelation(g, s, source, scale, cov);
         assemble<0>(cov, g.size, matrix);
     } else {
-        const float scale = scale_for(largest_of(s, source, s.c_il0 - g.half_il,
-                                                 s.c_il1 + g.half_il, s.c_xl0 - g.half_xl,
-                                                 s.c_xl1 + g.half_xl, most));
+        const float scale =
+            scale_for(largest_of(s, source, s.c_il0 - g.half_il, s.c_il1 + g.half_il,
+                                 s.c_xl0 - g.half_xl, s.c_xl1 + g.half_xl, most));
         clear(matrix, litho_fx_round4(g.size));
         add_equations(g, s, source, scale, true, 1, matrix, scratch);
     }
@@ -536,19 +371,21 @@ static int round_up(int n, int to)
 template <int H>
 static int launch_box(const LithoFxGroup *g, BoxLayout layout, int pass, cudaStream_t stream)
 {
-    const int bytes = layout.tile + layout.cov + layout.sums + layout.columns;
-    cudaError_t status = cudaFuncSetAttribute(
-        box_kernel<H>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    const int bytes = 2 * layout.tile + layout.cov + layout.sums + layout.columns;
+    cudaError_t status =
+        cudaFuncSetAttribute(box_kernel<H>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
-    box_kernel<H><<<dim3(g->n_spots, (g->bins + BINS - 1) / BINS), THREADS, bytes, stream>>>(*g, layout, pass);
+    box_kernel<H><<<dim3(g->n_spots, (g->bins + BINS - 1) / BINS), THREADS, bytes, stream>>>(
+        *g, layout, pass);
     return (int)cudaGetLastError();
 }
 
 static int launch_any(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
     const int rounded = litho_fx_round4(g->size);
-    const int scratch = g->form == LITHO_FX_ACF ? g->size * (g->size + 1) : equations_floats(rounded);
+    const int scratch =
+        g->form == LITHO_FX_ACF ? g->size * (g->size + 1) : equations_floats(rounded);
     const int bytes = 4 * (litho_fx_packed_size(rounded) + scratch);
     cudaError_t status =
         cudaFuncSetAttribute(any_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -577,7 +414,7 @@ int litho_fx_matrix(const LithoFxGroup *g, int max_il, int max_xl, int pass, int
     layout.sums = layout.sums > least ? layout.sums : round_up(least, 16);
     layout.columns = round_up(2 * (4 * h + 1) * width, 16);
     // 2 kB stay for what the kernel has beside this.
-    if (layout.tile + layout.cov + layout.sums + layout.columns + 2048 > shared_limit)
+    if (2 * layout.tile + layout.cov + layout.sums + layout.columns + 2048 > shared_limit)
         return launch_any(g, pass, stream);
     switch (h) {
     case 1:

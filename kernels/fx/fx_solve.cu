@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // From normal equations to filters, one block of threads a system: Cholesky in shared memory with
-// panels of four columns, conjugate gradients, Jacobi, and the one-sided filters of survey edges from
-// columns of the inverse (fx.md sections 4 and 5).
+// panels of four columns, conjugate gradients, Jacobi, and the one-sided filters of survey edges
+// from columns of the inverse (fx.md sections 4 and 5).
 //
-// The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring threads
-// take neighbouring rows. For 7 x 7 traces a block is one warp and 32 of them share a multiprocessor,
-// which hides the chain of 49 pivots. 5.8 kB read and 0.4 kB written a system; 49^3 / 3 operations for
-// the factor and 2 * 49^2 a right-hand side.
+// The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring
+// threads take neighbouring rows. For 7 x 7 traces a block is one warp and 32 of them share a
+// multiprocessor, which hides the chain of 49 pivots. 5.8 kB read and 0.4 kB written a system; 49^3
+// / 3 operations for the factor and 2 * 49^2 a right-hand side.
 #include "kernels/fx/fx_device.cuh"
 
 enum { SMALL = 32, LARGE = 128, RIGHT = 32, MAX_STEPS = 100 };
@@ -18,8 +18,7 @@ struct TileAt {
 };
 
 // What the threads of a block share. SIZE: order of the matrix when known at compile time, else 0.
-template <int SIZE>
-struct Shared {
+template <int SIZE> struct Shared {
     float *a;      // the matrix
     float *x;      // RIGHT right-hand sides of pitch(), or vectors of the iterations
     float *part;   // one float a warp
@@ -58,8 +57,7 @@ __device__ static float block_sum(float value, float *part)
 }
 
 // Copies the triangle, `lambda` added; the rows that rounding up adds become the unit matrix.
-template <int SIZE>
-__device__ static void load(Shared<SIZE> s, const float *matrix, float lambda)
+template <int SIZE> __device__ static void load(Shared<SIZE> s, const float *matrix, float lambda)
 {
     const int n = litho_fx_packed_size(s.pitch()) / 4;
 #pragma unroll 6
@@ -146,8 +144,7 @@ __device__ static inline void update_tile(float *a, const float *panel, int pitc
 
 // Tiles of the trailing triangle, from its end: those behind any panel come first, and threads that
 // follow one another take rows that do.
-template <int SIZE>
-__device__ static void list_tiles(Shared<SIZE> s)
+template <int SIZE> __device__ static void list_tiles(Shared<SIZE> s)
 {
     const int blocks = s.pitch() / 4 - 1;
     for (int t = threadIdx.x; t < blocks * (blocks + 1) / 2; t += blockDim.x) {
@@ -161,8 +158,7 @@ __device__ static void list_tiles(Shared<SIZE> s)
 }
 
 // a = L L^T in place, reciprocals on the diagonal. FALSE: a pivot was not positive.
-template <int SIZE>
-__device__ static bool cholesky(Shared<SIZE> s)
+template <int SIZE> __device__ static bool cholesky(Shared<SIZE> s)
 {
     bool good = true;
     for (int panel = 0; panel < s.pitch(); panel += 4) {
@@ -211,8 +207,7 @@ __device__ static inline float dot4(float4 a, float4 b)
 }
 
 // The centred filter: the factor's last row, which is L^{-1} g, backwards through L^T; into s.x.
-template <int SIZE>
-__device__ static void solve_centre(Shared<SIZE> s)
+template <int SIZE> __device__ static void solve_centre(Shared<SIZE> s)
 {
     const int n = s.size() - 1;
     float *left = s.x + s.pitch(); // what is still to be solved
@@ -220,8 +215,8 @@ __device__ static void solve_centre(Shared<SIZE> s)
         left[k] = k < n ? *s.at(n, k) : 0;
     __syncthreads();
     for (int panel = (n - 1) / 4 * 4; panel >= 0; panel -= 4) {
-        const float4 y = back_tile(s.at(panel, panel), s.pitch() - panel, *(float4 *)(left + panel),
-                                   n - panel);
+        const float4 y =
+            back_tile(s.at(panel, panel), s.pitch() - panel, *(float4 *)(left + panel), n - panel);
         if (threadIdx.x == 0)
             *(float4 *)(s.x + panel) = y;
         for (int j = threadIdx.x; j < panel; j += blockDim.x)
@@ -230,10 +225,9 @@ __device__ static void solve_centre(Shared<SIZE> s)
     }
 }
 
-// L X = B and L^T X = B for n right-hand sides x[k * pitch]. Eight of them side by side, so that the
-// factor's numbers are read once for all.
-template <int SIZE>
-__device__ static void forward(Shared<SIZE> s, int n)
+// L X = B and L^T X = B for n right-hand sides x[k * pitch]. Eight of them side by side, so that
+// the factor's numbers are read once for all.
+template <int SIZE> __device__ static void forward(Shared<SIZE> s, int n)
 {
     for (int panel = 0; panel < s.pitch(); panel += 4) {
         const int pitch = s.pitch() - panel;
@@ -250,7 +244,8 @@ __device__ static void forward(Shared<SIZE> s, int n)
         }
         __syncthreads();
         for (int k = threadIdx.x % 8; k < n; k += 8)
-            for (int row = panel + 4 + threadIdx.x / 8 * 4; row < s.pitch(); row += blockDim.x / 2) {
+            for (int row = panel + 4 + threadIdx.x / 8 * 4; row < s.pitch();
+                 row += blockDim.x / 2) {
                 float *x = s.x + k * s.pitch();
                 const float4 b = *(const float4 *)(x + panel);
                 float4 to = *(float4 *)(x + row);
@@ -264,8 +259,7 @@ __device__ static void forward(Shared<SIZE> s, int n)
     }
 }
 
-template <int SIZE>
-__device__ static void backward(Shared<SIZE> s, int n)
+template <int SIZE> __device__ static void backward(Shared<SIZE> s, int n)
 {
     for (int panel = s.pitch() - 4; panel >= 0; panel -= 4) {
         for (int k = threadIdx.x; k < n; k += blockDim.x) {
@@ -311,8 +305,7 @@ __device__ static float dot(Shared<SIZE> s, const float *x, const float *y, int 
 }
 
 // The centred filter in s.x. FALSE: not within MAX_STEPS.
-template <int SIZE>
-__device__ static bool conjugate_gradients(Shared<SIZE> s)
+template <int SIZE> __device__ static bool conjugate_gradients(Shared<SIZE> s)
 {
     const int n = s.size() - 1;
     float *beta = s.x, *residual = beta + s.pitch(), *direction = residual + s.pitch();
@@ -348,8 +341,7 @@ __device__ static bool conjugate_gradients(Shared<SIZE> s)
 
 // Jacobi on the complex equations, as the paper has it: Richardson's iteration in the real unknowns
 // with the mean diagonal of every pair.
-template <int SIZE>
-__device__ static bool jacobi(Shared<SIZE> s)
+template <int SIZE> __device__ static bool jacobi(Shared<SIZE> s)
 {
     const int n = s.size() - 1;
     float *beta = s.x, *image = beta + s.pitch();
@@ -363,8 +355,7 @@ __device__ static bool jacobi(Shared<SIZE> s)
         float change = 0;
         bool finite = true;
         for (int k = 2 * threadIdx.x; k < n; k += 2 * blockDim.x) {
-            const float scale =
-                1 / fmaxf(0.5f * (*s.at(k, k) + *s.at(k + 1, k + 1)), 1e-30f);
+            const float scale = 1 / fmaxf(0.5f * (*s.at(k, k) + *s.at(k + 1, k + 1)), 1e-30f);
             const float u = (*s.at(n, k) - image[k]) * scale;
             const float v = (*s.at(n, k + 1) - image[k + 1]) * scale;
             beta[k] += u;
@@ -424,8 +415,8 @@ __device__ static inline int place_of(const LithoFxGroup &g, const LithoFxSpot &
            slot % across;
 }
 
-// Column `place` of K = Q (M + lambda I)^{-1} Q^H over -K[place, place], with x, y the columns of the
-// inverse for the place's u and v.
+// Column `place` of K = Q (M + lambda I)^{-1} Q^H over -K[place, place], with x, y the columns of
+// the inverse for the place's u and v.
 struct EdgeFilter {
     const float *x, *y;
     float over, sign;
@@ -493,8 +484,7 @@ __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &sp
             if (place == c)
                 continue; // the centred filter
             const EdgeFilter f = edge_filter(size, pitch, place, s.x + 2 * slot * pitch);
-            const float alpha =
-                g.post ? edge_stretch(size, pitch, f, place, matrix, lambda) : 1.0f;
+            const float alpha = g.post ? edge_stretch(size, pitch, f, place, matrix, lambda) : 1.0f;
             for (int number = threadIdx.x; number < size; number += blockDim.x) {
                 const float2 h = number == place ? make_float2(0, 0) : edge_tap(f, size, number);
                 taps[(first + slot) * size + number] = make_float2(alpha * h.x, alpha * h.y);
@@ -504,7 +494,8 @@ __device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &sp
 }
 
 template <int SIZE>
-__global__ void __launch_bounds__(LARGE) solve_kernel(LithoFxGroup g, int first, int edges, int last)
+__global__ void __launch_bounds__(LARGE)
+    solve_kernel(LithoFxGroup g, int first, int edges, int last)
 {
     extern __shared__ float4 shared[];
     Shared<SIZE> s;
@@ -564,8 +555,8 @@ static int launch(const LithoFxGroup *g, int first, int count, int edges, int la
     const int pitch = litho_fx_round4(g->size), blocks = pitch / 4 - 1;
     const int bytes = 4 * (litho_fx_packed_size(pitch) + (edges ? RIGHT : 4) * pitch + LARGE / 32) +
                       (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
-    cudaError_t status = cudaFuncSetAttribute(
-        solve_kernel<SIZE>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaError_t status = cudaFuncSetAttribute(solve_kernel<SIZE>,
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess)
         return (int)status;
     solve_kernel<SIZE><<<dim3(count, g->bins), pitch <= 64 ? SMALL : LARGE, bytes, stream>>>(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Around the transforms: samples into padded time windows, spectra into planes of one frequency each
-// (what the filter reads), filtered windows back into spectra of traces, and the blending in time.
-// All of it moves bytes; pieces are small enough for cuFFT's side to stay in the L2 cache, so that
-// device memory sees 4 (length / hop) bytes a sample read and 8 bins / hop written, and the reverse.
+// Around the transforms: samples into padded time windows, spectra into planes of one frequency
+// each (what the filter reads), filtered windows back into spectra of traces, and the blending in
+// time. All of it moves bytes; pieces are small enough for cuFFT's side to stay in the L2 cache, so
+// that device memory sees 4 (length / hop) bytes a sample read and 8 bins / hop written, and the
+// reverse.
 #include "kernels/fx/fx_device.cuh"
 
 enum { WARPS = 8, EDGE = 32, BLEND_THREADS = 256 };
@@ -28,8 +29,8 @@ __global__ void pad_kernel(LithoFxFrame f, float *padded, unsigned char *present
         broken = broken || (bits & 0x7f800000u) == 0x7f800000u; // infinite or not a number
         to[t] = value;
     }
-    const bool here = __any_sync(0xffffffffu, any != 0) && !__any_sync(0xffffffffu, broken) &&
-                      f.live[trace];
+    const bool here =
+        __any_sync(0xffffffffu, any != 0) && !__any_sync(0xffffffffu, broken) && f.live[trace];
     for (int t = here ? f.length + lane : lane; t < f.nfft; t += 32)
         to[t] = 0;
     if (lane == 0) {
@@ -63,8 +64,8 @@ __global__ void transpose_kernel(LithoFxFrame f, const float2 *from, int bin_fir
 
 // --- and back -----------------------------------------------------------------------------------
 
-// The spectrum of one trace at BINS neighbouring bins: the filtered windows that hold it, weighted, in
-// ascending order.
+// The spectrum of one trace at BINS neighbouring bins: the filtered windows that hold it, weighted,
+// in ascending order.
 template <int BINS>
 __device__ static void blend_bins(const LithoFxBack &b, int il, int xl, int bin, float2 sum[BINS])
 {

@@ -62,8 +62,9 @@ static gboolean stage_mean(Plan *p, const LithoPass *pass, const float *in, Lith
     p->have_mean = FALSE;
     if (!litho_cuda_reserve(p->context, &p->live, traces, error) ||
         !litho_cuda_reserve(p->context, &p->mean, litho_box_count(box) * sizeof(float), error) ||
-        !LITHO_CUDA(cudaMemcpyAsync(p->live.data, pass->in->live, traces, cudaMemcpyHostToDevice,
-                                    stream), error))
+        !LITHO_CUDA(
+            cudaMemcpyAsync(p->live.data, pass->in->live, traces, cudaMemcpyHostToDevice, stream),
+            error))
         return FALSE;
     const gint64 inline_samples = litho_box_size(box, 1) * litho_box_size(box, 2);
     const gint64 step = MAX(CHUNK / inline_samples, 1);
@@ -74,7 +75,8 @@ static gboolean stage_mean(Plan *p, const LithoPass *pass, const float *in, Lith
                         (2.0 * params->halfwidth + 1) * n * inline_samples);
         if (!LITHO_CUDA(litho_template_mean(p->mean.data, dense(box), i, n, in, p->live.data,
                                             dense(pass->in->held), p->grid.axis[0].n,
-                                            params->halfwidth, stream), error) ||
+                                            params->halfwidth, stream),
+                        error) ||
             !litho_cuda_step(p->context, run, i + n - box.lo[0], litho_box_size(box, 0), error))
             return FALSE;
     }
@@ -101,7 +103,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     litho_cuda_mark(p->context, "gain", LITHO_STAGE_COMPUTE, 8.0 * n, n);
     return LITHO_CUDA(litho_template_gain(out, dense(pass->out->held), p->mean.data,
                                           dense(p->mean_box), dense(pass->region),
-                                          (float)params->gain, litho_cuda_stream(p->context)), error) &&
+                                          (float)params->gain, litho_cuda_stream(p->context)),
+                      error) &&
            litho_cuda_finish(p->context, run, error);
 }
 
