@@ -73,45 +73,62 @@ LithoCube *bench_input(const LithoGrid *grid, guint32 seed, double missing, GErr
     return cube;
 }
 
-// --- roofs of the CPU -----------------------------------------------------------------------------
-
-#if defined(__AVX512F__)
-typedef float Vector __attribute__((vector_size(64)));
-#elif defined(__AVX__)
-typedef float Vector __attribute__((vector_size(32)));
-#else
-typedef float Vector __attribute__((vector_size(16)));
-#endif
+// --- roofs of the CPU
+// -----------------------------------------------------------------------------
 
 enum { CHAINS = 12, ROUNDS = 1 << 20, COPY_REPEATS = 5 };
 
-// CHAINS independent multiply-adds hide the latency of the two units a core has.
-static float multiply_add(float seed)
+// CHAINS independent multiply-adds of vectors hide the latency of the two units a core has. One
+// function per instruction set, so that the roof is the machine's and not the build's.
+#define MULTIPLY_ADD(name, bytes, attribute)                                                       \
+    typedef float Vector_##name __attribute__((vector_size(bytes)));                               \
+    attribute static float multiply_add_##name(float seed)                                         \
+    {                                                                                              \
+        Vector_##name x[CHAINS], a = (Vector_##name){0} + 0.5f, b = (Vector_##name){0} + seed;     \
+        _Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++) x[c] = b * (float)c;             \
+        for (int r = 0; r < ROUNDS; r++) {                                                         \
+            _Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++) x[c] = x[c] * a + b;         \
+        }                                                                                          \
+        float sum = 0;                                                                             \
+        _Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++) sum += x[c][0];                  \
+        return sum;                                                                                \
+    }
+
+MULTIPLY_ADD(plain, 16, )
+#if defined(__x86_64__)
+MULTIPLY_ADD(avx2, 32, __attribute__((target("avx2,fma"))))
+MULTIPLY_ADD(avx512, 64, __attribute__((target("avx512f,fma"))))
+#endif
+
+typedef struct MultiplyAdd {
+    float (*run)(float seed);
+    int lanes;
+} MultiplyAdd;
+
+static MultiplyAdd widest(void)
 {
-    Vector x[CHAINS], a = (Vector){0} + 0.5f, b = (Vector){0} + seed;
-    for (int c = 0; c < CHAINS; c++)
-        x[c] = b * (float)c;
-    for (int r = 0; r < ROUNDS; r++)
-        for (int c = 0; c < CHAINS; c++)
-            x[c] = x[c] * a + b;
-    float sum = 0;
-    for (int c = 0; c < CHAINS; c++)
-        sum += x[c][0];
-    return sum;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return (MultiplyAdd){multiply_add_avx512, 16};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return (MultiplyAdd){multiply_add_avx2, 8};
+#endif
+    return (MultiplyAdd){multiply_add_plain, 4};
 }
 
 static double flops_per_s(int threads)
 {
+    const MultiplyAdd unit = widest();
     volatile float sink = 0;
     double best = 0;
     for (int k = 0; k < 3; k++) {
         float sum = 0;
         double start = litho_now_ms();
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
-        sum += multiply_add(1.0f + omp_get_thread_num());
+        sum += unit.run(1.0f + omp_get_thread_num());
         double seconds = (litho_now_ms() - start) * 1e-3;
         sink += sum;
-        best = MAX(best, 2.0 * CHAINS * ROUNDS * (sizeof(Vector) / sizeof(float)) * threads / seconds);
+        best = MAX(best, 2.0 * CHAINS * ROUNDS * unit.lanes * threads / seconds);
     }
     return best;
 }

@@ -4,12 +4,14 @@
 
 #include "app/bench.h"
 
-// --- text -----------------------------------------------------------------------------------------
+// --- text
+// -----------------------------------------------------------------------------------------
 
 static char *describe(const BenchRun *r)
 {
     if (r->device.backend == litho_backend_cpu())
-        return g_strdup_printf("%s, %d of %d threads", r->info.name, r->threads, r->info.processors);
+        return g_strdup_printf("%s, %d of %d threads", r->info.name, r->threads,
+                               r->info.processors);
     return g_strdup_printf("%s, %d multiprocessors, %s", r->info.name, r->info.processors,
                            r->info.driver);
 }
@@ -105,7 +107,8 @@ char *bench_text(const Bench *b)
     return g_string_free(s, FALSE);
 }
 
-// --- JSON -----------------------------------------------------------------------------------------
+// --- JSON
+// -----------------------------------------------------------------------------------------
 
 static void put(JsonObject *o, const char *key, double value)
 {

@@ -33,8 +33,11 @@ static BenchTimes times_of(GArray *ms)
     if (n == 0)
         return (BenchTimes){0};
     qsort(v, n, sizeof *v, compare_double);
-    return (BenchTimes){.n = n, .median = n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]),
-                        .p25 = v[n / 4], .p75 = v[MIN(3 * n / 4, n - 1)], .min = v[0]};
+    return (BenchTimes){.n = n,
+                        .median = n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]),
+                        .p25 = v[n / 4],
+                        .p75 = v[MIN(3 * n / 4, n - 1)],
+                        .min = v[0]};
 }
 
 static LithoCube *new_output(const Timer *t, GError **error)
@@ -45,8 +48,7 @@ static LithoCube *new_output(const Timer *t, GError **error)
     if (!backend->alloc) {
         out = litho_cube_new_box(&t->out_grid, box, error);
     } else {
-        LithoBuffer *buffer =
-            backend->alloc(t->result->device.index, litho_box_count(box), error);
+        LithoBuffer *buffer = backend->alloc(t->result->device.index, litho_box_count(box), error);
         out = buffer ? litho_cube_new_device(&t->out_grid, box, buffer, error) : NULL;
         if (buffer && !out)
             backend->free(buffer);
@@ -64,8 +66,11 @@ static LithoCube *run_once(Timer *t, int first, gboolean download, double *ms, G
         return NULL;
     if (t->in && first <= 1)
         litho_cube_touch(t->in); // caches must not know the input
-    const LithoPass pass = {.params = t->params, .first_stage = first, .in = t->in,
-                            .region = litho_box_full(&t->out_grid), .out = out};
+    const LithoPass pass = {.params = t->params,
+                            .first_stage = first,
+                            .in = t->in,
+                            .region = litho_box_full(&t->out_grid),
+                            .out = out};
     const double start = litho_now_ms();
     gboolean ok = t->impl->exec(t->plan, &pass, &t->run, error);
     if (ok && download) {
@@ -137,7 +142,8 @@ static gboolean repeat(Timer *t, int first, gboolean transfers, LithoCube **last
     return TRUE;
 }
 
-// --- error ----------------------------------------------------------------------------------------
+// --- error
+// ----------------------------------------------------------------------------------------
 
 enum { BLOCK_TRACES = 32, BLOCK_SAMPLES = 128 };
 
@@ -156,8 +162,8 @@ static void add_trace(const float *x, const float *ref, gint64 n, double (*sums)
     }
 }
 
-// Relative L2 over all, and of the worst block of 32 x 32 traces x 128 samples (a block counts with a
-// hundredth of the mean amplitude at least, so that silence is no excuse).
+// Relative L2 over all, and of the worst block of 32 x 32 traces x 128 samples (a block counts with
+// a hundredth of the mean amplitude at least, so that silence is no excuse).
 static void measure_error(const LithoCube *x, const LithoCube *ref, BenchRun *run)
 {
     const gint64 n1 = ref->grid.axis[0].n, n2 = ref->grid.axis[1].n, nt = ref->grid.axis[2].n;
@@ -167,9 +173,10 @@ static void measure_error(const LithoCube *x, const LithoCube *ref, BenchRun *ru
     double(*sums)[2] = (double(*)[2])g_new0(double, 2 * blocks * slices);
 #pragma omp parallel for schedule(dynamic)
     for (gint64 b = 0; b < blocks; b++)
-        for (gint64 i = b / across * BLOCK_TRACES; i < MIN((b / across + 1) * BLOCK_TRACES, n1); i++)
-            for (gint64 j = b % across * BLOCK_TRACES;
-                 j < MIN((b % across + 1) * BLOCK_TRACES, n2); j++)
+        for (gint64 i = b / across * BLOCK_TRACES; i < MIN((b / across + 1) * BLOCK_TRACES, n1);
+             i++)
+            for (gint64 j = b % across * BLOCK_TRACES; j < MIN((b % across + 1) * BLOCK_TRACES, n2);
+                 j++)
                 add_trace(x->samples + (i * n2 + j) * nt, ref->samples + (i * n2 + j) * nt, nt,
                           sums + b * slices);
     double difference = 0, norm = 0, worst = 0;
@@ -198,7 +205,8 @@ static gboolean compare(Timer *t, LithoCube *out, LithoCube **reference, GError 
     return TRUE;
 }
 
-// --- all runs of a device ---------------------------------------------------------------------------
+// --- all runs of a device
+// ---------------------------------------------------------------------------
 
 static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
 {
@@ -251,10 +259,12 @@ static gboolean measure_roof(BenchRun *r, GError **error)
 gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube **reference,
                        GError **error)
 {
-    Timer t = {.bench = bench, .result = r, .in = in,
-               .params = g_memdup2(bench->params, bench->op->params.size),
-               .run = {.threads = r->threads, .device = r->device.index,
-                       .timings = litho_timings_new()}};
+    Timer t = {
+        .bench = bench,
+        .result = r,
+        .in = in,
+        .params = g_memdup2(bench->params, bench->op->params.size),
+        .run = {.threads = r->threads, .device = r->device.index, .timings = litho_timings_new()}};
     const LithoGrid *grid = bench->op->needs_input ? &bench->grid : NULL;
     t.impl = litho_device_impl(r->device, bench->op, error);
     gboolean ok = t.impl && r->device.backend->device_info(r->device.index, &r->info, error) &&

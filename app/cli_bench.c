@@ -74,7 +74,7 @@ static gboolean add_backend(GArray *runs, const char *word, GError **error)
 // Without --backends: what there is.
 static gboolean parse_backends(const Options *o, GArray *runs, GError **error)
 {
-    const char *list = o->backends ? o->backends
+    const char *list = o->backends                           ? o->backends
                        : litho_backend_cuda()->n_devices > 0 ? "cpu1,cpu,cuda"
                                                              : "cpu1,cpu";
     g_auto(GStrv) words = g_strsplit(list, ",", -1);
@@ -122,8 +122,11 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
     if (!op)
         return words[0] ? fail(error, "there is no operator '%s'", words[0])
                         : fail(error, "an operator is needed, see 'lithoscope-cli list'");
-    Bench b = {.op = op, .params = g_malloc0(op->params.size), .repeat = MAX(o->repeat, 1),
-               .seconds = o->seconds, .runs = g_array_new(FALSE, FALSE, sizeof(BenchRun))};
+    Bench b = {.op = op,
+               .params = g_malloc0(op->params.size),
+               .repeat = MAX(o->repeat, 1),
+               .seconds = o->seconds,
+               .runs = g_array_new(FALSE, FALSE, sizeof(BenchRun))};
     litho_param_defaults(&op->params, b.params);
     gboolean ok = parse_size(o, &b.grid, error) && parse_backends(o, b.runs, error);
     for (char **word = words + 1; ok && *word; word++)
@@ -159,10 +162,10 @@ int litho_cli_bench(int argc, char **argv)
         {NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new("OPERATOR [key=value ...]");
-    g_option_context_set_summary(context,
-                                 "Times an operator on generated input, checks the backends against "
-                                 "each other, and\nsays how far each stage is from what the machine "
-                                 "can do.");
+    g_option_context_set_summary(
+        context, "Times an operator on generated input, checks the backends against "
+                 "each other, and\nsays how far each stage is from what the machine "
+                 "can do.");
     g_option_context_add_main_entries(context, entries, NULL);
     GError *error = NULL;
     gboolean usage = TRUE;
