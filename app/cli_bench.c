@@ -5,6 +5,7 @@
 #include "app/bench.h"
 #include "app/cli.h"
 #include "core/error.h"
+#include "core/json.h"
 
 typedef struct Options {
     char *size, *backends, *json;
@@ -110,7 +111,7 @@ static gboolean run_all(Bench *b, const Options *o, GError **error)
 static gboolean write_json(const Bench *b, const char *path, GError **error)
 {
     JsonNode *root = bench_json(b);
-    g_autofree char *text = json_to_string(root, TRUE);
+    g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
     return g_file_set_contents(path, text, -1, error);
 }

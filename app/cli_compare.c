@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/survey.h"
+#include "core/json.h"
 
 static void add(JsonObject *object, const char *key, double value)
 {
@@ -28,7 +29,7 @@ static void print_json(const LithoDifference *d)
     json_object_set_boolean_member(object, "equal", d->max_abs == 0);
     JsonNode *root = json_node_new(JSON_NODE_OBJECT);
     json_node_take_object(root, object);
-    g_autofree char *text = json_to_string(root, TRUE);
+    g_autofree char *text = litho_json_text(root);
     printf("%s\n", text);
     json_node_unref(root);
 }

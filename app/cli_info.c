@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/survey.h"
+#include "core/json.h"
 
 static const char *const sources[] = {"assumed", "file", "user", "computed"};
 static const char *const axis_names[] = {"inline", "crossline", "sample"};
@@ -233,7 +234,7 @@ static void print_json(const Info *info)
     add_string(b, "text", litho_survey_text(info->survey));
     json_builder_end_object(b);
     JsonNode *root = json_builder_get_root(b);
-    g_autofree char *text = json_to_string(root, TRUE);
+    g_autofree char *text = litho_json_text(root);
     printf("%s\n", text);
     json_node_unref(root);
 }

@@ -6,6 +6,7 @@
 #include "app/cli.h"
 #include "core/error.h"
 #include "core/operator.h"
+#include "core/json.h"
 
 int litho_cli_fail(GError *error)
 {
@@ -103,7 +104,7 @@ static void print_json(const char *only)
     json_builder_end_array(b);
     json_builder_end_object(b);
     JsonNode *root = json_builder_get_root(b);
-    g_autofree char *text = json_to_string(root, TRUE);
+    g_autofree char *text = litho_json_text(root);
     printf("%s\n", text);
     json_node_unref(root);
     g_object_unref(b);

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/stream.h"
+#include "core/json.h"
 
 typedef struct Options {
     char *in, *out, *backend, *gpus, *timings, *progress;
@@ -121,7 +122,7 @@ static gboolean save_timings(const char *path, LithoRun *run, double seconds,
     json_object_set_int_member(object, "traces", litho_grid_traces(&plan->out));
     json_object_set_int_member(object, "slabs", plan->n_slabs);
     json_object_set_member(object, "numbers", litho_report_to_json(run->report));
-    g_autofree char *text = json_to_string(root, TRUE);
+    g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
     return g_file_set_contents(path, text, -1, error);
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/flow.h"
+#include "core/json.h"
 
 static JsonNode *flow_to_node(const LithoFlow *flow)
 {
@@ -28,7 +29,7 @@ static JsonNode *flow_to_node(const LithoFlow *flow)
 char *litho_flow_print(const LithoFlow *flow)
 {
     JsonNode *node = flow_to_node(flow);
-    g_autofree char *text = json_to_string(node, TRUE);
+    g_autofree char *text = litho_json_text(node);
     json_node_unref(node);
     return g_strconcat(text, "\n", NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/measure.h"
+#include "core/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -156,7 +157,7 @@ static void report(Measure *m)
     fflush(stdout);
     JsonNode *root = json_node_new(JSON_NODE_OBJECT);
     json_node_take_object(root, object);
-    g_autofree char *text = json_to_string(root, TRUE);
+    g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
     if (m->json)
         g_file_set_contents(m->json, text, -1, NULL);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ui/plot.h"
+#include "core/json.h"
 
 enum { REFRESH_MS = 200, MAX_ROWS = 2 * LITHO_TIMINGS_STAGES };
 
@@ -179,7 +180,7 @@ char *litho_timing_panel_json(LithoTimingPanel *self)
     json_builder_add_value(b, litho_timings_to_json(litho_session_display_timings(self->session)));
     json_builder_end_object(b);
     JsonNode *root = json_builder_get_root(b);
-    char *text = json_to_string(root, TRUE);
+    char *text = litho_json_text(root);
     json_node_unref(root);
     g_object_unref(b);
     return text;
