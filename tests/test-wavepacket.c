@@ -132,6 +132,7 @@ static void test_usfft(void)
                  {{17, 24, 33}, 5, 1.5, 6e-4, WP_KAISER},
                  {{20, 16, 18}, 8, 2, 2e-6, WP_KAISER},
                  {{18, 16, 20}, 11, 2, 2e-5, WP_GAUSSIAN},
+                 {{40, 24, 28}, 8, 1.25, 1e-4, WP_KAISER},
                  {{16, 18, 21}, 4, 2, 1.2e-3, WP_KAISER}};
     GRand *rand = g_rand_new_with_seed(7);
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {

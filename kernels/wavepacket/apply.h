@@ -11,6 +11,12 @@
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
+// Coefficients of plane p1 = `plane` of a box whose packets sit well inside the block.
+typedef struct WpProbe {
+    int box, plane, n;
+    int *inside; // p2 n3 + p3
+} WpProbe;
+
 typedef struct WpJob {
     LithoGrid grid;
     gint64 n[3], samples;
@@ -28,6 +34,8 @@ typedef struct WpJob {
     gboolean shared;        // no room for every block's coefficients: they are made again each time
     int current;            // block whose coefficients the shared array holds, -1 = none
     float *d, *e, *f;       // coefficient-sized work
+
+    GArray *probes; // of WpProbe: where the noise level is measured; NULL until needed
 
     // Known after the forward stage.
     gboolean transformed;
@@ -56,6 +64,7 @@ gboolean wp_job_clear(WpJob *job, float *volume, GError **error);
 
 // thresholds.c
 double wp_estimate_sigma(WpJob *job, const float *c, GError **error);
+void wp_probes_free(WpJob *job);
 // Level k sigma sigma_b per box, coarse box never thresholded; g_free().
 float *wp_levels(const WpJob *job, double k_sigma);
 // The magnitude below which coefficients are dropped so that `count` are kept, over all blocks.

@@ -374,12 +374,6 @@ static gboolean cpu_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run,
     return TRUE;
 }
 
-void wp_engine_free(WpEngine *engine)
-{
-    if (engine)
-        engine->class->free(engine);
-}
-
 WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **error)
 {
     static WpEngineClass class;

@@ -109,6 +109,7 @@ void wp_job_free(WpJob *job)
         for (int b = 0; !job->shared && b < job->n_blocks; b++)
             k->release(job->engine, job->c[b]);
     }
+    wp_probes_free(job);
     wp_engine_free(job->engine);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)

@@ -50,11 +50,11 @@ static void make_line(const WpGeometry *g, const WpBox *box, int j1, int j2, Lin
 static void place_points(const WpKernel *kernel, const WpGrid *grid, const Line *line, int from,
                          int n, const float *weight, Points *p)
 {
-    const double half = 0.5 * kernel->width, centre = 0.5 * (kernel->width - 1);
+    const double half = 0.5 * kernel->width + WP_SNAP, centre = 0.5 * (kernel->width - 1);
     p->n = n;
     for (int i = 0; i < n; i++) {
         double g3 = line->start[2] + (from + i) * line->step[2];
-        double s = g3 < 0 ? -1 : 1;
+        double s = g3 < -WP_SNAP ? -1 : 1;
         double g1 = s * (line->start[0] + (from + i) * line->step[0]);
         double g2 = s * (line->start[1] + (from + i) * line->step[1]);
         g3 *= s;
@@ -252,7 +252,7 @@ static void narrow(double start, double step, double s, double from, double to, 
 // expression as in place_points(), or a point could be taken twice.
 static void half_of_row(const Line *line, int s, int *lo, int *hi)
 {
-#define MIRRORED(j) (line->start[2] + (j) * line->step[2] < 0)
+#define MIRRORED(j) (line->start[2] + (j) * line->step[2] < -WP_SNAP)
     if (MIRRORED(*lo) == MIRRORED(*hi - 1)) {
         if (MIRRORED(*lo) != (s < 0))
             *hi = *lo;

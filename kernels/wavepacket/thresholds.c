@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/wavepacket/apply.h"
@@ -17,73 +16,124 @@ float *wp_levels(const WpJob *job, double k_sigma)
 
 // --- noise level ----------------------------------------------------------------------------------
 
-static int compare_float(const void *a, const void *b)
+// The k-th smallest of n values, which are reordered (Hoare's quickselect).
+static float select_value(float *v, int n, int k)
 {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static float median(float *v, int n)
-{
-    qsort(v, n, sizeof *v, compare_float);
-    return v[n / 2];
-}
-
-// Median of |c| over translations whose packet sits well inside the block: those in the margin or at
-// a face see less noise and would pull it down. Planes of the box are sampled evenly. Negative = failed, 0 = the
-// box has no such translation.
-static float box_median(WpJob *job, const WpBox *box, const float *c, GError **error)
-{
-    enum { PLANES = 8, INSET = 7 }; // samples; about the reach of the finest packets
-    const WpGeometry *g = job->geometry;
-    const int plane = box->n[1] * box->n[2], planes = MIN(PLANES, box->n[0]);
-    g_autofree float *data = g_new(float, 2 * plane);
-    g_autofree float *inside = g_new(float, planes * plane);
-    int n = 0;
-    for (int i = 0; i < planes; i++) {
-        int p[3] = {i * box->n[0] / planes, 0, 0};
-        if (!job->engine->class->download(job->engine, c + box->at + 2 * (gint64)p[0] * plane,
-                                          data, 2 * plane, error))
-            return -1;
-        for (p[1] = 0; p[1] < box->n[1]; p[1]++)
-            for (p[2] = 0; p[2] < box->n[2]; p[2]++) {
-                const float *z = data + 2 * (p[1] * box->n[2] + p[2]);
-                double x[3];
-                wp_box_position(g, box, p, x);
-                gboolean in = TRUE;
-                for (int a = 0; a < 3; a++) {
-                    double inset = MIN(INSET, g->n[a] / 5);
-                    in &= x[a] >= inset && x[a] <= g->n[a] - 1 - inset;
-                }
-                if (in)
-                    inside[n++] = hypotf(z[0], z[1]);
+    int lo = 0, hi = n - 1;
+    while (lo < hi) {
+        const float pivot = v[lo + (hi - lo) / 2];
+        int i = lo, j = hi;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i <= j) {
+                float t = v[i];
+                v[i++] = v[j];
+                v[j--] = t;
             }
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
     }
-    return n > 0 ? median(inside, n) : 0;
+    return v[k];
+}
+
+enum { PROBE_BOXES = 16, PROBE_PLANES = 6, INSET = 7 }; // INSET: reach of the finest packets
+
+static gboolean well_inside(const WpGeometry *g, const WpBox *box, const int p[3])
+{
+    double x[3];
+    wp_box_position(g, box, p, x);
+    for (int a = 0; a < 3; a++) {
+        double inset = MIN(INSET, g->n[a] / 5);
+        if (x[a] < inset || x[a] > g->n[a] - 1 - inset)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// Which coefficients the noise level is taken from: planes spread over directions of the finest
+// scale, and in them the packets that sit well inside the block. Those in the margin or at a face
+// see less noise and would pull the level down.
+static void make_probes(WpJob *job)
+{
+    const WpGeometry *g = job->geometry;
+    g_autofree int *finest = g_new(int, g->n_boxes);
+    int n = 0;
+    for (int b = 0; b < g->n_boxes; b++)
+        if (g->boxes[b].kind == WP_DIRECTION && g->boxes[b].scale == g->tiling->scales)
+            finest[n++] = b;
+    job->probes = g_array_new(FALSE, FALSE, sizeof(WpProbe));
+    for (int i = 0; i < MIN(n, PROBE_BOXES); i++) {
+        const int b = finest[(gint64)i * n / MIN(n, PROBE_BOXES)];
+        const WpBox *box = &g->boxes[b];
+        for (int k = 0; k < MIN(PROBE_PLANES, box->n[0]); k++) {
+            WpProbe probe = {.box = b, .plane = k * box->n[0] / MIN(PROBE_PLANES, box->n[0]),
+                             .inside = g_new(int, box->n[1] * box->n[2])};
+            for (int j = 0; j < box->n[1] * box->n[2]; j++) {
+                const int p[3] = {probe.plane, j / box->n[2], j % box->n[2]};
+                if (well_inside(g, box, p))
+                    probe.inside[probe.n++] = j;
+            }
+            g_array_append_val(job->probes, probe);
+        }
+    }
+}
+
+void wp_probes_free(WpJob *job)
+{
+    for (guint i = 0; job->probes && i < job->probes->len; i++)
+        g_free(g_array_index(job->probes, WpProbe, i).inside);
+    g_clear_pointer(&job->probes, g_array_unref);
+}
+
+// Magnitudes of a probe's coefficients appended to `to`.
+static gboolean read_probe(WpJob *job, const WpProbe *probe, const float *c, GArray *to,
+                           GError **error)
+{
+    const WpBox *box = &job->geometry->boxes[probe->box];
+    const gint64 plane = 2 * (gint64)box->n[1] * box->n[2];
+    g_autofree float *data = g_new(float, plane);
+    if (!job->engine->class->download(job->engine, c + box->at + probe->plane * plane, data, plane,
+                                      error))
+        return FALSE;
+    for (int i = 0; i < probe->n; i++) {
+        const float *z = data + 2 * probe->inside[i];
+        float m = hypotf(z[0], z[1]);
+        g_array_append_val(to, m);
+    }
+    return TRUE;
 }
 
 // White noise of deviation s gives complex coefficients with P(|c| > t) = exp(-t^2/(s sigma_b)^2),
 // median s sigma_b sqrt(ln 2). The median over directions of the finest scale, each the median over
 // positions, is not moved by events: they are steep in few directions and present in few places.
+// Negative = failed.
 double wp_estimate_sigma(WpJob *job, const float *c, GError **error)
 {
-    enum { BOXES = 24 };
-    const WpGeometry *g = job->geometry;
-    g_autofree int *finest = g_new(int, g->n_boxes);
-    float level[BOXES];
-    int n = 0, used = 0;
-    for (int b = 0; b < g->n_boxes; b++)
-        if (g->boxes[b].kind == WP_DIRECTION && g->boxes[b].scale == g->tiling->scales)
-            finest[n++] = b;
-    for (int i = 0; i < MIN(n, BOXES); i++) {
-        const WpBox *box = &g->boxes[finest[(gint64)i * n / MIN(n, BOXES)]];
-        float m = box_median(job, box, c, error);
-        if (m < 0)
-            return -1;
-        if (m > 0)
-            level[used++] = m / (float)(box->sigma * sqrt(M_LN2));
+    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(float));
+    float level[PROBE_BOXES];
+    int used = 0;
+    if (!job->probes)
+        make_probes(job);
+    for (guint i = 0; i < job->probes->len;) {
+        const int box = g_array_index(job->probes, WpProbe, i).box;
+        g_array_set_size(values, 0);
+        for (; i < job->probes->len && g_array_index(job->probes, WpProbe, i).box == box; i++)
+            if (!read_probe(job, &g_array_index(job->probes, WpProbe, i), c, values, error))
+                return -1;
+        const int n = (int)values->len;
+        if (n > 0)
+            level[used++] = select_value((float *)values->data, n, n / 2) /
+                            (float)(job->geometry->boxes[box].sigma * sqrt(M_LN2));
     }
-    return used ? median(level, used) : 0;
+    return used ? select_value(level, used, used / 2) : 0;
 }
 
 // --- a level by count -----------------------------------------------------------------------------

@@ -4,13 +4,16 @@
 // zero beyond w/2 fine-grid cells, and tap t of a point is a polynomial in the point's place
 // between the grid points, so no Bessel function is ever evaluated in a loop.
 //
-// A point g (fine-grid units) touches l = l0 .. l0+w-1 with l0 = ceil(g - w/2). With
+// A point g (fine-grid units) touches l = l0 .. l0+w-1 with l0 = ceil(g - w/2 - WP_SNAP): points
+// that lie on a border but for rounding fall on the same side on every machine. With
 //   x = g - l0 - (w-1)/2   in (-1/2, 1/2],   tap t has   psi(x + (w-1)/2 - t).
 //
 // Source: Kaiser-Bessel with Beatty, Nishimura, Pauly (2005) beta; Gaussian of Dutt, Rokhlin (1993)
 // and Beylkin (1995), which the wave-packet papers use.
 
 enum { WP_MAX_WIDTH = 12, WP_LANES = 16, WP_DEGREE = 7 };
+
+#define WP_SNAP 1e-9
 
 typedef enum { WP_KAISER, WP_GAUSSIAN } WpKernelKind;
 

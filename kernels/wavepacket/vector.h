@@ -7,6 +7,9 @@
 typedef float WpVec __attribute__((vector_size(64)));
 typedef int WpVecInt __attribute__((vector_size(64)));
 
+// Vectors never cross a call here, so how they would be passed does not matter.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 enum { WP_VEC = 16 };
 
 static inline __attribute__((always_inline)) WpVec wp_vec_load(const float *p)

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Volumes and coefficient arrays on the device. All of these move memory and compute next to
+// nothing: their floor is their bytes.
+#include "kernels/wavepacket/wp_cuda_kernels.h"
+
+#define DEV __device__ __forceinline__
+
+enum { THREADS = 256 };
+
+static unsigned blocks_for(int64_t n)
+{
+    const int64_t blocks = (n + THREADS - 1) / THREADS;
+    return (unsigned)(blocks < 65535 * 16 ? (blocks > 0 ? blocks : 1) : 65535 * 16);
+}
+
+#define EACH(i, n)                                                                                 \
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n);                      \
+         i += (int64_t)gridDim.x * blockDim.x)
+
+typedef struct Scales {
+    const float *axis[3];
+} Scales;
+
+static Scales scales_of(const float *const scale[3])
+{
+    Scales s = {{scale[0], scale[1], scale[2]}};
+    return s;
+}
+
+DEV float scale_at(const Scales &s, int i, int j, int k)
+{
+    return (s.axis[0] ? s.axis[0][i] : 1) * (s.axis[1] ? s.axis[1][j] : 1) *
+           (s.axis[2] ? s.axis[2][k] : 1);
+}
+
+typedef struct Sizes {
+    int n[3], m[3], row;
+} Sizes;
+
+// --- padding: 4 bytes read per sample, 4 written per grid point -----------------------------------
+
+// Sample index of padded index p, or -1: sample i lies at (i - n/2) mod m.
+DEV int sample_of(int p, int n, int m)
+{
+    const int i = p < n - n / 2 ? p + n / 2 : p - (m - n / 2);
+    return i >= 0 && i < n && (p < n - n / 2 || p >= m - n / 2) ? i : -1;
+}
+
+enum { PAD_THREADS = 64, PAD_ROWS = 4 };
+
+// Two neighbouring padded samples a thread; rows without samples are only cleared.
+static __global__ void __launch_bounds__(PAD_THREADS *PAD_ROWS)
+    pad(Sizes s, Scales scale, const float *__restrict__ u, float2 *__restrict__ to)
+{
+    const int j = blockIdx.y * PAD_ROWS + threadIdx.y, i = blockIdx.z;
+    if (j >= s.m[1])
+        return;
+    const int a = sample_of(i, s.n[0], s.m[0]), b = sample_of(j, s.n[1], s.m[1]);
+    const float *from = a >= 0 && b >= 0 ? u + ((int64_t)a * s.n[1] + b) * s.n[2] : NULL;
+    const float f = from ? (scale.axis[0] ? scale.axis[0][a] * scale.axis[1][b] : 1) : 0;
+    for (int k = threadIdx.x; k < s.row / 2; k += PAD_THREADS) {
+        float2 v = make_float2(0, 0);
+        for (int h = 0; h < 2 && from; h++) {
+            const int p = 2 * k + h, c = p < s.m[2] ? sample_of(p, s.n[2], s.m[2]) : -1;
+            const float x = c >= 0 ? f * (scale.axis[2] ? scale.axis[2][c] : 1) * from[c] : 0;
+            v.x = h == 0 ? x : v.x;
+            v.y = h == 1 ? x : v.y;
+        }
+        to[((int64_t)i * s.m[1] + j) * (s.row / 2) + k] = v;
+    }
+}
+
+DEV int padded_index(int i, int n, int m)
+{
+    return i < n / 2 ? i - n / 2 + m : i - n / 2;
+}
+
+static __global__ void crop(Sizes s, Scales scale, float factor, const float *__restrict__ from, Sizes t,
+                     const float *__restrict__ second, float *__restrict__ u)
+{
+    const int k = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, i = blockIdx.z;
+    if (k >= s.n[2])
+        return;
+    const int64_t at = ((int64_t)padded_index(i, s.n[0], s.m[0]) * s.m[1] +
+                        padded_index(j, s.n[1], s.m[1])) * s.row + padded_index(k, s.n[2], s.m[2]);
+    float v = factor * from[at] * scale_at(scale, i, j, k);
+    if (second)
+        v += second[((int64_t)padded_index(i, s.n[0], t.m[0]) * t.m[1] +
+                     padded_index(j, s.n[1], t.m[1])) * t.row + padded_index(k, s.n[2], t.m[2])];
+    u[((int64_t)i * s.n[1] + j) * s.n[2] + k] = v;
+}
+
+static Sizes sizes_of(const int n[3], const int m[3], int row)
+{
+    Sizes s = {{n[0], n[1], n[2]}, {m[0], m[1], m[2]}, row};
+    return s;
+}
+
+int wp_cuda_pad(const int n[3], const int m[3], int row, const float *const scale[3],
+                const float *u, float *to, cudaStream_t stream)
+{
+    const dim3 grid(1, (m[1] + PAD_ROWS - 1) / PAD_ROWS, m[0]), threads(PAD_THREADS, PAD_ROWS);
+    pad<<<grid, threads, 0, stream>>>(sizes_of(n, m, row), scales_of(scale), u, (float2 *)to);
+    return (int)cudaGetLastError();
+}
+
+int wp_cuda_crop(const int n[3], const int m[3], int row, const float *const scale[3], float factor,
+                 const float *from, const int m2[3], const float *second, float *u,
+                 cudaStream_t stream)
+{
+    dim3 grid((n[2] + 127) / 128, n[1], n[0]);
+    const Sizes other = second ? sizes_of(n, m2, m2[2]) : sizes_of(n, n, n[2]);
+    crop<<<grid, 128, 0, stream>>>(sizes_of(n, m, row), scales_of(scale), factor, from, other,
+                                   second, u);
+    return (int)cudaGetLastError();
+}
+
+// --- volumes --------------------------------------------------------------------------------------
+
+static __global__ void scale_complex(float2 *u, const float *weight, int64_t n)
+{
+    EACH(i, n)
+    {
+        const float2 v = u[i];
+        u[i] = make_float2(weight[i] * v.x, weight[i] * v.y);
+    }
+}
+
+int wp_cuda_scale_complex(float2 *u, const float *weight, int64_t n, cudaStream_t stream)
+{
+    scale_complex<<<blocks_for(n), THREADS, 0, stream>>>(u, weight, n);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void blend(float a, const float *x, float b, float *y, int64_t n)
+{
+    EACH(i, n)
+    y[i] = a * x[i] + (b == 0 ? 0 : b * y[i]);
+}
+
+int wp_cuda_blend(double a, const float *x, double b, float *y, int64_t n, cudaStream_t stream)
+{
+    blend<<<blocks_for(n), THREADS, 0, stream>>>((float)a, x, (float)b, y, n);
+    return (int)cudaGetLastError();
+}
+
+// Sum over the block, in an order that does not change.
+DEV double block_sum(double v, double *shared)
+{
+    shared[threadIdx.x] = v;
+    __syncthreads();
+    for (int d = blockDim.x / 2; d > 0; d /= 2) {
+        if (threadIdx.x < d)
+            shared[threadIdx.x] += shared[threadIdx.x + d];
+        __syncthreads();
+    }
+    const double sum = shared[0];
+    __syncthreads();
+    return sum;
+}
+
+static __global__ void dot(const float *x, const float *y, int64_t n, double *parts)
+{
+    __shared__ double shared[THREADS];
+    double sum = 0;
+    EACH(i, n)
+    sum += (double)x[i] * y[i];
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}
+
+int wp_cuda_dot(const float *x, const float *y, int64_t n, double *parts, cudaStream_t stream)
+{
+    dot<<<WP_PARTS, THREADS, 0, stream>>>(x, y, n, parts);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void insert(const float *x, const float *m, float *y, int64_t traces, int64_t n3)
+{
+    EACH(i, traces * n3)
+    {
+        const float f = m[i / n3];
+        y[i] = y[i] * (1 - f) + f * x[i];
+    }
+}
+
+int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int64_t n3,
+                   cudaStream_t stream)
+{
+    insert<<<blocks_for(traces * n3), THREADS, 0, stream>>>(x, m, y, traces, n3);
+    return (int)cudaGetLastError();
+}
+
+typedef struct Part {
+    int64_t n[3], at[3], m[3];
+} Part;
+
+static Part part_of(const int64_t n[3], const int64_t at[3], const int64_t m[3])
+{
+    Part p;
+    for (int a = 0; a < 3; a++) {
+        p.n[a] = n[a];
+        p.at[a] = at[a];
+        p.m[a] = m[a];
+    }
+    return p;
+}
+
+static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
+{
+    EACH(i, p.m[0] * p.m[1] * p.m[2])
+    {
+        const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
+        u[i] = scale_at(taper, (int)a, (int)b, (int)c) *
+               volume[((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c];
+    }
+}
+
+static __global__ void paste(Part p, Scales taper, const float *u, float *volume)
+{
+    EACH(i, p.m[0] * p.m[1] * p.m[2])
+    {
+        const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
+        volume[((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c] +=
+            scale_at(taper, (int)a, (int)b, (int)c) * u[i];
+    }
+}
+
+int wp_cuda_cut(const int64_t n[3], const int64_t at[3], const int64_t m[3],
+                const float *const taper[3], const float *volume, float *u, cudaStream_t stream)
+{
+    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m),
+                                                                scales_of(taper), volume, u);
+    return (int)cudaGetLastError();
+}
+
+int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
+                  const float *const taper[3], const float *u, float *volume, cudaStream_t stream)
+{
+    paste<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m),
+                                                                  scales_of(taper), u, volume);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void load(const float *in, const uint8_t *live, int64_t traces, int64_t n3, float *out,
+                     unsigned *bad)
+{
+    EACH(i, traces * n3)
+    {
+        const float v = live[i / n3] ? in[i] : 0;
+        if (!isfinite(v))
+            atomicAdd(bad, 1u);
+        out[i] = v;
+    }
+}
+
+int wp_cuda_load(const float *in, const uint8_t *live, int64_t traces, int64_t n3, float *out,
+                 unsigned *bad, cudaStream_t stream)
+{
+    load<<<blocks_for(traces * n3), THREADS, 0, stream>>>(in, live, traces, n3, out, bad);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void magnitudes(const float2 *u, float *m2, int64_t n)
+{
+    EACH(i, n)
+    m2[i] = u[i].x * u[i].x + u[i].y * u[i].y;
+}
+
+int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t stream)
+{
+    magnitudes<<<blocks_for(n), THREADS, 0, stream>>>(u, m2, n);
+    return (int)cudaGetLastError();
+}
+
+// --- coefficients: 8 bytes read per complex one, and as many written --------------------------------
+
+// Blocks (x, box): the coefficients of a box, one or two floats each.
+#define EACH_OF_BOX(i, box, step)                                                                  \
+    for (int64_t i = (box).at_float + (step) * (blockIdx.x * (int64_t)blockDim.x + threadIdx.x);   \
+         i < (box).at_float + (box).floats; i += (step) * (int64_t)gridDim.x * blockDim.x)
+
+enum { RESIDUAL = 2 }; // WpBoxKind
+
+DEV float2 value_at(const float *c, int64_t i, int step)
+{
+    return step == 2 ? *(const float2 *)(c + i) : make_float2(c[i], 0);
+}
+
+static __global__ void shrink(const WpDevBox *boxes, const float *level, int soft, const float *key,
+                       const float *x, float *out, unsigned long long *kept)
+{
+    const WpDevBox &box = boxes[blockIdx.y];
+    const int step = box.kind == RESIDUAL ? 1 : 2;
+    const float t = level[blockIdx.y];
+    unsigned count = 0;
+    EACH_OF_BOX(i, box, step)
+    {
+        const float2 k = value_at(key, i, step);
+        const float m2 = k.x * k.x + k.y * k.y;
+        float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;
+        count += f != 0 && m2 > 0;
+        const float2 v = key == x ? k : value_at(x, i, step);
+        if (step == 2)
+            *(float2 *)(out + i) = make_float2(f * v.x, f * v.y);
+        else
+            out[i] = f * v.x;
+    }
+    for (int d = 16; d > 0; d /= 2)
+        count += __shfl_down_sync(~0u, count, d);
+    if (threadIdx.x % 32 == 0 && count)
+        atomicAdd(kept, (unsigned long long)count);
+}
+
+int wp_cuda_shrink(const WpDevBox *boxes, int n_boxes, const float *level, int soft,
+                   const float *key, const float *x, float *out, unsigned long long *kept,
+                   cudaStream_t stream)
+{
+    shrink<<<dim3(WP_BOX_PARTS, n_boxes), THREADS, 0, stream>>>(boxes, level, soft, key, x, out,
+                                                                kept);
+    return (int)cudaGetLastError();
+}
+
+enum { ALL_BINS = 1 << 15, BIN_THREADS = 1024 };
+
+// Magnitudes gather in few bins, so global counters would be fought over: each block counts in
+// shared memory (128 KB, one block a multiprocessor) and adds its bins up at the end. `bins` serves
+// as the counters where there is not that much shared memory (private_bins 0).
+static __global__ void __launch_bounds__(BIN_THREADS)
+    histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix, const float *c,
+              uint32_t *bins, int private_bins)
+{
+    extern __shared__ uint32_t shared_bins[];
+    uint32_t *count = private_bins ? shared_bins : bins;
+    for (int i = threadIdx.x; i < ALL_BINS && private_bins; i += BIN_THREADS)
+        shared_bins[i] = 0;
+    __syncthreads();
+    for (int b = 0; b < n_boxes; b++) {
+        const WpDevBox &box = boxes[b];
+        const int step = box.kind == RESIDUAL ? 1 : 2;
+        const float s = scale[b];
+        if (s <= 0)
+            continue;
+        EACH_OF_BOX(i, box, step)
+        {
+            const float2 v = value_at(c, i, step);
+            const unsigned bits = __float_as_uint(s * (step == 2 ? sqrtf(v.x * v.x + v.y * v.y)
+                                                                 : fabsf(v.x)));
+            if (bits == 0)
+                continue;
+            if (prefix < 0)
+                atomicAdd(&count[bits >> 16], 1u);
+            else if ((int)(bits >> 16) == prefix)
+                atomicAdd(&count[(bits & 0xffff) >> 1], 1u);
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < ALL_BINS && private_bins; i += BIN_THREADS)
+        if (shared_bins[i])
+            atomicAdd(&bins[i], shared_bins[i]);
+}
+
+int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
+                      const float *c, uint32_t *bins, cudaStream_t stream)
+{
+    const int bytes = ALL_BINS * sizeof(uint32_t);
+    const int fits = cudaFuncSetAttribute(histogram, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          bytes) == cudaSuccess;
+    if (!fits)
+        cudaGetLastError();
+    histogram<<<132, BIN_THREADS, fits ? bytes : 0, stream>>>(boxes, n_boxes, scale, prefix, c,
+                                                              bins, fits);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void stats(const WpDevBox *boxes, const float *c, double *parts)
+{
+    __shared__ double shared[THREADS];
+    const WpDevBox &box = boxes[blockIdx.y];
+    const int step = box.kind == RESIDUAL ? 1 : 2;
+    double energy = 0;
+    float peak = 0;
+    EACH_OF_BOX(i, box, step)
+    {
+        const float2 v = value_at(c, i, step);
+        const float m2 = v.x * v.x + v.y * v.y;
+        energy += m2;
+        peak = fmaxf(peak, m2);
+    }
+    energy = block_sum(energy, shared);
+    shared[threadIdx.x] = peak;
+    __syncthreads();
+    for (int d = blockDim.x / 2; d > 0; d /= 2) {
+        if (threadIdx.x < d)
+            shared[threadIdx.x] = fmax(shared[threadIdx.x], shared[threadIdx.x + d]);
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        double *to = parts + 2 * ((int64_t)blockIdx.y * WP_BOX_PARTS + blockIdx.x);
+        to[0] = energy;
+        to[1] = shared[0];
+    }
+}
+
+int wp_cuda_stats(const WpDevBox *boxes, int n_boxes, const float *c, double *parts,
+                  cudaStream_t stream)
+{
+    stats<<<dim3(WP_BOX_PARTS, n_boxes), THREADS, 0, stream>>>(boxes, c, parts);
+    return (int)cudaGetLastError();
+}

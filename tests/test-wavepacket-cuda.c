@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The wave-packet operator on a GPU against the CPU. Skips where there is none.
+#include <math.h>
+#include <string.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "kernels/wavepacket/wavepacket.h"
+#include "wavepacket-data.h"
+
+static LithoDevice gpu;
+
+typedef struct Side {
+    LithoFlow *flow;
+    LithoEngine *engine;
+    LithoWavepacketParams *p;
+    LithoRun run;
+} Side;
+
+static Side side_on(LithoDevice device)
+{
+    Side s = {.flow = litho_flow_new(), .engine = litho_engine_new(device)};
+    litho_flow_append(s.flow, &litho_operator_wavepacket);
+    s.p = litho_flow_step(s.flow, 0)->params;
+    s.run.report = litho_report_new();
+    return s;
+}
+
+static void clear(Side *s)
+{
+    litho_flow_free(s->flow);
+    litho_engine_free(s->engine);
+    litho_report_unref(s->run.report);
+}
+
+static LithoCube *apply(Side *s, const LithoCube *in)
+{
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = litho_engine_run(s->engine, s->flow, in, NULL, &s->run, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(litho_cube_host(out, &error));
+    g_assert_no_error(error);
+    return out;
+}
+
+static LithoCube *test_cube(gint64 n1, gint64 n2, gint64 n3, gboolean noise)
+{
+    LithoGrid grid = litho_grid_new(n1, n2, n3);
+    LithoCube *cube = litho_cube_new(&grid, NULL);
+    wp_test_events(cube->samples, (const gint64[3]){n1, n2, n3});
+    GRand *rand = g_rand_new_with_seed(31);
+    for (gint64 i = 0; noise && i < n1 * n2 * n3; i++)
+        cube->samples[i] += (float)(0.5 * wp_test_gauss(rand));
+    g_rand_free(rand);
+    return cube;
+}
+
+static double report(const Side *s, const char *key)
+{
+    double value = NAN;
+    g_assert_true(litho_report_get(s->run.report, key, &value));
+    return value;
+}
+
+// Property: transform and adjoint on the GPU are those of the CPU, to single precision (4e-6 of the
+// norm: the places between taps are kept to 4e-6 of a cell), in each of the three forms of the
+// adjoint, for odd and rectangular sizes, both kernels, all designs. The tile form twice gives
+// the same bits.
+static void test_transform(void)
+{
+    const struct {
+        gint64 n[3];
+        int design, kernel, width;
+        double oversampling;
+    } cases[] = {{{64, 64, 64}, 1, 0, 5, 1.5}, {{33, 47, 20}, 1, 0, 5, 1.5},
+                 {{16, 17, 18}, 0, 0, 4, 2},   {{24, 40, 31}, 1, 1, 11, 2},
+                 {{40, 24, 28}, 1, 0, 8, 2}, {{20, 24, 20}, 2, 0, 7, 1.5},
+                 {{96, 18, 50}, 1, 0, 12, 2}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) in = test_cube(cases[k].n[0], cases[k].n[1], cases[k].n[2], TRUE);
+        const gint64 n = litho_grid_samples(&in->grid);
+        Side cpu = side_on(litho_device_cpu());
+        g_autoptr(LithoCube) expected = NULL;
+        for (int form = -1; form < 3; form++) {
+            Side device = side_on(gpu);
+            Side *s = form < 0 ? &cpu : &device;
+            s->p->mode = WP_RECONSTRUCT;
+            s->p->design = cases[k].design;
+            s->p->kernel = cases[k].kernel;
+            s->p->kernel_width = cases[k].width;
+            s->p->oversampling = cases[k].oversampling;
+            s->p->adjoint = MAX(form, 0);
+            LithoCube *out = apply(s, in);
+            if (form < 0) {
+                expected = out;
+            } else {
+                double error = wp_test_error(out->samples, expected->samples, n);
+                g_test_message("case %u, form %d: GPU - CPU %.1e, transform error %.1e", k, form,
+                               error, report(s, "error"));
+                g_assert_cmpfloat(error, <, 4e-6);
+                if (form == WP_TILES) {
+                    Side again = side_on(gpu);
+                    memcpy(again.p, s->p, sizeof *s->p);
+                    g_autoptr(LithoCube) same = apply(&again, in);
+                    g_assert_cmpmem(same->samples, n * sizeof(float), out->samples,
+                                    n * sizeof(float));
+                    clear(&again);
+                }
+                litho_cube_unref(out);
+            }
+            clear(&device);
+        }
+        clear(&cpu);
+    }
+}
+
+// Property: every mode gives the CPU's result; numbers agree. 1e-3: a coefficient at the threshold
+// may fall on either side of it, the rest is equal to 1e-6.
+static void test_modes(void)
+{
+    g_autoptr(LithoCube) in = test_cube(48, 40, 64, TRUE);
+    const gint64 n = litho_grid_samples(&in->grid);
+    for (gint64 t = 0; t < 48 * 40; t += 3)
+        in->live[t] = 0;
+    for (int mode = 0; mode < 4; mode++)
+        for (int block = 0; block <= 32; block += 32) {
+            Side s[2] = {side_on(litho_device_cpu()), side_on(gpu)};
+            LithoCube *out[2];
+            for (int i = 0; i < 2; i++) {
+                s[i].p->mode = mode;
+                s[i].p->block = block;
+                s[i].p->iterations = 5;
+                s[i].p->refit = 3;
+                s[i].p->corrections = mode == WP_RECONSTRUCT;
+                s[i].p->kernel_width = mode == WP_RECONSTRUCT ? 7 : 5;
+                s[i].p->trust = 0.8;
+                out[i] = apply(&s[i], in);
+            }
+            double error = wp_test_error(out[1]->samples, out[0]->samples, n);
+            g_test_message("mode %d, block %d: GPU - CPU %.1e; SNR %.2f / %.2f dB", mode, block,
+                           error, report(&s[0], "snr"), report(&s[1], "snr"));
+            g_assert_cmpfloat(error, <, mode == WP_RECONSTRUCT ? 5e-6 : 2e-3);
+            g_assert_cmpfloat(fabs(report(&s[0], "snr") - report(&s[1], "snr")), <, 0.2);
+            if (mode == WP_DENOISE)
+                g_assert_cmpfloat(fabs(report(&s[0], "sigma") / report(&s[1], "sigma") - 1), <,
+                                  1e-3);
+            for (int i = 0; i < 2; i++) {
+                litho_cube_unref(out[i]);
+                clear(&s[i]);
+            }
+        }
+}
+
+// Property: a NaN in a live trace is refused, zeros stay zeros, cancel is no failure and leaves the
+// engine fit for the next run.
+static void test_edges(void)
+{
+    Side s = side_on(gpu);
+    LithoGrid grid = litho_grid_new(20, 21, 22);
+    g_autoptr(LithoCube) zero = litho_cube_new(&grid, NULL);
+    g_autoptr(LithoCube) out = apply(&s, zero);
+    g_assert_true(wp_test_energy(out->samples, litho_grid_samples(&grid)) == 0);
+    g_autoptr(LithoCube) bad = litho_cube_new(&grid, NULL);
+    bad->samples[5] = INFINITY;
+    g_autoptr(GError) error = NULL;
+    g_assert_null(litho_engine_run(s.engine, s.flow, bad, NULL, &s.run, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS);
+    g_clear_error(&error);
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_cancellable_cancel(cancel);
+    s.run.cancel = cancel;
+    g_autoptr(LithoCube) in = test_cube(20, 21, 22, TRUE);
+    g_assert_null(litho_engine_run(s.engine, s.flow, in, NULL, &s.run, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    s.run.cancel = NULL;
+    s.p->mode = WP_RECONSTRUCT;
+    g_autoptr(LithoCube) good = apply(&s, in);
+    g_assert_cmpfloat(report(&s, "error"), <, 2.5e-3); // so small a volume is mostly edge
+    clear(&s);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    const LithoBackend *cuda = litho_backend_cuda();
+    if (cuda->n_devices == 0) {
+        g_print("1..0 # SKIP %s\n", cuda->why_not);
+        return 0;
+    }
+    gpu = (LithoDevice){cuda, 0};
+    g_test_add_func("/wavepacket-cuda/transform", test_transform);
+    g_test_add_func("/wavepacket-cuda/modes", test_modes);
+    g_test_add_func("/wavepacket-cuda/edges", test_edges);
+    return g_test_run();
+}
