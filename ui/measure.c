@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_MS = 8, POLL_MS = 20, PATIENCE_S = 120, MAX_LATENCIES = 1 << 16 };
+enum { EVENT_MS = 8, POLL_MS = 20, CALM_POLLS = 15, PATIENCE_S = 120, MAX_LATENCIES = 1 << 16 };
 
 typedef struct Measure {
     LithoMeasure what;
@@ -20,6 +20,7 @@ typedef struct Measure {
     double began_ms, ends_ms;
     double give_up_ms;
     guint events, results;
+    guint calm;              // polls since which nothing has been under way
     guint64 frames;          // at the begin, then over the drag
     LithoVolumeInfo before;  // at the begin
     LithoVolumeInfo after;
@@ -181,14 +182,18 @@ static double value_at(const LithoParam *row, double seconds)
     return row->type == LITHO_PARAM_INT ? round(value) : value;
 }
 
-// TRUE when the picture shows the whole of the newest result.
-static gboolean settled(const Measure *m)
+// TRUE when the picture shows the whole of the newest result: nothing to compute or to copy for some
+// frames, since a result reaches its texture in the frame after it came.
+static gboolean settled(Measure *m)
 {
     LithoProgress progress;
     LithoVolumeInfo info;
     litho_canvas_volume_info(litho_window_canvas(m->window), &info);
-    return litho_session_output(m->session) && !litho_session_progress(m->session, &progress) &&
-           info.pending_bytes == 0 && info.layout != LITHO_LAYOUT_NONE;
+    gboolean quiet = litho_session_output(m->session) &&
+                     !litho_session_progress(m->session, &progress) && info.pending_bytes == 0 &&
+                     info.layout != LITHO_LAYOUT_NONE;
+    m->calm = quiet ? m->calm + 1 : 0;
+    return m->calm >= CALM_POLLS;
 }
 
 static gboolean wait_after(gpointer data)
@@ -237,6 +242,7 @@ static gboolean drag(gpointer data)
     m->late = litho_watchdog_late(litho_window_watchdog(m->window));
     g_signal_handlers_disconnect_by_data(m->session, m);
     m->give_up_ms = now + PATIENCE_S * 1000;
+    m->calm = 0;
     g_timeout_add(POLL_MS, wait_after, m);
     return G_SOURCE_REMOVE;
 }
