@@ -9,6 +9,8 @@ exec 3>&1 1>&2   # everything but the last line goes to standard error
 
 install_missing "${runtime_packages[@]}" "${test_packages[@]}"
 export OMP_WAIT_POLICY=passive XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
+export LITHO_SCREENSHOTS=$PWD/build-test/screenshots   # left there to be looked at
+mkdir -p "$LITHO_SCREENSHOTS"
 status=0
 logs=()
 
