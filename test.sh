@@ -10,7 +10,6 @@ exec 3>&1 1>&2   # everything but the last line goes to standard error
 install_missing "${runtime_packages[@]}" "${test_packages[@]}"
 export OMP_WAIT_POLICY=passive XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
 export LITHO_SCREENSHOTS=$PWD/build-test/screenshots   # left there to be looked at
-mkdir -p "$LITHO_SCREENSHOTS"
 status=0
 logs=()
 
@@ -23,6 +22,7 @@ run_tests() {
 }
 
 build_in build-test --buildtype=debugoptimized -Dwerror=true -Dfuzz=true || status=2
+mkdir -p "$LITHO_SCREENSHOTS"
 [ $status -eq 0 ] && run_tests build-test
 
 if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
