@@ -6,7 +6,8 @@
 
 struct LithoReport {
     GMutex lock;
-    GArray *numbers, *curves;
+    GArray *numbers, *curves, *shapes;
+    guint serial;
     gint refs;
 };
 
@@ -24,12 +25,27 @@ static GArray *curves_new(void)
     return curves;
 }
 
+static void shape_clear(gpointer data)
+{
+    LithoShape *shape = data;
+    g_free(shape->xyz);
+    g_free(shape->value);
+}
+
+static GArray *shapes_new(void)
+{
+    GArray *shapes = g_array_new(FALSE, TRUE, sizeof(LithoShape));
+    g_array_set_clear_func(shapes, shape_clear);
+    return shapes;
+}
+
 LithoReport *litho_report_new(void)
 {
     LithoReport *report = g_new0(LithoReport, 1);
     g_mutex_init(&report->lock);
     report->numbers = g_array_new(FALSE, TRUE, sizeof(LithoNumber));
     report->curves = curves_new();
+    report->shapes = shapes_new();
     report->refs = 1;
     return report;
 }
@@ -46,6 +62,7 @@ void litho_report_unref(LithoReport *report)
         return;
     g_array_unref(report->numbers);
     g_array_unref(report->curves);
+    g_array_unref(report->shapes);
     g_mutex_clear(&report->lock);
     g_free(report);
 }
@@ -74,7 +91,18 @@ void litho_report_number(LithoReport *report, const char *key, const char *label
     g_strlcpy(number->label, label, sizeof number->label);
     g_strlcpy(number->unit, unit, sizeof number->unit);
     number->value = value;
+    report->serial++;
     g_mutex_unlock(&report->lock);
+}
+
+static LithoCurve *curve_for(LithoReport *report, const char *key)
+{
+    for (guint k = 0; k < report->curves->len; k++) {
+        LithoCurve *curve = &g_array_index(report->curves, LithoCurve, k);
+        if (strcmp(curve->key, key) == 0)
+            return curve;
+    }
+    return NULL;
 }
 
 void litho_report_curve(LithoReport *report, const char *key, const char *label,
@@ -84,10 +112,7 @@ void litho_report_curve(LithoReport *report, const char *key, const char *label,
     if (!report)
         return;
     g_mutex_lock(&report->lock);
-    LithoCurve *curve = NULL;
-    for (guint k = 0; k < report->curves->len && !curve; k++)
-        if (strcmp(g_array_index(report->curves, LithoCurve, k).key, key) == 0)
-            curve = &g_array_index(report->curves, LithoCurve, k);
+    LithoCurve *curve = curve_for(report, key);
     if (!curve) {
         g_array_set_size(report->curves, report->curves->len + 1);
         curve = &g_array_index(report->curves, LithoCurve, report->curves->len - 1);
@@ -100,6 +125,72 @@ void litho_report_curve(LithoReport *report, const char *key, const char *label,
     curve->n = n;
     curve->x = g_memdup2(x, n * sizeof(double));
     curve->y = g_memdup2(y, n * sizeof(double));
+    report->serial++;
+    g_mutex_unlock(&report->lock);
+}
+
+void litho_report_curve_style(LithoReport *report, const char *key, const char *group,
+                              const char *name, gboolean log_x, gboolean log_y, gboolean bars)
+{
+    if (!report)
+        return;
+    g_mutex_lock(&report->lock);
+    LithoCurve *curve = curve_for(report, key);
+    if (curve) {
+        g_strlcpy(curve->group, group ? group : "", sizeof curve->group);
+        g_strlcpy(curve->name, name ? name : "", sizeof curve->name);
+        curve->log_x = log_x;
+        curve->log_y = log_y;
+        curve->bars = bars;
+        report->serial++;
+    }
+    g_mutex_unlock(&report->lock);
+}
+
+void litho_report_curve_marks(LithoReport *report, const char *key, guint n, const double *x)
+{
+    if (!report)
+        return;
+    g_mutex_lock(&report->lock);
+    LithoCurve *curve = curve_for(report, key);
+    if (curve) {
+        curve->n_marks = MIN(n, LITHO_CURVE_MARKS);
+        memcpy(curve->mark, x, curve->n_marks * sizeof *x);
+        report->serial++;
+    }
+    g_mutex_unlock(&report->lock);
+}
+
+// Number of colour values a shape carries.
+static gsize n_values(const LithoShape *shape)
+{
+    return shape->kind == LITHO_SHAPE_BOXES ? shape->n / 8 : shape->n;
+}
+
+static LithoShape shape_copy(const LithoShape *from)
+{
+    LithoShape shape = *from;
+    shape.xyz = g_memdup2(from->xyz, 3 * (gsize)from->n * sizeof(float));
+    shape.value = from->value ? g_memdup2(from->value, n_values(from) * sizeof(float)) : NULL;
+    return shape;
+}
+
+void litho_report_shape(LithoReport *report, const LithoShape *shape)
+{
+    if (!report)
+        return;
+    LithoShape copy = shape_copy(shape);
+    g_mutex_lock(&report->lock);
+    guint k = 0;
+    while (k < report->shapes->len &&
+           strcmp(g_array_index(report->shapes, LithoShape, k).key, shape->key) != 0)
+        k++;
+    if (k < report->shapes->len) {
+        shape_clear(&g_array_index(report->shapes, LithoShape, k));
+        g_array_index(report->shapes, LithoShape, k) = copy;
+    } else
+        g_array_append_val(report->shapes, copy);
+    report->serial++;
     g_mutex_unlock(&report->lock);
 }
 
@@ -133,6 +224,26 @@ GArray *litho_report_curves(LithoReport *report)
     }
     g_mutex_unlock(&report->lock);
     return copy;
+}
+
+GArray *litho_report_shapes(LithoReport *report)
+{
+    GArray *copy = shapes_new();
+    g_mutex_lock(&report->lock);
+    for (guint k = 0; k < report->shapes->len; k++) {
+        LithoShape shape = shape_copy(&g_array_index(report->shapes, LithoShape, k));
+        g_array_append_val(copy, shape);
+    }
+    g_mutex_unlock(&report->lock);
+    return copy;
+}
+
+guint litho_report_serial(LithoReport *report)
+{
+    g_mutex_lock(&report->lock);
+    guint serial = report->serial;
+    g_mutex_unlock(&report->lock);
+    return serial;
 }
 
 JsonNode *litho_report_to_json(LithoReport *report)

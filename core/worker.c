@@ -23,6 +23,7 @@ struct LithoWorker {
     gint64 grace_us;      // how old it may get before newer parameters end it
     LithoResult *newest;  // unseen
     guint64 generation;
+    LithoReport *report;  // of the pass under way, or the last one
     LithoProgress progress;
     gboolean busy;
     gboolean quit;
@@ -210,6 +211,10 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
 
     Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms};
     pass.report = litho_report_new();
+    g_mutex_lock(&worker->lock);
+    litho_report_unref(worker->report);
+    worker->report = litho_report_ref(pass.report);
+    g_mutex_unlock(&worker->lock);
     LithoRun run = {
         .cancel = cancel,
         .timings = worker->timings,
@@ -300,6 +305,7 @@ void litho_worker_free(LithoWorker *worker)
 
     wish_free(worker->pending);
     litho_result_unref(worker->newest);
+    litho_report_unref(worker->report);
     g_clear_object(&worker->cancel);
     litho_timings_unref(worker->timings);
     g_mutex_clear(&worker->lock);
@@ -336,6 +342,14 @@ LithoResult *litho_worker_take(LithoWorker *worker)
     LithoResult *result = g_steal_pointer(&worker->newest);
     g_mutex_unlock(&worker->lock);
     return result;
+}
+
+LithoReport *litho_worker_report(LithoWorker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    LithoReport *report = worker->report ? litho_report_ref(worker->report) : NULL;
+    g_mutex_unlock(&worker->lock);
+    return report;
 }
 
 gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress)

@@ -53,6 +53,10 @@ void litho_worker_submit(LithoWorker *worker, const LithoWish *wish);
 void litho_worker_cancel(LithoWorker *worker);
 // Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
 LithoResult *litho_worker_take(LithoWorker *worker);
+// What the operators of the present pass have told so far, or those of the last one; NULL before the
+// first. It fills while the pass runs: a design's error curve is there long before the image. The
+// caller gives it back with litho_report_unref(). Any thread.
+LithoReport *litho_worker_report(LithoWorker *worker);
 // FALSE when idle.
 gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);
 // Borrowed for the worker's life.

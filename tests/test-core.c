@@ -354,6 +354,48 @@ static void test_memory(void)
     g_assert_cmpuint(bytes, <, G_GUINT64_CONSTANT(1) << 50);
 }
 
+// Property: what an operator tells comes back as it was told: a replaced curve keeps how it is drawn,
+// a shape replaces its namesake with all its points, and every change moves the serial that tells a
+// view to look again.
+static void test_report(void)
+{
+    LithoReport *report = litho_report_new();
+    double x[3] = {1, 2, 3}, y[3] = {4, 5, 6};
+    litho_report_curve(report, "k", "Label", "x", "y", 3, x, y);
+    litho_report_curve_style(report, "k", "group", "name", TRUE, FALSE, TRUE);
+    litho_report_curve_marks(report, "k", 1, &x[1]);
+    litho_report_curve_style(report, "nobody", "group", NULL, TRUE, TRUE, TRUE);
+    litho_report_curve(report, "k", "Label", "x", "y", 2, x, y);
+    g_autoptr(GArray) curves = litho_report_curves(report);
+    g_assert_cmpuint(curves->len, ==, 1);
+    const LithoCurve *curve = &g_array_index(curves, LithoCurve, 0);
+    g_assert_cmpuint(curve->n, ==, 2);
+    g_assert_cmpfloat(curve->y[1], ==, 5);
+    g_assert_true(curve->log_x && !curve->log_y && curve->bars);
+    g_assert_cmpuint(curve->n_marks, ==, 1);
+    g_assert_cmpfloat(curve->mark[0], ==, 2);
+    g_assert_cmpstr(curve->group, ==, "group");
+
+    guint before = litho_report_serial(report);
+    float xyz[48] = {0}, value[2] = {0.25f, 0.5f};
+    xyz[47] = 7;
+    LithoShape shape = {.key = "boxes", .space = LITHO_SPACE_FREQUENCY, .kind = LITHO_SHAPE_BOXES,
+                        .n = 8, .xyz = xyz};
+    litho_report_shape(report, &shape);
+    shape.n = 16;
+    shape.value = value;
+    litho_report_shape(report, &shape);
+    g_assert_cmpuint(litho_report_serial(report), ==, before + 2);
+    xyz[47] = 0; // the report keeps its own
+    g_autoptr(GArray) shapes = litho_report_shapes(report);
+    g_assert_cmpuint(shapes->len, ==, 1);
+    const LithoShape *copy = &g_array_index(shapes, LithoShape, 0);
+    g_assert_cmpuint(copy->n, ==, 16);
+    g_assert_cmpfloat(copy->xyz[47], ==, 7);
+    g_assert_cmpfloat(copy->value[1], ==, 0.5);
+    litho_report_unref(report);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -372,5 +414,6 @@ int main(int argc, char **argv)
     g_test_add_func("/synth/truth", test_synth_truth);
     g_test_add_func("/synth/velocity", test_synth_velocity);
     g_test_add_func("/memory", test_memory);
+    g_test_add_func("/core/report", test_report);
     return g_test_run();
 }

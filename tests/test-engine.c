@@ -220,6 +220,27 @@ static void test_quit(void)
     g_assert_cmpfloat(litho_now_ms() - start, <, 500);
 }
 
+// Property: the window sees what an operator tells while the pass is still at work, not only with the
+// result: the report of the pass is there before its result.
+static void test_report(void)
+{
+    int wakes = 0;
+    g_autoptr(LithoCube) in = random_cube(100, 50, 500);
+    g_autoptr(LithoFlow) flow = mean_flow();
+    params_of(flow, 0)->halfwidth = 50;
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    g_assert_null(litho_worker_report(worker));
+    LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE};
+    litho_worker_submit(worker, &wish);
+    LithoReport *report = NULL;
+    for (int k = 0; !report && k < 2000; k++, g_usleep(1000))
+        report = litho_worker_report(worker);
+    g_assert_nonnull(report);
+    g_assert_null(litho_worker_take(worker));
+    litho_report_unref(report);
+    litho_worker_free(worker);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -228,6 +249,7 @@ int main(int argc, char **argv)
     g_test_add_func("/engine/cancel", test_cancel);
     g_test_add_func("/worker/newest-wins", test_newest_wins);
     g_test_add_func("/worker/drag-is-fed", test_drag_is_fed);
+    g_test_add_func("/worker/report", test_report);
     g_test_add_func("/worker/quit", test_quit);
     return g_test_run();
 }
