@@ -13,10 +13,12 @@
 #include "core/stream.h"
 #include "core/json.h"
 
+static const double GIB = 1 << 30;
+
 typedef struct Options {
     char *in, *out, *backend, *gpus, *timings, *progress;
     int threads;
-    double memory;
+    double memory, gpu_memory; // GiB
     gboolean dry_run, force;
     LithoOpenOptions open;
 } Options;
@@ -103,13 +105,17 @@ static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *op
     g_autofree char *label = litho_device_label(
         options->n_devices ? options->devices[0] : litho_device_cpu(), options->threads);
     printf("output    %ld x %ld x %ld samples, %.2f GiB\n", (long)a[0].n, (long)a[1].n,
-           (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / 1073741824.0);
+           (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / GIB);
     printf("device    %s%s\n", label, options->n_devices > 1 ? " and others" : "");
     printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
            (long)plan->slab, (long)plan->halo);
-    printf("memory    %.3f GiB on the host", plan->host_bytes / 1073741824.0);
-    if (plan->device_bytes > 0)
-        printf(", %.3f GiB on each device", plan->device_bytes / 1073741824.0);
+    guint64 unused = 0, total = 0;
+    litho_device_memory(litho_device_cpu(), &unused, &total, NULL);
+    printf("memory    needs %.3f of %.3f GiB on the host", plan->host_bytes / GIB, total / GIB);
+    const LithoDevice *gpu = options->devices;
+    if (plan->device_bytes > 0 && litho_device_memory(*gpu, &unused, &total, NULL))
+        printf(", %.3f of %.3f GiB on %s", plan->device_bytes / GIB, total / GIB,
+               options->n_devices > 1 ? "each GPU" : "the GPU");
     printf("\n");
 }
 
@@ -144,6 +150,9 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPee
     g_autoptr(GArray) devices = parse_devices(o, peers, error);
     if (!devices || (!o->dry_run && refuse_overwrite(o, error)))
         return FALSE;
+    const LithoBackend *backend = g_array_index(devices, LithoDevice, 0).backend;
+    if (o->gpu_memory > 0 && backend->limit_memory)
+        backend->limit_memory((guint64)(o->gpu_memory * GIB));
     const char *paths[] = {o->in, NULL};
     g_autoptr(LithoSurvey) survey = o->in ? litho_survey_open(paths, &o->open, run, error) : NULL;
     if (o->in && !survey)
@@ -158,7 +167,7 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPee
         .devices = (const LithoDevice *)devices->data,
         .n_devices = devices->len,
         .threads = o->threads,
-        .memory = (guint64)(o->memory * 1073741824.0),
+        .memory = (guint64)(o->memory * GIB),
         .save = {.force = o->force, .note = note},
         .peers = peers ? &peers->peers : NULL,
     };
@@ -191,6 +200,8 @@ int litho_cli_run(int argc, char **argv)
         {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
         {"memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.memory,
          "Host memory to stay under (default: half of what is free)", "GiB"},
+        {"gpu-memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.gpu_memory,
+         "Memory of each GPU to stay under (default: what is free)", "GiB"},
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
         {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
         {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 
 // --- CPU --------------------------------------------------------------------------------------
 
@@ -167,6 +168,19 @@ gboolean litho_device_parse(const char *text, LithoDevice *device, GError **erro
         return FALSE;
     }
     *device = (LithoDevice){.backend = cuda, .index = index};
+    return TRUE;
+}
+
+gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *total,
+                             GError **error)
+{
+    if (device.backend->memory)
+        return device.backend->memory(device.index, free_bytes, total, error);
+    LithoDeviceInfo info;
+    if (!device.backend->device_info(device.index, &info, error))
+        return FALSE;
+    *free_bytes = litho_memory_available();
+    *total = MAX(info.memory_total, *free_bytes);
     return TRUE;
 }
 

@@ -5,7 +5,7 @@
 // Where operators run. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
-#define LITHO_BACKEND_ABI 1
+#define LITHO_BACKEND_ABI 2
 
 typedef struct LithoBackend LithoBackend;
 
@@ -49,6 +49,10 @@ struct LithoBackend {
     gboolean (*device_info)(int device, LithoDeviceInfo *info, GError **error);
     const LithoImpl *(*impl)(const LithoOperator *op); // NULL = not on this backend
 
+    // What litho_device_memory() tells, and the cap behind it: jobs take no more than `bytes` of each
+    // device from now on, 0 = all there is; what they hold already stays. NULL on the CPU backend.
+    gboolean (*memory)(int device, guint64 *free_bytes, guint64 *total, GError **error);
+    void (*limit_memory)(guint64 bytes);
     // Buffers; NULL on the CPU backend. alloc fails with LITHO_ERROR_MEMORY, naming need and free.
     LithoBuffer *(*alloc)(int device, gint64 count, GError **error);
     void (*free)(LithoBuffer *buffer);
@@ -84,5 +88,11 @@ LithoDevice litho_device_cpu(void);
 gboolean litho_device_parse(const char *text, LithoDevice *device, GError **error);
 // "NVIDIA H200" or "CPU, 2 threads"; g_free().
 char *litho_device_label(LithoDevice device, int threads);
+// Bytes that jobs on `device` may still take, and all that they may take there (what is free on the
+// CPU; a cap on the GPU's memory counts). Against `total` one sets what litho_engine_memory() says a
+// pass needs: part of what is not free is held by our own earlier passes. Cheap once the device has
+// been used (else its start, a second); any thread.
+gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *total,
+                             GError **error);
 // Implementation of `op` there; NULL with a sentence when the operator has none.
 const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, GError **error);

@@ -104,6 +104,41 @@ static void test_memory(void)
     g_test_message("%s, %s: %s", info.name, info.driver, error->message);
 }
 
+// Property: under a cap the device is as large as the cap: what is told, what is granted and what is
+// refused agree, and what is given back can be had again. A cap that only changed what is told, or
+// that forgot what the pool keeps, fails.
+static void test_cap(void)
+{
+    const LithoBackend *cuda = gpu_or_skip();
+    if (!cuda)
+        return;
+    const gint64 mega = 1 << 18; // floats
+    const LithoDevice device = {.backend = cuda};
+    guint64 unused = 0, total = 0;
+    g_autoptr(GError) error = NULL;
+    cuda->limit_memory(64 << 20);
+    g_assert_true(litho_device_memory(device, &unused, &total, &error));
+    g_assert_cmpuint(total, ==, 64 << 20);
+    g_assert_cmpuint(unused, ==, 64 << 20);
+    LithoBuffer *first = cuda->alloc(0, 40 * mega, &error);
+    g_assert_no_error(error);
+    g_assert_true(litho_device_memory(device, &unused, &total, &error));
+    g_assert_cmpuint(unused, ==, 24 << 20);
+    g_assert_null(cuda->alloc(0, 40 * mega, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+    g_test_message("%s", error->message);
+    cuda->free(first);
+    LithoBuffer *second = cuda->alloc(0, 60 * mega, NULL);
+    g_assert_nonnull(second);
+    cuda->limit_memory(0);
+    LithoBuffer *third = cuda->alloc(0, 60 * mega, NULL);
+    g_assert_nonnull(third);
+    cuda->free(second);
+    cuda->free(third);
+    g_assert_true(litho_device_memory(device, &unused, &total, NULL));
+    g_assert_cmpuint(total, >, (guint64)1 << 30);
+}
+
 static LithoCube *run_on(const char *where, const LithoFlow *flow, const LithoCube *in,
                          const LithoBox *region, LithoRun *run)
 {
@@ -198,6 +233,7 @@ int main(int argc, char **argv)
     g_test_add_func("/cuda/loads", test_loads);
     g_test_add_func("/cuda/round-trip", test_round_trip);
     g_test_add_func("/cuda/memory", test_memory);
+    g_test_add_func("/cuda/cap", test_cap);
     g_test_add_func("/cuda/example", test_example);
     g_test_add_func("/cuda/cancel", test_cancel);
     g_test_add_func("/cuda/roof", test_roof);

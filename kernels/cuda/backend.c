@@ -152,6 +152,8 @@ static LithoBackend cuda_backend = {
     .title = "CUDA",
     .device_info = device_info,
     .impl = impl,
+    .memory = litho_cuda_memory,
+    .limit_memory = litho_cuda_limit_memory,
     .alloc = litho_cuda_buffer_alloc,
     .free = litho_cuda_buffer_free,
     .upload = litho_cuda_buffer_upload,
@@ -165,6 +167,23 @@ const LithoBackend *litho_cuda_backend(void)
     return &cuda_backend;
 }
 
+// LITHO_CUDA_MEMORY=3000000000 or 2.5G (also K, M): for a card that others use too.
+static void limit_from_environment(void)
+{
+    const char *text = g_getenv("LITHO_CUDA_MEMORY");
+    if (!text)
+        return;
+    char *unit;
+    const double number = g_ascii_strtod(text, &unit);
+    static const char units[] = "KMG";
+    const char *at = *unit ? strchr(units, g_ascii_toupper(*unit)) : NULL;
+    const int shift = at ? 10 * (int)(at - units + 1) : 0;
+    if (number > 0 && number < 1e18 && (!*unit || (at && !unit[1])))
+        litho_cuda_limit_memory((guint64)(number * (double)((guint64)1 << shift)));
+    else
+        g_warning("LITHO_CUDA_MEMORY is '%s'; bytes, or a number with K, M or G are needed", text);
+}
+
 G_MODULE_EXPORT const LithoBackend *litho_backend_entry(void);
 
 const LithoBackend *litho_backend_entry(void)
@@ -172,6 +191,7 @@ const LithoBackend *litho_backend_entry(void)
     static gsize once;
     if (g_once_init_enter(&once)) {
         find_devices(&cuda_backend);
+        limit_from_environment();
         g_once_init_leave(&once, 1);
     }
     return &cuda_backend;

@@ -18,6 +18,12 @@ typedef struct Heap {
 } Heap;
 
 static Heap heaps[MAX_DEVICES];
+static guint64 limit; // bytes that all jobs together may take of a device, 0 = all; atomic
+
+void litho_cuda_limit_memory(guint64 bytes)
+{
+    __atomic_store_n(&limit, bytes, __ATOMIC_RELAXED);
+}
 
 // Current device = `device` on success.
 static Heap *heap_of(int device, GError **error)
@@ -41,25 +47,62 @@ static Heap *heap_of(int device, GError **error)
     return ready ? heap : NULL;
 }
 
-gboolean litho_cuda_memory(int device, guint64 *free_bytes, guint64 *total, GError **error)
+// What the driver counts as free, what the pool keeps beyond what is in use, and what is in use.
+typedef struct Room {
+    guint64 unused, kept, used, total;
+} Room;
+
+static gboolean measure(const Heap *heap, Room *room, GError **error)
 {
-    Heap *heap = heap_of(device, error);
     size_t unused = 0, all = 0;
-    guint64 reserved = 0, used = 0;
-    if (!heap || !LITHO_CUDA(cudaMemGetInfo(&unused, &all), error) ||
+    guint64 reserved = 0;
+    // What has been freed counts as used until the stream has got there.
+    if (!LITHO_CUDA(cudaStreamSynchronize(heap->stream), error) ||
+        !LITHO_CUDA(cudaMemGetInfo(&unused, &all), error) ||
         !LITHO_CUDA(
             cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrReservedMemCurrent, &reserved),
             error) ||
-        !LITHO_CUDA(cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrUsedMemCurrent, &used),
-                    error))
+        !LITHO_CUDA(
+            cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrUsedMemCurrent, &room->used), error))
         return FALSE;
-    *free_bytes = unused + (reserved - used);
-    *total = all;
+    room->unused = unused;
+    room->total = all;
+    room->kept = reserved - MIN(reserved, room->used);
+    const guint64 cap = __atomic_load_n(&limit, __ATOMIC_RELAXED);
+    if (cap > 0 && cap < room->total) {
+        const guint64 left = cap - MIN(cap, room->used);
+        room->total = cap;
+        room->kept = MIN(room->kept, left);
+        room->unused = MIN(room->unused, left - room->kept);
+    }
     return TRUE;
 }
 
+gboolean litho_cuda_memory(int device, guint64 *free_bytes, guint64 *total, GError **error)
+{
+    const Heap *heap = heap_of(device, error);
+    Room room;
+    if (!heap || !measure(heap, &room, error))
+        return FALSE;
+    *free_bytes = room.unused + room.kept;
+    *total = room.total;
+    return TRUE;
+}
+
+static gboolean refuse(const Heap *heap, size_t bytes, GError **error)
+{
+    const double gib = 1 << 30;
+    Room room;
+    if (measure(heap, &room, error))
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "%.3f GiB more are needed on the GPU and %.3f of its %.3f GiB are free",
+                    bytes / gib, (room.unused + room.kept) / gib, room.total / gib);
+    return FALSE;
+}
+
 // One try; FALSE without an error when there is no room.
-static gboolean try_alloc(Heap *heap, void **data, size_t bytes, gboolean *full, GError **error)
+static gboolean try_alloc(const Heap *heap, void **data, size_t bytes, gboolean *full,
+                          GError **error)
 {
     cudaError_t status = cudaMallocAsync(data, bytes, heap->stream);
     if (status == cudaSuccess)
@@ -73,6 +116,8 @@ static gboolean try_alloc(Heap *heap, void **data, size_t bytes, gboolean *full,
     return LITHO_CUDA_SAYING(status, error, "%zu bytes", bytes);
 }
 
+// The cap is looked at before the allocation, without a lock: two jobs that allocate in the same
+// instant may pass it by the smaller of the two.
 gboolean litho_cuda_alloc(int device, void **data, size_t bytes, GError **error)
 {
     *data = NULL;
@@ -81,21 +126,19 @@ gboolean litho_cuda_alloc(int device, void **data, size_t bytes, GError **error)
         return FALSE;
     gboolean full = FALSE;
     bytes = MAX(bytes, 1);
+    if (__atomic_load_n(&limit, __ATOMIC_RELAXED) > 0) {
+        Room room;
+        if (!measure(heap, &room, error))
+            return FALSE;
+        if (bytes > room.unused + room.kept)
+            return refuse(heap, bytes, error);
+    }
     if (try_alloc(heap, data, bytes, &full, error))
         return TRUE;
     if (full && cudaMemPoolTrimTo(heap->pool, 0) == cudaSuccess && // pieces of the wrong size
         try_alloc(heap, data, bytes, &full, error))
         return TRUE;
-    if (!full)
-        return FALSE;
-    guint64 unused = 0, total = 0;
-    if (litho_cuda_memory(device, &unused, &total, error)) {
-        const double gib = 1 << 30;
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "%.2f GiB of memory are needed on the GPU and %.2f of its %.2f GiB are free",
-                    bytes / gib, unused / gib, total / gib);
-    }
-    return FALSE;
+    return full ? refuse(heap, bytes, error) : FALSE;
 }
 
 void litho_cuda_free(int device, void *data)

@@ -37,8 +37,10 @@ gboolean litho_cuda_check_library(int status, const char *library, const char *c
 // Makes `device` (our index, 0..n_devices-1) current in the calling thread. Device code compiled
 // for other cards is left out of our count, so index and CUDA ordinal may differ.
 gboolean litho_cuda_use(int device, GError **error);
-// Bytes free on `device`, what its pool holds unused included, and all of its memory.
+// Bytes free on `device`, what its pool holds unused included, and all of its memory; both within
+// the cap. litho_cuda_alloc() keeps it too.
 gboolean litho_cuda_memory(int device, guint64 *free_bytes, guint64 *total, GError **error);
+void litho_cuda_limit_memory(guint64 bytes); // 0 = none
 const LithoBackend *litho_cuda_backend(void);
 
 // --- one plan's place on a device ---------------------------------------------------------------
