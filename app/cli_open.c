@@ -91,6 +91,8 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
          "Trace header byte of the crossline number", "BYTE"},
         {"x-byte", 0, 0, G_OPTION_ARG_INT, &open->x_byte, "Trace header byte of X", "BYTE"},
         {"y-byte", 0, 0, G_OPTION_ARG_INT, &open->y_byte, "Trace header byte of Y", "BYTE"},
+        {"xy-scalar", 0, 0, G_OPTION_ARG_INT, &open->xy_scalar,
+         "Scalar of the coordinates instead of byte 71 (-100 divides by 100)", "N"},
         {endian, 0, 0, G_OPTION_ARG_CALLBACK, on_endian, "Byte order of the input: big, little",
          "ORDER"},
         {format, 0, 0, G_OPTION_ARG_INT, &open->format,

@@ -40,7 +40,7 @@ static gboolean apply_word(LithoStep *step, const char *word, GError **error)
     return litho_param_parse(&step->op->params, step->params, key, equals + 1, error);
 }
 
-// words[0] is an operator or a recipe file, the others are settings of the operator (or of a
+// words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes), the others are settings of the operator (or of a
 // recipe's only step).
 static LithoFlow *parse_flow(char **words, GError **error)
 {
@@ -49,6 +49,8 @@ static LithoFlow *parse_flow(char **words, GError **error)
     if (op) {
         flow = litho_flow_new();
         litho_flow_append(flow, op);
+    } else if (words[0][0] == '{') {
+        flow = litho_flow_parse(words[0], error);
     } else if (g_file_test(words[0], G_FILE_TEST_EXISTS)) {
         flow = litho_flow_load(words[0], error);
     } else {

@@ -38,6 +38,8 @@ gboolean litho_flow_check(const LithoFlow *flow, const LithoGrid *in, LithoGrid 
 // range are errors that name them.
 char *litho_flow_print(const LithoFlow *flow); // g_free()
 LithoFlow *litho_flow_parse(const char *text, GError **error);
+JsonNode *litho_flow_to_json(const LithoFlow *flow); // the same as a tree; json_node_unref()
+LithoFlow *litho_flow_from_json(JsonNode *root, GError **error);
 LithoFlow *litho_flow_load(const char *path, GError **error);
 gboolean litho_flow_save(const LithoFlow *flow, const char *path, GError **error); // via rename
 // "lithoscope-cli run fx half_width=2 -i IN -o OUT": the command that repeats the flow (only

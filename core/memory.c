@@ -66,8 +66,17 @@ static guint64 address_space_available(void)
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+// What the user allows, for machines that are shared.
+static guint64 allowed(void)
+{
+    const char *text = g_getenv("LITHO_MEMORY");
+    double gib = text ? g_ascii_strtod(text, NULL) : 0;
+    return gib > 0 && gib < 1e9 ? (guint64)(gib * 1073741824.0) : G_MAXUINT64;
+}
+
 guint64 litho_memory_available(void)
 {
     guint64 bytes = MIN(MIN(system_available(), group_available()), address_space_available());
+    bytes = MIN(bytes, allowed());
     return MAX(bytes, 1);
 }

@@ -6,7 +6,7 @@
 #include "core/flow.h"
 #include "core/json.h"
 
-static JsonNode *flow_to_node(const LithoFlow *flow)
+JsonNode *litho_flow_to_json(const LithoFlow *flow)
 {
     JsonArray *steps = json_array_new();
     for (guint k = 0; k < litho_flow_length(flow); k++) {
@@ -28,7 +28,7 @@ static JsonNode *flow_to_node(const LithoFlow *flow)
 
 char *litho_flow_print(const LithoFlow *flow)
 {
-    JsonNode *node = flow_to_node(flow);
+    JsonNode *node = litho_flow_to_json(flow);
     g_autofree char *text = litho_json_text(node);
     json_node_unref(node);
     return g_strconcat(text, "\n", NULL);
@@ -110,16 +110,21 @@ static gboolean parse_root(LithoFlow *flow, JsonNode *root, GError **error)
     return TRUE;
 }
 
+LithoFlow *litho_flow_from_json(JsonNode *root, GError **error)
+{
+    LithoFlow *flow = litho_flow_new();
+    if (parse_root(flow, root, error))
+        return flow;
+    litho_flow_free(flow);
+    return NULL;
+}
+
 LithoFlow *litho_flow_parse(const char *text, GError **error)
 {
     g_autoptr(JsonParser) parser = json_parser_new();
     if (!json_parser_load_from_data(parser, text, -1, error))
         return NULL;
-    LithoFlow *flow = litho_flow_new();
-    if (parse_root(flow, json_parser_get_root(parser), error))
-        return flow;
-    litho_flow_free(flow);
-    return NULL;
+    return litho_flow_from_json(json_parser_get_root(parser), error);
 }
 
 LithoFlow *litho_flow_load(const char *path, GError **error)

@@ -252,7 +252,7 @@ static double neighbour_distance(const LithoHeads *heads, const Place *at)
     for (guint k = 1; k < heads->n; k++) {
         if (!heads->follows[k] || litho_head_empty(heads, k) || litho_head_empty(heads, k - 1))
             continue;
-        double unit = litho_scaled(1, litho_head_i16(heads, k, 71));
+        double unit = litho_scaled(1, litho_head_scalar(heads, k));
         double dx = (double)litho_head_i32(heads, k, at->x_byte) -
                     litho_head_i32(heads, k - 1, at->x_byte);
         double dy = (double)litho_head_i32(heads, k, at->y_byte) -
@@ -269,7 +269,7 @@ static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid 
     for (guint k = 0; k < heads->n; k++) {
         if (litho_head_empty(heads, k))
             continue;
-        int scalar = litho_head_i16(heads, k, 71);
+        int scalar = litho_head_scalar(heads, k);
         double i = at->inline_byte
                        ? litho_axis_index(&grid->axis[0], litho_head_i32(heads, k, at->inline_byte))
                        : 0;

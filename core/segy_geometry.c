@@ -77,19 +77,19 @@ static double finest_scale(const LithoHeads *heads)
     double scale = INFINITY;
     for (guint k = 0; k < heads->n; k++)
         if (!litho_head_empty(heads, k))
-            scale = MIN(scale, litho_scaled(1, litho_head_i16(heads, k, 71)));
+            scale = MIN(scale, litho_scaled(1, litho_head_scalar(heads, k)));
     return isfinite(scale) ? scale : 1;
 }
 
 static void check_scalars(LithoSurvey *survey, const LithoHeads *heads)
 {
     for (guint k = 0; k < heads->n; k++) {
-        int s = ABS(litho_head_i16(heads, k, 71));
+        int s = ABS(litho_head_scalar(heads, k));
         if (litho_head_empty(heads, k))
             continue;
         if (s != 0 && s != 1 && s != 10 && s != 100 && s != 1000 && s != 10000) {
             litho_survey_note(survey, "coordinate scalar %d at byte 71 is not one of the "
-                              "standard's; used as it stands", litho_head_i16(heads, k, 71));
+                              "standard's; used as it stands", litho_head_scalar(heads, k));
             return;
         }
         if (s == 0 && head_varies(heads, 181, TRUE)) {
@@ -196,6 +196,7 @@ static void plan_scan(LithoScan *scan, const LithoHeads *heads, const LithoOpenO
     scan->want_offset = head_varies(heads, 37, TRUE);
     scan->want_delay = head_varies(heads, 109, FALSE);
     scan->bare = heads->bare;
+    scan->scalar = options->xy_scalar;
     if (c && !options->file_order) {
         scan->byte[0] = c->inline_byte;
         scan->byte[1] = c->xline_byte;
@@ -279,8 +280,8 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
 gboolean litho_segy_geometry(LithoSurvey *survey, const LithoOpenOptions *options, LithoRun *run,
                              GError **error)
 {
-    LithoHeads heads = {0};
-    LithoScan scan = {0};
+    LithoHeads heads = {.scalar = options->xy_scalar};
+    LithoScan scan = {.on_headers = options->on_headers, .headers_data = options->headers_data};
     survey->grid = (LithoGrid){0};
     gboolean good = survey_geometry(survey, &heads, &scan, options, run, error);
     litho_heads_clear(&heads);

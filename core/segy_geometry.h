@@ -15,6 +15,7 @@ typedef struct LithoHeads {
     guint8 *follows;   // 1 = the neighbour of the trace before it in this list
     gint64 *trace;     // survey-wide numbers
     gboolean complete; // the list holds every trace of the survey
+    int scalar;        // the user's, instead of byte 71; 0 = none
     gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0
 } LithoHeads;
 
@@ -22,6 +23,7 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
 void litho_heads_clear(LithoHeads *heads);
 gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte);
 gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte);
+int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as at byte 71
 // All 240 bytes zero: padding, unless the headers are bare.
 gboolean litho_head_empty(const LithoHeads *heads, guint k);
 
@@ -42,6 +44,7 @@ typedef struct LithoScan {
     double scale;         // coordinates: file units of one key unit
     gboolean want_offset, want_delay;
     double delay_unit;    // s or m of one unit of the delay; one for all traces
+    int scalar;           // as in LithoHeads
     gboolean bare;        // as in LithoHeads
     gint64 n;
     gint32 *key[2];
@@ -49,6 +52,8 @@ typedef struct LithoScan {
     gint16 *delay;  // in delay units, or NULL
     guint8 *flags;  // LITHO_SCAN_*
     gboolean have_keys;
+    void (*on_headers)(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data);
+    gpointer headers_data; // as in LithoOpenOptions
 } LithoScan;
 
 enum { LITHO_SCAN_DEAD = 1, LITHO_SCAN_EMPTY = 2 };

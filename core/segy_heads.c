@@ -29,6 +29,11 @@ gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte)
                          (LithoOrder)heads->order[k]);
 }
 
+int litho_head_scalar(const LithoHeads *heads, guint k)
+{
+    return heads->scalar ? heads->scalar : litho_head_i16(heads, k, 71);
+}
+
 gboolean litho_head_empty(const LithoHeads *heads, guint k)
 {
     if (heads->bare)
@@ -57,6 +62,7 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
 {
     gint64 n = MIN(survey->traces, LITHO_HEADS);
     *heads = (LithoHeads){
+        .scalar = heads->scalar,
         .n = (guint)n,
         .bytes = g_malloc(n * LITHO_HEADER_BYTES),
         .order = g_malloc(n),

@@ -25,7 +25,8 @@ static void take_header(LithoScan *scan, gint64 t, const guint8 *h, LithoOrder o
         if (scan->coordinates && value == G_MININT32)
             scan->flags[t] |= LITHO_SCAN_EMPTY; // what NaN becomes: no coordinate
         if (scan->coordinates) {
-            double v = litho_scaled(value, litho_get_i16(h + 70, order)) / scan->scale;
+            int scalar = scan->scalar ? scan->scalar : litho_get_i16(h + 70, order);
+            double v = litho_scaled(value, scalar) / scan->scale;
             value = (gint32)CLAMP(rint(v), G_MININT32, G_MAXINT32);
         }
         scan->key[c][t] = value;
@@ -51,6 +52,14 @@ static gboolean scan_chunk(LithoScan *scan, const LithoTraceFile *file, gint64 f
             take_header(scan, file->base + t + k, block + k * file->stride, file->order);
     }
     return TRUE;
+}
+
+static void tell_headers(const LithoScan *scan, gint64 from, gint64 n, gint64 total)
+{
+    if (!scan->on_headers || !scan->have_keys)
+        return;
+#pragma omp critical(litho_headers)
+    scan->on_headers(scan->key[0] + from, scan->key[1] + from, n, total, scan->headers_data);
 }
 
 static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 total, LithoRun *run,
@@ -82,6 +91,7 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
                 g_clear_error(&local);
                 break;
             }
+            tell_headers(scan, file->base + from, to - from, total);
             gint64 so_far = __atomic_add_fetch(&done, to - from, __ATOMIC_RELAXED);
             gboolean go_on = master ? litho_run_step(run, file->base + so_far, total, NULL)
                                     : !litho_run_cancelled(run);

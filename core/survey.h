@@ -13,6 +13,8 @@
 typedef struct LithoOpenOptions {
     int inline_byte, xline_byte; // 1-based trace-header bytes
     int x_byte, y_byte;
+    int xy_scalar;               // instead of trace header byte 71: -100 divides by 100, 10
+                                 // multiplies by 10; 0 = as the headers say
     int format;                  // SEG-Y sample format code
     int endian;                  // 0 detect, 1 big, 2 little
     double dt;                   // s (m for depth); for files that do not say
@@ -28,6 +30,10 @@ typedef struct LithoOpenOptions {
     // First inline as soon as it can be shown, before the scan has finished. In the opening thread.
     void (*on_first)(LithoCube *line, gpointer data);
     gpointer first_data;
+    // Line numbers (or coordinates, where there are none) of `n` traces just scanned of `total`: for
+    // a map that fills. One call at a time, from any of the opening threads.
+    void (*on_headers)(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data);
+    gpointer headers_data;
 } LithoOpenOptions;
 
 // Evidence for one pair of header bytes that might number inlines and crosslines.
@@ -67,6 +73,8 @@ LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
 // Streamed, checked for NaN/Inf (masked and counted, not passed on). Any thread.
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
                              GError **error);
+// TRUE when a trace of the file fills grid cell (i, j), dead or alive; the cell must exist.
+gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j);
 // Trace header of grid cell (i, j): 240 bytes or more (extensions), big endian as in the standard.
 // FALSE when the cell has no trace or the format no headers.
 gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],

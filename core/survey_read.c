@@ -44,6 +44,11 @@ gint64 litho_survey_trace_of(const LithoSurvey *survey, gint64 i, gint64 j)
     return survey->origin + i * survey->inline_stride + j * survey->xline_stride;
 }
 
+gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j)
+{
+    return litho_survey_trace_of(survey, i, j) >= 0;
+}
+
 const LithoTraceFile *litho_survey_file_of(const LithoSurvey *survey, gint64 trace)
 {
     const LithoTraceFile *files = (const LithoTraceFile *)survey->files->data;

@@ -601,6 +601,67 @@ static void test_coordinates(void)
     g_byte_array_unref(file);
 }
 
+// Property: a scalar given by the user takes the place of byte 71, with line numbers and without
+// them: bins of 25 m stored with -100 and read as -10 are 250 m. What would break it: a place that
+// asks the header itself.
+static void test_given_scalar(void)
+{
+    LithoOpenOptions options = {.xy_scalar = -10};
+    for (int numbers = 0; numbers < 2; numbers++) {
+        Make make = make_plain();
+        if (!numbers)
+            make.inline_byte = make.xline_byte = -1;
+        g_autoptr(GByteArray) file = make_file(&make);
+        g_autoptr(LithoCube) cube = load(&make, file, &options);
+        double a = litho_grid_spacing(&cube->grid, 0), b = litho_grid_spacing(&cube->grid, 1);
+        g_assert_cmpfloat_with_epsilon(MAX(a, b), 250, 0.1);
+        g_assert_cmpfloat_with_epsilon(MIN(a, b), 125, 0.1);
+    }
+}
+
+typedef struct Told {
+    gint64 traces, total;
+    gint32 low[2], high[2];
+} Told;
+
+static void on_headers(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data)
+{
+    Told *told = data;
+    told->traces += n;
+    told->total = total;
+    for (gint64 k = 0; k < n; k++) {
+        told->low[0] = MIN(told->low[0], a[k]);
+        told->high[0] = MAX(told->high[0], a[k]);
+        told->low[1] = MIN(told->low[1], b[k]);
+        told->high[1] = MAX(told->high[1], b[k]);
+    }
+}
+
+// Property: the scan tells the line numbers of every trace once, and the opened survey knows which
+// cells have one.
+static void test_told_headers(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    make_drop_trace(file, &make, 7);
+    Told told = {.low = {G_MAXINT32, G_MAXINT32}, .high = {G_MININT32, G_MININT32}};
+    LithoOpenOptions options = {.on_headers = on_headers, .headers_data = &told};
+    GError *error = NULL;
+    g_autoptr(LithoSurvey) survey = open_bytes("told.sgy", file, &options, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(told.traces, ==, 19);
+    g_assert_cmpint(told.total, ==, 19);
+    g_assert_cmpint(told.low[0], ==, make.inline_first);
+    g_assert_cmpint(told.high[0], ==, make.inline_first + 3 * make.inline_step);
+    g_assert_cmpint(told.low[1], ==, make.xline_first);
+    g_assert_cmpint(told.high[1], ==, make.xline_first + 4 * make.xline_step);
+    int missing = 0;
+    for (int c = 0; c < 20; c++)
+        missing += !litho_survey_has_trace(survey, c / 5, c % 5);
+    g_assert_cmpint(missing, ==, 1);
+    g_assert_false(litho_survey_has_trace(survey, 1, 2));
+}
+
 static void test_no_geometry(void)
 {
     Make make = make_plain();
@@ -915,6 +976,8 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/bad-samples", test_bad_samples);
     g_test_add_func("/segy/variable-lengths", test_variable_lengths);
     g_test_add_func("/segy/delays", test_delays);
+    g_test_add_func("/segy/given-scalar", test_given_scalar);
+    g_test_add_func("/segy/told-headers", test_told_headers);
     g_test_add_func("/segy/su", test_su);
     g_test_add_func("/segy/several-files", test_several_files);
     g_test_add_func("/segy/hostile", test_hostile);
