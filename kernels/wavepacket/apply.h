@@ -30,6 +30,7 @@ typedef struct WpJob {
     // In the engine's memory; NULL until needed.
     float *volume, *result; // the whole cube
     float *u, *v, *w;       // block-sized volumes (u is not made for a single block)
+    float *x;               // interpolation: one more whole cube
     float **c;              // per block: A g_b volume; all the same array when `shared`
     gboolean shared;        // no room for every block's coefficients: they are made again each time
     int current;            // block whose coefficients the shared array holds, -1 = none
@@ -44,6 +45,8 @@ typedef struct WpJob {
     WpBoxStats *stats;      // per box: energy summed, peak over all blocks
     double peak;            // max over boxes but the coarse one of peak/sigma_b
     double *counts;         // WP_BINS, histogram of |c|/sigma_b
+
+    guint64 *kept;          // per box: coefficients the last pass kept
 } WpJob;
 
 WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params, WpEngineNew make,
@@ -61,6 +64,8 @@ const float *wp_job_cut(WpJob *job, const float *volume, int block, GError **err
 float *wp_job_target(WpJob *job, float *volume);
 gboolean wp_job_paste(WpJob *job, const float *u, int block, float *volume, GError **error);
 gboolean wp_job_clear(WpJob *job, float *volume, GError **error);
+void wp_job_forget_kept(WpJob *job);
+guint64 wp_job_kept(const WpJob *job);
 
 // thresholds.c
 double wp_estimate_sigma(WpJob *job, const float *c, GError **error);
@@ -68,7 +73,8 @@ void wp_probes_free(WpJob *job);
 // Level k sigma sigma_b per box, coarse box never thresholded; g_free().
 float *wp_levels(const WpJob *job, double k_sigma);
 // The magnitude below which coefficients are dropped so that `count` are kept, over all blocks.
-gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, LithoRun *run,
+// counts[WP_BINS]: the histogram of |c| it was found from.
+gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error);
 
 // Modes. Each fills job->result and reports its numbers.
@@ -85,7 +91,11 @@ gboolean wp_invert(WpJob *job, float *d, float *u, int corrections, LithoRun *ru
                    GError **error);
 
 // report.c
-void wp_report_spectrum(const WpJob *job, double threshold, LithoRun *run);
-void wp_report_kept(const WpJob *job, guint64 kept, LithoRun *run);
+// What is known once the forward stage is through: the boxes with their energies, the histogram.
+void wp_report_spectrum(const WpJob *job, LithoRun *run);
+// The histogram once more, with a threshold: counts of WP_BINS bins of `what`.
+void wp_report_threshold(const double *counts, const char *what, double threshold, LithoRun *run);
+// From job->kept: totals, per scale, and the boxes' legend.
+void wp_report_kept(const WpJob *job, LithoRun *run);
 // Relative error and SNR of job->result against job->volume.
 gboolean wp_report_error(WpJob *job, LithoRun *run, const char *key, GError **error);

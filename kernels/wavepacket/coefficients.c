@@ -344,6 +344,7 @@ static gboolean read_block(WpJob *job, Reader *r, guint64 *base, float *c, GErro
             }
             memcpy(v + step * (r->next - *base), r->values + r->value, step * sizeof *v);
             r->value += step;
+            job->kept[b]++;
             advance(r);
         }
         if (r->damaged) {
@@ -358,12 +359,13 @@ static gboolean read_block(WpJob *job, Reader *r, guint64 *base, float *c, GErro
     return TRUE;
 }
 
-gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, guint64 *kept,
-                                LithoRun *run, GError **error)
+gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, LithoRun *run,
+                                GError **error)
 {
     const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
     Reader r = {0};
     guint64 base = 0;
+    wp_job_forget_kept(job);
     gboolean ok = open_reader(job, path, &r, error) &&
                   wp_job_reserve(job, &job->d, job->geometry->floats, error) &&
                   (job->n_blocks == 1 || wp_job_reserve(job, &job->u, n, error)) &&
@@ -375,7 +377,6 @@ gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, g
              wp_invert(job, job->d, u, corrections, run, error) &&
              wp_job_paste(job, u, b, job->result, error);
     }
-    *kept = r.sizes.kept;
     g_free(r.gaps);
     g_free(r.values);
     return ok;

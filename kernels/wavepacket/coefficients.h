@@ -22,5 +22,5 @@ gboolean wp_coefficients_append(WpCoefficients *file, WpJob *job, const float *c
 gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, guint64 kept,
                                LithoRun *run, GError **error);
 // Reads a file made with the same sizes and settings into job->result.
-gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, guint64 *kept,
-                                LithoRun *run, GError **error);
+gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, LithoRun *run,
+                                GError **error);

@@ -61,14 +61,14 @@ static gboolean cgls(WpJob *job, const Refit *f, int steps, gint64 n, LithoRun *
 
 // One block: threshold, refit, adjoint into the result. `plain` collects ||u - A* thresholded||^2
 // of the block before the refit.
-static gboolean compress_block(WpJob *job, int b, const WpRule *rule, int steps, guint64 *kept,
-                               double *plain, WpCoefficients *file, LithoRun *run, GError **error)
+static gboolean compress_block(WpJob *job, int b, const WpRule *rule, int steps, double *plain,
+                               WpCoefficients *file, LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     const gint64 floats = job->geometry->floats;
     const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
     const float *c = wp_job_coefficients(job, b, run, error);
-    if (!c || !k->shrink(job->engine, c, c, job->d, rule, kept, error) ||
+    if (!c || !k->shrink(job->engine, c, c, job->d, rule, job->kept, error) ||
         !k->blend(job->engine, 1, job->d, 0, job->e, floats, error) ||
         !k->adjoint(job->engine, job->e, job->v, run, error))
         return FALSE;
@@ -117,11 +117,13 @@ static gboolean reserve(WpJob *job, int steps, GError **error)
 gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, GError **error)
 {
     const guint64 wanted = (guint64)(p->keep * (double)job->samples);
+    g_autofree double *counts = g_new0(double, WP_BINS);
     double level, plain = 0;
-    guint64 kept = 0;
-    if (!wp_level_for_count(job, wanted, &level, run, error) || !reserve(job, p->refit, error) ||
+    if (!wp_level_for_count(job, wanted, &level, counts, run, error) || !reserve(job, p->refit, error) ||
         !wp_job_clear(job, job->result, error))
         return FALSE;
+    wp_report_threshold(counts, "|c|", level, run);
+    wp_job_forget_kept(job);
     g_autofree float *levels = g_new(float, job->geometry->n_boxes);
     for (int b = 0; b < job->geometry->n_boxes; b++)
         levels[b] = (float)level;
@@ -130,13 +132,12 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, 
     gboolean ok = TRUE;
     litho_run_begin(run, "compress", "blocks");
     for (int b = 0; b < job->n_blocks && ok; b++) {
-        guint64 count = 0;
         double error2 = 0;
         ok = litho_run_step(run, b, job->n_blocks, error) &&
-             compress_block(job, b, &rule, p->refit, &count, &error2, file, run, error);
-        kept += count;
+             compress_block(job, b, &rule, p->refit, &error2, file, run, error);
         plain += error2;
     }
+    const guint64 kept = wp_job_kept(job);
     if (ok && file)
         ok = wp_coefficients_write(file, job, p->coefficients.text, kept, run, error);
     wp_coefficients_free(file);
@@ -147,7 +148,6 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, 
                             decibel(job->input_energy, plain));
         litho_report_number(run->report, "level", "Smallest coefficient kept", "", level);
     }
-    wp_report_kept(job, kept, run);
-    wp_report_spectrum(job, 0, run);
+    wp_report_kept(job, run);
     return TRUE;
 }

@@ -76,15 +76,14 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
 {
     (void)error;
     const WpGeometry *g = engine->geometry;
-    guint64 sum = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine)) reduction(+ : sum)
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
-        sum += shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b],
-                          rule->soft);
+        guint64 count = shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b],
+                                   rule->soft);
+        if (kept)
+            kept[b] += count;
     }
-    if (kept)
-        *kept = sum;
     return TRUE;
 }
 

@@ -57,8 +57,9 @@ typedef struct WpEngineClass {
     gboolean (*forward)(WpEngine *engine, const float *u, float *c, LithoRun *run, GError **error);
     gboolean (*adjoint)(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error);
 
-    // out = x where `rule` keeps `key`, 0 elsewhere; returns what was kept, residual coefficients
-    // counted one by one like the complex ones. key, x, out may be the same array.
+    // out = x where `rule` keeps `key`, 0 elsewhere; adds to kept[box] how many were kept, residual
+    // coefficients counted one by one like the complex ones. key, x, out may be the same array;
+    // `kept` may be NULL.
     gboolean (*shrink)(WpEngine *engine, const float *key, const float *x, float *out,
                        const WpRule *rule, guint64 *kept, GError **error);
     gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram,

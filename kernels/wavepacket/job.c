@@ -95,6 +95,7 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, WpEngineN
     job->c = g_new0(float *, job->n_blocks);
     job->stats = g_new0(WpBoxStats, job->geometry->n_boxes);
     job->counts = g_new0(double, WP_BINS);
+    job->kept = g_new0(guint64, job->geometry->n_boxes);
     return job;
 }
 
@@ -102,7 +103,7 @@ void wp_job_free(WpJob *job)
 {
     if (job->engine) {
         const WpEngineClass *k = job->engine->class;
-        float *arrays[] = {job->volume, job->result, job->u, job->v, job->w,
+        float *arrays[] = {job->volume, job->result, job->u, job->v, job->w, job->x,
                            job->d, job->e, job->f, job->shared ? job->c[0] : NULL};
         for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
             k->release(job->engine, arrays[i]);
@@ -118,6 +119,7 @@ void wp_job_free(WpJob *job)
     g_free(job->c);
     g_free(job->stats);
     g_free(job->counts);
+    g_free(job->kept);
     g_free(job);
 }
 
@@ -160,6 +162,19 @@ gboolean wp_job_clear(WpJob *job, float *volume, GError **error)
 {
     return job->n_blocks == 1 ||
            job->engine->class->blend(job->engine, 0, volume, 0, volume, job->samples, error);
+}
+
+void wp_job_forget_kept(WpJob *job)
+{
+    memset(job->kept, 0, job->geometry->n_boxes * sizeof *job->kept);
+}
+
+guint64 wp_job_kept(const WpJob *job)
+{
+    guint64 sum = 0;
+    for (int b = 0; b < job->geometry->n_boxes; b++)
+        sum += job->kept[b];
+    return sum;
 }
 
 // --- forward stage --------------------------------------------------------------------------------
@@ -255,6 +270,7 @@ static gboolean stage_forward(WpJob *job, const LithoCube *in, LithoRun *run, GE
     qsort(sigma, used, sizeof *sigma, compare_double);
     job->sigma = used ? sigma[used / 2] : 0;
     job->transformed = TRUE;
+    wp_report_spectrum(job, run);
     return litho_run_step(run, job->n_blocks, job->n_blocks, error);
 }
 
@@ -297,6 +313,8 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     if ((pass->first_stage <= WP_STAGE_FORWARD || !job->transformed) &&
         !stage_forward(job, pass->in, run, error))
         return FALSE;
+    if (pass->first_stage > WP_STAGE_FORWARD)
+        wp_report_spectrum(job, run); // the report is new with each pass
     if (!run_mode(job, p, pass->in, run, error) ||
         !wp_report_error(job, run, "snr", error) ||
         !k->store(job->engine, job->result, pass->out, error))

@@ -29,27 +29,25 @@ gboolean wp_invert(WpJob *job, float *d, float *u, int corrections, LithoRun *ru
 }
 
 // result = sum_b g_b A* rule(A g_b volume): thresholding of all blocks with the same levels.
-static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, guint64 *kept,
-                              LithoRun *run, GError **error)
+static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, LithoRun *run,
+                              GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     if (!wp_job_reserve(job, &job->d, job->geometry->floats, error) ||
         !wp_job_clear(job, job->result, error))
         return FALSE;
-    *kept = 0;
+    wp_job_forget_kept(job);
     litho_run_begin(run, "inverse", "blocks");
     for (int b = 0; b < job->n_blocks; b++) {
-        guint64 count;
         if (!litho_run_step(run, b, job->n_blocks, error))
             return FALSE;
         const float *c = wp_job_coefficients(job, b, run, error);
-        if (!c || !k->shrink(job->engine, c, c, job->d, rule, &count, error))
+        if (!c || !k->shrink(job->engine, c, c, job->d, rule, job->kept, error))
             return FALSE;
         float *u = wp_job_target(job, job->result);
         if (!wp_invert(job, job->d, u, corrections, run, error) ||
             !wp_job_paste(job, u, b, job->result, error))
             return FALSE;
-        *kept += count;
     }
     return litho_run_step(run, job->n_blocks, job->n_blocks, error);
 }
@@ -59,16 +57,15 @@ gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, G
     const double sigma = p->sigma > 0 ? p->sigma : job->sigma;
     g_autofree float *level = wp_levels(job, p->threshold * sigma);
     const WpRule rule = {.level = level, .soft = p->rule == 1};
-    guint64 kept;
-    if (!filter_blocks(job, &rule, p->corrections, &kept, run, error))
+    wp_report_threshold(job->counts, "|c| / sigma_b", p->threshold * sigma, run);
+    if (!filter_blocks(job, &rule, p->corrections, run, error))
         return FALSE;
     if (run) {
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "", sigma);
         litho_report_number(run->report, "sigma_estimated", "Noise level, estimated", "",
                             job->sigma);
     }
-    wp_report_kept(job, kept, run);
-    wp_report_spectrum(job, p->threshold * sigma, run);
+    wp_report_kept(job, run);
     return TRUE;
 }
 
@@ -76,15 +73,13 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *ru
 {
     g_autofree float *level = wp_levels(job, 0);
     const WpRule rule = {.level = level};
-    guint64 kept = 0;
     if (p->coefficients.text[0]) {
-        if (!wp_coefficients_expand(job, p->coefficients.text, p->corrections, &kept, run, error))
+        if (!wp_coefficients_expand(job, p->coefficients.text, p->corrections, run, error))
             return FALSE;
-    } else if (!filter_blocks(job, &rule, p->corrections, &kept, run, error)) {
+    } else if (!filter_blocks(job, &rule, p->corrections, run, error)) {
         return FALSE;
     }
-    wp_report_kept(job, kept, run);
-    wp_report_spectrum(job, 0, run);
+    wp_report_kept(job, run);
     return TRUE;
 }
 
@@ -110,7 +105,7 @@ static gboolean project(WpJob *job, const float *v, const WpRule *rule, float *z
             if (!u || !k->forward(job->engine, u, job->d, run, error))
                 return FALSE;
         }
-        if (!k->shrink(job->engine, c, c, job->d, rule, NULL, error))
+        if (!k->shrink(job->engine, c, c, job->d, rule, job->kept, error))
             return FALSE;
         float *u = wp_job_target(job, z);
         if (!k->adjoint(job->engine, job->d, u, run, error) ||
@@ -137,15 +132,69 @@ static gboolean publish(WpJob *job, const LithoCube *in, const float *v, LithoRu
     return ok;
 }
 
-static void report_iterations(const double *level, const double *change, int n, LithoRun *run)
+// What a watcher sees grow: one entry per iteration so far.
+typedef struct Iterations {
+    double *x, *level, *change, *cr, *snr;
+    int n;
+} Iterations;
+
+static Iterations iterations_new(int most)
 {
-    g_autofree double *x = g_new(double, n);
-    for (int i = 0; i < n; i++)
-        x[i] = i + 1;
-    litho_report_curve(run->report, "pocs_threshold", "Threshold per iteration", "iteration",
-                       "multiple of sigma_b", n, x, level);
-    litho_report_curve(run->report, "pocs_change", "Change per iteration", "iteration",
-                       "relative L2", n, x, change);
+    Iterations i = {g_new0(double, most), g_new0(double, most), g_new0(double, most),
+                    g_new0(double, most), g_new0(double, most), 0};
+    return i;
+}
+
+static void iterations_free(Iterations *i)
+{
+    double *all[] = {i->x, i->level, i->change, i->cr, i->snr};
+    for (guint k = 0; k < G_N_ELEMENTS(all); k++)
+        g_free(all[k]);
+}
+
+static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *run)
+{
+    LithoReport *r = run ? run->report : NULL;
+    const struct {
+        const char *key, *label, *unit, *group;
+        const double *y;
+        gboolean log_y;
+    } curves[] = {
+        {"pocs_threshold", "Threshold per iteration", "multiple of sigma_b", "pocs", i->level, TRUE},
+        {"pocs_change", "Change per iteration", "relative L2", "pocs", i->change, TRUE},
+        {"pocs_cr", "Kept coefficients / samples", "CR", "", i->cr, TRUE},
+        {"pocs_snr", "SNR on the recorded traces", "dB", "", i->snr, FALSE},
+    };
+    if (!r)
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(curves); k++) {
+        litho_report_curve(r, curves[k].key, curves[k].label, "iteration", curves[k].unit, i->n,
+                           i->x, curves[k].y);
+        litho_report_curve_style(r, curves[k].key, curves[k].group, curves[k].label, FALSE,
+                                 curves[k].log_y, FALSE);
+    }
+    litho_report_number(r, "iteration", "Iterations done", "", i->n);
+    litho_report_number(r, "snr_recorded", "SNR of the packets on the recorded traces", "dB",
+                        i->snr[i->n - 1]);
+    wp_report_threshold(job->counts, "|c| / sigma_b", i->level[i->n - 1], run);
+    wp_report_kept(job, run);
+}
+
+// How well the packets alone, z = job->w, explain what was recorded. job->x is scratch.
+static gboolean recorded_snr(WpJob *job, const float *dead, gint64 traces, double *snr,
+                             GError **error)
+{
+    const WpEngineClass *k = job->engine->class;
+    double misfit;
+    // The volume is zero on dead traces: inserting it there clears them.
+    if (!wp_job_reserve(job, &job->x, job->samples, error) ||
+        !k->blend(job->engine, 1, job->w, 0, job->x, job->samples, error) ||
+        !k->blend(job->engine, -1, job->volume, 1, job->x, job->samples, error) ||
+        !k->insert(job->engine, job->volume, dead, job->x, traces, job->n[2], error) ||
+        !k->dot(job->engine, job->x, job->x, job->samples, &misfit, error))
+        return FALSE;
+    *snr = misfit > 0 && job->input_energy > 0 ? 10 * log10(job->input_energy / misfit) : 0;
+    return TRUE;
 }
 
 // Projection onto convex sets: v = d; repeat  z = A* hard(A v, T_i),  v = z outside the recorded
@@ -157,40 +206,48 @@ gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *p, const LithoC
 {
     const WpEngineClass *k = job->engine->class;
     const gint64 traces = litho_grid_traces(&job->grid);
-    g_autofree float *mask = g_new(float, traces);
-    g_autofree double *levels = g_new0(double, p->iterations);
-    g_autofree double *change = g_new0(double, p->iterations);
+    g_autofree float *mask = g_new(float, traces), *dead = g_new(float, traces);
     gint64 live = 0;
     for (gint64 t = 0; t < traces; t++) {
         mask[t] = in->live[t] ? (float)p->trust : 0;
+        dead[t] = in->live[t] ? 0 : 1;
         live += in->live[t] != 0;
     }
     if (!wp_job_reserve(job, &job->d, job->geometry->floats, error) ||
         !wp_job_reserve(job, &job->w, job->samples, error) ||
         !k->blend(job->engine, 1, job->volume, 0, job->result, job->samples, error))
         return FALSE;
-    for (int it = 0; it < p->iterations; it++) {
-        double t = p->iterations > 1 ? (double)it / (p->iterations - 1) : 1;
-        double norm;
-        levels[it] = 0.99 * job->peak * pow(p->floor, t);
-        g_autofree float *level = wp_levels(job, levels[it]);
-        const WpRule rule = {.level = level};
-        litho_run_begin(run, "iterations", "iterations");
-        if (!litho_run_step(run, it, p->iterations, error) ||
-            !project(job, it ? job->result : NULL, &rule, job->w, run, error) ||
-            !k->insert(job->engine, job->volume, mask, job->w, traces, job->n[2], error) ||
-            !k->blend(job->engine, 1, job->w, -1, job->result, job->samples, error) ||
-            !k->dot(job->engine, job->result, job->result, job->samples, &norm, error) ||
-            !k->blend(job->engine, 1, job->w, 0, job->result, job->samples, error) ||
-            !publish(job, in, job->result, run, error))
-            return FALSE;
-        change[it] = job->input_energy > 0 ? sqrt(norm / job->input_energy) : 0;
-    }
-    if (run) {
+    if (run)
         litho_report_number(run->report, "missing", "Missing traces", "%",
                             100.0 * (traces - live) / traces);
-        report_iterations(levels, change, p->iterations, run);
+    Iterations done = iterations_new(p->iterations);
+    gboolean ok = TRUE;
+    for (int it = 0; it < p->iterations && ok; it++) {
+        const double t = p->iterations > 1 ? (double)it / (p->iterations - 1) : 1;
+        const double threshold = 0.99 * job->peak * pow(p->floor, t);
+        double norm = 0, snr = 0;
+        g_autofree float *level = wp_levels(job, threshold);
+        const WpRule rule = {.level = level};
+        litho_run_begin(run, "iterations", "iterations");
+        wp_job_forget_kept(job);
+        ok = litho_run_step(run, it, p->iterations, error) &&
+             project(job, it ? job->result : NULL, &rule, job->w, run, error) &&
+             (!run || !run->report || recorded_snr(job, dead, traces, &snr, error)) &&
+             k->insert(job->engine, job->volume, mask, job->w, traces, job->n[2], error) &&
+             k->blend(job->engine, 1, job->w, -1, job->result, job->samples, error) &&
+             k->dot(job->engine, job->result, job->result, job->samples, &norm, error) &&
+             k->blend(job->engine, 1, job->w, 0, job->result, job->samples, error);
+        if (!ok)
+            break;
+        done.x[it] = it + 1;
+        done.level[it] = threshold;
+        done.change[it] = job->input_energy > 0 ? sqrt(norm / job->input_energy) : 0;
+        done.cr[it] = (double)wp_job_kept(job) / (double)job->samples;
+        done.snr[it] = snr;
+        done.n = it + 1;
+        report_iterations(job, &done, run);
+        ok = publish(job, in, job->result, run, error);
     }
-    wp_report_spectrum(job, levels[p->iterations - 1], run);
-    return TRUE;
+    iterations_free(&done);
+    return ok;
 }

@@ -165,7 +165,7 @@ static int bin_of(const guint64 *bins, guint64 count, guint64 *left)
     return -1; // fewer values than wanted: keep all
 }
 
-gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, LithoRun *run,
+gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error)
 {
     g_autofree WpHistogram *h = g_new0(WpHistogram, 1);
@@ -179,6 +179,8 @@ gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, LithoRun *
     *level = 0;
     if (!add_histogram(job, h, total, run, error))
         return FALSE;
+    for (int i = 0; i < WP_BINS; i++)
+        counts[i] = (double)total[i];
     h->prefix = bin_of(total, MAX(count, 1), &left);
     if (h->prefix < 0)
         return TRUE;

@@ -311,7 +311,7 @@ static __global__ void shrink(const WpDevBox *boxes, const float *level, int sof
     for (int d = 16; d > 0; d /= 2)
         count += __shfl_down_sync(~0u, count, d);
     if (threadIdx.x % 32 == 0 && count)
-        atomicAdd(kept, (unsigned long long)count);
+        atomicAdd(&kept[blockIdx.y], (unsigned long long)count);
 }
 
 int wp_cuda_shrink(const WpDevBox *boxes, int n_boxes, const float *level, int soft,

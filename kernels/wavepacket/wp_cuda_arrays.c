@@ -101,8 +101,9 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
 {
     WpCuda *cuda = (WpCuda *)engine;
     const WpGeometry *g = engine->geometry;
+    const size_t bytes = g->n_boxes * sizeof(unsigned long long);
     void *count;
-    if (!send_per_box(cuda, rule->level, sizeof(unsigned long long), &count, error))
+    if (!send_per_box(cuda, rule->level, bytes, &count, error))
         return FALSE;
     litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
     if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, g->n_boxes, cuda->small.data, rule->soft, key,
@@ -111,12 +112,13 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
     litho_cuda_mark_end(cuda->context);
     if (!kept)
         return TRUE;
-    unsigned long long host;
-    if (!LITHO_CUDA(cudaMemcpyAsync(&host, count, sizeof host, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)), error) ||
+    g_autofree unsigned long long *host = g_new(unsigned long long, g->n_boxes);
+    if (!LITHO_CUDA(cudaMemcpyAsync(host, count, bytes, cudaMemcpyDeviceToHost, stream_of(cuda)),
+                    error) ||
         !wait_for(cuda, error))
         return FALSE;
-    *kept = host;
+    for (int b = 0; b < g->n_boxes; b++)
+        kept[b] += host[b];
     return TRUE;
 }
 

@@ -125,6 +125,7 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t strea
 
 // --- coefficients -----------------------------------------------------------------------------------
 
+// Adds to kept[box].
 int wp_cuda_shrink(const WpDevBox *boxes, int n_boxes, const float *level, int soft,
                    const float *key, const float *x, float *out, unsigned long long *kept,
                    cudaStream_t stream);
