@@ -53,6 +53,49 @@ LithoMesh *litho_mesh_new_sheet(guint n_inline, guint n_xline, const float *samp
     return mesh;
 }
 
+void litho_mesh_set_colours(LithoMesh *mesh, const guint8 *colour)
+{
+    g_free(mesh->colour);
+    mesh->colour = g_memdup2(colour, 4 * (gsize)mesh->n);
+    mesh->rgba[3] = 1;
+    for (guint k = 0; k < mesh->n; k++)
+        mesh->rgba[3] = MIN(mesh->rgba[3], colour[4 * (gsize)k + 3] / 255.0f);
+}
+
+// Buckets of equal depth, counted and filled: linear in the triangles, and 4096 depths are more than
+// the eye tells apart.
+void litho_mesh_far_to_near(const LithoMesh *mesh, const double m[16], guint32 *order)
+{
+    enum { BUCKETS = 4096 };
+    guint n = mesh->n_index / 3;
+    g_autofree float *depth = g_new(float, MAX(n, 1));
+    g_autofree guint *start = g_new0(guint, BUCKETS + 1);
+    float near = G_MAXFLOAT, far = -G_MAXFLOAT;
+    for (guint t = 0; t < n; t++) {
+        depth[t] = 0;
+        for (int c = 0; c < 3; c++) {
+            const float *p = &mesh->position[3 * (gsize)mesh->index[3 * t + c]];
+            depth[t] += (float)(m[3] * p[0] + m[7] * p[1] + m[11] * p[2]);
+        }
+        near = MIN(near, depth[t]);
+        far = MAX(far, depth[t]);
+    }
+    float scale = far > near ? (BUCKETS - 1) / (far - near) : 0;
+    for (guint t = 0; t < n; t++)
+        start[(guint)((far - depth[t]) * scale) + 1]++;
+    for (guint b = 0; b < BUCKETS; b++)
+        start[b + 1] += start[b];
+    for (guint t = 0; t < n; t++) {
+        guint at = start[(guint)((far - depth[t]) * scale)]++;
+        memcpy(&order[3 * (gsize)at], &mesh->index[3 * (gsize)t], 3 * sizeof *order);
+    }
+}
+
+gboolean litho_mesh_is_translucent(const LithoMesh *mesh)
+{
+    return mesh->rgba[3] < 1;
+}
+
 LithoMesh *litho_mesh_ref(LithoMesh *mesh)
 {
     g_atomic_int_inc(&mesh->refs);
@@ -65,5 +108,6 @@ void litho_mesh_unref(LithoMesh *mesh)
         return;
     g_free(mesh->position);
     g_free(mesh->index);
+    g_free(mesh->colour);
     g_free(mesh);
 }

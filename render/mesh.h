@@ -14,6 +14,7 @@ typedef struct LithoMesh {
     guint n_index;    // 0 = vertices in order (lines: one polyline; triangles: every three)
     guint32 *index;   // lines: pairs; triangles: triples; points: unused
     float rgba[4];    // straight alpha
+    guint8 *colour;   // 4 per vertex, straight alpha, instead of rgba; or NULL
     float size;       // logical pixels: line width or point diameter; 0 = 1.5 / 5
     char name[48];    // for legends; may be ""
     guint64 serial;   // unique; keys the renderer's buffers
@@ -27,6 +28,14 @@ LithoMesh *litho_mesh_new(LithoMeshKind kind, guint n, const float *position, gu
 // A sheet z(i, j) of sample indices over the grid's inlines x crosslines (NaN = hole).
 LithoMesh *litho_mesh_new_sheet(guint n_inline, guint n_xline, const float *sample_index,
                                 const float rgba[4], const char *name);
+// Gives each vertex its own colour: `colour` is copied, 4 bytes for each of the mesh's n vertices.
+// Translucent triangles of such a mesh are drawn from the farthest to the nearest. Before the mesh
+// is shared.
+void litho_mesh_set_colours(LithoMesh *mesh, const guint8 *colour);
+// The mesh's triangles from the farthest to the nearest under `matrix` (column-major, to clip space):
+// n_index indices into `order`.
+void litho_mesh_far_to_near(const LithoMesh *mesh, const double matrix[16], guint32 *order);
+gboolean litho_mesh_is_translucent(const LithoMesh *mesh);
 LithoMesh *litho_mesh_ref(LithoMesh *mesh);
 void litho_mesh_unref(LithoMesh *mesh); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMesh, litho_mesh_unref)

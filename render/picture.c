@@ -231,7 +231,7 @@ static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const Lith
         for (int k = 0; k < 3; k++)
             on_dark.ink[k] = 0.92;
         on_dark.ink[3] = 1;
-        litho_scene_draw_labels(cr, &on_dark, grid, &panel->view, frame->data);
+        litho_scene_draw_labels(cr, &on_dark, grid, &panel->view, frame->data, NULL);
         return;
     }
     LithoSliceMap map = litho_slice_map(grid, &panel->slice, frame->data);

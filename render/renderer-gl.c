@@ -62,8 +62,10 @@ guint litho_program_new(const LithoRenderer *renderer, const char *vertex, const
         glAttachShader(program, f);
         // For contexts without explicit locations; unknown names are ignored.
         glBindAttribLocation(program, 0, strcmp(vertex, "mesh.vert") ? "a_from" : "a_position");
-        glBindAttribLocation(program, 1, "a_to");
+        glBindAttribLocation(program, 1, strcmp(vertex, "mesh.vert") ? "a_to" : "a_color");
         glBindAttribLocation(program, 2, "a_corner");
+        if (strcmp(vertex, "line.vert") == 0)
+            glBindAttribLocation(program, 3, "a_color");
         glLinkProgram(program);
         GLint ok = 0;
         glGetProgramiv(program, GL_LINK_STATUS, &ok);
@@ -127,17 +129,25 @@ void litho_set_matrix(guint program, const char *name, const double matrix[16])
     glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, m);
 }
 
-void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint n_vertices,
-                                     const double matrix[16], double width_px, double height_px,
-                                     double line_width, const double rgba[4], double bias)
+void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint colours,
+                                     guint n_vertices, const double matrix[16], double width_px,
+                                     double height_px, double line_width, const double rgba[4],
+                                     double bias)
 {
+    const guint color_at = 3;
     guint program = renderer->line_program;
     glUseProgram(program);
     litho_set_matrix(program, "u_matrix", matrix);
     glUniform2f(glGetUniformLocation(program, "u_viewport"), width_px, height_px);
     glUniform1f(glGetUniformLocation(program, "u_width"), line_width);
     glUniform1f(glGetUniformLocation(program, "u_bias"), bias);
-    glUniform4f(glGetUniformLocation(program, "u_color"), rgba[0], rgba[1], rgba[2], rgba[3]);
+    if (colours) {
+        glBindBuffer(GL_ARRAY_BUFFER, colours);
+        glEnableVertexAttribArray(color_at);
+        glVertexAttribPointer(color_at, 4, GL_UNSIGNED_BYTE, GL_TRUE, 0, NULL);
+    } else {
+        glVertexAttrib4f(color_at, rgba[0], rgba[1], rgba[2], rgba[3]);
+    }
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
     static const int at[3] = {0, 3, 6}, count[3] = {3, 3, 2};
     for (int k = 0; k < 3; k++) {
@@ -146,7 +156,7 @@ void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guin
                               (void *)(at[k] * sizeof(float)));
     }
     glDrawArrays(GL_TRIANGLES, 0, n_vertices);
-    for (int k = 0; k < 3; k++)
+    for (guint k = 0; k <= color_at; k++)
         glDisableVertexAttribArray(k);
 }
 
@@ -159,6 +169,6 @@ void litho_renderer_draw_lines(LithoRenderer *renderer, const LithoLines *lines,
     glBindBuffer(GL_ARRAY_BUFFER, renderer->stream);
     glBufferData(GL_ARRAY_BUFFER, lines->vertices->len * sizeof(float), lines->vertices->data,
                  GL_STREAM_DRAW);
-    litho_renderer_draw_line_buffer(renderer, renderer->stream, lines->vertices->len / 8, matrix,
+    litho_renderer_draw_line_buffer(renderer, renderer->stream, 0, lines->vertices->len / 8, matrix,
                                     width_px, height_px, line_width, rgba, bias);
 }

@@ -74,13 +74,30 @@ void litho_lines_add(LithoLines *lines, const double from[3], const double to[3]
 void litho_renderer_draw_lines(LithoRenderer *renderer, const LithoLines *lines,
                                const double matrix[16], double width_px, double height_px,
                                double line_width, const double rgba[4], double bias);
-// The same from a buffer that stays on the device.
-void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint n_vertices,
-                                     const double matrix[16], double width_px, double height_px,
-                                     double line_width, const double rgba[4], double bias);
+// The same from a buffer that stays on the device. `colours`: a buffer of 4 bytes per vertex
+// (straight alpha) instead of rgba; 0 = none.
+void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint colours,
+                                     guint n_vertices, const double matrix[16], double width_px,
+                                     double height_px, double line_width, const double rgba[4],
+                                     double bias);
 void litho_set_matrix(guint program, const char *name, const double matrix[16]);
 void litho_renderer_begin(LithoRenderer *renderer);
 void litho_renderer_end(LithoRenderer *renderer);
+
+// Meshes of the 3-D scene, renderer-mesh.c. Their buffers stay on the device while they are drawn.
+typedef struct LithoMeshDraw {
+    const GPtrArray *meshes; // of LithoMesh, or NULL
+    const LithoGrid *grid;
+    const LithoSceneView *view;
+    const double *matrix;    // litho_scene_matrix()
+    double width, height;    // of the viewport, device pixels
+    double scale;            // device pixels per logical pixel
+} LithoMeshDraw;
+
+// Either the opaque or the translucent ones; depth test and depth mask are the caller's.
+void litho_renderer_draw_meshes(LithoRenderer *renderer, const LithoMeshDraw *draw,
+                                gboolean translucent);
+void litho_renderer_age_meshes(LithoRenderer *renderer); // drops buffers not drawn for a while
 void litho_renderer_free_meshes(LithoRenderer *renderer);
 // Divider of SPLIT in a panel, logical pixels.
 void litho_renderer_draw_divider(LithoRenderer *renderer, const LithoTarget *target,

@@ -5,108 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-// --- meshes on the device -----------------------------------------------------------------------
-
-typedef struct MeshBuffers {
-    guint vertices, indices; // indices 0 when drawn in order
-    guint count;             // vertices or indices to draw
-    guint64 frame;           // last drawn
-} MeshBuffers;
-
-static void free_buffers(gpointer data)
-{
-    MeshBuffers *b = data;
-    glDeleteBuffers(1, &b->vertices);
-    if (b->indices)
-        glDeleteBuffers(1, &b->indices);
-    g_free(b);
-}
-
-static void get_position(const LithoMesh *mesh, guint k, double p[3])
-{
-    for (int c = 0; c < 3; c++)
-        p[c] = mesh->position[3 * (gsize)k + c];
-}
-
-// Lines and points become segments (a point is a segment of no length), widened by line.vert.
-static void fill_segments(const LithoMesh *mesh, MeshBuffers *buffers)
-{
-    LithoLines lines;
-    double a[3], b[3];
-    litho_lines_init(&lines);
-    if (mesh->kind == LITHO_MESH_POINTS) {
-        for (guint k = 0; k < mesh->n; k++) {
-            get_position(mesh, k, a);
-            litho_lines_add(&lines, a, a);
-        }
-    } else if (mesh->n_index > 0) {
-        for (guint k = 0; k + 1 < mesh->n_index; k += 2) {
-            get_position(mesh, mesh->index[k], a);
-            get_position(mesh, mesh->index[k + 1], b);
-            litho_lines_add(&lines, a, b);
-        }
-    } else {
-        for (guint k = 0; k + 1 < mesh->n; k++) {
-            get_position(mesh, k, a);
-            get_position(mesh, k + 1, b);
-            litho_lines_add(&lines, a, b);
-        }
-    }
-    buffers->count = lines.vertices->len / 8;
-    glBufferData(GL_ARRAY_BUFFER, lines.vertices->len * sizeof(float), lines.vertices->data,
-                 GL_STATIC_DRAW);
-    litho_lines_clear(&lines);
-}
-
-static MeshBuffers *upload_mesh(const LithoMesh *mesh)
-{
-    MeshBuffers *buffers = g_new0(MeshBuffers, 1);
-    glGenBuffers(1, &buffers->vertices);
-    glBindBuffer(GL_ARRAY_BUFFER, buffers->vertices);
-    if (mesh->kind != LITHO_MESH_TRIANGLES) {
-        fill_segments(mesh, buffers);
-        return buffers;
-    }
-    glBufferData(GL_ARRAY_BUFFER, (gsize)mesh->n * 3 * sizeof(float), mesh->position,
-                 GL_STATIC_DRAW);
-    buffers->count = mesh->n_index > 0 ? mesh->n_index : mesh->n;
-    if (mesh->n_index > 0) {
-        glGenBuffers(1, &buffers->indices);
-        glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers->indices);
-        glBufferData(GL_ELEMENT_ARRAY_BUFFER, (gsize)mesh->n_index * sizeof(guint32), mesh->index,
-                     GL_STATIC_DRAW);
-    }
-    return buffers;
-}
-
-static MeshBuffers *mesh_buffers(LithoRenderer *renderer, const LithoMesh *mesh)
-{
-    if (!renderer->meshes)
-        renderer->meshes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_buffers);
-    MeshBuffers *buffers = g_hash_table_lookup(renderer->meshes, &mesh->serial);
-    if (!buffers) {
-        buffers = upload_mesh(mesh);
-        g_hash_table_insert(renderer->meshes, g_memdup2(&mesh->serial, sizeof mesh->serial),
-                            buffers);
-    }
-    buffers->frame = renderer->frame;
-    return buffers;
-}
-
-// Meshes not drawn for a while have been taken out of the scene.
-static gboolean is_stale(gpointer serial, gpointer buffers, gpointer renderer)
-{
-    (void)serial;
-    return ((MeshBuffers *)buffers)->frame + 600 < ((LithoRenderer *)renderer)->frame;
-}
-
-void litho_renderer_free_meshes(LithoRenderer *renderer)
-{
-    if (renderer->meshes)
-        g_hash_table_unref(renderer->meshes);
-    renderer->meshes = NULL;
-}
-
 // --- the scene ----------------------------------------------------------------------------------
 
 typedef struct Scene {
@@ -219,54 +117,6 @@ static void draw_cursor(LithoRenderer *renderer, const Scene *scene)
     litho_lines_clear(&lines);
 }
 
-static void draw_sheet(LithoRenderer *renderer, const Scene *scene, const LithoMesh *mesh,
-                       const MeshBuffers *buffers)
-{
-    double world[16];
-    guint program = renderer->mesh_program;
-    litho_scene_world(scene->draw->grid, &scene->draw->view, world);
-    // Light from above the viewer's left shoulder, so that shading follows the camera.
-    double yaw = (scene->draw->view.camera.yaw - 40) * G_PI / 180;
-    double light[3] = {-sin(yaw) * 0.6, -cos(yaw) * 0.6, 0.53};
-    double length = sqrt(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
-    glUseProgram(program);
-    litho_set_matrix(program, "u_matrix", scene->matrix);
-    litho_set_matrix(program, "u_world", world);
-    glUniform3f(glGetUniformLocation(program, "u_light"), light[0] / length, light[1] / length,
-                light[2] / length);
-    glUniform4fv(glGetUniformLocation(program, "u_color"), 1, mesh->rgba);
-    glBindBuffer(GL_ARRAY_BUFFER, buffers->vertices);
-    glEnableVertexAttribArray(0);
-    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 0, NULL);
-    if (buffers->indices) {
-        glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers->indices);
-        glDrawElements(GL_TRIANGLES, buffers->count, GL_UNSIGNED_INT, NULL);
-    } else {
-        glDrawArrays(GL_TRIANGLES, 0, buffers->count);
-    }
-    glDisableVertexAttribArray(0);
-}
-
-// Opaque things first; translucent sheets are not sorted among themselves.
-static void draw_meshes(LithoRenderer *renderer, const Scene *scene, gboolean translucent)
-{
-    const GPtrArray *meshes = scene->draw->meshes;
-    for (guint k = 0; meshes && k < meshes->len; k++) {
-        const LithoMesh *mesh = g_ptr_array_index(meshes, k);
-        if ((mesh->rgba[3] < 1) != translucent || mesh->n == 0)
-            continue;
-        MeshBuffers *buffers = mesh_buffers(renderer, mesh);
-        if (mesh->kind == LITHO_MESH_TRIANGLES) {
-            draw_sheet(renderer, scene, mesh, buffers);
-            continue;
-        }
-        const double rgba[4] = {mesh->rgba[0], mesh->rgba[1], mesh->rgba[2], mesh->rgba[3]};
-        litho_renderer_draw_line_buffer(renderer, buffers->vertices, buffers->count, scene->matrix,
-                                        scene->width, scene->height,
-                                        mesh->size * scene->target->scale, rgba, 3e-4);
-    }
-}
-
 static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
                        const LithoSceneDraw *draw, LithoRect rect, LithoShow show)
 {
@@ -281,9 +131,11 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LEQUAL);
     draw_slices(renderer, &scene, rect, show, panel);
-    draw_meshes(renderer, &scene, FALSE);
+    LithoMeshDraw meshes = {draw->meshes, draw->grid, &draw->view, scene.matrix, scene.width,
+                            scene.height, target->scale};
+    litho_renderer_draw_meshes(renderer, &meshes, FALSE);
     glDepthMask(GL_FALSE); // what follows is soft-edged or translucent
-    draw_meshes(renderer, &scene, TRUE);
+    litho_renderer_draw_meshes(renderer, &meshes, TRUE);
     draw_outlines(renderer, &scene);
     if (draw->has_cursor)
         draw_cursor(renderer, &scene);
@@ -310,8 +162,7 @@ void litho_renderer_draw_scene(LithoRenderer *renderer, const LithoTarget *targe
     for (guint k = 0; k < n; k++)
         draw_panel(renderer, target, draw, panels[k], shows[k]);
     litho_renderer_end(renderer);
-    if (renderer->meshes)
-        g_hash_table_foreach_remove(renderer->meshes, is_stale, renderer);
+    litho_renderer_age_meshes(renderer);
     glViewport(viewport[0], viewport[1], viewport[2], viewport[3]);
     glScissor(scissor[0], scissor[1], scissor[2], scissor[3]);
 }

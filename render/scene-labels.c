@@ -111,10 +111,11 @@ static void tick_text(char *out, gsize size, const LithoAxisText *text, double v
 }
 
 static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                      const double m[16], LithoRect rect, const Edge *edge)
+                      const LithoAxisText *how, const double m[16], LithoRect rect,
+                      const Edge *edge)
 {
     const LithoAxis *axis = &grid->axis[edge->axis];
-    LithoAxisText text = litho_axis_text(grid, edge->axis, style->time_unit);
+    LithoAxisText text = how ? *how : litho_axis_text(grid, edge->axis, style->time_unit);
     double size = font_size(style), length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
     double widest = 0;
     LithoTicks ticks = litho_ticks(litho_axis_value(axis, -0.5) * text.factor,
@@ -196,7 +197,8 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
 }
 
 void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                             const LithoSceneView *view, LithoRect rect)
+                             const LithoSceneView *view, LithoRect rect,
+                             const LithoAxisText texts[3])
 {
     double m[16], cx, cy;
     const double middle[3] = {(grid->axis[0].n - 1) / 2.0, (grid->axis[1].n - 1) / 2.0,
@@ -222,7 +224,7 @@ void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const Lit
             if (!found)
                 continue;
             point_outwards(&best, cx, cy);
-            draw_edge(cr, style, grid, m, rect, &best);
+            draw_edge(cr, style, grid, texts ? &texts[axis] : NULL, m, rect, &best);
         }
     draw_north(cr, style, grid, view, rect);
     cairo_restore(cr);

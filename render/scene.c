@@ -108,25 +108,36 @@ static void camera_axes(const LithoCamera *camera, double eye[3], double right[3
 }
 
 // Numbers and titles stand around the box at their own size, whatever the panel's: the picture
-// leaves them this much on every side.
-static const double label_margin = 36;
+// leaves them this much, most of it left and below, where they are.
+static const struct {
+    double left, right, top, bottom;
+} margin = {46, 22, 8, 40};
 
-static double aspect_of(LithoRect rect)
+// What the camera's lens sees: tangents at the panel's edges, and where the middle of the box lies
+// in the panel (-1..1, up positive).
+typedef struct Lens {
+    double tan_h, tan_v, shift_h, shift_v;
+} Lens;
+
+static Lens lens_of(const LithoSceneView *view, LithoRect rect)
 {
-    return rect.h > 0 && rect.w > 0 ? rect.w / rect.h : 1;
+    double w = MAX(rect.w, 1), h = MAX(rect.h, 1), plain = tan(field_of_view / 2);
+    gboolean fitted = view->fit[0] > 0 && view->fit[1] > 0;
+    // A panel too small for labels is used whole.
+    double room_h = MAX((w - margin.left - margin.right) / w, 0.6);
+    double room_v = MAX((h - margin.top - margin.bottom) / h, 0.6);
+    double need_h = (fitted ? view->fit[0] : plain) / room_h;
+    double need_v = (fitted ? view->fit[1] : plain) / room_v;
+    Lens lens = {.tan_v = MAX(need_v, need_h * h / w)};
+    lens.tan_h = lens.tan_v * w / h;
+    lens.shift_h = CLAMP((margin.left - margin.right) / w, 0, 0.2);
+    lens.shift_v = CLAMP((margin.bottom - margin.top) / h, 0, 0.2);
+    return lens;
 }
 
-// Half the field of view in the shorter direction, as a tangent: a narrow panel still shows the
-// whole box.
-static double half_view(LithoRect rect)
+static void camera_matrix(const LithoSceneView *scene, LithoRect rect, double m[16])
 {
-    double shorter = MIN(rect.w, rect.h);
-    double share = shorter > 0 ? CLAMP(1 - 2 * label_margin / shorter, 0.5, 1) : 1;
-    return tan(field_of_view / 2) / share;
-}
-
-static void camera_matrix(const LithoCamera *camera, LithoRect rect, double m[16])
-{
+    const LithoCamera *camera = &scene->camera;
     double eye[3], right[3], up[3], forward[3], view[16] = {0}, lens[16] = {0};
     camera_axes(camera, eye, right, up, forward);
     for (int k = 0; k < 3; k++) {
@@ -138,9 +149,11 @@ static void camera_matrix(const LithoCamera *camera, LithoRect rect, double m[16
     view[13] = -dot(up, eye);
     view[14] = dot(forward, eye);
     view[15] = 1;
-    double f = 1 / half_view(rect), aspect = aspect_of(rect);
-    lens[0] = aspect >= 1 ? f / aspect : f;
-    lens[5] = aspect >= 1 ? f : f * aspect;
+    Lens l = lens_of(scene, rect);
+    lens[0] = 1 / l.tan_h;
+    lens[5] = 1 / l.tan_v;
+    lens[8] = -l.shift_h;
+    lens[9] = -l.shift_v;
     lens[10] = (far_plane + near_plane) / (near_plane - far_plane);
     lens[11] = -1;
     lens[14] = 2 * far_plane * near_plane / (near_plane - far_plane);
@@ -152,7 +165,7 @@ void litho_scene_matrix(const LithoGrid *grid, const LithoSceneView *view, Litho
 {
     double world[16], camera[16];
     world_matrix(grid, view, world);
-    camera_matrix(&view->camera, rect, camera);
+    camera_matrix(view, rect, camera);
     multiply(camera, world, matrix);
 }
 
@@ -179,25 +192,47 @@ gboolean litho_scene_project(const double matrix[16], LithoRect rect, const doub
 
 static const double first_pitch = 24, first_turn = 33, standard_distance = 6.5;
 
-// Moves the camera away until the whole box lies inside the label margin of a panel of usual shape.
-static void fit_distance(const LithoGrid *grid, LithoSceneView *view)
+// Tangents of the box's outline as the camera sees it: left, right, bottom, top.
+static void box_outline(const LithoGrid *grid, const LithoSceneView *view, double edge[4])
 {
-    const LithoRect panel = {-650, -500, 1300, 1000}; // around 0
-    const double reach = 0.98 * (500 - label_margin);
-    double m[16], x, y;
-    for (view->camera.distance = 2; view->camera.distance < 20; view->camera.distance *= 1.03) {
-        gboolean inside = TRUE;
-        litho_scene_matrix(grid, view, panel, m);
-        for (int c = 0; c < 8 && inside; c++) {
-            double corner[3];
-            for (int k = 0; k < 3; k++)
-                corner[k] = c >> k & 1 ? grid->axis[k].n - 0.5 : -0.5;
-            inside = litho_scene_project(m, panel, corner, &x, &y, NULL) && fabs(x) < 1.3 * reach &&
-                     fabs(y) < reach;
-        }
-        if (inside)
-            return;
+    double world[16], eye[3], right[3], up[3], forward[3];
+    world_matrix(grid, view, world);
+    camera_axes(&view->camera, eye, right, up, forward);
+    edge[0] = edge[2] = G_MAXDOUBLE;
+    edge[1] = edge[3] = -G_MAXDOUBLE;
+    for (int c = 0; c < 8; c++) {
+        double corner[3], at[4];
+        for (int k = 0; k < 3; k++)
+            corner[k] = c >> k & 1 ? grid->axis[k].n - 0.5 : -0.5;
+        transform(world, corner, at);
+        for (int k = 0; k < 3; k++)
+            at[k] -= eye[k];
+        double away = MAX(dot(at, forward), near_plane);
+        double h = dot(at, right) / away, v = dot(at, up) / away;
+        edge[0] = MIN(edge[0], h);
+        edge[1] = MAX(edge[1], h);
+        edge[2] = MIN(edge[2], v);
+        edge[3] = MAX(edge[3], v);
     }
+}
+
+void litho_scene_fit(const LithoGrid *grid, LithoSceneView *view)
+{
+    LithoCamera *camera = &view->camera;
+    double edge[4], eye[3], right[3], up[3], forward[3];
+    camera->distance = standard_distance;
+    memset(camera->target, 0, sizeof camera->target);
+    // Perspective makes the near half larger: the target moves until the outline lies in the middle.
+    for (int turn = 0; turn < 3; turn++) {
+        box_outline(grid, view, edge);
+        camera_axes(camera, eye, right, up, forward);
+        for (int k = 0; k < 3; k++)
+            camera->target[k] += standard_distance * ((edge[0] + edge[1]) / 2 * right[k] +
+                                                      (edge[2] + edge[3]) / 2 * up[k]);
+    }
+    box_outline(grid, view, edge);
+    view->fit[0] = (edge[1] - edge[0]) / 2;
+    view->fit[1] = (edge[3] - edge[2]) / 2;
 }
 
 LithoSceneView litho_scene_view(const LithoGrid *grid)
@@ -210,7 +245,7 @@ LithoSceneView litho_scene_view(const LithoGrid *grid)
     double azimuth = atan2(world[0], world[1]) * 180 / G_PI; // of growing inline numbers
     gboolean xline_right = world[4] * world[1] - world[5] * world[0] > 0;
     view.camera.yaw = azimuth + (xline_right ? -first_turn : first_turn);
-    fit_distance(grid, &view);
+    litho_scene_fit(grid, &view);
     for (int k = 0; k < 3; k++)
         view.index[k] = grid->axis[k].n / 2;
     return view;
@@ -223,12 +258,13 @@ void litho_camera_orbit(LithoCamera *camera, double dx, double dy)
     camera->pitch = CLAMP(camera->pitch + dy * degrees_per_pixel, -89, 89);
 }
 
-void litho_camera_pan(LithoCamera *camera, LithoRect rect, double dx, double dy)
+void litho_scene_pan(LithoSceneView *view, LithoRect rect, double dx, double dy)
 {
+    LithoCamera *camera = &view->camera;
     double eye[3], right[3], up[3], forward[3];
     camera_axes(camera, eye, right, up, forward);
     // World units per pixel at the target's distance.
-    double unit = 2 * camera->distance * half_view(rect) / MAX(MIN(rect.w, rect.h), 1);
+    double unit = 2 * camera->distance * lens_of(view, rect).tan_v / MAX(rect.h, 1);
     for (int k = 0; k < 3; k++)
         camera->target[k] = CLAMP(camera->target[k] + (-right[k] * dx + up[k] * dy) * unit, -3, 3);
 }
@@ -262,9 +298,9 @@ void litho_scene_ray(const LithoGrid *grid, const LithoSceneView *view, LithoRec
     double world[16], eye[3], right[3], up[3], forward[3], d[3];
     world_matrix(grid, view, world);
     camera_axes(&view->camera, eye, right, up, forward);
-    double aspect = aspect_of(rect), t = half_view(rect);
-    double u = (2 * (x - rect.x) / rect.w - 1) * t * (aspect >= 1 ? aspect : 1);
-    double v = (1 - 2 * (y - rect.y) / rect.h) * t * (aspect >= 1 ? 1 : 1 / aspect);
+    Lens lens = lens_of(view, rect);
+    double u = (2 * (x - rect.x) / rect.w - 1 - lens.shift_h) * lens.tan_h;
+    double v = (1 - 2 * (y - rect.y) / rect.h - lens.shift_v) * lens.tan_v;
     for (int k = 0; k < 3; k++)
         d[k] = forward[k] + right[k] * u + up[k] * v;
     affine_inverse(world, eye, 1, origin);

@@ -22,14 +22,19 @@ typedef struct LithoSceneView {
     gboolean visible[3]; // which slices are drawn
     double z_scale;      // height of the box / longest horizontal side; 0 = 0.6 for
                          // time, the true ratio for depth (0.2 to 1.2)
+    double fit[2];       // tangents that the box takes of the picture, half of its width and height,
+                         // at standard distance: litho_scene_fit(); 0 = a square field of view
 } LithoSceneView;
 
 // Middle slices, all visible, whole box in view from above; turned by 33 degrees against the
 // survey's inlines, first inline in front.
 LithoSceneView litho_scene_view(const LithoGrid *grid);
+// Standard distance, target and field of view such that the whole box fills any panel under the
+// camera's present direction, with room for the labels around it.
+void litho_scene_fit(const LithoGrid *grid, LithoSceneView *view);
 // Mouse: pixels moved. Orbit keeps the target; pan moves it in the picture plane.
 void litho_camera_orbit(LithoCamera *camera, double dx, double dy);
-void litho_camera_pan(LithoCamera *camera, LithoRect rect, double dx, double dy);
+void litho_scene_pan(LithoSceneView *view, LithoRect rect, double dx, double dy);
 void litho_camera_zoom(LithoCamera *camera, double factor); // > 1 closer
 // Standard directions: 'n', 's', 'e', 'w' (looking that way), 't' from the top; whole box in view.
 void litho_camera_look(LithoCamera *camera, char direction);
@@ -63,6 +68,8 @@ double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, Litho
                         int axis, double x, double y, double dx, double dy);
 
 // North arrow, axis numbers and titles along the nearest edges of the box, with cairo over the
-// picture (the renderer draws outline and slices).
+// picture (the renderer draws outline and slices). `texts`: how the three axes are called, NULL = as
+// the grid's are.
 void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                             const LithoSceneView *view, LithoRect rect);
+                             const LithoSceneView *view, LithoRect rect,
+                             const LithoAxisText texts[3]);

@@ -552,7 +552,7 @@ static void test_scene(void)
     double x, y;
     litho_scene_project(m, d.rect, (double[]){2, 2, -3}, &x, &y, NULL);
     g_assert_cmphex(fixture_pixel(s, (int)x, (int)y), ==, 0x00ff00);
-    litho_scene_project(m, d.rect, (double[]){1.3, 1.6, 1}, &x, &y, NULL);
+    litho_scene_project(m, d.rect, (double[]){2.3, 2.6, 1}, &x, &y, NULL);
     guint32 sheet = fixture_pixel(s, (int)x, (int)y);
     g_assert_cmpuint(sheet & 255, >, 100);
     g_assert_cmpuint(sheet >> 8, ==, 0);

@@ -116,7 +116,7 @@ static void draw_panel(LithoCubeView *self, cairo_t *cr, const LithoViewPanel *p
     const LithoDisplay *d = litho_session_display(self->session);
     if (self->axis == LITHO_VIEW_SCENE) {
         LithoSceneView scene = litho_cube_view_scene(self);
-        litho_scene_draw_labels(cr, &style, grid, &scene, panel->frame.data);
+        litho_scene_draw_labels(cr, &style, grid, &scene, panel->frame.data, NULL);
     } else {
         litho_axes_draw(cr, &style, grid, &panel->map);
     }

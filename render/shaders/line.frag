@@ -2,7 +2,7 @@
 in vec2 v_at;
 in float v_length;
 uniform float u_width;
-uniform vec4 u_color;
+in vec4 v_color;
 out vec4 frag;
 
 void main()
@@ -11,5 +11,5 @@ void main()
     float cover = clamp(0.5 * u_width + 0.5 - length(outside), 0.0, 1.0);
     if (cover <= 0.0)
         discard;
-    frag = vec4(u_color.rgb, 1.0) * (u_color.a * cover); // premultiplied
+    frag = vec4(v_color.rgb, 1.0) * (v_color.a * cover); // premultiplied
 }

@@ -2,6 +2,7 @@
 layout(location = 0) in vec3 a_from;
 layout(location = 1) in vec3 a_to;
 layout(location = 2) in vec2 a_corner; // along 0 or 1, across -1 or 1
+layout(location = 3) in vec4 a_color;  // straight alpha; constant for lines of one colour
 
 uniform mat4 u_matrix;
 uniform vec2 u_viewport; // device pixels
@@ -9,11 +10,13 @@ uniform float u_width;   // device pixels
 uniform float u_bias;    // towards the eye, so that a line on a slice is seen
 out vec2 v_at;           // device pixels from the segment's start: along, across
 out float v_length;
+out vec4 v_color;
 
 const float NEAR = 1e-3;
 
 void main()
 {
+    v_color = a_color;
     vec4 a = u_matrix * vec4(a_from, 1.0), b = u_matrix * vec4(a_to, 1.0);
     if (a.w < NEAR && b.w >= NEAR)
         a = mix(a, b, (NEAR - a.w) / (b.w - a.w));

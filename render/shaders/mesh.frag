@@ -1,7 +1,7 @@
 // A sheet lit from above the eye's left; the facing comes from derivatives, so sheets need no
 // normals and both sides are lit alike.
 in vec3 v_world;
-uniform vec4 u_color;
+in vec4 v_color;
 uniform vec3 u_light;
 out vec4 frag;
 
@@ -9,5 +9,5 @@ void main()
 {
     vec3 normal = cross(dFdx(v_world), dFdy(v_world));
     float facing = abs(dot(normal, u_light)) / max(length(normal), 1e-20);
-    frag = vec4(u_color.rgb * (0.45 + 0.55 * facing) * u_color.a, u_color.a); // premultiplied
+    frag = vec4(v_color.rgb * (0.45 + 0.55 * facing) * v_color.a, v_color.a); // premultiplied
 }
