@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MANY_POINTS = 64 }; // beyond it, points are small: a receiver spread, not a source
-
 // Bright on the dark ground, apart in luminance within each kind.
 static const float point_colours[][4] = {
     {1.00f, 0.76f, 0.20f, 1}, {0.45f, 0.78f, 1.00f, 1}, {0.95f, 0.52f, 0.60f, 1},
@@ -239,6 +237,12 @@ static void add_boxes(Builder *b, const LithoShape *shape, const float rgba[4])
     g_array_unref(lines);
 }
 
+// A source is a dot to look at, a spread of receivers a texture.
+static float point_size(guint n)
+{
+    return n <= 4 ? 9 : n <= 64 ? 5 : 3;
+}
+
 // Points and lines leave out what is not finite.
 static void add_marks(Builder *b, const LithoShape *shape, const float rgba[4])
 {
@@ -263,7 +267,7 @@ static void add_marks(Builder *b, const LithoShape *shape, const float rgba[4])
     gboolean line = shape->kind == LITHO_SHAPE_LINE;
     if (n > 0 && (!line || pairs->len > 0))
         add_mesh(b, line ? LITHO_MESH_LINES : LITHO_MESH_POINTS, n, at, line ? pairs : NULL, rgba,
-                 shape->value ? colour : NULL, line ? 2 : n > MANY_POINTS ? 3 : 9, shape->label);
+                 shape->value ? colour : NULL, line ? 2 : point_size(n), shape->label);
     g_array_unref(pairs);
 }
 

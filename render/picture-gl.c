@@ -26,6 +26,8 @@ static guint panel_boxes(const LithoPicture *picture, LithoBox *boxes)
     guint n = 0;
     for (guint k = 0; k < picture->n_panels; k++) {
         const LithoPanel *panel = &picture->panels[k];
+        if (panel->model)
+            continue;
         if (panel->scene)
             n += litho_scene_view_boxes(&panel->view, grid, &boxes[n]);
         else
@@ -65,7 +67,8 @@ static cairo_surface_t *draw_all(const LithoPicture *picture, const LithoRect *r
     LithoVolume *output = volume_of(picture->output, boxes, n);
     litho_renderer_clear(renderer, &target, picture->look.background);
     for (guint k = 0; k < picture->n_panels; k++)
-        draw_panel(renderer, &target, picture, &picture->panels[k], rects[k], input, output);
+        if (!picture->panels[k].model)
+            draw_panel(renderer, &target, picture, &picture->panels[k], rects[k], input, output);
     cairo_surface_t *surface = litho_offscreen_read(offscreen);
     litho_volume_free(input);
     litho_volume_free(output);

@@ -49,6 +49,13 @@ LithoPanel *litho_picture_add_scene(LithoPicture *picture, LithoShow show)
     return panel;
 }
 
+LithoPanel *litho_picture_add_model(LithoPicture *picture, const LithoModel *model)
+{
+    LithoPanel *panel = add_panel(picture);
+    *panel = (LithoPanel){.model = model, .view = litho_model_view(model)};
+    return panel;
+}
+
 // --- layout -------------------------------------------------------------------------------------
 
 typedef struct Layout {
@@ -89,8 +96,8 @@ static Layout layout_of(const LithoPicture *picture)
         const LithoPanel *panel = &picture->panels[k];
         LithoRect cell = {area.x + (k % columns) * (w + gap), area.y + (k / columns) * (h + gap),
                           w, h};
-        layout.frame[k] = panel->scene
-                              ? litho_axes_layout_scene(&picture->style, cell, TRUE)
+        layout.frame[k] = panel->scene || panel->model
+                              ? litho_axes_layout_scene(&picture->style, cell, !panel->model)
                               : litho_axes_layout(&picture->style, &picture->input->grid,
                                                   panel->slice.axis, cell, TRUE);
         layout.data[k] = layout.frame[k].data;
@@ -139,6 +146,8 @@ static gboolean paint_cpu(cairo_t *cr, const LithoPicture *picture, const Layout
     for (guint k = 0; k < picture->n_panels; k++) {
         const LithoPanel *panel = &picture->panels[k];
         LithoRect r = layout->data[k];
+        if (panel->model)
+            continue;
         LithoRaster raster = {picture->input, picture->output, &picture->input->grid,
                               panel->slice, picture->look, panel->show, scale};
         cairo_surface_t *image = litho_raster_slice(&raster, r.w, r.h, error);
@@ -160,6 +169,30 @@ static gboolean has_scene(const LithoPicture *picture)
     return FALSE;
 }
 
+// More triangles than this make a vector file slow to open: the model becomes an image there.
+static const guint vector_triangles = 3000;
+
+static void paint_model(cairo_t *cr, const LithoPicture *picture, const LithoPanel *panel,
+                        LithoRect r, double scale)
+{
+    guint n = 0;
+    for (guint m = 0; m < panel->model->meshes->len; m++)
+        n += ((const LithoMesh *)g_ptr_array_index(panel->model->meshes, m))->n_index / 3;
+    const double *ground = picture->look.background;
+    if (n <= vector_triangles) {
+        litho_model_draw(cr, panel->model, &panel->view, r, ground);
+        return;
+    }
+    cairo_surface_t *image = cairo_image_surface_create(
+        CAIRO_FORMAT_RGB24, (int)ceil(r.w * scale), (int)ceil(r.h * scale));
+    cairo_t *on_image = cairo_create(image);
+    cairo_scale(on_image, scale, scale);
+    litho_model_draw(on_image, panel->model, &panel->view, (LithoRect){0, 0, r.w, r.h}, ground);
+    cairo_destroy(on_image);
+    paint_image(cr, image, r, r.x, r.y, scale);
+    cairo_surface_destroy(image);
+}
+
 static gboolean paint_data(cairo_t *cr, const LithoPicture *picture, const Layout *layout,
                            double scale, GError **error)
 {
@@ -167,7 +200,8 @@ static gboolean paint_data(cairo_t *cr, const LithoPicture *picture, const Layou
     if (picture->with != LITHO_DRAW_CPU) {
         cairo_surface_t *all = litho_picture_draw_gl(picture, layout->data, scale, &reason);
         for (guint k = 0; all && k < picture->n_panels; k++)
-            paint_image(cr, all, layout->data[k], 0, 0, scale);
+            if (!picture->panels[k].model)
+                paint_image(cr, all, layout->data[k], 0, 0, scale);
         if (all) {
             cairo_surface_destroy(all);
             return TRUE;
@@ -191,6 +225,8 @@ static char *panel_title(const LithoPicture *picture, const LithoPanel *panel)
 {
     if (panel->title)
         return g_strdup(panel->title);
+    if (panel->model)
+        return g_strdup(litho_space_name(panel->model->space));
     g_autofree char *slice =
         panel->scene ? g_strdup("3-D")
                      : litho_slice_label(&picture->input->grid, panel->slice.axis,
@@ -223,14 +259,22 @@ static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const Lith
 {
     const LithoGrid *grid = &picture->input->grid;
     const LithoAxesStyle *style = &picture->style;
-    g_autofree char *title = panel_title(picture, panel), *note = panel_note(picture, panel);
+    LithoAxesStyle on_dark = *style;
+    for (int k = 0; k < 3; k++)
+        on_dark.ink[k] = 0.92;
+    on_dark.ink[3] = 1;
+    g_autofree char *title = panel_title(picture, panel);
+    if (panel->model) {
+        litho_axes_draw_title(cr, style, frame->title, title, NULL);
+        litho_scene_draw_labels(cr, &on_dark, &panel->model->grid, &panel->view, frame->data,
+                                panel->model->axis);
+        litho_model_draw_legend(cr, &on_dark, panel->model, frame->data);
+        return;
+    }
+    g_autofree char *note = panel_note(picture, panel);
     litho_axes_draw_title(cr, style, frame->title, title, note);
     litho_colorbar_draw(cr, style, frame->bar, &picture->look, panel->show, picture->unit);
     if (panel->scene) {
-        LithoAxesStyle on_dark = *style;
-        for (int k = 0; k < 3; k++)
-            on_dark.ink[k] = 0.92;
-        on_dark.ink[3] = 1;
         litho_scene_draw_labels(cr, &on_dark, grid, &panel->view, frame->data, NULL);
         return;
     }
@@ -247,6 +291,9 @@ static gboolean draw(cairo_t *cr, const LithoPicture *picture, double scale, GEr
     cairo_paint(cr);
     if (!paint_data(cr, picture, &layout, scale, error))
         return FALSE;
+    for (guint k = 0; k < picture->n_panels; k++)
+        if (picture->panels[k].model)
+            paint_model(cr, picture, &picture->panels[k], layout.data[k], scale);
     for (guint k = 0; k < picture->n_panels; k++)
         draw_panel_text(cr, picture, &picture->panels[k], &layout.frame[k]);
     if (picture->title && *picture->title) {

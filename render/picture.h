@@ -3,12 +3,12 @@
 #include <cairo.h>
 #include "core/cube.h"
 #include "render/axes.h"
-#include "render/mesh.h"
+#include "render/model.h"
 #include "render/scene.h"
 
 // Pictures for reports: slices or the 3-D scene with axes, colour bar and titles into PNG, PDF or
 // SVG, without a display. Sections need no OpenGL (raster.h draws them when there is none); the
-// 3-D scene does.
+// 3-D scene does; an operator's model is drawn with cairo.
 
 typedef enum {
     LITHO_DRAW_AUTO = 0, // OpenGL when it can be had, else the CPU
@@ -18,6 +18,7 @@ typedef enum {
 
 typedef struct LithoPanel {
     gboolean scene;       // 3-D scene instead of a slice
+    const LithoModel *model; // an operator's model, seen through `view`, instead of both; or NULL
     LithoSliceView slice;
     LithoSceneView view;  // for scenes
     LithoShow show;       // INPUT, OUTPUT, REMOVED or SPLIT
@@ -50,6 +51,8 @@ void litho_picture_init(LithoPicture *picture, const LithoCube *input, const Lit
 // Appends a panel; ignored when full. Returns it for changes.
 LithoPanel *litho_picture_add_slice(LithoPicture *picture, int axis, gint64 index, LithoShow show);
 LithoPanel *litho_picture_add_scene(LithoPicture *picture, LithoShow show);
+// `model` outlives the picture.
+LithoPanel *litho_picture_add_model(LithoPicture *picture, const LithoModel *model);
 
 // Draws into a file; the suffix decides: .png, .pdf, .svg. Writes a temporary name and renames.
 gboolean litho_picture_save(const LithoPicture *picture, const char *path, GError **error);

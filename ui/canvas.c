@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { LITHO_N_SPACES = 2 };
+
 // Time for textures that nobody sees yet, in each frame.
 #define FILL_BUDGET_MS 4.0
 
@@ -11,6 +13,9 @@ struct _LithoCanvas {
     LithoSession *session;
     GtkWidget *overlay, *area, *grid;
     LithoCubeView *views[LITHO_N_VIEWS];
+    GtkWidget *cell, *model; // the 3-D panel: the scene of the data, or the operators' model
+    GtkWidget *switches, *button[1 + LITHO_N_SPACES]; // data, then one per LithoSpace
+    int wanted_space; // of the model; -1 = the data
     int maximised;
 
     LithoRenderer *renderer;
@@ -118,6 +123,13 @@ static void fill_textures(LithoCanvas *self)
         self->fill_tick = gtk_widget_add_tick_callback(GTK_WIDGET(self), keep_filling, NULL, NULL);
 }
 
+// Where a view that is on screen lies in the area.
+static gboolean place_of(LithoCanvas *self, GtkWidget *view, double *x, double *y)
+{
+    return gtk_widget_get_mapped(view) &&
+           gtk_widget_translate_coordinates(view, self->area, 0, 0, x, y);
+}
+
 static gboolean on_render(GtkGLArea *area, GdkGLContext *context, LithoCanvas *self)
 {
     (void)context;
@@ -130,14 +142,13 @@ static gboolean on_render(GtkGLArea *area, GdkGLContext *context, LithoCanvas *s
     litho_renderer_clear(self->renderer, &target,
                          litho_session_display(self->session)->look.background);
     fill_textures(self);
-    for (int k = 0; k < LITHO_N_VIEWS; k++) {
-        GtkWidget *view = GTK_WIDGET(self->views[k]);
-        double x, y;
-        if (gtk_widget_get_mapped(view) &&
-            gtk_widget_translate_coordinates(view, GTK_WIDGET(area), 0, 0, &x, &y))
+    double x, y;
+    for (int k = 0; k < LITHO_N_VIEWS; k++)
+        if (place_of(self, GTK_WIDGET(self->views[k]), &x, &y))
             litho_cube_view_draw(self->views[k], self->renderer, &target, x, y, self->input,
                                  self->output);
-    }
+    if (place_of(self, self->model, &x, &y))
+        litho_model_view_draw(LITHO_MODEL_VIEW(self->model), self->renderer, &target, x, y);
     self->draw_ms = litho_now_ms() - start;
     self->drew = TRUE;
     self->frames++;
@@ -216,11 +227,15 @@ void litho_canvas_maximise(LithoCanvas *self, int axis)
 {
     self->maximised = axis;
     for (int k = 0; k < LITHO_N_VIEWS; k++) {
-        gtk_widget_set_visible(GTK_WIDGET(self->views[k]), axis < 0 || axis == k);
+        gtk_widget_set_visible(k == LITHO_VIEW_SCENE ? self->cell : GTK_WIDGET(self->views[k]),
+                               axis < 0 || axis == k);
         litho_cube_view_set_large(self->views[k], axis == k);
     }
+    litho_model_view_set_large(LITHO_MODEL_VIEW(self->model), axis == LITHO_VIEW_SCENE);
     if (axis >= 0)
-        gtk_widget_grab_focus(GTK_WIDGET(self->views[axis]));
+        gtk_widget_grab_focus(axis == LITHO_VIEW_SCENE && litho_canvas_model(self)
+                                  ? self->model
+                                  : GTK_WIDGET(self->views[axis]));
     tell_visible(self);
     redraw(self);
 }
@@ -230,6 +245,123 @@ static void on_maximise(LithoCubeView *view, LithoCanvas *self)
     litho_canvas_maximise(self, self->maximised < 0 ? litho_cube_view_axis(view) : -1);
 }
 
+// --- data or model ------------------------------------------------------------------------------
+
+static void toggle_scene(LithoCanvas *self)
+{
+    litho_canvas_maximise(self, self->maximised < 0 ? LITHO_VIEW_SCENE : -1);
+}
+
+static gboolean has_space(LithoCanvas *self, int space)
+{
+    return space < 0 || litho_model_view_has(LITHO_MODEL_VIEW(self->model), space);
+}
+
+LithoModelView *litho_canvas_model(LithoCanvas *self)
+{
+    return gtk_widget_get_visible(self->model) ? LITHO_MODEL_VIEW(self->model) : NULL;
+}
+
+// A wish without shapes waits: the data are shown, and the model again as soon as there is one.
+static void show_wanted(LithoCanvas *self)
+{
+    int space = has_space(self, self->wanted_space) ? self->wanted_space : -1;
+    gboolean had_focus = gtk_widget_has_focus(self->model) ||
+                         gtk_widget_has_focus(GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+    if (space >= 0)
+        litho_model_view_set_space(LITHO_MODEL_VIEW(self->model), space);
+    gtk_widget_set_visible(self->model, space >= 0);
+    gtk_widget_set_visible(GTK_WIDGET(self->views[LITHO_VIEW_SCENE]), space < 0);
+    if (had_focus)
+        gtk_widget_grab_focus(space >= 0 ? self->model
+                                         : GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+    gboolean any = FALSE;
+    for (int k = 0; k < LITHO_N_SPACES; k++) {
+        gtk_widget_set_visible(self->button[1 + k], has_space(self, k));
+        any = any || has_space(self, k);
+    }
+    gtk_widget_set_visible(self->switches, any);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(self->button[1 + space]), TRUE);
+    redraw(self);
+}
+
+void litho_canvas_show_model(LithoCanvas *self, int space)
+{
+    self->wanted_space = space;
+    show_wanted(self);
+}
+
+void litho_canvas_next_model(LithoCanvas *self)
+{
+    int space = litho_canvas_model(self) ? self->wanted_space : -1;
+    do
+        space = space + 1 < LITHO_N_SPACES ? space + 1 : -1;
+    while (!has_space(self, space));
+    litho_canvas_show_model(self, space);
+}
+
+static void on_switch(GtkToggleButton *button, LithoCanvas *self)
+{
+    if (!gtk_toggle_button_get_active(button))
+        return;
+    for (int k = 0; k <= LITHO_N_SPACES; k++)
+        if (self->button[k] == GTK_WIDGET(button) && gtk_widget_get_visible(self->switches))
+            litho_canvas_show_model(self, k - 1);
+}
+
+static void make_switches(LithoCanvas *self)
+{
+    static const char *const tips[] = {"Slices of the data (M)",
+                                       "Model: what the operator works with, in metres (M)",
+                                       "Boxes of the transform in frequency (M)"};
+    self->switches = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(self->switches, "linked");
+    gtk_widget_add_css_class(self->switches, "litho-switch");
+    gtk_widget_set_halign(self->switches, GTK_ALIGN_START);
+    gtk_widget_set_valign(self->switches, GTK_ALIGN_START);
+    for (int k = 0; k <= LITHO_N_SPACES; k++) {
+        self->button[k] =
+            gtk_toggle_button_new_with_label(k == 0 ? "Data" : litho_space_name(k - 1));
+        gtk_widget_set_tooltip_text(self->button[k], tips[k]);
+        if (k > 0)
+            gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(self->button[k]),
+                                        GTK_TOGGLE_BUTTON(self->button[0]));
+        gtk_box_append(GTK_BOX(self->switches), self->button[k]);
+        g_signal_connect(self->button[k], "toggled", G_CALLBACK(on_switch), self);
+    }
+}
+
+static void make_cell(LithoCanvas *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->model = litho_model_view_new(self->session);
+    gtk_widget_set_visible(self->model, FALSE);
+    gtk_box_append(GTK_BOX(box), GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+    gtk_box_append(GTK_BOX(box), self->model);
+    make_switches(self);
+    self->cell = gtk_overlay_new();
+    gtk_overlay_set_child(GTK_OVERLAY(self->cell), box);
+    gtk_overlay_add_overlay(GTK_OVERLAY(self->cell), self->switches);
+    g_signal_connect_swapped(self->model, "spaces-changed", G_CALLBACK(show_wanted), self);
+    g_signal_connect_swapped(self->model, "changed", G_CALLBACK(redraw), self);
+    g_signal_connect_swapped(self->model, "maximise", G_CALLBACK(toggle_scene), self);
+}
+
+void litho_canvas_zoom(LithoCanvas *self, double factor)
+{
+    LithoModelView *model = litho_canvas_model(self);
+    if (model && (self->maximised == LITHO_VIEW_SCENE || gtk_widget_has_focus(self->model)))
+        litho_model_view_zoom(model, factor);
+    else
+        litho_cube_view_zoom(litho_canvas_active_view(self), factor);
+}
+
+void litho_canvas_fit(LithoCanvas *self)
+{
+    litho_session_fit(self->session);
+    litho_model_view_fit(LITHO_MODEL_VIEW(self->model));
+}
+
 static void make_views(LithoCanvas *self)
 {
     for (int k = 0; k < LITHO_N_VIEWS; k++) {
@@ -237,8 +369,12 @@ static void make_views(LithoCanvas *self)
         self->views[k] = LITHO_CUBE_VIEW(view);
         g_signal_connect(view, "maximise", G_CALLBACK(on_maximise), self);
         g_signal_connect_swapped(view, "notify::has-focus", G_CALLBACK(tell_visible), self);
-        gtk_grid_attach(GTK_GRID(self->grid), view, k % 2, k / 2, 1, 1);
+        if (k == LITHO_VIEW_SCENE)
+            make_cell(self);
+        gtk_grid_attach(GTK_GRID(self->grid), k == LITHO_VIEW_SCENE ? self->cell : view, k % 2,
+                        k / 2, 1, 1);
     }
+    show_wanted(self);
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -273,6 +409,7 @@ guint64 litho_canvas_frames(LithoCanvas *self)
 static void litho_canvas_init(LithoCanvas *self)
 {
     self->maximised = -1;
+    self->wanted_space = -1;
     self->input = litho_volume_new();
     self->output = litho_volume_new();
     self->overlay = gtk_overlay_new();

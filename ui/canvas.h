@@ -3,6 +3,7 @@
 #include <gtk/gtk.h>
 #include "render/volume.h"
 #include "ui/cube_view.h"
+#include "ui/model_view.h"
 
 // The middle of the window: four linked views over one OpenGL area, which holds the textures of
 // input and result once for all of them.
@@ -14,6 +15,13 @@ GtkWidget *litho_canvas_new(LithoSession *session);
 void litho_canvas_maximise(LithoCanvas *self, int axis);
 int litho_canvas_maximised(LithoCanvas *self);
 LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis);
+// What the 3-D panel shows: -1 = the data, else the operators' shapes of that LithoSpace. Without
+// such shapes the data are shown until there are some.
+void litho_canvas_show_model(LithoCanvas *self, int space);
+void litho_canvas_next_model(LithoCanvas *self); // data, model, boxes, data: what there is
+LithoModelView *litho_canvas_model(LithoCanvas *self); // NULL while the panel shows the data
+void litho_canvas_zoom(LithoCanvas *self, double factor); // the active view; > 1 closer
+void litho_canvas_fit(LithoCanvas *self);                 // all of them
 // The view with the keyboard, or else the first visible one.
 LithoCubeView *litho_canvas_active_view(LithoCanvas *self);
 GtkWidget *

@@ -20,6 +20,7 @@ static const LithoWindowCommand commands[] = {
     {"Views", "Maximise the crossline section", "win.maximise", "1", "2", TRUE},
     {"Views", "Maximise the time slice", "win.maximise", "2", "3", TRUE},
     {"Views", "Maximise the 3-D scene", "win.maximise", "3", "4", TRUE},
+    {"Views", "Data or the operator's model in the 3-D panel", "win.model", NULL, "m", TRUE},
     {"Views", "Zoom in", "win.zoom-in", NULL, "plus", TRUE},
     {"Views", "Zoom out", "win.zoom-out", NULL, "minus", TRUE},
     {"Views", "Fit everything", "win.fit", NULL, "0", TRUE},
@@ -58,6 +59,8 @@ static const struct {
     {"Views", "Step ten slices", "<Shift>Up <Shift>Down"},
     {"Views", "First and last slice", "Home End"},
     {"Views", "Maximise and restore", "Return"},
+    {"Views", "Turn the 3-D scene", "Left Right Up Down"},
+    {"Views", "Move the 3-D scene", "<Shift>Left <Shift>Right <Shift>Up <Shift>Down"},
     {"Flow", "Move the step in the flow", "<Alt>Up <Alt>Down"},
     {"Flow", "Remove the step", "Delete"},
 };

@@ -6,6 +6,8 @@
 //   wheel             step the slice                 Shift+drag   zoom to the rectangle
 //   Ctrl+wheel        zoom at the pointer            click        the other slices come here
 //   double, Enter     maximise                       drag a slice of the scene with Ctrl: move it
+//   middle drag, Shift+drag in the scene: pan
+#include "ui/camera.h"
 #include "ui/cube_view_private.h"
 
 #include <math.h>
@@ -135,19 +137,26 @@ static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoCube
         return;
     GdkModifierType state =
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(gesture));
+    guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture));
+    gboolean middle = button == GDK_BUTTON_MIDDLE;
+    if (button != GDK_BUTTON_PRIMARY && !middle)
+        return;
     self->drag_panel = *panel;
     LithoScenePick pick;
     if (is_scene(self)) {
         self->drag_scene = litho_cube_view_scene(self);
         gboolean slice = (state & GDK_CONTROL_MASK) &&
                          litho_scene_pick(grid, &self->drag_scene, panel->frame.data, x, y, &pick);
-        self->drag = slice ? DRAG_SLICE : DRAG_ORBIT;
+        self->drag = slice                                ? DRAG_SLICE
+                     : middle || (state & GDK_SHIFT_MASK) ? DRAG_MOVE
+                                                          : DRAG_ORBIT;
         self->drag_axis = slice ? pick.axis : 0;
         return;
     }
     self->drag_view = litho_session_slice_view(self->session, self->axis);
-    self->drag = near_divider(self, panel, x) ? DRAG_SPLIT
-                 : state & GDK_SHIFT_MASK     ? DRAG_RUBBER
+    self->drag = middle                         ? DRAG_PAN
+                 : near_divider(self, panel, x) ? DRAG_SPLIT
+                 : state & GDK_SHIFT_MASK       ? DRAG_RUBBER
                                               : DRAG_PAN;
 }
 
@@ -169,8 +178,8 @@ static void drag_scene(LithoCubeView *self, double x, double y, double dx, doubl
         litho_session_set_slice(self->session, self->drag_axis, from + llround(by));
         return;
     }
-    LithoSceneView scene = self->drag_scene;
-    litho_camera_orbit(&scene.camera, dx, dy);
+    LithoSceneView scene =
+        litho_camera_dragged(&self->drag_scene, rect, self->drag == DRAG_MOVE, dx, dy);
     litho_session_set_scene(self->session, &scene);
 }
 
@@ -198,6 +207,7 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
         gtk_widget_queue_draw(GTK_WIDGET(self));
         break;
     case DRAG_ORBIT:
+    case DRAG_MOVE:
     case DRAG_SLICE:
         drag_scene(self, x, y, dx, dy);
         break;
@@ -253,12 +263,13 @@ static gboolean move_divider(LithoCubeView *self, double by)
     return TRUE;
 }
 
-static gboolean orbit(LithoCubeView *self, double dx, double dy)
+static gboolean camera_key(LithoCubeView *self, guint key, GdkModifierType state)
 {
-    if (!is_scene(self))
+    if (!is_scene(self) || self->n_panels == 0)
         return FALSE;
     LithoSceneView scene = litho_session_display(self->session)->scene;
-    litho_camera_orbit(&scene.camera, dx, dy);
+    if (!litho_camera_key(&scene, self->panel[0].frame.data, key, state))
+        return FALSE;
     litho_session_set_scene(self->session, &scene);
     return TRUE;
 }
@@ -270,23 +281,23 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
     (void)code;
     if (state & (GDK_CONTROL_MASK | GDK_ALT_MASK))
         return FALSE;
+    if (camera_key(self, key, state))
+        return TRUE;
     gint64 by = state & GDK_SHIFT_MASK ? 10 : 1;
     switch (key) {
     case GDK_KEY_Left:
-        if (!orbit(self, -12.0 * by, 0) && !move_divider(self, -0.02 * by))
+        if (!move_divider(self, -0.02 * by))
             litho_cube_view_step(self, -by);
         return TRUE;
     case GDK_KEY_Right:
-        if (!orbit(self, 12.0 * by, 0) && !move_divider(self, 0.02 * by))
+        if (!move_divider(self, 0.02 * by))
             litho_cube_view_step(self, by);
         return TRUE;
     case GDK_KEY_Up:
-        if (!orbit(self, 0, -12.0 * by))
-            litho_cube_view_step(self, -by);
+        litho_cube_view_step(self, -by);
         return TRUE;
     case GDK_KEY_Down:
-        if (!orbit(self, 0, 12.0 * by))
-            litho_cube_view_step(self, by);
+        litho_cube_view_step(self, by);
         return TRUE;
     case GDK_KEY_Home:
         litho_cube_view_step(self, -G_MAXINT32);
@@ -317,6 +328,7 @@ void litho_cube_view_input_init(LithoCubeView *self)
     gtk_widget_add_controller(GTK_WIDGET(self), scroll);
 
     GtkGesture *drag = gtk_gesture_drag_new();
+    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(drag), 0); // the middle one, too
     g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), self);
     g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), self);
     g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), self);

@@ -14,6 +14,7 @@ static guint signals[N_SIGNALS];
 static const char *const signal_names[N_SIGNALS] = {
     "cube-changed",    "flow-changed",   "params-changed", "result",         "progress",
     "display-changed", "slices-changed", "cursor-changed", "device-changed", "stats-changed",
+    "report-changed",
 };
 
 void litho_session_emit(LithoSession *self, int signal)
@@ -165,8 +166,10 @@ static gboolean same_operators(const LithoFlow *a, const LithoFlow *b)
 // Replaces the flow without a step in the history.
 static void adopt_flow(LithoSession *self, LithoFlow *flow)
 {
-    if (!same_operators(flow, self->flow)) // the times of other stages say nothing about these
+    if (!same_operators(flow, self->flow)) { // what others told says nothing about these
         litho_timings_reset(litho_session_timings(self));
+        litho_session_report_drop(self);
+    }
     litho_flow_free(self->flow);
     self->flow = flow;
     int n = litho_flow_length(flow);

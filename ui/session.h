@@ -22,6 +22,7 @@
 //   "cursor-changed"
 //   "device-changed"
 //   "stats-changed"    numbers of the cubes (percentiles, histograms, spectra) arrived
+//   "report-changed"   operators told numbers, curves or shapes, also while a pass runs
 #define LITHO_TYPE_SESSION (litho_session_get_type())
 G_DECLARE_FINAL_TYPE(LithoSession, litho_session, LITHO, SESSION, GObject)
 
@@ -90,6 +91,12 @@ LithoHistory *litho_session_history(LithoSession *session);
 LithoCube *litho_session_output(LithoSession *session);
 // Newest result, partial or whole; NULL before the first. Borrowed until "result".
 const LithoResult *litho_session_result(LithoSession *session);
+// What the operators have told so far, in the order of their first telling: of the pass that runs,
+// completed by the one before. NULL = nothing; g_array_unref(). Elements: LithoNumber, LithoCurve,
+// LithoShape.
+GArray *litho_session_report_numbers(LithoSession *session);
+GArray *litho_session_report_curves(LithoSession *session);
+GArray *litho_session_report_shapes(LithoSession *session);
 // Why the newest wish has no result; NULL = no failure. Borrowed.
 const GError *litho_session_problem(LithoSession *session);
 // Sample of input or result at grid indices; FALSE when not known (outside, dead, not computed).

@@ -14,6 +14,7 @@ enum {
     SIGNAL_CURSOR,
     SIGNAL_DEVICE,
     SIGNAL_STATS,
+    SIGNAL_REPORT,
     N_SIGNALS
 };
 
@@ -40,6 +41,8 @@ struct _LithoSession {
     LithoResult *result;   // newest
     LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
     GError *problem;
+    LithoReport *report, *report_before; // of the newest pass that told something, and the one before
+    guint report_serial;                 // of `report` when it was last looked at
     guint n_visible;
     int visible[3];
     float latency[LITHO_LATENCY_RING];
@@ -73,6 +76,10 @@ void litho_session_result_clear(LithoSession *self);
 void litho_session_slices_moved(LithoSession *self);
 // Forgets results: another cube or another grid.
 void litho_session_result_drop(LithoSession *self);
+
+// session_report.c: is there news from the worker? And: forget, another flow.
+void litho_session_report_look(LithoSession *self);
+void litho_session_report_drop(LithoSession *self);
 
 void litho_session_display_init(LithoSession *self);
 void litho_session_update_grid(LithoSession *self);

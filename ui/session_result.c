@@ -106,8 +106,10 @@ void litho_session_flow_touched(LithoSession *self)
         return; // set_input() or set_preview(NULL) comes here again
     if (self->flow_problem || !flow_has_work(self->flow)) {
         litho_worker_cancel(self->worker);
-        if (!self->flow_problem)
+        if (!self->flow_problem) {
             litho_session_result_drop(self);
+            litho_session_report_drop(self);
+        }
         self->tag++;
         litho_session_update_grid(self);
         litho_session_emit(self, SIGNAL_RESULT);
@@ -168,6 +170,7 @@ static gboolean fetch(gpointer data)
     } else if (result && result->parts->len > 0) {
         adopt_result(self, result);
     }
+    litho_session_report_look(self);
     if (result) {
         litho_session_update_grid(self); // a first result may have another shape than the input
         litho_session_auto_clip(self);
@@ -210,6 +213,8 @@ void litho_session_result_clear(LithoSession *self)
         ;
     g_clear_pointer(&self->result, litho_result_unref);
     g_clear_pointer(&self->backdrop, litho_result_unref);
+    g_clear_pointer(&self->report, litho_report_unref);
+    g_clear_pointer(&self->report_before, litho_report_unref);
     g_clear_pointer(&self->display_timings, litho_timings_unref);
     g_clear_error(&self->problem);
 }

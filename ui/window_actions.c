@@ -262,20 +262,24 @@ ACTION(do_maximise)
     litho_canvas_maximise(canvas, litho_canvas_maximised(canvas) == axis ? -1 : axis);
 }
 
+ACTION(do_model)
+{
+    litho_canvas_next_model(LITHO_CANVAS(LITHO_WINDOW(data)->canvas));
+}
+
 ACTION(do_zoom_in)
 {
-    litho_cube_view_zoom(litho_canvas_active_view(LITHO_CANVAS(LITHO_WINDOW(data)->canvas)), 1.5);
+    litho_canvas_zoom(LITHO_CANVAS(LITHO_WINDOW(data)->canvas), 1.5);
 }
 
 ACTION(do_zoom_out)
 {
-    litho_cube_view_zoom(litho_canvas_active_view(LITHO_CANVAS(LITHO_WINDOW(data)->canvas)),
-                         1 / 1.5);
+    litho_canvas_zoom(LITHO_CANVAS(LITHO_WINDOW(data)->canvas), 1 / 1.5);
 }
 
 ACTION(do_fit)
 {
-    litho_session_fit(LITHO_WINDOW(data)->session);
+    litho_canvas_fit(LITHO_CANVAS(LITHO_WINDOW(data)->canvas));
 }
 
 ACTION(do_fold_left)
@@ -354,6 +358,7 @@ static const GActionEntry entries[] = {
     {"colours", do_colours, "s", NULL, NULL, {0}},
     {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
     {"maximise", do_maximise, "i", NULL, NULL, {0}},
+    {"model", do_model, NULL, NULL, NULL, {0}},
     {"zoom-in", do_zoom_in, NULL, NULL, NULL, {0}},
     {"zoom-out", do_zoom_out, NULL, NULL, NULL, {0}},
     {"fit", do_fit, NULL, NULL, NULL, {0}},

@@ -296,6 +296,7 @@ typedef struct Picture {
     LithoWindow *window;
     LithoPicture picture;
     LithoCube *input, *output; // owned, for picture.input/.output
+    LithoModel *model;         // owned, for a panel that shows it
     char *path, *title, *caption, *clip_note;
 } Picture;
 
@@ -305,6 +306,7 @@ static void picture_free(gpointer data)
     g_object_unref(p->window);
     litho_cube_unref(p->input);
     litho_cube_unref(p->output);
+    litho_model_unref(p->model);
     g_free(p->path);
     g_free(p->title);
     g_free(p->caption);
@@ -327,7 +329,7 @@ static void picture_done(gpointer result, const GError *error, gpointer data)
 }
 
 // The panels that are on screen: one maximised view, or all four.
-static void add_panels(LithoWindow *self, LithoPicture *picture, gboolean both)
+static void add_panels(LithoWindow *self, LithoPicture *picture, gboolean both, LithoModel *model)
 {
     const LithoDisplay *d = litho_session_display(self->session);
     LithoShow show = litho_session_shown(self->session), shows[2] = {show, show};
@@ -342,6 +344,11 @@ static void add_panels(LithoWindow *self, LithoPicture *picture, gboolean both)
     for (int axis = 0; axis < LITHO_N_VIEWS; axis++) {
         if (only >= 0 && only != axis)
             continue;
+        if (axis == LITHO_VIEW_SCENE && model) {
+            litho_picture_add_model(picture, model)->view = *litho_model_view_scene(
+                litho_canvas_model(LITHO_CANVAS(self->canvas)));
+            continue;
+        }
         for (guint k = 0; k < (axis == LITHO_VIEW_SCENE ? 1 : n); k++) {
             LithoPanel *panel =
                 axis == LITHO_VIEW_SCENE
@@ -382,7 +389,10 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->picture.title = p->title;
     p->picture.caption = both ? p->caption : NULL;
     p->picture.clip_note = p->clip_note;
-    add_panels(self, &p->picture, both);
+    LithoModelView *shown = litho_canvas_model(LITHO_CANVAS(self->canvas));
+    LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
+    p->model = model ? litho_model_ref(model) : NULL;
+    add_panels(self, &p->picture, both, p->model);
     start_job(self, "picture", "drawing the picture", &funcs, p);
 }
 

@@ -9,15 +9,14 @@
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
 
-// The example operator beside the program's own: quick, exact, and there whatever else is built.
-static void register_operators(void)
+void gui_register(const LithoOperator *op)
 {
-    litho_kernels_init();
     static const LithoOperator *table[32];
     guint n = 0;
-    for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
-        table[n++] = *op;
-    table[n] = &litho_operator_template;
+    for (const LithoOperator *const *k = litho_operators(); k && *k; k++)
+        table[n++] = *k;
+    g_assert_cmpuint(n, <, G_N_ELEMENTS(table) - 1);
+    table[n] = op;
     litho_operators_register(table);
 }
 
@@ -26,7 +25,8 @@ void gui_init(int *argc, char ***argv)
     g_setenv("GTK_A11Y", "none", FALSE); // unless the test is about it
     g_setenv("GDK_BACKEND", "x11", FALSE);
     g_setenv("GSETTINGS_BACKEND", "memory", TRUE);
-    register_operators();
+    litho_kernels_init();
+    gui_register(&litho_operator_template); // quick, exact, and there whatever else is built
     g_set_application_name("Lithoscope");
     if (!gtk_init_check()) {
         printf("1..0 # SKIP there is no display\n");

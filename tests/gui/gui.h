@@ -17,6 +17,8 @@ typedef struct Gui {
 
 // Ends the test program with status 77 (skip) and a reason when there is no display.
 void gui_init(int *argc, char ***argv);
+// One more operator beside the program's own and the example.
+void gui_register(const LithoOperator *op);
 void gui_open(Gui *gui, int width, int height);
 void gui_close(Gui *gui);
 // Runs the main loop until `done` is TRUE; FALSE after `seconds`.

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the views show beside the samples: the operator's model, its plots, memory before a run. Driven
+// with an operator made for it (gui/teller.h), whose report is known.
+#include <string.h>
+
+#include "tests/gui/gui.h"
+#include "tests/gui/teller.h"
+
+static Gui gui;
+
+static gboolean has_grid(Gui *g)
+{
+    return litho_session_input(g->session) && !litho_window_is_busy(g->window);
+}
+
+static gboolean has_output(Gui *g)
+{
+    return litho_session_output(g->session) != NULL;
+}
+
+static void use_operator(const LithoOperator *op)
+{
+    while (litho_flow_length(litho_session_flow(gui.session)) > 0)
+        litho_session_remove_step(gui.session, 0);
+    litho_session_add_step(gui.session, op);
+}
+
+static void set(const char *key, double value)
+{
+    g_autoptr(GError) error = NULL;
+    const LithoParam *row = litho_param_find(&gui_teller.params, key);
+    litho_session_set_param(gui.session, 0, row, value, NULL, &error);
+    g_assert_no_error(error);
+}
+
+static LithoCanvas *canvas(void)
+{
+    return litho_window_canvas(gui.window);
+}
+
+// Property: where an operator tells shapes, the 3-D panel can show them, and only those spaces that
+// there are; the panel goes back to the data when the operator goes, and comes back with it.
+static void test_model(void)
+{
+    litho_window_open_demo(gui.window);
+    g_assert_true(gui_wait(has_grid, &gui, 60));
+    use_operator(litho_operator_find("template"));
+    g_assert_true(gui_wait(has_output, &gui, 60));
+    gui_settle(&gui);
+    gui_activate(&gui, "win.model");
+    g_assert_null(litho_canvas_model(canvas())); // nothing told: nothing to switch to
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(has_output, &gui, 60));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "views-switch");
+    g_autoptr(GdkTexture) data = gui_picture(&gui);
+    gui_activate(&gui, "win.model");
+    LithoModelView *view = litho_canvas_model(canvas());
+    g_assert_nonnull(view);
+    gui_spin(&gui, 0.3);
+    const LithoModel *model = litho_model_view_model(view);
+    g_assert_cmpint(model->space, ==, LITHO_SPACE_MODEL);
+    g_assert_cmpuint(model->legend->len, ==, 4);
+    gui_screenshot(&gui, "views-model");
+    g_autoptr(GdkTexture) earth = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, data, earth), >, 0.03);
+    gui_activate(&gui, "win.model");
+    g_assert_cmpint(litho_model_view_model(view)->space, ==, LITHO_SPACE_FREQUENCY);
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "views-boxes");
+    gui_activate(&gui, "win.maximise(3)");
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "views-boxes-large");
+    gui_activate(&gui, "win.maximise(3)");
+    use_operator(litho_operator_find("template"));
+    g_assert_null(litho_canvas_model(canvas()));
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_nonnull(litho_canvas_model(canvas()));
+}
+
+// Property: moving a parameter changes the shapes and keeps the camera; turning by keys changes the
+// camera and computes nothing.
+static void test_model_follows(void)
+{
+    LithoModelView *view = litho_canvas_model(canvas());
+    gui_settle(&gui);
+    litho_model_view_zoom(view, 1.2);
+    LithoCamera camera = litho_model_view_scene(view)->camera;
+    g_autoptr(GdkTexture) before = gui_picture(&gui);
+    set("threshold", 1);
+    gui_settle(&gui);
+    g_autoptr(GdkTexture) after = gui_picture(&gui);
+    g_assert_cmpmem(&camera, sizeof camera, &litho_model_view_scene(view)->camera, sizeof camera);
+    g_assert_cmpfloat(gui_difference(&gui, before, after), >, 0.01);
+    guint64 generation = litho_session_result(gui.session)->generation;
+    guint64 frames = litho_canvas_frames(canvas());
+    for (int k = 0; k < 10; k++) {
+        litho_model_view_zoom(view, 1.02);
+        gui_spin(&gui, 0.03);
+    }
+    g_assert_cmpuint(litho_canvas_frames(canvas()), >=, frames + 5);
+    g_assert_cmpuint(litho_session_result(gui.session)->generation, ==, generation);
+    gui_activate(&gui, "win.fit");
+}
+
+static gboolean not_busy(Gui *g)
+{
+    return !litho_window_is_busy(g->window);
+}
+
+// Property: an exported picture shows the model where the panel does, in every format.
+static void test_picture(void)
+{
+    static const char *const names[] = {"model.png", "model.pdf", "model.svg"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *path = gui_path(&gui, names[k]), *text = NULL;
+        gsize size;
+        litho_window_export(gui.window, path);
+        g_assert_true(gui_wait(not_busy, &gui, 60));
+        g_assert_null(litho_window_error(gui.window));
+        g_assert_true(g_file_get_contents(path, &text, &size, NULL));
+        g_assert_cmpuint(size, >, 20000);
+        if (g_getenv("LITHO_SCREENSHOTS")) {
+            g_autofree char *copy = g_build_filename(g_getenv("LITHO_SCREENSHOTS"), names[k], NULL);
+            g_file_set_contents(copy, text, (gssize)size, NULL);
+        }
+    }
+}
+
+static gboolean has_told(Gui *g)
+{
+    g_autoptr(GArray) curves = litho_session_report_curves(g->session);
+    for (guint k = 0; curves && k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        if (strcmp(c->key, "magnitudes") == 0 && c->mark[0] == 0.5)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+// Property: what an operator tells at the begin of a long pass is on the screen long before its end.
+static void test_live(void)
+{
+    set("wait_ms", 4000);
+    set("threshold", 0.5);
+    g_assert_true(gui_wait(has_told, &gui, 2));
+    g_assert_true(litho_session_progress(gui.session, NULL));
+    g_assert_null(litho_session_output(gui.session));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "views-live");
+    set("wait_ms", 0);
+    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(has_told(&gui));
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    gui_register(&gui_teller);
+    const char *size = g_getenv("LITHO_WINDOW_SIZE");
+    gboolean large = size && strcmp(size, "large") == 0;
+    gui_open(&gui, large ? 2560 : 1280, large ? 1440 : 800);
+    g_test_add_func("/views/model", test_model);
+    g_test_add_func("/views/model-follows", test_model_follows);
+    g_test_add_func("/views/picture", test_picture);
+    g_test_add_func("/views/live", test_live);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
