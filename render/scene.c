@@ -111,7 +111,7 @@ static void camera_axes(const LithoCamera *camera, double eye[3], double right[3
 // leaves them this much, most of it left and below, where they are.
 static const struct {
     double left, right, top, bottom;
-} margin = {58, 20, 8, 40};
+} margin = {56, 28, 8, 40};
 
 // What the camera's lens sees: tangents at the panel's edges, and where the middle of the box lies
 // in the panel (-1..1, up positive).
