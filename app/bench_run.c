@@ -87,14 +87,6 @@ static LithoCube *run_once(Timer *t, int first, gboolean download, double *ms, G
     return NULL;
 }
 
-static void forget_device_copy(LithoCube *in)
-{
-    if (!in || !in->device)
-        return;
-    in->device->backend->free(in->device);
-    in->device = NULL;
-}
-
 // Another value for one parameter of stage `stage`, so that caches cannot answer: back and forth
 // between two values. FALSE: the stage has none that can be nudged.
 static gboolean nudge(Timer *t, int stage, guint turn)
@@ -123,8 +115,8 @@ static gboolean repeat(Timer *t, int first, gboolean transfers, LithoCube **last
         double ms = 0;
         if (first > 1 && !nudge(t, first, k))
             break;
-        if (transfers)
-            forget_device_copy(t->in);
+        if (transfers && t->in)
+            litho_cube_leave_device(t->in);
         LithoCube *out = run_once(t, first, transfers, &ms, error);
         if (!out)
             return FALSE;
@@ -234,14 +226,16 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
     }
     if (!ok || !device)
         return ok;
-    forget_device_copy(t->in);
+    if (t->in)
+        litho_cube_leave_device(t->in);
     out = run_once(t, 1, TRUE, &ms, error); // pinned buffers are made at the first transfer
     litho_cube_unref(out);
     litho_timings_reset(t->run.timings);
     ok = out && repeat(t, 1, TRUE, NULL, &r->transfers, error);
     r->n_transfer_stages =
         litho_timings_snapshot(t->run.timings, r->transfer_stages, BENCH_MAX_STAGES);
-    forget_device_copy(t->in);
+    if (t->in)
+        litho_cube_leave_device(t->in);
     return ok;
 }
 

@@ -175,8 +175,11 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPee
     };
     if (peers && options.memory == 0)
         options.memory = litho_memory_available() / 2 / peers->local_n;
-    if (peers)
+    if (peers) {
+        const int on_one = (peers->local_n + backend->n_devices - 1) / backend->n_devices;
         options.memory = peers->least(options.memory);
+        options.device_memory = peers->least(litho_stream_device_memory(&options) / on_one);
+    }
     LithoStreamPlan plan;
     if (!litho_stream_plan(flow, survey, &options, &plan, error))
         return FALSE;

@@ -184,6 +184,26 @@ gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *t
     return TRUE;
 }
 
+gboolean litho_device_upload(LithoDevice device, LithoCube *cube, GError **error)
+{
+    const LithoBackend *backend = device.backend;
+    if (!backend->alloc)
+        return TRUE;
+    const gint64 count = litho_cube_held_samples(cube);
+    gboolean ok = TRUE;
+    g_mutex_lock(&cube->device_lock);
+    if (!cube->device && cube->samples) {
+        LithoBuffer *buffer = backend->alloc(device.index, count, error);
+        ok = buffer && backend->upload(buffer, 0, cube->samples, count, error);
+        if (ok)
+            cube->device = buffer;
+        else if (buffer)
+            backend->free(buffer);
+    }
+    g_mutex_unlock(&cube->device_lock);
+    return ok;
+}
+
 char *litho_device_label(LithoDevice device, int threads)
 {
     if (device.backend == &cpu_backend) {

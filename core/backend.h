@@ -94,5 +94,8 @@ char *litho_device_label(LithoDevice device, int threads);
 // been used (else its start, a second); any thread.
 gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *total,
                              GError **error);
+// Copies the host samples of `cube` to `device`, where a pass will find them: so that the copy runs
+// beside another pass. Nothing on the CPU, or when they are on some device already. Any thread.
+gboolean litho_device_upload(LithoDevice device, LithoCube *cube, GError **error);
 // Implementation of `op` there; NULL with a sentence when the operator has none.
 const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, GError **error);

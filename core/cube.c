@@ -168,6 +168,16 @@ const float *litho_cube_host(const LithoCube *cube, GError **error)
     return result;
 }
 
+void litho_cube_leave_device(LithoCube *cube)
+{
+    g_mutex_lock(&cube->device_lock);
+    if (cube->samples && cube->device) {
+        cube->device->backend->free(cube->device);
+        cube->device = NULL;
+    }
+    g_mutex_unlock(&cube->device_lock);
+}
+
 gint64 litho_cube_trace_index(const LithoCube *cube, gint64 i, gint64 j)
 {
     return (i - cube->held.lo[0]) * litho_box_size(cube->held, 1) + (j - cube->held.lo[1]);

@@ -54,6 +54,10 @@ void litho_cube_touch(LithoCube *cube);
 // NULL on a device failure. Any thread; may block for the transfer.
 const float *litho_cube_host(const LithoCube *cube, GError **error);
 
+// Gives device memory back once the host has the samples; nothing otherwise. No pass may be using
+// the cube.
+void litho_cube_leave_device(LithoCube *cube);
+
 // Traces of `held`: index of (i, j) in grid indices, and the samples of that trace (host).
 gint64 litho_cube_trace_index(const LithoCube *cube, gint64 i, gint64 j);
 float *litho_cube_trace(const LithoCube *cube, gint64 i, gint64 j);

@@ -5,8 +5,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-// A device's engine is shared by two threads: while one computes, the other reads the next slab.
-enum { THREADS_PER_DEVICE = 2 };
+// A device's engine is shared by threads, lanes, one of which computes at a time. Beside it the CPU
+// has one that reads; a GPU has one that reads and uploads and one that downloads.
+enum { CPU_LANES = 2, GPU_LANES = 3 };
 
 static guint device_count(const LithoStreamOptions *options)
 {
@@ -16,6 +17,11 @@ static guint device_count(const LithoStreamOptions *options)
 static LithoDevice device_at(const LithoStreamOptions *options, guint k)
 {
     return options->n_devices > 0 ? options->devices[k] : litho_device_cpu();
+}
+
+static guint lanes_per_device(const LithoStreamOptions *options)
+{
+    return device_at(options, 0).backend == litho_backend_cpu() ? CPU_LANES : GPU_LANES;
 }
 
 static int rank_count(const LithoStreamOptions *options)
@@ -47,9 +53,12 @@ static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
     litho_engine_free(engine);
     gboolean cpu = device_at(options, 0).backend == litho_backend_cpu();
     plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
-    plan->device_bytes = cpu ? 0 : operators;
-    // `operators` counts one input and one output already.
-    plan->host_bytes = device_count(options) * THREADS_PER_DEVICE * (input + 2 * output);
+    // `operators` counts one input and one output already; the lanes beside the one that computes
+    // have an input on its way there or an output on its way back.
+    plan->device_bytes = cpu || operators == 0 ? 0 : operators;
+    if (plan->device_bytes > 0 && n < plan->out.axis[0].n)
+        plan->device_bytes += (GPU_LANES - 1) * MAX(input, output);
+    plan->host_bytes = device_count(options) * lanes_per_device(options) * (input + 2 * output);
     if (cpu)
         plan->host_bytes += operators > input + output ? operators - input - output : input + output;
     return TRUE;
@@ -65,6 +74,26 @@ static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
             multiple = MAX(multiple, step->op->slab(in, step->params));
     }
     return multiple;
+}
+
+guint64 litho_stream_device_memory(const LithoStreamOptions *options)
+{
+    guint64 least = G_MAXUINT64, unused, total;
+    for (guint k = 0; k < options->n_devices; k++)
+        if (options->devices[k].backend != litho_backend_cpu() &&
+            litho_device_memory(options->devices[k], &unused, &total, NULL))
+            least = MIN(least, unused);
+    return least;
+}
+
+static gboolean fits(guint64 bytes, guint64 budget, const char *of_what, GError **error)
+{
+    if (bytes <= budget)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be used",
+                bytes / 1073741824.0, of_what, budget / 1073741824.0);
+    return FALSE;
 }
 
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
@@ -83,22 +112,21 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
+    const guint64 device_budget =
+        options->device_memory ? options->device_memory : litho_stream_device_memory(options);
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
         if (!slab_bytes(flow, in, options, plan, n, error))
             return FALSE;
-        if (plan->host_bytes <= budget || n <= multiple || !litho_flow_is_local(flow))
+        if ((plan->host_bytes <= budget && plan->device_bytes <= device_budget) || n <= multiple ||
+            !litho_flow_is_local(flow))
             break;
     }
     plan->slab = n;
     plan->n_slabs = (all + n - 1) / n;
-    if (plan->host_bytes <= budget)
-        return TRUE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "the smallest piece this flow can work on needs %.2f GiB; %.2f GiB may be used",
-                plan->host_bytes / 1073741824.0, budget / 1073741824.0);
-    return FALSE;
+    return fits(plan->host_bytes, budget, "host memory", error) &&
+           fits(plan->device_bytes, device_budget, "memory of the GPU", error);
 }
 
 // --- computing --------------------------------------------------------------------------------
@@ -171,11 +199,27 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     return cube;
 }
 
+static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region, LithoRun *run,
+                               GError **error)
+{
+    Stream *s = lane->stream;
+    g_mutex_lock(lane->busy);
+    if (s->plan.n_slabs == 1 && s->run) { // the operator's own progress says more than "0 of 1"
+        run->on_progress = s->run->on_progress;
+        run->progress_data = s->run->progress_data;
+    }
+    LithoCube *out = litho_engine_run(lane->engine, s->flow, in, region, run, error);
+    g_mutex_unlock(lane->busy);
+    return out;
+}
+
+// A slab from file to host memory. Lanes of a device compute in turn; their copies to and from the
+// device run beside that.
 static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
 {
     Stream *s = lane->stream;
-    LithoRun run = {.cancel = s->cancel, .threads = s->options->threads,
-                    .device = litho_engine_device(lane->engine).index};
+    const LithoDevice device = litho_engine_device(lane->engine);
+    LithoRun run = {.cancel = s->cancel, .threads = s->options->threads, .device = device.index};
     if (s->run) {
         run.timings = s->run->timings;
         run.report = s->run->report;
@@ -184,15 +228,25 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
     g_autoptr(LithoCube) in = s->survey ? read_slab(s, region, &run, error) : NULL;
     if (s->survey && !in)
         return NULL;
-    g_mutex_lock(lane->busy);
-    if (s->plan.n_slabs == 1 && s->run) { // the operator's own progress says more than "0 of 1"
-        run.on_progress = s->run->on_progress;
-        run.progress_data = s->run->progress_data;
-    }
-    LithoCube *out = litho_engine_run(lane->engine, s->flow, in, &region, &run, error);
+    double start = litho_now_ms();
+    // A slab alone is uploaded by the pass, which begins before the last sample is there. Without
+    // the memory for it now the pass asks again.
+    const gboolean ahead = in && device.backend->alloc && s->plan.n_slabs > 1;
+    if (ahead && litho_device_upload(device, in, NULL))
+        litho_run_time(&run, "upload", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                       4.0 * litho_cube_held_samples(in), 0);
+    LithoCube *out = compute_slab(lane, in, &region, &run, error);
+    if (in)
+        litho_cube_leave_device(in);
+    start = litho_now_ms();
+    const gboolean away = out && !out->samples;
     if (out && !litho_cube_host(out, error))
         g_clear_pointer(&out, litho_cube_unref);
-    g_mutex_unlock(lane->busy);
+    if (out && away)
+        litho_run_time(&run, "download", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                       4.0 * litho_cube_held_samples(out), 0);
+    if (out)
+        litho_cube_leave_device(out);
     return out;
 }
 
@@ -354,7 +408,7 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
 
 static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
 {
-    guint n = device_count(s->options), lanes = n * THREADS_PER_DEVICE;
+    guint n = device_count(s->options), lanes = n * lanes_per_device(s->options);
     g_autofree LithoEngine **engines = g_new0(LithoEngine *, n);
     g_autofree GMutex *busy = g_new0(GMutex, n);
     g_autofree Lane *lane = g_new0(Lane, lanes);

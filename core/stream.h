@@ -25,6 +25,8 @@ typedef struct LithoStreamOptions {
     int threads;                // CPU threads in all; 0 = all
     guint64 memory;             // host bytes to stay under; 0 = half of what is available. Peers
                                 // must all give the same, so that all plan the same slabs
+    guint64 device_memory;      // bytes of each device to stay under; 0 = what is free on the one
+                                // that has least. Peers: the same
     LithoSaveOptions save;
     const LithoPeers *peers;    // NULL = alone
 } LithoStreamOptions;
@@ -38,6 +40,8 @@ typedef struct LithoStreamPlan {
     guint64 device_bytes; // needed on each device, 0 = not known
 } LithoStreamPlan;
 
+// Bytes free on the device of `options` that has least; G_MAXUINT64 on the CPU and when none tells.
+guint64 litho_stream_device_memory(const LithoStreamOptions *options);
 // What a run would do. `survey` may be NULL for a flow that begins with a source.
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoStreamPlan *plan,

@@ -188,6 +188,40 @@ static void test_example(void)
     litho_timings_unref(timings);
 }
 
+// Property: a cube that lies on one GPU gives another the same bits without passing the host. A copy
+// that took the other device's address for its own fails, or reads something else.
+static void test_two_devices(void)
+{
+    const LithoBackend *cuda = gpu_or_skip();
+    if (!cuda)
+        return;
+    if (cuda->n_devices < 2) {
+        g_test_skip("there is one GPU only");
+        return;
+    }
+    g_autoptr(LithoCube) in = random_cube(64, 128, 256);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    g_autoptr(LithoCube) cpu = run_on("cpu", flow, in, NULL, NULL);
+    const LithoDevice last = {.backend = cuda, .index = cuda->n_devices - 1};
+    g_assert_true(litho_device_upload(last, in, NULL));
+    float *host = in->samples;
+    in->samples = NULL; // the only samples are those on the last device
+    LithoTimings *timings = litho_timings_new();
+    LithoRun run = {.timings = timings};
+    g_autoptr(LithoCube) gpu = run_on("cuda:0", flow, in, NULL, &run);
+    g_assert_null(in->samples);
+    in->samples = host;
+    litho_timings_end_pass(timings);
+    g_assert_nonnull(litho_cube_host(gpu, NULL));
+    const gint64 n = litho_box_count(cpu->held) * sizeof(float);
+    g_assert_cmpmem(gpu->samples, n, cpu->samples, n);
+    g_autofree char *text = litho_timings_to_text(timings);
+    g_assert_nonnull(strstr(text, "from another GPU"));
+    g_test_message("%s", text);
+    litho_timings_unref(timings);
+}
+
 // Property: a cancelled run gives G_IO_ERROR_CANCELLED and nothing else.
 static void test_cancel(void)
 {
@@ -235,6 +269,7 @@ int main(int argc, char **argv)
     g_test_add_func("/cuda/memory", test_memory);
     g_test_add_func("/cuda/cap", test_cap);
     g_test_add_func("/cuda/example", test_example);
+    g_test_add_func("/cuda/two-devices", test_two_devices);
     g_test_add_func("/cuda/cancel", test_cancel);
     g_test_add_func("/cuda/roof", test_roof);
     return g_test_run();

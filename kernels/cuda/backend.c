@@ -45,8 +45,11 @@ gboolean litho_cuda_check_library(int status, const char *library, const char *c
     if (status == 0)
         return TRUE;
     g_autofree char *place = g_path_get_basename(file);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "%s refused %s (%s:%d) with status %d",
-                library, call, place, line, status);
+    // ALLOC_FAILED: 2 in cuFFT and cuSOLVER, 3 in cuBLAS.
+    const gboolean full = status == (strcmp(library, "cuBLAS") == 0 ? 3 : 2);
+    g_set_error(error, LITHO_ERROR, full ? LITHO_ERROR_MEMORY : LITHO_ERROR_DEVICE,
+                "%s refused %s (%s:%d) with status %d%s", library, call, place, line, status,
+                full ? ": there is too little memory on the GPU" : "");
     return FALSE;
 }
 
@@ -100,6 +103,11 @@ static void find_devices(LithoBackend *backend)
     }
     if (backend->n_devices == 0)
         say_why_not(backend, status, count);
+}
+
+int litho_cuda_ordinal(int device)
+{
+    return ordinals[device];
 }
 
 gboolean litho_cuda_use(int device, GError **error)

@@ -148,6 +148,24 @@ void litho_cuda_free(int device, void *data)
         cudaFreeAsync(data, heap->stream);
 }
 
+void litho_cuda_link(int reader, int owner)
+{
+    static guint8 asked[MAX_DEVICES][MAX_DEVICES];
+    if (__atomic_exchange_n(&asked[reader][owner], 1, __ATOMIC_RELAXED))
+        return;
+    Heap *heap = heap_of(owner, NULL);
+    int linked = 0;
+    if (!heap || cudaDeviceCanAccessPeer(&linked, litho_cuda_ordinal(reader),
+                                         litho_cuda_ordinal(owner)) != cudaSuccess)
+        linked = 0;
+    const struct cudaMemAccessDesc access = {
+        .location = {.type = cudaMemLocationTypeDevice, .id = litho_cuda_ordinal(reader)},
+        .flags = cudaMemAccessFlagsProtReadWrite};
+    if (linked)
+        cudaMemPoolSetAccess(heap->pool, &access, 1);
+    cudaGetLastError();
+}
+
 LithoBuffer *litho_cuda_buffer_alloc(int device, gint64 count, GError **error)
 {
     void *data = NULL;

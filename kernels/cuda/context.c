@@ -142,7 +142,19 @@ static gboolean upload_cube(LithoCudaContext *c, LithoCube *cube, LithoCudaArriv
     return TRUE;
 }
 
-// A cube on another device: copied over (peer to peer where the machine can).
+gboolean litho_cuda_is_here(LithoCudaContext *c, const LithoCube *cube)
+{
+    GMutex *lock = (GMutex *)&cube->device_lock;
+    g_mutex_lock(lock);
+    const LithoBuffer *buffer = cube->device;
+    const gboolean here =
+        buffer && ((buffer->backend == litho_cuda_backend() && buffer->device == c->device) ||
+                   (c->foreign.data && c->foreign_serial == cube->serial));
+    g_mutex_unlock(lock);
+    return here;
+}
+
+// A cube on another device: copied over, past the host.
 static const float *from_elsewhere(LithoCudaContext *c, const LithoCube *cube, LithoRun *run,
                                    GError **error)
 {
@@ -150,13 +162,20 @@ static const float *from_elsewhere(LithoCudaContext *c, const LithoCube *cube, L
     if (c->foreign_serial == cube->serial && c->foreign.data)
         return c->foreign.data;
     c->foreign_serial = 0;
-    const float *host = litho_cube_host(cube, error);
-    if (!host || !litho_cuda_reserve(c, &c->foreign, count * sizeof(float), error))
+    if (!litho_cuda_reserve(c, &c->foreign, count * sizeof(float), error))
         return NULL;
     const double start = litho_now_ms();
-    if (!litho_cuda_upload(c->device, c->foreign.data, host, count, error))
-        return NULL;
-    litho_run_time(run, "upload", LITHO_STAGE_TRANSFER, litho_now_ms() - start, 4.0 * count, 0);
+    if (cube->device->backend == litho_cuda_backend()) {
+        if (!litho_cuda_copy_between(c->device, c->foreign.data, cube->device->device,
+                                     cube->device->data, count, error))
+            return NULL;
+    } else {
+        const float *host = litho_cube_host(cube, error);
+        if (!host || !litho_cuda_upload(c->device, c->foreign.data, host, count, error))
+            return NULL;
+    }
+    litho_run_time(run, "from another GPU", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                   4.0 * count, 0);
     c->foreign_serial = cube->serial;
     return c->foreign.data;
 }

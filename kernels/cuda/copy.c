@@ -116,3 +116,21 @@ gboolean litho_cuda_download(int device, float *to, const float *from, gint64 co
     g_mutex_unlock(&ring->lock);
     return ok;
 }
+
+gboolean litho_cuda_copy_between(int to_device, float *to, int from_device, const float *from,
+                                 gint64 count, GError **error)
+{
+    litho_cuda_link(to_device, from_device);
+    if (!litho_cuda_use(to_device, error))
+        return FALSE;
+    Ring *ring = &rings[to_device][0];
+    g_mutex_lock(&ring->lock);
+    gboolean ok = ring_prepare(ring, error) &&
+                  LITHO_CUDA_SAYING(cudaMemcpyPeerAsync(to, litho_cuda_ordinal(to_device), from,
+                                                        litho_cuda_ordinal(from_device),
+                                                        count * sizeof(float), ring->stream),
+                                    error, "from GPU %d to %d", from_device, to_device) &&
+                  LITHO_CUDA(cudaStreamSynchronize(ring->stream), error);
+    g_mutex_unlock(&ring->lock);
+    return ok;
+}

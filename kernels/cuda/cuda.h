@@ -78,6 +78,8 @@ void litho_cuda_release(LithoCudaContext *context, LithoCudaArray *array);
 // context until the next such cube. Any number of threads may ask for the same cube.
 const float *litho_cuda_input(LithoCudaContext *context, const LithoCube *cube, LithoRun *run,
                               GError **error);
+// Whether litho_cuda_input() would find the cube on the context's device, without a copy.
+gboolean litho_cuda_is_here(LithoCudaContext *context, const LithoCube *cube);
 // Called while a cube is on its way: samples [0, ready) of cube->held are valid for whatever is
 // launched into the context's stream from now on. FALSE stops.
 typedef gboolean (*LithoCudaArrived)(const float *samples, gint64 ready, gpointer data,
@@ -113,6 +115,10 @@ gboolean litho_cuda_finish(LithoCudaContext *context, LithoRun *run, GError **er
 gboolean litho_cuda_upload(int device, float *to, const float *from, gint64 count, GError **error);
 gboolean litho_cuda_download(int device, float *to, const float *from, gint64 count,
                              GError **error);
+// From one device to another, over their link where they have one. Blocking; the source must be at
+// rest.
+gboolean litho_cuda_copy_between(int to_device, float *to, int from_device, const float *from,
+                                 gint64 count, GError **error);
 // upload() whose pieces other streams may build on: after each piece `sent(ready, event, data)` is
 // called with an event that stands for samples [0, ready). `sent` may be NULL.
 typedef gboolean (*LithoCudaSent)(gint64 ready, cudaEvent_t event, gpointer data, GError **error);
@@ -123,6 +129,11 @@ gboolean litho_cuda_upload_pieces(int device, float *to, const float *from, gint
 // finished with the memory.
 gboolean litho_cuda_alloc(int device, void **data, size_t bytes, GError **error);
 void litho_cuda_free(int device, void *data);
+// Lets device `reader` read what `owner`'s pool holds, where the two are linked. Without the link
+// copies between them go through the driver's own staging.
+void litho_cuda_link(int reader, int owner);
+// CUDA's number of our device.
+int litho_cuda_ordinal(int device);
 
 // The rest of the module's table.
 LithoBuffer *litho_cuda_buffer_alloc(int device, gint64 count, GError **error);

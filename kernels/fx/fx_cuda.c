@@ -4,9 +4,54 @@
 // input stay on the device while there is room, so that moving a slider of the filter costs no FFT.
 #include <math.h>
 
+#include "core/error.h"
 #include "kernels/fx/fx_cuda.h"
 
 enum { WEIGH_BLOCKS = 1024 };
+
+// --- memory ---------------------------------------------------------------------------------------
+
+// Arrays whose size depends on how many time windows are kept and how many bins are worked on at
+// once. The k-th of them, NULL behind the last.
+static LithoCudaArray *elastic(FxPlan *p, gsize k)
+{
+    LithoCudaArray *const arrays[] = {
+        &p->live,   &p->starts, &p->absent, &p->present,  &p->spectra,  &p->blended,   &p->spots,
+        &p->matrix, &p->taps,   &p->good,   &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1],
+        &p->filtered};
+    return k < G_N_ELEMENTS(arrays) ? arrays[k] : NULL;
+}
+
+guint64 fx_elastic_bytes(FxPlan *p)
+{
+    guint64 bytes = 0;
+    for (gsize k = 0; elastic(p, k); k++)
+        bytes += elastic(p, k)->bytes;
+    return bytes;
+}
+
+static void give_back(FxPlan *p)
+{
+    p->serial = 0;
+    for (gsize k = 0; elastic(p, k); k++)
+        litho_cuda_release(p->context, elastic(p, k));
+}
+
+// What is free, what a smaller plan would free, less the input when it is still to come.
+static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
+{
+    FxPlan *p = job->p;
+    guint64 unused = 0, total = 0;
+    if (!litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error))
+        return FALSE;
+    const guint64 all = unused + fx_elastic_bytes(p);
+    const guint64 coming = litho_cuda_is_here(p->context, job->pass->in)
+                               ? 0
+                               : sizeof(float) * litho_box_count(job->pass->in->held);
+    // A sixteenth is lost where the pool rounds and pieces do not fit.
+    *room = all > coming ? (all - coming) / 16 * 15 : 0;
+    return TRUE;
+}
 
 // --- plan
 // -----------------------------------------------------------------------------------------
@@ -14,12 +59,10 @@ enum { WEIGH_BLOCKS = 1024 };
 static void destroy(gpointer data)
 {
     FxPlan *p = data;
-    LithoCudaArray *const arrays[] = {
-        &p->live,     &p->starts,   &p->absent,   &p->weights,   &p->padded,    &p->transformed,
-        &p->present,  &p->spectra,  &p->blended,  &p->spots,     &p->matrix,    &p->taps,
-        &p->good,     &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1], &p->filtered,
-        &p->counters, &p->sums,     &p->filled};
+    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded, &p->transformed,
+                                      &p->counters, &p->sums,   &p->filled};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
+        give_back(p);
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
         if (p->have_forward)
@@ -86,6 +129,9 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
         LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                           ordinal),
                    error) &&
+        LITHO_CUDA(
+            cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
+            error) &&
         make_transforms(p, error) &&
         upload_weights(p, litho_fx_grid_geometry(in, params).axis[2], error))
         return p;
@@ -110,9 +156,7 @@ static gboolean weigh(FxJob *job, Totals *totals, GError **error)
     const LithoFxBack back = fx_back(job, 0, 0, 0);
     g_autofree double *sums = g_new(double, 3 * WEIGH_BLOCKS);
     g_autofree guint8 *filled = g_malloc(traces);
-    if (!litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
-        !litho_cuda_reserve(p->context, &p->filled, traces, error) ||
-        !LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
+    if (!LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
                                    p->filled.data, stream),
                     error) ||
         !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, 3 * WEIGH_BLOCKS * sizeof(double),
@@ -199,20 +243,55 @@ static gboolean run_parts(FxJob *job, GError **error)
     return TRUE;
 }
 
+// One try with job->room bytes.
+static gboolean run_within(FxJob *job, Totals *totals, GError **error)
+{
+    FxPlan *p = job->p;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    return LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, sizeof totals->counters, stream),
+                      error) &&
+           run_parts(job, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(totals->counters, p->counters.data, sizeof totals->counters,
+                                      cudaMemcpyDeviceToHost, stream),
+                      error) &&
+           litho_cuda_finish(p->context, job->run, error);
+}
+
+// The sums are planned to fit; where the card says no all the same (pieces, other programs), the
+// pass begins again with half, down to one time window and one bin.
+static gboolean run_smaller_and_smaller(FxJob *job, Totals *totals, GError **error)
+{
+    const FxJob fresh = *job;
+    guint64 room = 0, most = G_MAXUINT64;
+    for (;;) {
+        g_autoptr(GError) why = NULL;
+        *job = fresh;
+        if (!measure_room(job, &room, error))
+            return FALSE;
+        job->room = MIN(room, most);
+        if (run_within(job, totals, &why))
+            return TRUE;
+        const gboolean smallest = fx_windows_at_once(job) == 1 && job->chunk_bins <= 1;
+        if (smallest || !g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) ||
+            !litho_cuda_enter(job->p->context, NULL)) {
+            g_propagate_error(error, g_steal_pointer(&why));
+            return FALSE;
+        }
+        most = job->room / 2;
+        give_back(job->p);
+    }
+}
+
 static gboolean run_job(FxJob *job, GError **error)
 {
     FxPlan *p = job->p;
     Totals totals = {0};
-    cudaStream_t stream = litho_cuda_stream(p->context);
-    if (!litho_cuda_reserve(p->context, &p->counters, sizeof totals.counters, error) ||
-        !LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, sizeof totals.counters, stream), error) ||
-        !run_parts(job, error) ||
-        !LITHO_CUDA(cudaMemcpyAsync(totals.counters, p->counters.data, sizeof totals.counters,
-                                    cudaMemcpyDeviceToHost, stream),
-                    error) ||
-        !litho_cuda_finish(p->context, job->run, error))
-        return FALSE;
     const gboolean asked = job->run && job->run->report;
+    if (!litho_cuda_reserve(p->context, &p->counters, sizeof totals.counters, error) ||
+        !litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
+        !litho_cuda_reserve(p->context, &p->filled, fx_region_traces(job), error) ||
+        !run_smaller_and_smaller(job, &totals, error))
+        return FALSE;
     if ((asked || (job->params->fill_dead && p->host_present)) && !weigh(job, &totals, error))
         return FALSE;
     if (asked)
@@ -235,15 +314,24 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return ok;
 }
 
-// What run_parts() cannot do without: cubes, one time window, a chunk of the filter.
+// Cubes, one time window, and bins in chunks: below this a pass still runs, with fewer bins at a
+// time, down to about an eighth of the filter's share.
 static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
 {
     const LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     const LithoBox need = litho_fx_input_box(in, params, region);
     const guint64 traces = litho_box_size(need, 0) * litho_box_size(need, 1);
     const guint64 out = litho_box_size(region, 0) * litho_box_size(region, 1);
-    return 4 * litho_box_count(need) + 4 * litho_box_count(region) + 2 * traces * (8 * g.bins + 1) +
-           8 * out * (g.nfft / 2 + 1) + FX_CHUNK_BYTES;
+    const guint64 taps = litho_fx_taps(g.half[0], g.half[1]) + 1;
+    const guint64 windows = (guint64)(litho_fx_last(g.axis[0], (int)region.hi[0] - 1) -
+                                      litho_fx_first(g.axis[0], (int)region.lo[0]) + 1) *
+                            (litho_fx_last(g.axis[1], (int)region.hi[1] - 1) -
+                             litho_fx_first(g.axis[1], (int)region.lo[1]) + 1);
+    const guint64 bin = windows * (8 * (guint64)g.axis[0].length * g.axis[1].length +
+                                   4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
+    return 4 * litho_box_count(need) + 4 * litho_box_count(region) + traces * (8 * g.bins + 1) +
+           8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 8), bin) +
+           (litho_fx_own_length(g.nfft) ? 0 : 8 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }
 
 const LithoImpl litho_cuda_fx = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

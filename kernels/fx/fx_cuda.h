@@ -7,12 +7,10 @@
 
 // The plan and one call of the F-X filter on CUDA, shared by its host files.
 
-enum {
-    FX_BATCH_SAMPLES = 1 << 22,    // of one batch of transforms: 16 MiB, well inside an L2 cache
-    FX_CHUNK_SYSTEMS = 400 * 1000, // about 10 ms
-};
+enum { FX_BATCH_SAMPLES = 1 << 22 }; // of one batch of transforms: 16 MiB, well inside an L2 cache
 
 #define FX_CHUNK_BYTES ((guint64)3 << 29) // of the filter stage's arrays
+#define FX_CHUNK_FLOPS 1.6e9 // per multiprocessor: about 10 ms between two looks at the cancel flag
 
 typedef struct FxPlan {
     LithoGrid grid;
@@ -22,6 +20,7 @@ typedef struct FxPlan {
     cufftHandle forward, inverse;
     gboolean have_forward, have_inverse;
     int shared_limit; // bytes of shared memory a block may take
+    int processors;
     LithoCudaArray live, starts, absent, weights, padded, transformed;
     LithoCudaArray present; // [time window][trace of the input]
     LithoCudaArray spectra; // [time window][bin][trace of the input]
@@ -51,8 +50,11 @@ typedef struct FxJob {
     FxLayout *clean;    // of the time windows without absent traces; NULL when not needed
     FxLayout **layouts; // per time window of the part
     int *spots_at;      // where its spots begin on the device
-    int chunk_bins;
-    gint64 empty; // windows passed unchanged so far
+    // Memory: what the plan's elastic arrays may take in all, and what was made of it.
+    guint64 room;
+    int chunk_bins; // 0 until chosen
+    gint64 empty;       // windows passed unchanged so far
+    gint64 done, total; // bins of the time windows of this part
     LithoRun *run;
 } FxJob;
 
@@ -76,6 +78,9 @@ static inline int fx_out_pitch(const FxJob *job)
     return job->g.axis[0].length * job->g.axis[1].length;
 }
 
+// Bytes of the arrays that a smaller plan would make smaller.
+guint64 fx_elastic_bytes(FxPlan *p);
+
 // fx_cuda_spectra.c. Spectra and presence of the part's time windows, from the plan when they are
 // there already.
 gboolean fx_forward(FxJob *job, GError **error);
@@ -84,6 +89,8 @@ int fx_windows_at_once(const FxJob *job);
 LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins);
 // Filtered bins [bin, bin + bins) of time window first + k; after the last bin back to time.
 gboolean fx_inverse(FxJob *job, int k, int bin, int bins, GError **error);
+// Bytes of `blended` when the bins come in chunks.
+gsize fx_blended_bytes(const FxPlan *p, gint64 traces);
 // Whether the inverse can read the filtered windows itself, without `blended`.
 gboolean fx_blends_itself(const FxJob *job, int bins);
 

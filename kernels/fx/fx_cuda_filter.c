@@ -10,11 +10,6 @@
 // --- layouts
 // ----------------------------------------------------------------------------------------
 
-static gint64 systems_per_bin(const FxJob *job)
-{
-    return (gint64)(job->windows.il1 - job->windows.il0) * (job->windows.xl1 - job->windows.xl0);
-}
-
 static gint64 size_of(const FxGroup *group)
 {
     return litho_fx_taps(group->half_il, group->half_xl) + 1;
@@ -31,19 +26,31 @@ static gint64 tile_area(const FxJob *job, const FxGroup *group)
            (gint64)(job->g.axis[1].length + 4 * group->half_xl);
 }
 
-// Bytes that one bin of the filter stage takes.
-static gint64 bytes_per_bin(const FxJob *job)
+// The largest group in each array, bytes a bin.
+typedef struct BinNeed {
+    gsize matrix, taps, good, tiles, states; // `states` do not depend on the bins
+} BinNeed;
+
+static BinNeed bin_need(const FxJob *job)
 {
-    gint64 most = 0;
+    BinNeed most = {0};
     for (int k = 0; k <= job->last - job->first; k++)
         for (guint n = 0; n < job->layouts[k]->groups->len; n++) {
             const FxGroup *g = &g_array_index(job->layouts[k]->groups, FxGroup, n);
-            gint64 bytes = 4 * g->count * matrix_pitch(g) + 8 * g->n_slots * size_of(g) + g->count;
-            if (g->holed)
-                bytes += 2 * 8 * g->count * tile_area(job, g);
-            most = MAX(most, bytes);
+            most.matrix = MAX(most.matrix, 4 * (gsize)(g->count * matrix_pitch(g)));
+            most.taps = MAX(most.taps, 8 * (gsize)(g->n_slots * size_of(g)));
+            most.good = MAX(most.good, (gsize)g->count);
+            if (!g->holed)
+                continue;
+            most.tiles = MAX(most.tiles, 8 * (gsize)(g->count * tile_area(job, g)));
+            most.states = MAX(most.states, (gsize)(g->count * tile_area(job, g)));
         }
-    return most + 8 * fx_windows(job) * fx_out_pitch(job);
+    return most;
+}
+
+static gsize filtered_bytes(const FxJob *job)
+{
+    return (gsize)fx_windows(job) * fx_out_pitch(job) * sizeof(LithoFxComplex);
 }
 
 // Spots of all layouts in one array; those of the clean one come first.
@@ -98,38 +105,8 @@ static void free_layouts(FxJob *job)
     g_clear_pointer(&job->spots_at, g_free);
 }
 
-// As many bins at a time as memory and 15 ms allow.
-static gboolean choose_chunk(FxJob *job, GError **error)
-{
-    FxPlan *p = job->p;
-    guint64 unused = 0, total = 0;
-    if (!litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error))
-        return FALSE;
-    const gint64 passes = p->host_present ? 1 + job->params->fill_passes : 1;
-    const gint64 room = MIN(FX_CHUNK_BYTES, unused / 2);
-    const gint64 bins =
-        MIN(room / bytes_per_bin(job), FX_CHUNK_SYSTEMS / (passes * fx_windows(job)));
-    job->chunk_bins = (int)CLAMP(bins, 1, 65535);
-    return TRUE;
-}
-
 // --- filter
 // -----------------------------------------------------------------------------------------
-
-static gboolean group_memory(FxJob *job, const FxGroup *g, int bins, GError **error)
-{
-    FxPlan *p = job->p;
-    const gsize systems = (gsize)g->count * bins;
-    gboolean ok =
-        litho_cuda_reserve(p->context, &p->matrix, 4 * systems * matrix_pitch(g), error) &&
-        litho_cuda_reserve(p->context, &p->taps, 8 * (gsize)g->n_slots * bins * size_of(g),
-                           error) &&
-        litho_cuda_reserve(p->context, &p->good, systems, error);
-    for (int k = 0; k < 2 && ok && g->holed; k++)
-        ok = litho_cuda_reserve(p->context, &p->tiles[k], 8 * systems * tile_area(job, g), error) &&
-             litho_cuda_reserve(p->context, &p->states[k], g->count * tile_area(job, g), error);
-    return ok;
-}
 
 static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int bin, int bins)
 {
@@ -175,6 +152,7 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
 // What the stages of one group must move and compute for `bins` bins.
 typedef struct Work {
     double matrix_bytes, matrix_flops, solve_bytes, solve_flops, apply_bytes, apply_flops;
+    double singles; // multiply-adds a bin of equations that box sums cannot give
 } Work;
 
 static Work work_of(const FxJob *job, const FxGroup *g, int bins)
@@ -198,14 +176,114 @@ static Work work_of(const FxJob *job, const FxGroup *g, int bins)
     };
 }
 
+// --- memory and time of a chunk -------------------------------------------------------------------
+
+// Multiply-adds of the equations one by one: of the traces that are there where most are absent, of
+// the absent ones elsewhere, of all of them where the box sums do not serve.
+static double single_equations(const FxJob *job, const FxGroup *g, const FxLayout *layout)
+{
+    double points = 0;
+    const gboolean all = !litho_fx_box_serves(g->half_il, g->half_xl, job->params->form, g->max_il,
+                                              g->max_xl, job->p->shared_limit);
+    for (int k = 0; k < g->count; k++) {
+        const LithoFxSpot *s = &g_array_index(layout->spots, LithoFxSpot, g->first + k);
+        const double n = (double)(s->c_il1 - s->c_il0) * (s->c_xl1 - s->c_xl0);
+        points += all ? n : fmin(s->missing, n - s->missing);
+    }
+    return points * size_of(g) * size_of(g);
+}
+
+// Flops of all passes over all groups of time window k for one bin, roughly: what decides how long
+// the chunk takes.
+static double flops_per_bin(const FxJob *job, int k)
+{
+    static const double steps[] = {0, 20, 100}; // Cholesky, conjugate gradients, Jacobi
+    double sum = 0;
+    for (guint n = 0; n < job->layouts[k]->groups->len; n++) {
+        const FxGroup *g = &g_array_index(job->layouts[k]->groups, FxGroup, n);
+        const Work w = work_of(job, g, 1);
+        const double iterations = steps[job->params->solver] * 2 * size_of(g) * size_of(g);
+        sum += (g->holed ? 1 + job->params->fill_passes : 1) *
+               (w.matrix_flops + w.solve_flops + w.apply_flops + g->count * iterations +
+                2 * single_equations(job, g, job->layouts[k]));
+    }
+    return sum;
+}
+
+// As many bins at a time as memory and 15 ms allow.
+static void choose_chunk(FxJob *job, const BinNeed *need)
+{
+    FxPlan *p = job->p;
+    double most = 1;
+    for (int k = 0; k <= job->last - job->first; k++)
+        if (k == 0 || job->layouts[k] != job->layouts[k - 1])
+            most = fmax(most, flops_per_bin(job, k));
+    const double in_time = FX_CHUNK_FLOPS * p->processors / most;
+    const guint64 kept = p->spectra.bytes + p->present.bytes + p->spots.bytes + 2 * need->states;
+    const guint64 a_bin =
+        need->matrix + need->taps + need->good + 2 * need->tiles + filtered_bytes(job);
+    guint64 room = job->room > kept ? job->room - kept : 0;
+    guint64 bins = MIN(room, FX_CHUNK_BYTES) / a_bin;
+    if (bins < (guint64)p->bins || !fx_blends_itself(job, p->bins)) { // then they meet in `blended`
+        const gsize blended = fx_blended_bytes(p, fx_region_traces(job));
+        room = room > blended ? room - blended : 0;
+        bins = MIN(room, FX_CHUNK_BYTES) / a_bin;
+    }
+    job->chunk_bins = (int)CLAMP(fmin((double)bins, in_time), 1, 65535);
+}
+
+static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
+{
+    FxPlan *p = job->p;
+    LithoCudaContext *c = p->context;
+    const gsize bins = MIN(job->chunk_bins, MAX(p->bins, 1));
+    const gsize blended =
+        fx_blends_itself(job, (int)bins) ? 1 : fx_blended_bytes(p, fx_region_traces(job));
+    const gboolean fresh = p->blended.bytes < blended;
+    gboolean ok = litho_cuda_reserve(c, &p->blended, blended, error) &&
+                  (!fresh || LITHO_CUDA(cudaMemsetAsync(p->blended.data, 0, blended,
+                                                        litho_cuda_stream(c)),
+                                        error)) &&
+                  litho_cuda_reserve(c, &p->filtered, bins * filtered_bytes(job), error) &&
+                  litho_cuda_reserve(c, &p->matrix, bins * need->matrix, error) &&
+                  litho_cuda_reserve(c, &p->taps, bins * need->taps, error) &&
+                  litho_cuda_reserve(c, &p->good, bins * need->good, error);
+    for (int k = 0; k < 2 && ok && need->tiles > 0; k++)
+        ok = litho_cuda_reserve(c, &p->tiles[k], bins * need->tiles, error) &&
+             litho_cuda_reserve(c, &p->states[k], need->states, error);
+    return ok;
+}
+
+// --- launches -------------------------------------------------------------------------------------
+
+// The equations of all windows, in launches of at most 15 ms.
+static gboolean equations(FxJob *job, const FxGroup *g, LithoFxGroup d, double flops, int pass,
+                          GError **error)
+{
+    FxPlan *p = job->p;
+    const double launches = ceil(flops / (FX_CHUNK_FLOPS * p->processors));
+    const int step = (int)CLAMP(ceil(g->count / fmax(launches, 1)), 1, g->count);
+    for (int first = 0; first < g->count; first += step) {
+        if (first > 0 && !litho_cuda_step(p->context, job->run, job->done, job->total, error))
+            return FALSE;
+        d.n_spots = MIN(step, g->count - first);
+        if (!LITHO_CUDA(litho_fx_matrix(&d, g->max_il, g->max_xl, pass, p->shared_limit,
+                                        litho_cuda_stream(p->context)),
+                        error))
+            return FALSE;
+        d.spots += step;
+        d.matrix += (gsize)step * d.bins * d.matrix_pitch;
+    }
+    return TRUE;
+}
+
 static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, const Work *work,
                        int pass, gboolean last, GError **error)
 {
     LithoCudaContext *c = job->p->context;
     cudaStream_t stream = litho_cuda_stream(c);
     litho_cuda_mark(c, "matrix", LITHO_STAGE_COMPUTE, work->matrix_bytes, work->matrix_flops);
-    if (!LITHO_CUDA(litho_fx_matrix(d, g->max_il, g->max_xl, pass, job->p->shared_limit, stream),
-                    error))
+    if (!equations(job, g, *d, work->matrix_flops + 2 * d->bins * work->singles, pass, error))
         return FALSE;
     const int single = g->count - g->edged;
     litho_cuda_mark(c, "solve", LITHO_STAGE_COMPUTE, work->solve_bytes, work->solve_flops);
@@ -218,16 +296,15 @@ static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int b
     FxPlan *p = job->p;
     LithoCudaContext *c = p->context;
     cudaStream_t stream = litho_cuda_stream(c);
-    const Work work = work_of(job, g, bins);
+    Work work = work_of(job, g, bins);
     const int fills = g->holed ? job->params->fill_passes : 0;
-    if (!group_memory(job, g, bins, error))
-        return FALSE;
     const LithoFxGroup d = device_group(job, k, g, bin, bins);
     if (g->half_il == 0 && g->half_xl == 0) { // no filter: "bad" systems pass unchanged
         if (!LITHO_CUDA(cudaMemsetAsync(p->good.data, 0, (gsize)g->count * bins, stream), error))
             return FALSE;
         return LITHO_CUDA(litho_fx_apply(&d, 0, stream), error);
     }
+    work.singles = single_equations(job, g, job->layouts[k]);
     if (g->holed) {
         litho_cuda_mark(c, "fill", LITHO_STAGE_COMPUTE, 0, 0);
         if (!LITHO_CUDA(litho_fx_open(&d, stream), error))
@@ -246,35 +323,19 @@ static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int b
     return LITHO_CUDA(litho_fx_apply(&d, fills, stream), error);
 }
 
-static gboolean filter_memory(FxJob *job, GError **error)
-{
-    FxPlan *p = job->p;
-    const gint64 traces = fx_region_traces(job);
-    const gint64 rounded = (traces + p->batch - 1) / p->batch * p->batch;
-    const gsize blended = fx_blends_itself(job, MIN(job->chunk_bins, p->bins))
-                              ? 1
-                              : (gsize)rounded * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
-    const gsize filtered = (gsize)fx_windows(job) * MIN(job->chunk_bins, MAX(p->bins, 1)) *
-                           fx_out_pitch(job) * sizeof(LithoFxComplex);
-    const gboolean fresh = p->blended.bytes < blended;
-    cudaStream_t stream = litho_cuda_stream(p->context);
-    return litho_cuda_reserve(p->context, &p->blended, blended, error) &&
-           (!fresh || LITHO_CUDA(cudaMemsetAsync(p->blended.data, 0, blended, stream), error)) &&
-           litho_cuda_reserve(p->context, &p->filtered, filtered, error);
-}
-
 static gboolean filter_window(FxJob *job, int k, GError **error)
 {
     FxPlan *p = job->p;
     const GArray *groups = job->layouts[k]->groups;
-    const gint64 total = (gint64)(job->last - job->first + 1) * MAX(p->bins, 1);
+    job->total = (gint64)(job->last - job->first + 1) * MAX(p->bins, 1);
     for (int bin = 0; bin < MAX(p->bins, 1); bin += job->chunk_bins) {
         const int bins = MIN(job->chunk_bins, p->bins - bin);
         for (guint m = 0; m < groups->len && bins > 0; m++)
             if (!filter_group(job, k, &g_array_index(groups, FxGroup, m), bin, bins, error))
                 return FALSE;
+        job->done = (gint64)k * p->bins + bin + bins;
         if (!fx_inverse(job, k, bin, bins, error) ||
-            !litho_cuda_step(p->context, job->run, (gint64)k * p->bins + bin + bins, total, error))
+            !litho_cuda_step(p->context, job->run, job->done, job->total, error))
             return FALSE;
     }
     return TRUE;
@@ -284,7 +345,11 @@ gboolean fx_filter(FxJob *job, GError **error)
 {
     litho_run_begin(job->run, "design + filter", "bins");
     make_layouts(job);
-    gboolean ok = choose_chunk(job, error) && upload_spots(job, error) && filter_memory(job, error);
+    gboolean ok = upload_spots(job, error);
+    const BinNeed need = bin_need(job);
+    if (ok)
+        choose_chunk(job, &need);
+    ok = ok && filter_memory(job, &need, error);
     for (int k = 0; ok && k <= job->last - job->first; k++)
         ok = filter_window(job, k, error);
     free_layouts(job);

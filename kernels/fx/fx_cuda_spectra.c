@@ -80,14 +80,10 @@ static guint64 window_bytes(const FxJob *job)
     return (guint64)fx_held_traces(job) * (8 * job->g.bins + 1);
 }
 
+// Half of the room: the rest is for the filter.
 int fx_windows_at_once(const FxJob *job)
 {
-    guint64 unused = 0, total = 0;
-    if (!litho_cuda_memory(litho_cuda_device(job->p->context), &unused, &total, NULL))
-        return 1;
-    // Half of what is free: the rest is for the input (when it is not there yet) and the filter.
-    guint64 room = (unused + job->p->spectra.bytes) / 2;
-    return (int)CLAMP(room / MAX(window_bytes(job), 1), 1, G_MAXINT / 2);
+    return (int)CLAMP(job->room / 2 / MAX(window_bytes(job), 1), 1, G_MAXINT / 2);
 }
 
 // Which time windows are kept: all that the input holds when there is room, else the part's.
@@ -244,6 +240,12 @@ static void mark_inverse(FxJob *job)
     litho_cuda_mark(p->context, "inverse", LITHO_STAGE_COMPUTE,
                     8.0 * overlap * p->bins + 8.0 * traces * job->g.axis[2].stride,
                     2.5 * traces * p->nfft * log2(MAX(p->nfft, 2)));
+}
+
+gsize fx_blended_bytes(const FxPlan *p, gint64 traces)
+{
+    return (gsize)((traces + p->batch - 1) / p->batch * p->batch) * (p->nfft / 2 + 1) *
+           sizeof(LithoFxComplex);
 }
 
 gboolean fx_blends_itself(const FxJob *job, int bins)

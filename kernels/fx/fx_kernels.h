@@ -147,6 +147,10 @@ int litho_fx_inverse(const LithoFxBack *back, const LithoFxComplex *blended, flo
 
 // --- fx_matrix.cu -------------------------------------------------------------------------------
 
+// 1 when litho_fx_matrix() can use box sums for windows of this shape (a fraction of the cost of one
+// equation after the other).
+int litho_fx_box_serves(int half_il, int half_xl, int form, int max_il, int max_xl,
+                        int shared_limit);
 int litho_fx_matrix(const LithoFxGroup *group, int max_il, int max_xl, int pass, int shared_limit,
                     cudaStream_t stream);
 

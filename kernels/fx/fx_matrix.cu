@@ -395,27 +395,40 @@ static int launch_any(const LithoFxGroup *g, int pass, cudaStream_t stream)
     return (int)cudaGetLastError();
 }
 
+static int layout_of(int h, int max_il, int max_xl, BoxLayout *layout)
+{
+    const int size = (2 * h + 1) * (2 * h + 1), packed = size * (size + 1) / 2;
+    const int combos = (2 * h + 1) * (2 * h + 2) / 2, width = max_xl + 2 * h;
+    layout->tile = round_up(8 * (max_il + 2 * h) * width, 16);
+    layout->cov = round_up(8 * packed, 16);
+    layout->pitch = width > THREADS ? width : THREADS;
+    layout->sums = round_up(8 * combos * (layout->pitch | 1), 16);
+    const int rounded = litho_fx_round4(size);
+    const int least = 4 * (litho_fx_packed_size(rounded) + equations_floats(rounded));
+    layout->sums = layout->sums > least ? layout->sums : round_up(least, 16);
+    layout->columns = round_up(2 * (4 * h + 1) * width, 16);
+    return 2 * layout->tile + layout->cov + layout->sums + layout->columns;
+}
+
+int litho_fx_box_serves(int half_il, int half_xl, int form, int max_il, int max_xl,
+                        int shared_limit)
+{
+    BoxLayout layout;
+    // 2 kB stay for what the kernel has beside this.
+    return half_il == half_xl && max_il >= 0 && max_xl >= 0 && form != LITHO_FX_ACF &&
+           layout_of(half_il, max_il, max_xl, &layout) + 2048 <= shared_limit;
+}
+
 // `max_il`, `max_xl`: largest numbers of design points along the axes in the group, negative when
 // some window has fewer than 2 half + 1 of them.
 int litho_fx_matrix(const LithoFxGroup *g, int max_il, int max_xl, int pass, int shared_limit,
                     cudaStream_t stream)
 {
-    const int h = g->half_il, packed = g->size * (g->size + 1) / 2;
-    if (h != g->half_xl || max_il < 0 || max_xl < 0 || g->form == LITHO_FX_ACF)
-        return launch_any(g, pass, stream);
-    const int combos = (2 * h + 1) * (2 * h + 2) / 2, width = max_xl + 2 * h;
+    const int h = g->half_il;
     BoxLayout layout;
-    layout.tile = round_up(8 * (max_il + 2 * h) * width, 16);
-    layout.cov = round_up(8 * packed, 16);
-    layout.pitch = width > THREADS ? width : THREADS;
-    layout.sums = round_up(8 * combos * (layout.pitch | 1), 16);
-    const int rounded = litho_fx_round4(g->size);
-    const int least = 4 * (litho_fx_packed_size(rounded) + equations_floats(rounded));
-    layout.sums = layout.sums > least ? layout.sums : round_up(least, 16);
-    layout.columns = round_up(2 * (4 * h + 1) * width, 16);
-    // 2 kB stay for what the kernel has beside this.
-    if (2 * layout.tile + layout.cov + layout.sums + layout.columns + 2048 > shared_limit)
+    if (!litho_fx_box_serves(h, g->half_xl, g->form, max_il, max_xl, shared_limit))
         return launch_any(g, pass, stream);
+    layout_of(h, max_il, max_xl, &layout);
     switch (h) {
     case 1:
         return launch_box<1>(g, layout, pass, stream);
