@@ -166,8 +166,31 @@ static GArray *list_tasks(FxPart *part, GError **error)
     return tasks;
 }
 
-static void run_task(const FxPart *part, const Task *task, void *scratch)
+// What the threads of the loop over tasks share.
+typedef struct Loop {
+    FxPart *part;
+    gint64 done, n; // atomic
+    gint stop;      // atomic
+    GError **error;
+} Loop;
+
+// Also within a task: a window of 100 x 100 traces with many absent ones takes a hundred times the
+// usual.
+static int go_on(void *data)
 {
+    Loop *loop = data;
+    if (g_atomic_int_get(&loop->stop))
+        return 0;
+    const gint64 done = __atomic_load_n(&loop->done, __ATOMIC_RELAXED);
+    if (omp_get_thread_num() == 0 ? !litho_run_step(loop->part->run, done, loop->n, loop->error)
+                                  : litho_run_cancelled(loop->part->run))
+        g_atomic_int_set(&loop->stop, 1);
+    return !g_atomic_int_get(&loop->stop);
+}
+
+static void run_task(Loop *loop, const Task *task, void *scratch)
+{
+    const FxPart *part = loop->part;
     FxWork *w = part->work;
     const gsize traces = fx_area(w->held), unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
     const gsize cell = unit * w->batches + task->batch;
@@ -181,9 +204,10 @@ static void run_task(const FxPart *part, const Task *task, void *scratch)
         .present = w->present + traces * task->k,
         .out = w->filtered[unit] +
                fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length * task->batch,
+        .go_on = go_on,
+        .go_on_data = loop,
     };
-    part->plan->isa->filter(&window, scratch, &w->counts[cell]);
-    w->ready[cell] = 1;
+    w->ready[cell] = part->plan->isa->filter(&window, scratch, &w->counts[cell]) != 0;
 }
 
 static void time_filter(FxPart *part, const GArray *tasks, double start_ms)
@@ -205,26 +229,20 @@ gboolean fx_stage_filter(FxPart *part, GError **error)
 {
     g_autoptr(GArray) tasks = list_tasks(part, error);
     double start = litho_now_ms();
-    gint64 finished = 0;
-    gint stop = 0;
     if (!tasks)
         return FALSE;
-    const gint64 n = tasks->len;
+    Loop loop = {.part = part, .n = tasks->len, .error = error};
     litho_run_begin(part->run, "design + filter", "windows");
 #pragma omp parallel for schedule(dynamic) num_threads(part->n_threads)
-    for (gint64 k = 0; k < n; k++) {
-        int thread = omp_get_thread_num();
-        if (g_atomic_int_get(&stop))
-            continue;
-        run_task(part, &g_array_index(tasks, Task, k), part->plan->threads[thread].scratch);
-        gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
-        if (thread == 0 ? !litho_run_step(part->run, done, n, error)
-                        : litho_run_cancelled(part->run))
-            g_atomic_int_set(&stop, 1);
-    }
-    if (stop)
+    for (gint64 k = 0; k < loop.n; k++)
+        if (go_on(&loop)) {
+            run_task(&loop, &g_array_index(tasks, Task, k),
+                     part->plan->threads[omp_get_thread_num()].scratch);
+            __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
+        }
+    if (!go_on(&loop))
         return fx_stopped(error);
-    if (n > 0)
+    if (loop.n > 0)
         time_filter(part, tasks, start);
     return TRUE;
 }

@@ -33,7 +33,15 @@ typedef struct Job {
     FxMask factored;    // lanes with a Cholesky factor
     int lanes;          // alive ones
     int weighed;        // `magnitude` belongs to `taps`
+    int stopped;        // go_on() said no: whatever is still to come may be left out
 } Job;
+
+static int stopped(Job *j)
+{
+    if (!j->stopped && !j->w->go_on(j->w->go_on_data))
+        j->stopped = 1;
+    return j->stopped;
+}
 
 static FxRect inside(FxRect r, int n_il, int n_xl, int half_il, int half_xl)
 {
@@ -160,7 +168,7 @@ static double covariance_flops(FxRect r, FxShape s)
 static void add_equations(Job *j, FxRect r, int live, float sign)
 {
     FxPatch patch = {j->s->tile, j->width};
-    for (int il = r.il0; il < r.il1; il++)
+    for (int il = r.il0; il < r.il1 && !stopped(j); il++)
         for (int xl = r.xl0; xl < r.xl1; xl++)
             if ((j->s->state[il * j->width + xl] == LIVE) == live) {
                 fx_matrix_add(patch, il, xl, j->shape, sign, j->s->matrix, j->s->more);
@@ -423,7 +431,7 @@ FX_INLINE int wanted(const Job *j, const Targets *t, int il, int xl)
 // Traces of rectangle `r`, whose blocks are centred `shift` away, with the present taps.
 static void predict_each(Job *j, const Targets *t, FxRect r, int number, int shift_il, int shift_xl)
 {
-    for (int il = r.il0; il < r.il1; il++)
+    for (int il = r.il0; il < r.il1 && !stopped(j); il++)
         for (int xl = r.xl0; xl < r.xl1; xl++)
             if (wanted(j, t, il, xl)) {
                 int at = target_index(t, il, xl);
@@ -594,7 +602,7 @@ static size_t scratch_bytes(int length_il, int length_xl, int half)
     return divide(&s, nowhere, length_il, length_xl, half);
 }
 
-static void filter(const FxWindow *w, void *scratch, FxCounts *counts)
+static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
 {
     Scratch s;
     Job j = {.w = w, .s = &s, .counts = counts};
@@ -604,7 +612,7 @@ static void filter(const FxWindow *w, void *scratch, FxCounts *counts)
     if (!choose_shape(w, &j.shape)) {
         pass_unchanged(w);
         counts->empty = 1;
-        return;
+        return 1;
     }
     FxRect wide = {w->window.il0 - j.shape.il, w->window.il1 + j.shape.il,
                    w->window.xl0 - j.shape.xl, w->window.xl1 + j.shape.xl};
@@ -614,16 +622,19 @@ static void filter(const FxWindow *w, void *scratch, FxCounts *counts)
     j.lanes = fx_count(j.alive);
     if (j.lanes == 0) {
         pass_unchanged(w);
-        return;
+        return 1;
     }
-    for (int k = 0; k < fills; k++)
+    for (int k = 0; k < fills && !stopped(&j); k++)
         fill(&j);
+    if (stopped(&j))
+        return 0;
     Targets t = {j.window, 0, (FxC *)w->out, s.done};
     memset(t.done, 0, area(j.window));
     design(&j);
     solve(&j, 1);
     predict_all(&j, &t, has_holes(&j));
     finish(&j, &t);
+    return !j.stopped;
 }
 
 #ifdef FX_ISA
