@@ -53,6 +53,11 @@ static void add_param(JsonBuilder *b, const LithoParam *row, const void *default
         json_builder_set_member_name(b, "max");
         json_builder_add_double_value(b, row->max);
     }
+    if (row->special_text) {
+        json_builder_set_member_name(b, "special");
+        json_builder_add_double_value(b, row->special);
+        add_string(b, "special_text", row->special_text);
+    }
     if (row->type == LITHO_PARAM_CHOICE) {
         json_builder_set_member_name(b, "choices");
         json_builder_begin_array(b);
@@ -113,7 +118,10 @@ static void print_json(const char *only)
 static void print_param(const LithoParam *row, const void *defaults)
 {
     g_autofree char *def = litho_param_print(row, defaults);
+    const char *special = litho_param_special(row, defaults);
     printf("  %-22s %s%s%s", row->key, def, row->unit ? " " : "", row->unit ? row->unit : "");
+    if (special)
+        printf(" = %s", special);
     if (row->type == LITHO_PARAM_CHOICE) {
         printf("  (");
         for (guint i = 0; i < litho_param_n_choices(row); i++)

@@ -92,6 +92,12 @@ double litho_param_get(const LithoParam *row, const void *params)
     }
 }
 
+const char *litho_param_special(const LithoParam *row, const void *params)
+{
+    return row->special_text && litho_param_get(row, params) == row->special ? row->special_text
+                                                                             : NULL;
+}
+
 static gboolean refuse(const LithoParam *row, const char *found, GError **error)
 {
     g_autoptr(GString) legal = g_string_new(NULL);
@@ -174,6 +180,8 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
                 return litho_param_set(row, params, i, error);
         return refuse(row, text, error);
     }
+    if (row->special_text && g_ascii_strcasecmp(text, row->special_text) == 0)
+        return litho_param_set(row, params, row->special, error);
     g_autofree char *copy = g_strdup(text);
     gboolean ok = row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value)
                                                 : parse_number(copy, &value);

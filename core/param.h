@@ -39,6 +39,9 @@ typedef struct LithoParam {
     double def;                // default; index for choices, 0/1 for bool
     double min, max;           // legal range, both inclusive
     double soft_min, soft_max; // slider range; both 0 = the legal range
+    double special;            // a value that stands for something else, such as "from the model"
+    const char
+        *special_text; // what it stands for, shown instead of the number; NULL = there is none
     double step;               // slider and spin step; 0 = 1 for int, 1/100 of the slider range
     bool log;                  // slider moves in ratios
     bool advanced;             // folded away in the panel
@@ -88,11 +91,14 @@ double litho_param_get(const LithoParam *row, const void *params);
 gboolean litho_param_set(const LithoParam *row, void *params, double value, GError **error);
 gboolean litho_param_set_text(const LithoParam *row, void *params, const char *value,
                               GError **error);
-// Parses what a person or a recipe wrote: number, "on/off/true/false/yes/no", choice name, text.
+// Parses what a person or a recipe wrote: number (or its special_text), "on/off/true/false/yes/no",
+// choice name, text.
 gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
                            const char *value, GError **error);
 // As parse() reads it back exactly; g_free().
 char *litho_param_print(const LithoParam *row, const void *params);
+// What the row's special value stands for when `params` holds it, else NULL.
+const char *litho_param_special(const LithoParam *row, const void *params);
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
 // Smallest stage over rows that differ, G_MAXINT when none differs.
 int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);

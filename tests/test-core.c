@@ -77,6 +77,16 @@ static void test_declarations(void)
             g_autoptr(GError) error = NULL;
             g_assert_true(litho_param_parse(&op->params, params, row->key, text, &error));
             g_assert_no_error(error);
+            if (!row->special_text)
+                continue;
+            // What is shown instead of a special value can be typed, and is legal.
+            g_assert_true(
+                litho_param_parse(&op->params, params, row->key, row->special_text, &error));
+            g_assert_no_error(error);
+            g_assert_cmpstr(litho_param_special(row, params), ==, row->special_text);
+            g_assert_true(litho_param_set(row, params, row->max, &error));
+            g_assert_null(litho_param_special(row, params));
+            litho_param_defaults(&op->params, params);
         }
     }
 }

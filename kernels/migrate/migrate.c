@@ -26,7 +26,8 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, dz, .label = "Depth interval", .unit = "m", .def = 10, .min = 0.1, .max = 1000,
                 .soft_min = 2, .soft_max = 50, .log = true, .stage = PLAN,
                 .doc = "Spacing of the image in depth; v / (4 fmax) or finer avoids aliasing."),
-    LITHO_INT(P, nz, .label = "Depths", .def = 0, .max = 100000, .soft_max = 1000, .stage = PLAN,
+    LITHO_INT(P, nz, .label = "Depths", .special_text = "as deep as seen", .def = 0, .max = 100000,
+              .soft_max = 1000, .stage = PLAN,
               .doc = "Samples of the image in depth; 0 reaches as deep as the record sees."),
     LITHO_INT(P, degree, .label = "Degree", .def = 23, .min = 5, .max = LITHO_MIGRATE_MAX_DEGREE,
               .stage = DESIGN,
@@ -47,8 +48,8 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, fmin, .label = "Lowest frequency", .unit = "Hz", .def = 3, .min = 0.1,
                 .max = 1000, .soft_min = 1, .soft_max = 20, .stage = SPECTRUM,
                 .doc = "Frequencies below are left out; 3 Hz is usual."),
-    LITHO_FLOAT(P, fmax, .label = "Highest frequency", .unit = "Hz", .def = 0, .max = 10000,
-                .soft_max = 120, .stage = SPECTRUM,
+    LITHO_FLOAT(P, fmax, .label = "Highest frequency", .special_text = "automatic", .unit = "Hz",
+                .def = 0, .max = 10000, .soft_max = 120, .stage = SPECTRUM,
                 .doc = "Frequencies above are left out; cost grows with it. 0 = 60 Hz, or 80 % of "
                        "Nyquist where that is lower."),
     LITHO_INT(P, sponge, .label = "Absorbing border", .unit = "cells", .def = 30, .max = 200,
@@ -59,21 +60,22 @@ static const LithoParam rows[] = {
               .stage = VELOCITY,
               .doc = "Empty cells added around the data so that the border does not eat image; as "
                      "wide as the border is best and costs time."),
-    LITHO_INT(P, step, .label = "Depths a step", .def = 0, .max = LITHO_MIGRATE_MAX_STEP,
-              .stage = VELOCITY,
+    LITHO_INT(P, step, .label = "Depths a step", .special_text = "automatic", .def = 0,
+              .max = LITHO_MIGRATE_MAX_STEP, .stage = VELOCITY,
               .doc = "Image depths that one extrapolation step crosses, those between included at "
                      "little cost; 0 = steps about as deep as a cell is wide."),
     LITHO_BOOL(P, coarse, .label = "Coarse grid for low frequencies", .stage = PLAN,
-               .doc = "Frequencies up to half the highest run on a grid of twice the spacing: about "
-                      "half the work."),
+               .doc =
+                   "Frequencies up to half the highest run on a grid of twice the spacing: about "
+                   "half the work."),
     LITHO_FLOAT(P, source_x, .label = "Source x", .unit = "m", .def = 0, .min = -1e7, .max = 1e7,
                 .stage = EXTRAPOLATE,
                 .doc = "Place of the source along the crossline index, from the first trace."),
     LITHO_FLOAT(P, source_y, .label = "Source y", .unit = "m", .def = 0, .min = -1e7, .max = 1e7,
                 .stage = EXTRAPOLATE,
                 .doc = "Place of the source along the inline index, from the first trace."),
-    LITHO_FLOAT(P, wavelet, .label = "Wavelet", .unit = "Hz", .def = 25, .max = 1000,
-                .soft_max = 80, .stage = EXTRAPOLATE,
+    LITHO_FLOAT(P, wavelet, .label = "Wavelet", .special_text = "impulse", .unit = "Hz", .def = 25,
+                .max = 1000, .soft_max = 80, .stage = EXTRAPOLATE,
                 .doc = "Peak frequency of the source's Ricker wavelet; 0 = an impulse."),
     LITHO_FLOAT(P, delay, .label = "Wavelet delay", .unit = "s", .def = 0, .min = -10, .max = 10,
                 .soft_min = 0, .soft_max = 0.2, .advanced = true, .stage = EXTRAPOLATE,
@@ -88,11 +90,11 @@ static const LithoParam rows[] = {
                  .doc = "record: the input is one shot, its traces the image's cells; line: every "
                         "inline is one shot of a 2-D line; headers: sources and receivers from the "
                         "trace headers, summed on a grid given by nx, ny, dx, dy and its origin."),
-    LITHO_FLOAT(P, dx, .label = "Cell along crosslines", .unit = "m", .def = 0, .max = 1000,
-                .advanced = true, .stage = PLAN,
+    LITHO_FLOAT(P, dx, .label = "Cell along crosslines", .special_text = "from the input",
+                .unit = "m", .def = 0, .max = 1000, .advanced = true, .stage = PLAN,
                 .doc = "Distance of neighbouring traces of an inline; 0 = what the input says."),
-    LITHO_FLOAT(P, dy, .label = "Cell along inlines", .unit = "m", .def = 0, .max = 1000,
-                .advanced = true, .stage = PLAN,
+    LITHO_FLOAT(P, dy, .label = "Cell along inlines", .special_text = "from the input", .unit = "m",
+                .def = 0, .max = 1000, .advanced = true, .stage = PLAN,
                 .doc = "Distance of neighbouring inlines; 0 = what the input says."),
     LITHO_INT(P, nx, .label = "Image cells x", .def = 0, .max = 100000, .advanced = true,
               .stage = PLAN, .doc = "Cells of the image along x for geometry = headers."),
@@ -107,8 +109,8 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, dt, .label = "Sample interval of the model", .unit = "s", .def = 0.004,
                 .min = 1e-5, .max = 1, .advanced = true, .stage = PLAN,
                 .doc = "Sample interval of demigrated data."),
-    LITHO_INT(P, nt, .label = "Samples of the model", .def = 0, .max = 1000000, .advanced = true,
-              .stage = PLAN,
+    LITHO_INT(P, nt, .label = "Samples of the model", .special_text = "automatic", .def = 0,
+              .max = 1000000, .advanced = true, .stage = PLAN,
               .doc = "Samples of demigrated data; 0 = until the deepest reflection has come back."),
     LITHO_FLOAT(P, edge_weight, .label = "Vertical weight", .def = 0.1, .min = 0.02, .max = 1,
                 .log = true, .advanced = true, .stage = DESIGN,
@@ -116,11 +118,11 @@ static const LithoParam rows[] = {
                        "the same at all dips."),
     LITHO_FLOAT(P, ratio_cap, .label = "Velocity ratio served", .def = 2, .min = 1, .max = 6,
                 .advanced = true, .stage = DESIGN,
-                .doc = "Velocity ratio within a depth up to which the largest dip holds in the fast "
-                       "rock too; larger values cost accuracy everywhere."),
+                .doc =
+                    "Velocity ratio within a depth up to which the largest dip holds in the fast "
+                    "rock too; larger values cost accuracy everywhere."),
     LITHO_FLOAT(P, growth, .label = "Growth that stops", .def = 4, .max = 1e30, .soft_min = 2,
-                .soft_max = 100, .log = true,
-                .advanced = true, .stage = EXTRAPOLATE,
+                .soft_max = 100, .log = true, .advanced = true, .stage = EXTRAPOLATE,
                 .doc = "Energy of a pointwise wave over its smallest so far at which the run is "
                        "stopped; 0 = never."),
     LITHO_CHOICE(P, gpu_kernel, "fused\0per-degree\0", .label = "GPU kernel", .advanced = true,

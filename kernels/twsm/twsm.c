@@ -82,45 +82,51 @@ static const LithoParam rows[] = {
                .doc =
                    "Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
                    "a built-in model: flat, dipping, syncline, dome, twolayer."),
-    LITHO_FLOAT(TwsmParams, source_x, .label = "Source x", .unit = "m", .def = TWSM_MODEL_S,
+    LITHO_FLOAT(TwsmParams, source_x, .label = "Source x", .special = TWSM_MODEL_S,
+                .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,
                 .stage = TWSM_STAGE_SOURCE,
                 .doc = "Where the source is, east; -1e6 leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, source_y, .label = "Source y", .unit = "m", .def = TWSM_MODEL_S,
+    LITHO_FLOAT(TwsmParams, source_y, .label = "Source y", .special = TWSM_MODEL_S,
+                .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,
                 .stage = TWSM_STAGE_SOURCE,
                 .doc = "Where the source is, north; -1e6 leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, source_z, .label = "Source depth", .unit = "m", .def = TWSM_MODEL_S,
+    LITHO_FLOAT(TwsmParams, source_z, .label = "Source depth", .special = TWSM_MODEL_S,
+                .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = 0, .soft_max = 2000,
                 .stage = TWSM_STAGE_SOURCE,
                 .doc = "Depth of the source; -1e6 leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, wavelet, .label = "Wavelet peak", .unit = "Hz", .def = 0, .min = 0,
-                .max = 2000, .soft_max = 100, .stage = TWSM_STAGE_MESH,
+    LITHO_FLOAT(TwsmParams, wavelet, .label = "Wavelet peak", .special_text = "from the model",
+                .unit = "Hz", .def = 0, .min = 0, .max = 2000, .soft_max = 100,
+                .stage = TWSM_STAGE_MESH,
                 .doc = "Peak frequency of the Ricker wavelet; 0 leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, fmax, .label = "Highest frequency", .unit = "Hz", .def = 0, .min = 0,
-                .max = 5000, .soft_max = 200, .stage = TWSM_STAGE_PLAN,
-                .doc =
-                    "Frequencies up to this are computed, and the elements made small enough for "
-                    "them; 0 leaves it to the model (2.5 times the wavelet's peak)."),
+    LITHO_FLOAT(
+        TwsmParams, fmax, .label = "Highest frequency", .special_text = "from the model",
+        .unit = "Hz", .def = 0, .min = 0, .max = 5000, .soft_max = 200, .stage = TWSM_STAGE_PLAN,
+        .doc = "Frequencies up to this are computed, and the elements made small enough for "
+               "them; 0 leaves it to the model (2.5 times the wavelet's peak)."),
     LITHO_INT(
-        TwsmParams, frequencies, .label = "Frequencies", .def = 0, .min = 0, .max = 100000,
-        .soft_max = 512, .advanced = true, .stage = TWSM_STAGE_PLAN,
+        TwsmParams, frequencies, .label = "Frequencies", .special_text = "all", .def = 0, .min = 0,
+        .max = 100000, .soft_max = 512, .advanced = true, .stage = TWSM_STAGE_PLAN,
         .doc = "Number of frequencies K, from one per record on; 0 takes all up to the highest."),
-    LITHO_FLOAT(TwsmParams, record, .label = "Record", .unit = "s", .def = 0, .min = 0, .max = 100,
-                .soft_max = 8, .stage = TWSM_STAGE_PLAN,
+    LITHO_FLOAT(TwsmParams, record, .label = "Record", .special_text = "from the model",
+                .unit = "s", .def = 0, .min = 0, .max = 100, .soft_max = 8,
+                .stage = TWSM_STAGE_PLAN,
                 .doc = "Length of the record; arrivals later than this wrap around to its start. 0 "
                        "leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = "Cells per wavelength", .def = 0,
-                .min = 0, .max = 20, .soft_max = 6, .stage = TWSM_STAGE_MESH,
+    LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = "Cells per wavelength",
+                .special_text = "from the model", .def = 0, .min = 0, .max = 20, .soft_max = 6,
+                .stage = TWSM_STAGE_MESH,
                 .doc =
                     "Cells of the boundaries' meshes per shortest wavelength; 2.5 gives 0.05 % on "
                     "plane boundaries, 4 on curved ones. 0 leaves it to the model."),
-    LITHO_FLOAT(TwsmParams, taper, .label = "Edge taper", .def = -1, .min = -1, .max = 0.5,
-                .soft_min = 0, .soft_max = 0.5, .stage = TWSM_STAGE_MESH,
-                .doc =
-                    "Part of the width at each edge of the model over which the boundaries fade "
-                    "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
-                    "the model (0.15)."),
+    LITHO_FLOAT(
+        TwsmParams, taper, .label = "Edge taper", .special = -1, .special_text = "from the model",
+        .def = -1, .min = -1, .max = 0.5, .soft_min = 0, .soft_max = 0.5, .stage = TWSM_STAGE_MESH,
+        .doc = "Part of the width at each edge of the model over which the boundaries fade "
+               "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
+               "the model (0.15)."),
     LITHO_CHOICE(TwsmParams, coefficients, "auto\0effective\0pair\0plane\0",
                  .label = "Coefficients", .stage = TWSM_STAGE_MESH,
                  .doc =
@@ -161,8 +167,8 @@ static const LithoParam rows[] = {
               .max = 65536, .soft_min = 16, .soft_max = 4096, .log = true, .advanced = true,
               .stage = TWSM_STAGE_PROPAGATE,
               .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
-    LITHO_INT(TwsmParams, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .advanced = true,
-              .stage = TWSM_STAGE_PROPAGATE,
+    LITHO_INT(TwsmParams, gpus, .label = "GPUs", .special_text = "all", .def = 1, .min = 0,
+              .max = 16, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
               .doc =
                   "CUDA devices that share the rows of the sum; 0 takes all. Results do not depend "
                   "on it."),
