@@ -78,6 +78,18 @@ static LithoResult *result_new(const LithoWish *wish, double wish_ms)
     return result;
 }
 
+LithoResult *litho_result_of(LithoCube *whole, LithoReport *report, LithoDevice device)
+{
+    LithoResult *result = g_new0(LithoResult, 1);
+    result->parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
+    g_ptr_array_add(result->parts, litho_cube_ref(whole));
+    result->complete = TRUE;
+    result->device = device;
+    result->report = report ? litho_report_ref(report) : NULL;
+    result->refs = 1;
+    return result;
+}
+
 // Takes over `result`. An unseen incomplete result of the same wish hands its parts on: a depth or
 // a slice that nobody has drawn yet must not get lost behind the next one.
 static void publish(LithoWorker *worker, LithoResult *result)

@@ -36,6 +36,8 @@ typedef struct LithoResult {
     gint refs;
 } LithoResult;
 
+// The whole output `whole` of a flow, computed elsewhere; references it and `report` (may be NULL).
+LithoResult *litho_result_of(LithoCube *whole, LithoReport *report, LithoDevice device);
 LithoResult *litho_result_ref(LithoResult *result);
 void litho_result_unref(LithoResult *result);
 

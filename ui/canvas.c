@@ -38,7 +38,7 @@ G_DEFINE_TYPE(LithoCanvas, litho_canvas, GTK_TYPE_WIDGET)
 
 static void put_input(LithoCanvas *self)
 {
-    LithoCube *cube = litho_session_input(self->session);
+    LithoCube *cube = litho_session_against(self->session);
     guint64 serial = cube ? cube->serial : 0;
     if (serial == self->input_serial)
         return;

@@ -34,6 +34,17 @@ static const LithoWindowCommand commands[] = {
     {"File", "Open a recipe", "win.recipe-open", NULL, NULL, FALSE},
     {"File", "Save the recipe", "win.recipe-save", NULL, NULL, FALSE},
     {"File", "Copy as command", "win.copy-command", NULL, "<Control><Shift>c", FALSE},
+    {"File", "Continue where you were", "win.continue", NULL, "<Control><Shift>o", FALSE},
+    {"Snapshots", "Keep a snapshot", "win.snapshot", NULL, "k", TRUE},
+    {"Snapshots", "Go to snapshot A", "win.snapshot-go", "'A'", "<Alt>1", FALSE},
+    {"Snapshots", "Go to snapshot B", "win.snapshot-go", "'B'", "<Alt>2", FALSE},
+    {"Snapshots", "Go to snapshot C", "win.snapshot-go", "'C'", "<Alt>3", FALSE},
+    {"Snapshots", "Go to snapshot D", "win.snapshot-go", "'D'", "<Alt>4", FALSE},
+    {"Snapshots", "Compare with the input", "win.snapshot-compare", "''", "<Control>0", FALSE},
+    {"Snapshots", "Compare with snapshot A", "win.snapshot-compare", "'A'", "<Control>1", FALSE},
+    {"Snapshots", "Compare with snapshot B", "win.snapshot-compare", "'B'", "<Control>2", FALSE},
+    {"Snapshots", "Compare with snapshot C", "win.snapshot-compare", "'C'", "<Control>3", FALSE},
+    {"Snapshots", "Compare with snapshot D", "win.snapshot-compare", "'D'", "<Control>4", FALSE},
     {"Flow", "Undo", "win.undo", NULL, "<Control>z", FALSE},
     {"Flow", "Redo", "win.redo", NULL, "<Control><Shift>z", FALSE},
     {"Flow", "Compute all", "win.compute", NULL, "<Control>Return", FALSE},
@@ -127,7 +138,8 @@ static GtkWidget *make_group(const char *name)
 
 void litho_shortcuts_open(GtkWindow *parent)
 {
-    static const char *const groups[] = {"Compare", "Colours", "Views", "File", "Flow", "General"};
+    static const char *const groups[] = {"Compare", "Colours", "Views", "File", "Flow", "Snapshots",
+                                        "General"};
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
                                      TRUE, NULL);
     GtkWidget *section = g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all",

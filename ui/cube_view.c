@@ -88,11 +88,11 @@ static char *panel_title(LithoCubeView *self)
 static char *panel_note(LithoCubeView *self, LithoShow show)
 {
     const LithoLook *look = &litho_session_display(self->session)->look;
-    if (show == LITHO_SHOW_SPLIT)
-        return g_strdup("Input | Output");
-    if (show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
-        return g_strdup_printf("Removed ×%g", look->removed_gain);
-    return g_strdup(litho_show_name(show));
+    char *label = litho_session_show_label(self->session, show);
+    if (show != LITHO_SHOW_REMOVED || !(look->removed_gain > 1))
+        return label;
+    g_autofree char *plain = label;
+    return g_strdup_printf("%s ×%g", plain, look->removed_gain);
 }
 
 // Two narrow panels side by side have room for one word each: the left one says which slice, the

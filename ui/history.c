@@ -70,6 +70,11 @@ void litho_history_push(LithoHistory *h, const LithoFlow *before, const char *na
     h->pushed_us = now;
 }
 
+void litho_history_seal(LithoHistory *h)
+{
+    h->pushed_us = 0;
+}
+
 // Moves the newest entry of `from` out, keeping `now` in `to` under the same name.
 static LithoFlow *step(LithoHistory *h, GPtrArray *from, GPtrArray *to, const LithoFlow *now)
 {
@@ -103,4 +108,35 @@ const char *litho_history_redo_name(const LithoHistory *h)
 {
     Entry *entry = newest(h->future);
     return entry ? entry->name : NULL;
+}
+
+// --- sessions -----------------------------------------------------------------------------------
+
+JsonArray *litho_history_to_json(const LithoHistory *h, gboolean redo, guint most)
+{
+    GPtrArray *list = redo ? h->future : h->past;
+    JsonArray *array = json_array_new();
+    for (guint k = list->len > most ? list->len - most : 0; k < list->len; k++) {
+        Entry *entry = g_ptr_array_index(list, k);
+        JsonObject *object = json_object_new();
+        json_object_set_string_member(object, "name", entry->name);
+        json_object_set_member(object, "recipe", litho_flow_to_json(entry->flow));
+        json_array_add_object_element(array, object);
+    }
+    return array;
+}
+
+void litho_history_from_json(LithoHistory *h, gboolean redo, JsonArray *array)
+{
+    GPtrArray *list = redo ? h->future : h->past;
+    g_ptr_array_set_size(list, 0);
+    h->pushed_us = 0;
+    for (guint k = 0; array && k < json_array_get_length(array); k++) {
+        JsonNode *node = json_array_get_element(array, k);
+        JsonObject *object = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+        g_autoptr(LithoFlow) flow =
+            object ? litho_flow_from_json(json_object_get_member(object, "recipe"), NULL) : NULL;
+        if (flow)
+            add(list, flow, json_object_get_string_member_with_default(object, "name", "Change"));
+    }
 }

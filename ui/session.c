@@ -38,6 +38,7 @@ static void dispose(GObject *object)
     litho_session_result_clear(self);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
+    g_clear_pointer(&self->reference, litho_cube_unref);
     G_OBJECT_CLASS(litho_session_parent_class)->dispose(object);
 }
 
@@ -47,6 +48,7 @@ static void finalize(GObject *object)
     litho_flow_free(self->flow);
     litho_history_free(self->history);
     g_free(self->flow_problem);
+    g_free(self->reference_name);
     g_free(self->wanted_device);
     g_free(self->device_label);
     g_free(self->device_why);
@@ -95,6 +97,31 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube)
     litho_session_flow_touched(self);
 }
 
+LithoCube *litho_session_against(LithoSession *self)
+{
+    return self->preview     ? self->preview
+           : self->reference ? self->reference
+                             : self->input;
+}
+
+void litho_session_set_reference(LithoSession *self, LithoCube *cube, const char *name)
+{
+    if (cube == self->reference)
+        return;
+    g_clear_pointer(&self->reference, litho_cube_unref);
+    g_free(self->reference_name);
+    self->reference = cube ? litho_cube_ref(cube) : NULL;
+    self->reference_name = cube ? g_strdup(name) : NULL;
+    litho_session_update_grid(self);
+    litho_session_emit(self, SIGNAL_DISPLAY);
+    litho_session_emit(self, SIGNAL_CURSOR);
+}
+
+const char *litho_session_reference_name(LithoSession *self)
+{
+    return self->reference_name;
+}
+
 const char *litho_session_path(LithoSession *self)
 {
     return self->input && self->input->survey ? litho_survey_path(self->input->survey) : NULL;
@@ -125,9 +152,10 @@ const LithoGrid *litho_session_grid(LithoSession *self)
 
 gboolean litho_session_comparable(LithoSession *self)
 {
-    return self->input && !self->preview && !self->flow_problem &&
+    const LithoCube *against = self->reference ? self->reference : self->input;
+    return against && !self->preview && !self->flow_problem &&
            litho_flow_length(self->flow) > 0 &&
-           litho_grid_same_shape(&self->input->grid, &self->out_grid);
+           litho_grid_same_shape(&against->grid, &self->out_grid);
 }
 
 // --- flow ---------------------------------------------------------------------------------------
@@ -182,6 +210,15 @@ static void adopt_flow(LithoSession *self, LithoFlow *flow)
 void litho_session_set_flow(LithoSession *self, const LithoFlow *flow, const char *why)
 {
     litho_history_push(self->history, self->flow, why);
+    adopt_flow(self, litho_flow_copy(flow));
+}
+
+void litho_session_restore_flow(LithoSession *self, const LithoFlow *flow, int selected,
+                                LithoHistory *history)
+{
+    litho_history_free(self->history);
+    self->history = history;
+    self->selected = selected;
     adopt_flow(self, litho_flow_copy(flow));
 }
 

@@ -58,6 +58,12 @@ void litho_session_set_input(LithoSession *session, LithoCube *cube); // adds a 
 // Shows a first part of a cube that is still being read; nothing is computed. NULL = back to the
 // input.
 void litho_session_set_preview(LithoSession *session, LithoCube *cube);
+// What takes the input's place in every comparison, e.g. a kept result, and what to call it; NULL =
+// the input. References `cube`.
+void litho_session_set_reference(LithoSession *session, LithoCube *cube, const char *name);
+const char *litho_session_reference_name(LithoSession *session); // NULL = the input; borrowed
+// What the output is compared with: the preview of a cube being read, the reference, or the input.
+LithoCube *litho_session_against(LithoSession *session);          // borrowed or NULL
 const char *litho_session_path(LithoSession *session);            // of the input; NULL = none
 // Grid that the views show: the result's, or the input's while there is none. NULL = nothing yet.
 const LithoGrid *litho_session_grid(LithoSession *session);
@@ -68,6 +74,9 @@ gboolean litho_session_comparable(LithoSession *session);
 
 const LithoFlow *litho_session_flow(LithoSession *session); // borrowed, until the next change
 void litho_session_set_flow(LithoSession *session, const LithoFlow *flow, const char *why);
+// A flow saved earlier takes the place of the present one, with its history (taken over).
+void litho_session_restore_flow(LithoSession *session, const LithoFlow *flow, int selected,
+                                LithoHistory *history);
 int litho_session_selected(LithoSession *session); // step whose parameters are shown, -1 = none
 void litho_session_select(LithoSession *session, int step);
 void litho_session_add_step(LithoSession *session, const LithoOperator *op);
@@ -99,6 +108,9 @@ GArray *litho_session_report_curves(LithoSession *session);
 GArray *litho_session_report_shapes(LithoSession *session);
 // Why the newest wish has no result; NULL = no failure. Borrowed.
 const GError *litho_session_problem(LithoSession *session);
+// `known` is the whole result of the flow as it stands, computed earlier: shown at once, and nothing
+// is computed. References it.
+void litho_session_adopt_result(LithoSession *session, LithoResult *known);
 // Sample of input or result at grid indices; FALSE when not known (outside, dead, not computed).
 gboolean litho_session_sample(LithoSession *session, gboolean output, const gint64 at[3],
                               float *value);
@@ -133,6 +145,9 @@ LithoShow litho_session_shown(LithoSession *session); // with hold_input and com
 void litho_session_hold_input(LithoSession *session, gboolean hold);
 void litho_session_set_clip(LithoSession *session, double clip);
 double litho_session_clip(LithoSession *session);
+// "Input", "Removed", ..., with the reference's name where it takes the input's place; g_free().
+char *litho_session_show_label(LithoSession *session, LithoShow show);
+gboolean litho_session_clip_is_automatic(LithoSession *session); // nobody has touched it
 // Percentage of samples that lie below the clip, of the input, or of a result of another shape;
 // < 0 = not known.
 double litho_session_clip_percent(LithoSession *session);

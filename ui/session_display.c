@@ -58,10 +58,11 @@ LithoShow litho_session_shown(LithoSession *self)
         return LITHO_SHOW_INPUT;
     // Until the first result is there the input is better than an empty view.
     gboolean output = !self->flow_problem && self->result;
-    if (self->input && (d->hold_input || !output))
+    if (litho_session_against(self) && (d->hold_input || !output))
         return LITHO_SHOW_INPUT;
     if (d->show != LITHO_SHOW_OUTPUT && !litho_session_comparable(self))
-        return d->show == LITHO_SHOW_INPUT && self->input ? LITHO_SHOW_INPUT : LITHO_SHOW_OUTPUT;
+        return d->show == LITHO_SHOW_INPUT && litho_session_against(self) ? LITHO_SHOW_INPUT
+                                                                          : LITHO_SHOW_OUTPUT;
     return d->show;
 }
 
@@ -93,6 +94,23 @@ void litho_session_set_clip(LithoSession *self, double clip)
     litho_look_set_clip(&self->display.look, clip);
     touch_clip(self);
     litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+char *litho_session_show_label(LithoSession *self, LithoShow show)
+{
+    const char *name = self->preview ? NULL : self->reference_name;
+    if (show == LITHO_SHOW_SPLIT)
+        return g_strdup_printf("%s | Output", name ? name : "Input");
+    if (name && show == LITHO_SHOW_INPUT)
+        return g_strdup(name);
+    if (name && show == LITHO_SHOW_REMOVED)
+        return g_strdup_printf("%s − output", name);
+    return g_strdup(litho_show_name(show));
+}
+
+gboolean litho_session_clip_is_automatic(LithoSession *self)
+{
+    return !self->clip_touched[litho_session_numbers_shown(self)];
 }
 
 double litho_session_clip_percent(LithoSession *self)

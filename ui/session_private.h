@@ -23,6 +23,8 @@ struct _LithoSession {
 
     LithoCube *input;
     LithoCube *preview; // first part of a cube being read, shown instead; or NULL
+    LithoCube *reference; // compared with instead of the input; or NULL
+    char *reference_name;
     LithoFlow *flow;
     int selected;
     char *flow_problem;
@@ -40,6 +42,7 @@ struct _LithoSession {
     guint64 drawn_tag; // of the newest result that has been on screen
     LithoResult *result;   // newest
     LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
+    guint64 n_adopted;     // results taken from elsewhere, for their generation
     GError *problem;
     LithoReport *report, *report_before; // of the newest pass that told something, and the one before
     guint report_serial;                 // of `report` when it was last looked at

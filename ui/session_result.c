@@ -72,7 +72,8 @@ static void submit(LithoSession *self)
 // own slices.
 void litho_session_update_grid(LithoSession *self)
 {
-    const LithoGrid *grid = self->input ? &self->input->grid : NULL;
+    const LithoCube *against = litho_session_against(self);
+    const LithoGrid *grid = against ? &against->grid : NULL;
     if (litho_session_shown(self) != LITHO_SHOW_INPUT && !self->flow_problem)
         grid = &self->out_grid;
     if (!grid || (self->has_grid && litho_grid_equal(grid, &self->grid)))
@@ -156,6 +157,24 @@ static void adopt_result(LithoSession *self, LithoResult *result)
     self->result = result;
 }
 
+void litho_session_adopt_result(LithoSession *self, LithoResult *known)
+{
+    // Numbers above all the worker's own: a view tells results apart by them.
+    enum { ABOVE_BITS = 62 };
+    litho_worker_cancel(self->worker);
+    LithoResult *result = litho_result_of(g_ptr_array_index(known->parts, 0), known->report,
+                                          known->device);
+    result->tag = ++self->tag;
+    result->generation = (G_GUINT64_CONSTANT(1) << ABOVE_BITS) + ++self->n_adopted;
+    result->seconds = known->seconds;
+    result->wish_ms = litho_now_ms();
+    adopt_result(self, result);
+    litho_session_update_grid(self);
+    litho_session_auto_clip(self);
+    litho_session_emit(self, SIGNAL_RESULT);
+    litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
 static gboolean fetch(gpointer data)
 {
     LithoSession *self = data;
@@ -167,6 +186,8 @@ static gboolean fetch(gpointer data)
             self->problem = g_error_copy(result->error);
         }
         litho_result_unref(result);
+    } else if (result && self->result && result->tag < self->result->tag) {
+        g_clear_pointer(&result, litho_result_unref); // overtaken by one that was kept
     } else if (result && result->parts->len > 0) {
         adopt_result(self, result);
     }
@@ -254,7 +275,7 @@ gboolean litho_session_sample(LithoSession *self, gboolean output, const gint64 
                               float *value)
 {
     if (self->preview || !output || !flow_has_work(self->flow))
-        return sample_of(litho_session_input(self), at, value);
+        return sample_of(litho_session_against(self), at, value);
     const GPtrArray *parts = self->result ? self->result->parts : NULL;
     for (guint k = parts ? parts->len : 0; k-- > 0;)
         if (sample_of(g_ptr_array_index(parts, k), at, value))

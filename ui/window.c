@@ -114,6 +114,15 @@ static void show_device(LithoWindow *self)
 
 static void show_compare(LithoWindow *self)
 {
+    static const LithoShow named[] = {LITHO_SHOW_INPUT, LITHO_SHOW_REMOVED};
+    const char *other = litho_session_reference_name(self->session);
+    for (guint k = 0; k < G_N_ELEMENTS(named); k++) {
+        const char *plain = litho_show_name(named[k]);
+        g_autofree char *name = !other                           ? g_strdup(plain)
+                                : named[k] == LITHO_SHOW_REMOVED ? g_strdup("Difference")
+                                                                 : g_strdup(other);
+        gtk_button_set_label(GTK_BUTTON(self->compare[named[k]]), name);
+    }
     gboolean has = litho_session_grid(self->session) != NULL;
     gboolean comparable = litho_session_comparable(self->session);
     for (int k = 0; k < 5; k++) {
@@ -183,6 +192,7 @@ static void on_result(LithoWindow *self)
         gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "canvas");
     show_compare(self);
     litho_window_result_arrived(self);
+    litho_window_state_result(self);
 }
 
 static void on_gl_known(LithoWindow *self)
@@ -193,6 +203,12 @@ static void on_gl_known(LithoWindow *self)
     if (failed)
         litho_window_show_error(self, "The pictures need OpenGL 3.2 or newer, which this display "
                                       "does not offer.", name);
+}
+
+static void on_snapshot_failed(LithoSnapshots *snapshots, const char *sentence, LithoWindow *self)
+{
+    (void)snapshots;
+    litho_window_show_error(self, sentence, NULL);
 }
 
 static void connect_session(LithoWindow *self)
@@ -206,7 +222,7 @@ static void connect_session(LithoWindow *self)
                  {"result", on_result},
                  {"progress", on_progress},
                  {"device-changed", show_device},
-                 {"display-changed", litho_window_actions_update}};
+                 {"display-changed", show_compare}};
     for (guint k = 0; k < G_N_ELEMENTS(wires); k++)
         g_signal_connect_object(self->session, wires[k].signal, G_CALLBACK(wires[k].func), self,
                                 G_CONNECT_SWAPPED);
@@ -276,6 +292,7 @@ static gboolean close_request(GtkWindow *window)
 {
     LithoWindow *self = LITHO_WINDOW(window);
     remember(self);
+    litho_window_state_flush(self);
     litho_job_cancel(self->job);
     return GTK_WINDOW_CLASS(litho_window_parent_class)->close_request(window);
 }
@@ -289,6 +306,8 @@ static void dispose(GObject *object)
     g_clear_handle_id(&self->blink_timeout, g_source_remove);
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
     g_clear_pointer(&self->save_path, g_free);
+    litho_window_state_clear(self);
+    g_clear_object(&self->snapshots);
     G_OBJECT_CLASS(litho_window_parent_class)->dispose(object);
     if (self->session) {
         g_object_run_dispose(G_OBJECT(self->session)); // joins the worker although jobs hold a ref
@@ -300,9 +319,14 @@ static void litho_window_init(LithoWindow *self)
 {
     self->session = litho_session_new();
     self->watchdog = litho_watchdog_new();
+    self->snapshots = litho_snapshots_new(self->session);
     litho_window_build(self);
+    litho_window_state_init(self);
     litho_window_actions_init(self);
     connect_session(self);
+    g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_actions_update),
+                            self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(self->snapshots, "failed", G_CALLBACK(on_snapshot_failed), self, 0);
     g_signal_connect_object(litho_canvas_area(LITHO_CANVAS(self->canvas)), "realize",
                             G_CALLBACK(on_gl_known), self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
     GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
@@ -326,5 +350,6 @@ GtkWidget *litho_window_new(GtkApplication *app, LithoSettings *settings)
     LithoWindow *self = g_object_new(LITHO_TYPE_WINDOW, "application", app, NULL);
     self->settings = settings;
     restore(self);
+    litho_window_update_start(self);
     return GTK_WIDGET(self);
 }

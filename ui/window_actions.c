@@ -52,6 +52,11 @@ ACTION(do_open_last)
         litho_window_open(self, paths);
 }
 
+ACTION(do_continue)
+{
+    litho_window_continue(LITHO_WINDOW(data));
+}
+
 ACTION(do_demo)
 {
     litho_window_open_demo(LITHO_WINDOW(data));
@@ -133,6 +138,39 @@ ACTION(do_device)
 {
     litho_session_set_device(LITHO_WINDOW(data)->session, g_variant_get_string(value, NULL));
     g_simple_action_set_state(action, value);
+}
+
+// --- snapshots ----------------------------------------------------------------------------------
+
+// Index of the snapshot of that letter, -1 = none.
+static int snapshot_of(LithoWindow *self, const char *letter)
+{
+    for (guint k = 0; k < litho_snapshots_count(self->snapshots); k++)
+        if (litho_snapshots_get(self->snapshots, k)->letter == *letter)
+            return k;
+    return -1;
+}
+
+ACTION(do_snapshot)
+{
+    litho_snapshots_take(LITHO_WINDOW(data)->snapshots);
+}
+
+ACTION(do_snapshot_go)
+{
+    SELF;
+    int k = snapshot_of(self, g_variant_get_string(value, NULL));
+    if (k >= 0)
+        litho_snapshots_adopt(self->snapshots, k);
+}
+
+// The same letter again goes back to the input.
+ACTION(do_snapshot_compare)
+{
+    SELF;
+    int k = snapshot_of(self, g_variant_get_string(value, NULL));
+    litho_snapshots_compare(self->snapshots,
+                            k == litho_snapshots_compared(self->snapshots) ? -1 : k);
 }
 
 // --- compare ------------------------------------------------------------------------------------
@@ -332,6 +370,10 @@ static const GActionEntry entries[] = {
     {"open", do_open, NULL, NULL, NULL, {0}},
     {"open-path", do_open_path, "s", NULL, NULL, {0}},
     {"open-last", do_open_last, NULL, NULL, NULL, {0}},
+    {"continue", do_continue, NULL, NULL, NULL, {0}},
+    {"snapshot", do_snapshot, NULL, NULL, NULL, {0}},
+    {"snapshot-go", do_snapshot_go, "s", NULL, NULL, {0}},
+    {"snapshot-compare", do_snapshot_compare, "s", NULL, NULL, {0}},
     {"demo", do_demo, NULL, NULL, NULL, {0}},
     {"save", do_save, NULL, NULL, NULL, {0}},
     {"picture", do_picture, NULL, NULL, NULL, {0}},
@@ -426,6 +468,10 @@ void litho_window_actions_update(LithoWindow *self)
     } states[] = {{"open", idle},
                   {"open-last", idle},
                   {"demo", idle},
+                  {"continue", idle},
+                  {"snapshot", steps && litho_snapshots_present(self->snapshots) < 0},
+                  {"snapshot-go", litho_snapshots_count(self->snapshots) > 0},
+                  {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0},
                   {"save", has && idle},
                   {"picture", has && idle},
                   {"recipe-save", steps},

@@ -9,6 +9,7 @@
 #include "core/survey.h"
 #include "core/synth.h"
 #include "render/picture.h"
+#include "ui/state_store.h"
 
 // --- the job bar --------------------------------------------------------------------------------
 
@@ -77,6 +78,11 @@ void litho_window_cancel_job(LithoWindow *self)
 typedef struct Opening {
     LithoWindow *window;
     char **paths; // NULL = the demo
+    LithoOpenMode mode;
+    gboolean has_options; // given, rather than those of the file's session
+    LithoOpenOptions options;
+    JsonNode *state;     // the file's session, or NULL
+    GError *state_error; // why it could not be read
 } Opening;
 
 static void opening_free(gpointer data)
@@ -84,6 +90,8 @@ static void opening_free(gpointer data)
     Opening *o = data;
     g_object_unref(o->window);
     g_strfreev(o->paths);
+    g_clear_pointer(&o->state, json_node_unref);
+    g_clear_error(&o->state_error);
     g_free(o);
 }
 
@@ -118,12 +126,30 @@ static void on_first(LithoCube *line, gpointer data)
     g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
 }
 
+// The session this file was left with, and how the file was read then.
+static void read_state(Opening *o)
+{
+    g_autofree char *key = litho_state_key((const char *const *)o->paths);
+    // The demo begins afresh each time; "Continue" brings it back as it was.
+    if (o->mode == LITHO_OPEN_AGAIN || (!o->paths && o->mode == LITHO_OPEN_NORMAL))
+        return;
+    o->state = litho_state_read(key, &o->state_error);
+    if (!o->state || o->has_options)
+        return;
+    JsonNode *open = json_object_get_member(json_node_get_object(o->state), "open");
+    if (open && JSON_NODE_HOLDS_OBJECT(open))
+        o->options = litho_open_options_from_json(json_node_get_object(open));
+}
+
 static gpointer open_work(LithoRun *run, gpointer data, GError **error)
 {
     Opening *o = data;
+    read_state(o);
     if (!o->paths)
         return litho_synth_demo(run, NULL, error);
-    LithoOpenOptions options = {.on_first = on_first, .first_data = o};
+    LithoOpenOptions options = o->options;
+    options.on_first = on_first;
+    options.first_data = o;
     g_autoptr(LithoSurvey) survey =
         litho_survey_open((const char *const *)o->paths, &options, run, error);
     return survey ? litho_survey_read(survey, NULL, run, error) : NULL;
@@ -136,6 +162,21 @@ static void open_progress(const LithoProgress *progress, gpointer data)
         show_job(o->window, progress);
 }
 
+// A file brings its session back; the flow that was there already goes with it to another file.
+static void open_session(LithoWindow *self, Opening *o)
+{
+    gboolean same = o->mode == LITHO_OPEN_AGAIN;
+    gboolean has_flow = litho_flow_length(litho_session_flow(self->session)) > 0;
+    litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
+    if (!same)
+        litho_snapshots_clear(self->snapshots);
+    if (o->state)
+        litho_window_state_restore(self, o->state, has_flow && o->mode == LITHO_OPEN_NORMAL);
+    if (o->state_error)
+        litho_window_show_error(self, o->state_error->message, NULL);
+    litho_window_state_touched(self);
+}
+
 static void open_done(gpointer result, const GError *error, gpointer data)
 {
     Opening *o = data;
@@ -144,7 +185,10 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     if (!end_job(self, error))
         return;
     if (cube) {
+        litho_window_state_flush(self); // what was open until now
+        g_clear_pointer(&self->state_key, g_free);
         litho_session_set_input(self->session, cube);
+        open_session(self, o);
         if (o->paths) {
             g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
             if (uri)
@@ -152,11 +196,13 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         }
     } else {
         litho_session_set_preview(self->session, NULL); // back to what was open before
+        litho_window_state_touched(self);
     }
     tell_done(self, cube != NULL);
 }
 
-static void open_start(LithoWindow *self, const char *const *paths)
+void litho_window_open_as(LithoWindow *self, const char *const *paths,
+                          const LithoOpenOptions *options, LithoOpenMode mode)
 {
     static const LithoJobFuncs funcs = {open_work, open_progress, open_done, opening_free};
     if (litho_window_is_busy(self)) {
@@ -167,6 +213,10 @@ static void open_start(LithoWindow *self, const char *const *paths)
     Opening *o = g_new0(Opening, 1);
     o->window = g_object_ref(self);
     o->paths = g_strdupv((char **)paths);
+    o->mode = mode;
+    o->has_options = options != NULL;
+    if (options)
+        o->options = *options;
     start_job(self, "open", paths ? "opening" : "making the demo cube", &funcs, o);
 }
 
@@ -185,7 +235,7 @@ static char **absolute_paths(const char *const *paths)
 void litho_window_open(LithoWindow *self, const char *const *paths)
 {
     g_auto(GStrv) absolute = absolute_paths(paths);
-    open_start(self, (const char *const *)absolute);
+    litho_window_open_as(self, (const char *const *)absolute, NULL, LITHO_OPEN_NORMAL);
 }
 
 // With nothing in the flow the demo brings its filter: the noise is white, so what lies outside the
@@ -201,7 +251,7 @@ void litho_window_open_demo(LithoWindow *self)
         litho_session_set_flow(session, flow, "demo");
         litho_session_select(session, 0);
     }
-    open_start(self, NULL);
+    litho_window_open_as(self, NULL, NULL, LITHO_OPEN_NORMAL);
 }
 
 // --- saving -------------------------------------------------------------------------------------

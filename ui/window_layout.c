@@ -2,6 +2,7 @@
 //
 // What the window is made of.
 #include "ui/flow_list.h"
+#include "ui/snapshot_list.h"
 #include "ui/qc_panel.h"
 #include "ui/status_line.h"
 #include "ui/window_private.h"
@@ -236,7 +237,7 @@ static GtkWidget *make_work_bar(LithoWindow *self)
 // --- start page ---------------------------------------------------------------------------------
 
 static GtkWidget *make_choice(const char *icon, const char *title, const char *text,
-                              const char *action)
+                              const char *action, GtkWidget **label)
 {
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     GtkWidget *image = gtk_image_new_from_icon_name(icon);
@@ -256,10 +257,12 @@ static GtkWidget *make_choice(const char *icon, const char *title, const char *t
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
+    if (label)
+        *label = body;
     return button;
 }
 
-static GtkWidget *make_start(void)
+static GtkWidget *make_start(LithoWindow *self)
 {
     GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 24);
     gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
@@ -267,16 +270,28 @@ static GtkWidget *make_start(void)
     gtk_widget_add_css_class(page, "litho-start");
     GtkWidget *choices = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
     gtk_box_set_homogeneous(GTK_BOX(choices), TRUE);
+    self->start_continue =
+        make_choice("document-open-recent-symbolic", "Continue where you were", "", "win.continue",
+                    &self->start_continue_label);
+    gtk_widget_add_css_class(self->start_continue, "litho-first");
+    gtk_box_append(GTK_BOX(choices), self->start_continue);
     gtk_box_append(GTK_BOX(choices),
                    make_choice("document-open-symbolic", "Open a cube",
-                               "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open"));
+                               "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open", NULL));
     gtk_box_append(GTK_BOX(choices),
                    make_choice("media-playback-start-symbolic", "Try the demo",
-                               "A faulted survey with noise and missing traces", "win.demo"));
-    gtk_box_append(GTK_BOX(choices),
-                   make_choice("document-open-recent-symbolic", "Recent",
-                               "The file you worked on last", "win.open-last"));
+                               "A faulted survey with noise and missing traces", "win.demo", NULL));
     gtk_box_append(GTK_BOX(page), choices);
+    GtkWidget *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
+    self->start_list_title = label_new("Recent", "dim-label");
+    gtk_widget_add_css_class(self->start_list_title, "litho-recent");
+    gtk_widget_set_halign(self->start_list_title, GTK_ALIGN_CENTER);
+    GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(list), self->start_list_title);
+    gtk_box_append(GTK_BOX(list), recent);
+    gtk_box_append(GTK_BOX(page), list);
+    self->start_list = recent;
     return page;
 }
 
@@ -290,6 +305,7 @@ static GtkWidget *make_left(LithoWindow *self)
     self->params = litho_param_panel_new(self->session);
     gtk_widget_set_vexpand(self->params, TRUE);
     gtk_box_append(GTK_BOX(box), litho_flow_list_new(self->session));
+    gtk_box_append(GTK_BOX(box), litho_snapshot_list_new(self->snapshots));
     gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
     gtk_box_append(GTK_BOX(box), self->params);
     return box;
@@ -326,7 +342,7 @@ static GtkWidget *make_middle(LithoWindow *self)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     self->stack = gtk_stack_new();
     self->canvas = litho_canvas_new(self->session);
-    gtk_stack_add_named(GTK_STACK(self->stack), make_start(), "start");
+    gtk_stack_add_named(GTK_STACK(self->stack), make_start(self), "start");
     gtk_stack_add_named(GTK_STACK(self->stack), self->canvas, "canvas");
     gtk_widget_set_vexpand(self->stack, TRUE);
     gtk_widget_set_hexpand(self->stack, TRUE);
@@ -403,41 +419,90 @@ static gboolean is_ours(GtkRecentInfo *info)
            gtk_recent_info_exists(info);
 }
 
+static int newest_first(gconstpointer a, gconstpointer b)
+{
+    return g_date_time_compare(gtk_recent_info_get_modified((GtkRecentInfo *)b),
+                               gtk_recent_info_get_modified((GtkRecentInfo *)a));
+}
+
+// Ours, newest first; g_list_free_full() with gtk_recent_info_unref().
+static GList *recent_files(void)
+{
+    GList *ours = NULL, *items = gtk_recent_manager_get_items(gtk_recent_manager_get_default());
+    for (GList *k = items; k; k = k->next) {
+        if (is_ours(k->data))
+            ours = g_list_prepend(ours, k->data);
+        else
+            gtk_recent_info_unref(k->data);
+    }
+    g_list_free(items);
+    return g_list_sort(ours, newest_first);
+}
+
 char *litho_window_last_path(void)
 {
-    GList *items = gtk_recent_manager_get_items(gtk_recent_manager_get_default());
-    GtkRecentInfo *newest = NULL;
-    for (GList *k = items; k; k = k->next)
-        if (is_ours(k->data) &&
-            (!newest || g_date_time_compare(gtk_recent_info_get_modified(k->data),
-                                            gtk_recent_info_get_modified(newest)) > 0))
-            newest = k->data;
-    char *path = newest ? g_filename_from_uri(gtk_recent_info_get_uri(newest), NULL, NULL) : NULL;
+    GList *items = recent_files();
+    char *path =
+        items ? g_filename_from_uri(gtk_recent_info_get_uri(items->data), NULL, NULL) : NULL;
     g_list_free_full(items, (GDestroyNotify)gtk_recent_info_unref);
     return path;
 }
 
-void litho_window_update_recent(LithoWindow *self)
+static GtkWidget *recent_button(GtkRecentInfo *info, gboolean with_folder)
+{
+    g_autofree char *path = g_filename_from_uri(gtk_recent_info_get_uri(info), NULL, NULL);
+    g_autofree char *folder = path ? g_path_get_dirname(path) : g_strdup("");
+    GtkWidget *button = gtk_button_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    gtk_box_append(GTK_BOX(line), label_new(gtk_recent_info_get_display_name(info), NULL));
+    if (with_folder) {
+        GtkWidget *where = label_new(folder, "dim-label");
+        gtk_label_set_ellipsize(GTK_LABEL(where), PANGO_ELLIPSIZE_START);
+        gtk_label_set_max_width_chars(GTK_LABEL(where), 40);
+        gtk_box_append(GTK_BOX(line), where);
+    }
+    gtk_button_set_child(GTK_BUTTON(button), line);
+    gtk_widget_add_css_class(button, "flat");
+    gtk_widget_set_tooltip_text(button, path);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   gtk_recent_info_get_display_name(info), -1);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-path");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", path ? path : "");
+    return button;
+}
+
+// At most `most` buttons into `box`, in place of what was there; returns how many.
+static guint fill_recent(GtkWidget *box, guint most, gboolean with_folder)
 {
     GtkWidget *child;
-    while ((child = gtk_widget_get_first_child(self->start_recent)))
-        gtk_box_remove(GTK_BOX(self->start_recent), child);
-    GList *items = gtk_recent_manager_get_items(gtk_recent_manager_get_default());
+    while ((child = gtk_widget_get_first_child(box)))
+        gtk_box_remove(GTK_BOX(box), child);
+    GList *items = recent_files();
     guint n = 0;
-    for (GList *k = items; k && n < 10; k = k->next) {
-        if (!is_ours(k->data))
-            continue;
-        GtkWidget *button = gtk_button_new_with_label(gtk_recent_info_get_display_name(k->data));
-        const char *uri = gtk_recent_info_get_uri(k->data);
-        g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
-        gtk_widget_add_css_class(button, "flat");
-        gtk_widget_set_tooltip_text(button, path);
-        gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-path");
-        gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", path ? path : "");
-        gtk_box_append(GTK_BOX(self->start_recent), button);
-        n++;
-    }
+    for (GList *k = items; k && n < most; k = k->next, n++)
+        gtk_box_append(GTK_BOX(box), recent_button(k->data, with_folder));
     g_list_free_full(items, (GDestroyNotify)gtk_recent_info_unref);
-    if (n == 0)
+    return n;
+}
+
+void litho_window_update_recent(LithoWindow *self)
+{
+    if (fill_recent(self->start_recent, 10, FALSE) == 0)
         gtk_box_append(GTK_BOX(self->start_recent), label_new("No recent files", "dim-label"));
+}
+
+void litho_window_update_start(LithoWindow *self)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = NULL, *about = litho_window_state_last(&name, &error);
+    gtk_widget_set_visible(self->start_continue, about != NULL);
+    if (about) {
+        g_autofree char *text = g_strdup_printf("%s\n%s", name, about);
+        gtk_label_set_text(GTK_LABEL(self->start_continue_label), text);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(self->start_continue),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+    }
+    if (error)
+        litho_window_show_error(self, error->message, NULL);
+    guint n = fill_recent(self->start_list, 5, TRUE);
+    gtk_widget_set_visible(self->start_list_title, n > 0);
 }

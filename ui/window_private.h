@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "ui/job.h"
+#include "ui/open_options.h"
+#include "ui/snapshots.h"
 #include "ui/timing_panel.h"
 #include "ui/window.h"
 
@@ -20,6 +22,8 @@ struct _LithoWindow {
     GtkWidget *left, *right, *stack, *status;
     GtkWidget *canvas, *params, *timings;
     GtkWidget *start_recent;
+    GtkWidget *start_list, *start_list_title; // start page: recent files
+    GtkWidget *start_continue, *start_continue_label; // start page: where one left off
     GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
     GtkWidget *busy_box, *busy_label;                 // the worker's progress in the status line
     gint64 busy_since; // when the worker began to be busy, 0 = idle
@@ -29,7 +33,22 @@ struct _LithoWindow {
     const char *job_what;
     char *save_path; // a save that waits for the whole result
     gboolean save_force;
+
+    LithoSnapshots *snapshots;
+    // The file that is open, and its session (window_state.c).
+    char **paths;          // absolute; NULL = the demo, or nothing
+    LithoOpenOptions open; // how it was read
+    char *state_key;       // NULL = nothing is open
+    gboolean state_dirty, state_failed;
+    guint state_timeout;
+    LithoJob *state_job;
+    JsonObject *state_views; // slices and zoom that wait for a result of their shape; or NULL
 };
+
+// What opening does to the flow: NORMAL: a file brings the session it was left with, unless there is
+// a flow already, which is then kept. CONTINUE: its session replaces the flow. AGAIN: the same file
+// read otherwise, everything else stays.
+typedef enum { LITHO_OPEN_NORMAL, LITHO_OPEN_CONTINUE, LITHO_OPEN_AGAIN } LithoOpenMode;
 
 // window_actions.c
 void litho_window_actions_init(LithoWindow *self);
@@ -38,6 +57,7 @@ void litho_window_actions_update(LithoWindow *self); // what is possible now
 // window_layout.c
 void litho_window_build(LithoWindow *self);
 void litho_window_update_recent(LithoWindow *self);
+void litho_window_update_start(LithoWindow *self); // the start page: session, recent files
 char *litho_window_last_path(void); // of the newest recent file, NULL = none; g_free()
 
 // window_dialogs.c
@@ -48,3 +68,20 @@ void litho_window_choose_recipe(LithoWindow *self, gboolean save);
 // window_file.c
 void litho_window_cancel_job(LithoWindow *self);
 void litho_window_result_arrived(LithoWindow *self); // a waiting save may go on
+// `paths` NULL = the demo. `options` may be NULL: as this file was read last time, or find out.
+void litho_window_open_as(LithoWindow *self, const char *const *paths,
+                          const LithoOpenOptions *options, LithoOpenMode mode);
+
+// window_state.c: what is remembered about the file that is open
+void litho_window_state_init(LithoWindow *self);
+void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
+                              const LithoOpenOptions *options); // this file is open now
+void litho_window_state_touched(LithoWindow *self); // it will be saved soon
+void litho_window_state_flush(LithoWindow *self);   // now
+void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);
+void litho_window_state_result(LithoWindow *self); // a result arrived: its views may be restored
+void litho_window_state_clear(LithoWindow *self);
+// What the session saved last is about, and the name of its cube; NULL = there is none, or its file
+// has gone. g_free() both.
+char *litho_window_state_last(char **name, GError **error);
+void litho_window_continue(LithoWindow *self);

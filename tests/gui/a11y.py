@@ -9,6 +9,7 @@ fails. Skips (77) without pyatspi."""
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 try:
@@ -61,10 +62,10 @@ def view(name):
 
 
 def main():
-    program = sys.argv[1]
+    program, home = sys.argv[1], tempfile.mkdtemp()
     process = subprocess.Popen([program, '--demo', '--operator', 'fx'],
                                env=dict(os.environ, GDK_BACKEND='x11', GTK_A11Y='atspi',
-                                        XDG_CONFIG_HOME='/nonexistent'))
+                                        XDG_CONFIG_HOME='/nonexistent', XDG_STATE_HOME=home))
     try:
         wait_for(application, process=process)
 

@@ -20,8 +20,35 @@ void gui_register(const LithoOperator *op)
     litho_operators_register(table);
 }
 
+// What a test remembers must not meet what the person at this machine remembers.
+static char *home;
+
+static void isolate(void)
+{
+    static const char *const names[] = {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+                                        "XDG_CACHE_HOME"};
+    home = g_dir_make_tmp("lithoscope-home-XXXXXX", NULL);
+    for (guint k = 0; home && k < G_N_ELEMENTS(names); k++)
+        g_setenv(names[k], home, TRUE);
+}
+
+static void remove_tree(const char *path)
+{
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *inside = g_build_filename(path, name, NULL);
+        if (g_file_test(inside, G_FILE_TEST_IS_DIR) && !g_file_test(inside, G_FILE_TEST_IS_SYMLINK))
+            remove_tree(inside);
+        else
+            g_remove(inside);
+    }
+    g_rmdir(path);
+}
+
 void gui_init(int *argc, char ***argv)
 {
+    isolate();
     g_setenv("GTK_A11Y", "none", FALSE); // unless the test is about it
     g_setenv("GDK_BACKEND", "x11", FALSE);
     g_setenv("GSETTINGS_BACKEND", "memory", TRUE);
@@ -35,6 +62,15 @@ void gui_init(int *argc, char ***argv)
     // GTK itself warns about the bare environment of a test (no bus, no settings portal).
     g_test_init(argc, argv, NULL);
     g_log_set_always_fatal(G_LOG_FATAL_MASK | G_LOG_LEVEL_CRITICAL);
+}
+
+static void make_window(Gui *gui)
+{
+    gui->window = LITHO_WINDOW(litho_window_new(gui->app, gui->settings));
+    gui->session = litho_window_session(gui->window);
+    gui->mirror = gtk_widget_paintable_new(GTK_WIDGET(gui->window));
+    gtk_window_present(GTK_WINDOW(gui->window));
+    gui_spin(gui, 0.3);
 }
 
 void gui_open(Gui *gui, int width, int height)
@@ -51,11 +87,15 @@ void gui_open(Gui *gui, int width, int height)
     g_application_register(G_APPLICATION(gui->app), NULL, &error);
     g_assert_no_error(error);
     litho_application_prepare(gui->app, gui->settings);
-    gui->window = LITHO_WINDOW(litho_window_new(gui->app, gui->settings));
-    gui->session = litho_window_session(gui->window);
-    gui->mirror = gtk_widget_paintable_new(GTK_WIDGET(gui->window));
-    gtk_window_present(GTK_WINDOW(gui->window));
-    gui_spin(gui, 0.3);
+    make_window(gui);
+}
+
+void gui_reopen(Gui *gui)
+{
+    g_clear_object(&gui->mirror);
+    gtk_window_close(GTK_WINDOW(gui->window));
+    gui_spin(gui, 0.2);
+    make_window(gui);
 }
 
 void gui_close(Gui *gui)
@@ -65,15 +105,9 @@ void gui_close(Gui *gui)
     gui_spin(gui, 0.1);
     g_clear_object(&gui->app);
     litho_settings_free(gui->settings);
-    GDir *dir = g_dir_open(gui->folder, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir))) {
-        g_autofree char *path = gui_path(gui, name);
-        g_remove(path);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_rmdir(gui->folder);
+    remove_tree(gui->folder);
+    if (home)
+        remove_tree(home);
     g_free(gui->folder);
 }
 

@@ -21,6 +21,7 @@ void gui_init(int *argc, char ***argv);
 void gui_register(const LithoOperator *op);
 void gui_open(Gui *gui, int width, int height);
 void gui_close(Gui *gui);
+void gui_reopen(Gui *gui); // closes the window as a person does and opens another one
 // Runs the main loop until `done` is TRUE; FALSE after `seconds`.
 gboolean gui_wait(gboolean (*done)(Gui *gui), Gui *gui, double seconds);
 void gui_spin(Gui *gui, double seconds);
