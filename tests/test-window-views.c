@@ -6,6 +6,7 @@
 
 #include "tests/gui/gui.h"
 #include "tests/gui/teller.h"
+#include "ui/plot.h"
 
 static Gui gui;
 
@@ -105,6 +106,28 @@ static void test_model_follows(void)
     gui_activate(&gui, "win.fit");
 }
 
+static guint count_type(GtkWidget *widget, GType type)
+{
+    guint n = G_TYPE_CHECK_INSTANCE_TYPE(widget, type) ? 1 : 0;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        n += count_type(c, type);
+    return n;
+}
+
+// Property: curves of one group share a plot, others have their own; the plots go with the operator.
+static void test_plots(void)
+{
+    const guint of_the_data = 2; // spectrum and histogram
+    g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data + 2);
+    use_operator(litho_operator_find("template"));
+    g_assert_true(gui_wait(has_output, &gui, 60));
+    gui_settle(&gui);
+    g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data);
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(has_output, &gui, 60));
+    gui_settle(&gui);
+}
+
 static gboolean not_busy(Gui *g)
 {
     return !litho_window_is_busy(g->window);
@@ -164,6 +187,7 @@ int main(int argc, char **argv)
     gui_open(&gui, large ? 2560 : 1280, large ? 1440 : 800);
     g_test_add_func("/views/model", test_model);
     g_test_add_func("/views/model-follows", test_model_follows);
+    g_test_add_func("/views/plots", test_plots);
     g_test_add_func("/views/picture", test_picture);
     g_test_add_func("/views/live", test_live);
     int status = g_test_run();

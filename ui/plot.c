@@ -6,38 +6,103 @@
 
 #include "render/ticks.h"
 
+// Below its largest value a logarithmic axis shows this many decades at most: rounding errors at
+// 1e-17 would press everything else together.
+enum { DECADES = 12 };
+
 typedef struct Curve {
     guint n;
     double *x, *y;
     char *label;
-    gboolean filled;
+    LithoPlotKind kind;
 } Curve;
 
 struct _LithoPlot {
     GtkWidget parent;
     int height;
     char *x_label, *y_label;
-    Curve curve[LITHO_PLOT_CURVES];
-    double y_lo, y_hi;
+    gboolean log_x, log_y;
+    GArray *curves; // of Curve
     guint n_marks;
     double mark[4];
 };
 
 G_DEFINE_TYPE(LithoPlot, litho_plot, GTK_TYPE_WIDGET)
 
+// The rectangle of the data, and what its edges stand for: values, or their decimal logarithms.
 typedef struct Area {
-    double x, y, w, h;     // pixels
-    double x0, x1, y0, y1; // values
+    double x, y, w, h;
+    double x0, x1, y0, y1;
+    gboolean log_x, log_y;
 } Area;
+
+static Curve *curve_at(LithoPlot *self, guint k)
+{
+    return &g_array_index(self->curves, Curve, k);
+}
+
+// --- places -------------------------------------------------------------------------------------
+
+// Position on an axis; NAN where a logarithmic one has none.
+static double on_axis(double value, gboolean log)
+{
+    return !log ? value : value > 0 ? log10(value) : NAN;
+}
 
 static double px(const Area *a, double x)
 {
-    return a->x + (x - a->x0) / (a->x1 - a->x0) * a->w;
+    return a->x + (on_axis(x, a->log_x) - a->x0) / (a->x1 - a->x0) * a->w;
 }
 
 static double py(const Area *a, double y)
 {
-    return a->y + a->h - (CLAMP(y, a->y0, a->y1) - a->y0) / (a->y1 - a->y0) * a->h;
+    double at = on_axis(y, a->log_y);
+    if (!isfinite(at) && a->log_y)
+        at = a->y0;
+    return a->y + a->h - (CLAMP(at, a->y0, a->y1) - a->y0) / (a->y1 - a->y0) * a->h;
+}
+
+static gboolean is_usable(const Area *a, double x, double y)
+{
+    return isfinite(on_axis(x, a->log_x)) && isfinite(y);
+}
+
+static gboolean data_range(LithoPlot *self, Area *a)
+{
+    gboolean bars = FALSE;
+    a->x0 = a->y0 = INFINITY;
+    a->x1 = a->y1 = -INFINITY;
+    for (guint k = 0; k < self->curves->len; k++) {
+        const Curve *c = curve_at(self, k);
+        bars = bars || (c->kind == LITHO_PLOT_BARS && c->n > 0);
+        for (guint i = 0; i < c->n; i++) {
+            double x = on_axis(c->x[i], a->log_x), y = on_axis(c->y[i], a->log_y);
+            if (!isfinite(x) || !isfinite(y))
+                continue;
+            a->x0 = MIN(a->x0, x);
+            a->x1 = MAX(a->x1, x);
+            a->y0 = MIN(a->y0, y);
+            a->y1 = MAX(a->y1, y);
+        }
+    }
+    if (!(a->x1 >= a->x0))
+        return FALSE;
+    if (a->log_y)
+        a->y0 = MAX(a->y0, a->y1 - DECADES);
+    if (bars && !a->log_y)
+        a->y0 = MIN(a->y0, 0); // a bar's length is its value
+    if (bars || !(a->x1 > a->x0)) { // half a bar more on either side
+        double half = a->x1 > a->x0 ? (a->x1 - a->x0) / 40 : 0.5;
+        a->x0 -= half;
+        a->x1 += half;
+    }
+    if (!(a->y1 > a->y0)) {
+        a->y0 -= 0.5;
+        a->y1 += 0.5;
+    } else if (a->log_y) {
+        a->y0 -= 0.03 * (a->y1 - a->y0); // the lowest bar is seen
+    }
+    return TRUE;
 }
 
 // --- colours ------------------------------------------------------------------------------------
@@ -53,127 +118,290 @@ static GdkRGBA ink_of(GtkWidget *widget, double alpha)
 // Input quiet, result in the accent colour; the others stay apart in luminance, not in hue alone.
 static GdkRGBA curve_colour(GtkWidget *widget, guint k)
 {
-    static const GdkRGBA others[] = {{0.80, 0.42, 0.16, 1}, {0.48, 0.36, 0.70, 1}};
+    static const GdkRGBA others[] = {{0.80, 0.42, 0.16, 1}, {0.48, 0.36, 0.70, 1},
+                                     {0.16, 0.56, 0.46, 1}, {0.75, 0.24, 0.42, 1},
+                                     {0.62, 0.55, 0.12, 1}, {0.36, 0.44, 0.52, 1}};
+    GdkRGBA colour = {0.21, 0.52, 0.89, 1}, ink = ink_of(widget, 1);
     if (k == 0)
         return ink_of(widget, 0.45);
     if (k > 1)
-        return others[MIN(k - 2, 1)];
-    GdkRGBA accent = {0.21, 0.52, 0.89, 1}, ink = ink_of(widget, 1);
-    gtk_style_context_lookup_color(gtk_widget_get_style_context(widget), "theme_selected_bg_color",
-                                   &accent);
-    // The dark theme's accent is made for surfaces; as a thin line it needs more light.
+        colour = others[(k - 2) % G_N_ELEMENTS(others)];
+    else
+        gtk_style_context_lookup_color(gtk_widget_get_style_context(widget),
+                                       "theme_selected_bg_color", &colour);
+    // Colours made for surfaces; as thin lines on a dark ground they need more light.
     if (ink.red + ink.green + ink.blue > 1.5)
-        accent = (GdkRGBA){0.4 + 0.6 * accent.red, 0.4 + 0.6 * accent.green,
-                           0.4 + 0.6 * accent.blue, 1};
-    return accent;
+        colour = (GdkRGBA){0.4 + 0.6 * colour.red, 0.4 + 0.6 * colour.green,
+                           0.4 + 0.6 * colour.blue, 1};
+    return colour;
 }
 
-// --- range --------------------------------------------------------------------------------------
+// --- text ---------------------------------------------------------------------------------------
 
-static gboolean data_range(LithoPlot *self, Area *a)
+// Small beside the window's own font, and growing with it.
+static PangoLayout *small_text(LithoPlot *self, const char *text)
 {
-    a->x0 = a->y0 = INFINITY;
-    a->x1 = a->y1 = -INFINITY;
-    for (guint k = 0; k < LITHO_PLOT_CURVES; k++)
-        for (guint i = 0; i < self->curve[k].n; i++) {
-            double x = self->curve[k].x[i], y = self->curve[k].y[i];
-            if (!isfinite(x) || !isfinite(y))
-                continue;
-            a->x0 = MIN(a->x0, x);
-            a->x1 = MAX(a->x1, x);
-            a->y0 = MIN(a->y0, y);
-            a->y1 = MAX(a->y1, y);
-        }
-    if (!(a->x1 > a->x0))
-        return FALSE;
-    if (self->y_hi > self->y_lo) {
-        a->y0 = self->y_lo;
-        a->y1 = self->y_hi;
-    }
-    if (!(a->y1 > a->y0)) {
-        a->y0 -= 0.5;
-        a->y1 += 0.5;
-    }
-    return TRUE;
+    PangoLayout *layout = gtk_widget_create_pango_layout(GTK_WIDGET(self), text);
+    PangoContext *context = pango_layout_get_context(layout);
+    PangoFontDescription *font =
+        pango_font_description_copy(pango_context_get_font_description(context));
+    gint size = (gint)(0.8 * pango_font_description_get_size(font));
+    if (pango_font_description_get_size_is_absolute(font))
+        pango_font_description_set_absolute_size(font, size);
+    else
+        pango_font_description_set_size(font, size);
+    pango_layout_set_font_description(layout, font);
+    pango_font_description_free(font);
+    return layout;
 }
 
-// --- drawing ------------------------------------------------------------------------------------
+static int text_width(LithoPlot *self, const char *text)
+{
+    int w;
+    g_autoptr(PangoLayout) layout = small_text(self, text);
+    pango_layout_get_pixel_size(layout, &w, NULL);
+    return w;
+}
 
+static int line_height(LithoPlot *self)
+{
+    int h;
+    g_autoptr(PangoLayout) layout = small_text(self, "0");
+    pango_layout_get_pixel_size(layout, NULL, &h);
+    return h;
+}
+
+// `align` 0 left, 0.5 middle, 1 right of x; y is the middle of the line.
 static void draw_text(LithoPlot *self, GtkSnapshot *snapshot, const char *text, double x, double y,
                       double align, double alpha)
 {
-    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(self), text);
-    PangoFontDescription *font = pango_font_description_new();
-    pango_font_description_set_absolute_size(font, 10 * PANGO_SCALE);
-    pango_layout_set_font_description(layout, font);
-    pango_font_description_free(font);
     int w, h;
+    g_autoptr(PangoLayout) layout = small_text(self, text);
     pango_layout_get_pixel_size(layout, &w, &h);
     GdkRGBA ink = ink_of(GTK_WIDGET(self), alpha);
     double left = CLAMP(x - align * w, 0, MAX(gtk_widget_get_width(GTK_WIDGET(self)) - w, 0));
     gtk_snapshot_save(snapshot);
-    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(left, y - h / 2.0));
+    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(floor(left), floor(y - h / 2.0)));
     gtk_snapshot_append_layout(snapshot, layout, &ink);
     gtk_snapshot_restore(snapshot);
 }
 
-static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a)
+// "0.01", "100", "10⁻⁶": a power of ten as short as it can be read.
+static void format_decade(char *out, gsize size, int power)
 {
-    GdkRGBA faint = ink_of(GTK_WIDGET(self), 0.12);
-    LithoTicks xs = litho_ticks(a->x0, a->x1, a->w / 46, FALSE);
-    LithoTicks ys = litho_ticks(a->y0, a->y1, a->h / 24, FALSE);
-    char text[32];
-    for (guint k = 0; k < xs.n; k++) {
-        double x = px(a, xs.value[k]);
-        gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(x), a->y, 1, a->h));
-        litho_format_number(text, sizeof text, xs.value[k], xs.step);
-        draw_text(self, snapshot, text, x, a->y + a->h + 8, 0.5, 0.75);
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    if (power >= -2 && power <= 3) {
+        g_snprintf(out, size, "%.*f", MAX(-power, 0), pow(10, power));
+        return;
     }
-    for (guint k = 0; k < ys.n; k++) {
-        double y = py(a, ys.value[k]);
-        gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(a->x, floor(y), a->w, 1));
-        litho_format_number(text, sizeof text, ys.value[k], ys.step);
-        draw_text(self, snapshot, text, a->x - 4, y, 1, 0.75);
-    }
-    if (self->x_label)
-        draw_text(self, snapshot, self->x_label, a->x + a->w, a->y + a->h + 20, 1, 0.75);
-    if (self->y_label)
-        draw_text(self, snapshot, self->y_label, 0, 7, 0, 0.75);
+    g_autofree char *number = g_strdup_printf("%d", ABS(power));
+    g_strlcpy(out, power < 0 ? "10⁻" : "10", size);
+    for (const char *c = number; *c; c++)
+        g_strlcat(out, digits[*c - '0'], size);
 }
 
-static void draw_curve(LithoPlot *self, cairo_t *cr, const Area *a, guint k)
+// --- axes ---------------------------------------------------------------------------------------
+
+typedef struct Tick {
+    double at; // on the axis: a value, or its logarithm
+    char text[32];
+} Tick;
+
+// Powers of ten where there are two or more of them, else round numbers of the values between.
+static guint log_ticks(double lo, double hi, double room, Tick ticks[LITHO_TICKS_MAX])
 {
-    const Curve *c = &self->curve[k];
-    GdkRGBA colour = curve_colour(GTK_WIDGET(self), k);
+    int first = (int)ceil(lo - 1e-9), last = (int)floor(hi + 1e-9);
+    guint n = 0;
+    if (last > first) {
+        int step = MAX((int)ceil((last - first + 1) / MAX(room, 2)), 1);
+        for (int power = first; power <= last && n < LITHO_TICKS_MAX; power++)
+            if (power % step == 0) {
+                ticks[n].at = power;
+                format_decade(ticks[n].text, sizeof ticks[n].text, power);
+                n++;
+            }
+        return n;
+    }
+    LithoTicks plain = litho_ticks(pow(10, lo), pow(10, hi), room, FALSE);
+    for (guint k = 0; k < plain.n; k++) {
+        if (!(plain.value[k] > 0))
+            continue;
+        ticks[n].at = log10(plain.value[k]);
+        litho_format_number(ticks[n].text, sizeof ticks[n].text, plain.value[k], plain.step);
+        n++;
+    }
+    return n;
+}
+
+static guint make_ticks(double lo, double hi, double room, gboolean log,
+                        Tick ticks[LITHO_TICKS_MAX])
+{
+    if (log)
+        return log_ticks(lo, hi, room, ticks);
+    LithoTicks plain = litho_ticks(lo, hi, room, FALSE);
+    for (guint k = 0; k < plain.n; k++) {
+        ticks[k].at = plain.value[k];
+        litho_format_number(ticks[k].text, sizeof ticks[k].text, plain.value[k], plain.step);
+    }
+    return plain.n;
+}
+
+static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a, int line)
+{
+    GdkRGBA faint = ink_of(GTK_WIDGET(self), 0.12);
+    Tick ticks[LITHO_TICKS_MAX];
+    guint n = make_ticks(a->x0, a->x1, a->w / (3.6 * line), a->log_x, ticks);
+    for (guint k = 0; k < n; k++) {
+        double x = a->x + (ticks[k].at - a->x0) / (a->x1 - a->x0) * a->w;
+        gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(x), a->y, 1, a->h));
+        draw_text(self, snapshot, ticks[k].text, x, a->y + a->h + 0.6 * line, 0.5, 0.75);
+    }
+    n = make_ticks(a->y0, a->y1, a->h / (1.8 * line), a->log_y, ticks);
+    for (guint k = 0; k < n; k++) {
+        double y = a->y + a->h - (ticks[k].at - a->y0) / (a->y1 - a->y0) * a->h;
+        gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(a->x, floor(y), a->w, 1));
+        draw_text(self, snapshot, ticks[k].text, a->x - 4, y, 1, 0.75);
+    }
+    if (self->x_label)
+        draw_text(self, snapshot, self->x_label, a->x + a->w, a->y + a->h + 1.55 * line, 1, 0.75);
+}
+
+// --- curves -------------------------------------------------------------------------------------
+
+// Half-way to the neighbours, in pixels; the outer bars are as wide as their inner half says.
+static void bar_edges(const Area *a, const Curve *c, guint i, double *left, double *right)
+{
+    double here = px(a, c->x[i]);
+    double before = i > 0 ? px(a, c->x[i - 1]) : NAN;
+    double after = i + 1 < c->n ? px(a, c->x[i + 1]) : NAN;
+    double half_left = isfinite(before) ? (here - before) / 2 : NAN;
+    double half_right = isfinite(after) ? (after - here) / 2 : NAN;
+    if (!isfinite(half_left))
+        half_left = isfinite(half_right) ? half_right : a->w / 4;
+    if (!isfinite(half_right))
+        half_right = half_left;
+    double gap = MIN(0.5, 0.1 * (half_left + half_right));
+    *left = here - half_left + gap;
+    *right = here + half_right - gap;
+}
+
+static void draw_bars(cairo_t *cr, const Area *a, const Curve *c, const GdkRGBA *colour)
+{
+    for (guint i = 0; i < c->n; i++) {
+        if (!is_usable(a, c->x[i], c->y[i]) || (a->log_y && !(c->y[i] > 0)))
+            continue;
+        double left, right, top = py(a, c->y[i]), base = py(a, a->log_y ? pow(10, a->y0) : 0);
+        bar_edges(a, c, i, &left, &right);
+        cairo_rectangle(cr, left, MIN(top, base), MAX(right - left, 0.5), fabs(base - top));
+    }
+    cairo_set_source_rgba(cr, colour->red, colour->green, colour->blue, colour->alpha * 0.75);
+    cairo_fill(cr);
+}
+
+// One unbroken piece of a line, points [from, to).
+static void draw_piece(cairo_t *cr, const Area *a, const Curve *c, const GdkRGBA *colour,
+                       guint from, guint to)
+{
     cairo_new_path(cr);
-    for (guint i = 0; i < c->n; i++)
+    for (guint i = from; i < to; i++)
         cairo_line_to(cr, px(a, c->x[i]), py(a, c->y[i]));
-    if (c->filled) {
+    if (c->kind == LITHO_PLOT_FILLED) {
         cairo_path_t *line = cairo_copy_path(cr);
-        cairo_line_to(cr, px(a, c->x[c->n - 1]), a->y + a->h);
-        cairo_line_to(cr, px(a, c->x[0]), a->y + a->h);
-        cairo_set_source_rgba(cr, colour.red, colour.green, colour.blue, colour.alpha * 0.25);
+        cairo_line_to(cr, px(a, c->x[to - 1]), a->y + a->h);
+        cairo_line_to(cr, px(a, c->x[from]), a->y + a->h);
+        cairo_set_source_rgba(cr, colour->red, colour->green, colour->blue, colour->alpha * 0.25);
         cairo_fill(cr);
         cairo_append_path(cr, line);
         cairo_path_destroy(line);
     }
-    gdk_cairo_set_source_rgba(cr, &colour);
-    cairo_set_line_width(cr, 1.5);
+    if (to - from == 1) // a point alone is a dot
+        cairo_close_path(cr);
+    gdk_cairo_set_source_rgba(cr, colour);
+    cairo_set_line_width(cr, to - from == 1 ? 4 : 1.5);
     cairo_stroke(cr);
 }
 
-static void draw_legend(LithoPlot *self, GtkSnapshot *snapshot)
+static void draw_curve(LithoPlot *self, cairo_t *cr, const Area *a, guint k)
 {
-    double right = gtk_widget_get_width(GTK_WIDGET(self));
-    for (guint k = LITHO_PLOT_CURVES; k-- > 0;) {
-        const Curve *c = &self->curve[k];
-        if (c->n == 0 || !c->label)
+    const Curve *c = curve_at(self, k);
+    GdkRGBA colour = curve_colour(GTK_WIDGET(self), k);
+    if (c->kind == LITHO_PLOT_BARS) {
+        draw_bars(cr, a, c, &colour);
+        return;
+    }
+    cairo_set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    for (guint from = 0; from < c->n;) {
+        guint to = from;
+        while (to < c->n && is_usable(a, c->x[to], c->y[to]))
+            to++;
+        if (to > from)
+            draw_piece(cr, a, c, &colour, from, to);
+        from = to + 1;
+    }
+}
+
+// --- legend -------------------------------------------------------------------------------------
+
+enum { LEGEND_MAX = 32, SWATCH = 10, LEGEND_GAP = 9 };
+
+typedef struct LegendItem {
+    guint curve, row;
+    double x;
+} LegendItem;
+
+// Items from left to right in rows that end at the right edge; returns the number of rows (1 also
+// without items: the y axis' name stands in the first).
+static guint lay_out_legend(LithoPlot *self, LegendItem items[LEGEND_MAX], guint *n)
+{
+    double width = gtk_widget_get_width(GTK_WIDGET(self));
+    double free_from = self->y_label ? text_width(self, self->y_label) + LEGEND_GAP : 0;
+    double x = free_from;
+    guint row = 0, begin = 0;
+    *n = 0;
+    for (guint k = 0; k < self->curves->len && *n < LEGEND_MAX; k++) {
+        const Curve *c = curve_at(self, k);
+        if (c->n == 0 || !c->label || !*c->label)
             continue;
-        GdkRGBA colour = curve_colour(GTK_WIDGET(self), k);
-        double width = 5.6 * g_utf8_strlen(c->label, -1) + 20;
-        right -= width;
-        gtk_snapshot_append_color(snapshot, &colour, &GRAPHENE_RECT_INIT(right + 2, 6, 10, 2));
-        draw_text(self, snapshot, c->label, right + 15, 7, 0, 0.9);
+        double w = SWATCH + 4 + text_width(self, c->label) + LEGEND_GAP;
+        if (x + w > width + LEGEND_GAP && x > (row == 0 ? free_from : 0)) {
+            for (guint m = begin; m < *n; m++) // this row to the right
+                items[m].x += width - x + LEGEND_GAP;
+            begin = *n;
+            row++;
+            x = 0;
+        }
+        items[(*n)++] = (LegendItem){k, row, x};
+        x += w;
+    }
+    for (guint m = begin; m < *n; m++)
+        items[m].x += MAX(width - x + LEGEND_GAP, 0);
+    return row + 1;
+}
+
+static void draw_legend(LithoPlot *self, GtkSnapshot *snapshot, const LegendItem *items, guint n,
+                        int line)
+{
+    for (guint k = 0; k < n; k++) {
+        GdkRGBA colour = curve_colour(GTK_WIDGET(self), items[k].curve);
+        double y = line * (items[k].row + 0.55);
+        gtk_snapshot_append_color(snapshot, &colour,
+                                  &GRAPHENE_RECT_INIT(items[k].x, floor(y) - 1, SWATCH, 3));
+        draw_text(self, snapshot, curve_at(self, items[k].curve)->label, items[k].x + SWATCH + 4, y,
+                  0, 0.9);
+    }
+}
+
+// --- drawing ------------------------------------------------------------------------------------
+
+static void draw_marks(LithoPlot *self, GtkSnapshot *snapshot, const Area *a)
+{
+    GdkRGBA ink = ink_of(GTK_WIDGET(self), 0.8);
+    for (guint k = 0; k < self->n_marks; k++) {
+        double at = on_axis(self->mark[k], a->log_x);
+        if (at >= a->x0 && at <= a->x1)
+            gtk_snapshot_append_color(
+                snapshot, &ink, &GRAPHENE_RECT_INIT(floor(px(a, self->mark[k])), a->y, 1, a->h));
     }
 }
 
@@ -181,25 +409,62 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoPlot *self = LITHO_PLOT(widget);
     double w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
-    Area a = {.x = 36, .y = 16, .w = w - 42, .h = h - 16 - (self->x_label ? 28 : 16)};
+    LegendItem items[LEGEND_MAX];
+    guint n_items, rows = lay_out_legend(self, items, &n_items);
+    int line = line_height(self);
+    double top = line * rows + 3, left = 2.9 * line;
+    Area a = {.x = left, .y = top, .w = w - left - 6,
+              .h = h - top - line * (self->x_label ? 2.15 : 1.2), .log_x = self->log_x,
+              .log_y = self->log_y};
     if (a.w < 20 || a.h < 20)
         return;
     if (!data_range(self, &a)) {
         draw_text(self, snapshot, "no data yet", w / 2, h / 2, 0.5, 0.55);
         return;
     }
-    draw_axes(self, snapshot, &a);
-    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(a.x, a.y, a.w, a.h));
-    for (guint k = 0; k < LITHO_PLOT_CURVES; k++)
-        if (self->curve[k].n > 1)
+    draw_axes(self, snapshot, &a, line);
+    cairo_t *cr = gtk_snapshot_append_cairo(
+        snapshot, &GRAPHENE_RECT_INIT(a.x - 1, a.y - 1, a.w + 2, a.h + 2));
+    for (guint k = 0; k < self->curves->len; k++)
+        if (curve_at(self, k)->n > 0)
             draw_curve(self, cr, &a, k);
     cairo_destroy(cr);
-    GdkRGBA ink = ink_of(widget, 0.8);
-    for (guint k = 0; k < self->n_marks; k++)
-        if (self->mark[k] >= a.x0 && self->mark[k] <= a.x1)
-            gtk_snapshot_append_color(
-                snapshot, &ink, &GRAPHENE_RECT_INIT(floor(px(&a, self->mark[k])), a.y, 1, a.h));
-    draw_legend(self, snapshot);
+    draw_marks(self, snapshot, &a);
+    if (self->y_label)
+        draw_text(self, snapshot, self->y_label, 0, 0.55 * line, 0, 0.75);
+    draw_legend(self, snapshot, items, n_items, line);
+}
+
+// --- in words -----------------------------------------------------------------------------------
+
+static void describe(LithoPlot *self)
+{
+    Area a = {.log_x = FALSE};
+    GString *text = g_string_new(NULL);
+    if (!data_range(self, &a)) {
+        g_string_append(text, "no data yet");
+    } else {
+        char x0[32], x1[32], y0[32], y1[32];
+        litho_format_number(x0, sizeof x0, a.x0, (a.x1 - a.x0) / 20);
+        litho_format_number(x1, sizeof x1, a.x1, (a.x1 - a.x0) / 20);
+        litho_format_number(y0, sizeof y0, a.y0, (a.y1 - a.y0) / 20);
+        litho_format_number(y1, sizeof y1, a.y1, (a.y1 - a.y0) / 20);
+        g_string_append_printf(text, "%s %s to %s, %s %s to %s",
+                               self->x_label ? self->x_label : "x", x0, x1,
+                               self->y_label ? self->y_label : "y", y0, y1);
+    }
+    for (guint k = 0; k < self->curves->len; k++)
+        if (curve_at(self, k)->n > 0 && curve_at(self, k)->label)
+            g_string_append_printf(text, ", %s", curve_at(self, k)->label);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   text->str, -1);
+    g_string_free(text, TRUE);
+}
+
+static void changed(LithoPlot *self)
+{
+    describe(self);
+    gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -213,19 +478,18 @@ static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
     *minimum_baseline = *natural_baseline = -1;
 }
 
-static void curve_clear(Curve *c)
+static void curve_clear(gpointer data)
 {
+    Curve *c = data;
     g_free(c->x);
     g_free(c->y);
     g_free(c->label);
-    memset(c, 0, sizeof *c);
 }
 
 static void finalize(GObject *object)
 {
     LithoPlot *self = LITHO_PLOT(object);
-    for (guint k = 0; k < LITHO_PLOT_CURVES; k++)
-        curve_clear(&self->curve[k]);
+    g_array_unref(self->curves);
     g_free(self->x_label);
     g_free(self->y_label);
     G_OBJECT_CLASS(litho_plot_parent_class)->finalize(object);
@@ -233,6 +497,8 @@ static void finalize(GObject *object)
 
 static void litho_plot_init(LithoPlot *self)
 {
+    self->curves = g_array_new(FALSE, TRUE, sizeof(Curve));
+    g_array_set_clear_func(self->curves, curve_clear);
     gtk_widget_set_hexpand(GTK_WIDGET(self), TRUE);
 }
 
@@ -259,94 +525,39 @@ void litho_plot_set_axes(LithoPlot *self, const char *x_label, const char *y_lab
     g_free(self->y_label);
     self->x_label = x_label && *x_label ? g_strdup(x_label) : NULL;
     self->y_label = y_label && *y_label ? g_strdup(y_label) : NULL;
-    gtk_widget_queue_draw(GTK_WIDGET(self));
+    changed(self);
+}
+
+void litho_plot_set_log(LithoPlot *self, gboolean log_x, gboolean log_y)
+{
+    self->log_x = log_x;
+    self->log_y = log_y;
+    changed(self);
 }
 
 void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, const double *y,
-                          const char *label, gboolean filled)
+                          const char *label, LithoPlotKind kind)
 {
-    Curve *c = &self->curve[k];
+    if (k >= self->curves->len)
+        g_array_set_size(self->curves, k + 1);
+    Curve *c = curve_at(self, k);
     curve_clear(c);
     *c = (Curve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y), g_strdup(label),
-                 filled};
-    gtk_widget_queue_draw(GTK_WIDGET(self));
+                 kind};
+    changed(self);
 }
 
-void litho_plot_set_y_range(LithoPlot *self, double lo, double hi)
+void litho_plot_truncate(LithoPlot *self, guint n)
 {
-    self->y_lo = lo;
-    self->y_hi = hi;
-    gtk_widget_queue_draw(GTK_WIDGET(self));
+    if (n >= self->curves->len)
+        return;
+    g_array_set_size(self->curves, n);
+    changed(self);
 }
 
 void litho_plot_set_marks(LithoPlot *self, guint n, const double *x)
 {
     self->n_marks = MIN(n, G_N_ELEMENTS(self->mark));
     memcpy(self->mark, x, self->n_marks * sizeof *x);
-    gtk_widget_queue_draw(GTK_WIDGET(self));
-}
-
-// --- sparkline ----------------------------------------------------------------------------------
-
-enum { SPARK_MAX = 64 };
-
-struct _LithoSpark {
-    GtkWidget parent;
-    guint n;
-    float value[SPARK_MAX];
-};
-
-G_DEFINE_TYPE(LithoSpark, litho_spark, GTK_TYPE_WIDGET)
-
-static void spark_snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
-{
-    LithoSpark *self = LITHO_SPARK(widget);
-    double w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
-    float top = 0;
-    for (guint k = 0; k < self->n; k++)
-        top = MAX(top, self->value[k]);
-    if (self->n < 2 || !(top > 0))
-        return;
-    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(0, 0, w, h));
-    for (guint k = 0; k < self->n; k++)
-        cairo_line_to(cr, 1 + (w - 2) * k / (self->n - 1),
-                      h - 2 - (h - 4) * self->value[k] / top);
-    GdkRGBA ink = ink_of(widget, 0.8);
-    gdk_cairo_set_source_rgba(cr, &ink);
-    cairo_set_line_width(cr, 1);
-    cairo_stroke(cr);
-    cairo_destroy(cr);
-}
-
-static void spark_measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
-                          int *minimum, int *natural, int *minimum_baseline, int *natural_baseline)
-{
-    (void)widget;
-    (void)for_size;
-    *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 48 : 16;
-    *minimum_baseline = *natural_baseline = -1;
-}
-
-static void litho_spark_init(LithoSpark *self)
-{
-    gtk_accessible_update_state(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
-}
-
-static void litho_spark_class_init(LithoSparkClass *klass)
-{
-    GTK_WIDGET_CLASS(klass)->snapshot = spark_snapshot;
-    GTK_WIDGET_CLASS(klass)->measure = spark_measure;
-    gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "spark");
-}
-
-GtkWidget *litho_spark_new(void)
-{
-    return g_object_new(LITHO_TYPE_SPARK, NULL);
-}
-
-void litho_spark_set(LithoSpark *self, guint n, const float *values)
-{
-    self->n = MIN(n, SPARK_MAX);
-    memcpy(self->value, values + (n - self->n), self->n * sizeof *values);
-    gtk_widget_queue_draw(GTK_WIDGET(self));
+    changed(self);
 }

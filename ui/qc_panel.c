@@ -7,14 +7,15 @@
 #include "render/ticks.h"
 #include "ui/plot.h"
 
-enum { HISTOGRAM_BARS = 101, REFRESH_MS = 200 };
+// Numbers that change sixty times a second cannot be read, curves can be followed.
+enum { HISTOGRAM_BARS = 101, NUMBERS_MS = 200, CURVES_MS = 33 };
 
 struct _LithoQcPanel {
     GtkBox parent;
     LithoSession *session;
     GtkWidget *spectrum, *histogram, *numbers, *curves;
-    GPtrArray *curve_keys; // of the plots in `curves`
-    guint timeout;
+    GPtrArray *plot_keys; // of the plots in `curves`, each a title and a chart
+    guint numbers_timeout, curves_timeout;
 };
 
 G_DEFINE_TYPE(LithoQcPanel, litho_qc_panel, GTK_TYPE_BOX)
@@ -51,7 +52,8 @@ static void load_spectrum(LithoQcPanel *self)
             x[k] = k * both[w]->spectrum.df;
             y[k] = 20 * log10(MAX(both[w]->spectrum.amplitude[k] / top, 1e-9));
         }
-        litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, labels[w], w == 0);
+        litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, labels[w],
+                             w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
     litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid && grid->is_depth ? "1/m" : "Hz", "dB");
 }
@@ -93,7 +95,8 @@ static void load_histogram(LithoQcPanel *self)
                 y[n] *= 100 / total;
             }
         }
-        litho_plot_set_curve(LITHO_PLOT(self->histogram), w, n, x, y, labels[w], w == 0);
+        litho_plot_set_curve(LITHO_PLOT(self->histogram), w, n, x, y, labels[w],
+                             w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
     litho_plot_set_axes(LITHO_PLOT(self->histogram), "amplitude", "%");
     litho_plot_set_marks(LITHO_PLOT(self->histogram), 2, (double[2]){-clip, clip});
@@ -144,18 +147,14 @@ static void format_value(double value, char *out, gsize size)
 
 static int add_report(LithoQcPanel *self, int row)
 {
-    const LithoResult *result = litho_session_result(self->session);
-    if (!result || !result->report)
-        return row;
-    GArray *numbers = litho_report_numbers(result->report);
-    for (guint k = 0; k < numbers->len; k++) {
+    g_autoptr(GArray) numbers = litho_session_report_numbers(self->session);
+    for (guint k = 0; numbers && k < numbers->len; k++) {
         const LithoNumber *n = &g_array_index(numbers, LithoNumber, k);
         char number[48];
         format_value(n->value, number, sizeof number);
         g_autofree char *text = g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", n->unit);
         add_number(self, row++, *n->label ? n->label : n->key, text);
     }
-    g_array_unref(numbers);
     return row;
 }
 
@@ -170,52 +169,109 @@ static void load_numbers(LithoQcPanel *self)
 
 // --- the operator's curves ----------------------------------------------------------------------
 
-static gboolean same_curves(LithoQcPanel *self, GArray *curves)
+// Curves of one group share a plot; a curve without group has its own.
+static const char *plot_key(const LithoCurve *c)
 {
-    guint n = curves ? curves->len : 0;
-    if (n != self->curve_keys->len)
-        return FALSE;
-    for (guint k = 0; k < n; k++)
-        if (strcmp(g_array_index(curves, LithoCurve, k).key,
-                   g_ptr_array_index(self->curve_keys, k)) != 0)
-            return FALSE;
-    return TRUE;
+    return *c->group ? c->group : c->key;
 }
 
-static void rebuild_curves(LithoQcPanel *self, GArray *curves)
+// The plots that the curves need, in the order of their first curve.
+static GPtrArray *plots_of(GArray *curves)
+{
+    GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
+    for (guint k = 0; curves && k < curves->len; k++) {
+        const char *key = plot_key(&g_array_index(curves, LithoCurve, k));
+        if (!g_ptr_array_find_with_equal_func(keys, key, g_str_equal, NULL))
+            g_ptr_array_add(keys, g_strdup(key));
+    }
+    return keys;
+}
+
+static gboolean same_keys(const GPtrArray *a, const GPtrArray *b)
+{
+    gboolean same = a->len == b->len;
+    for (guint k = 0; same && k < a->len; k++)
+        same = g_str_equal(a->pdata[k], b->pdata[k]);
+    return same;
+}
+
+static void rebuild_plots(LithoQcPanel *self, GPtrArray *keys)
 {
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(self->curves)))
         gtk_box_remove(GTK_BOX(self->curves), child);
-    g_ptr_array_set_size(self->curve_keys, 0);
-    for (guint k = 0; curves && k < curves->len; k++) {
-        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
-        GtkWidget *title = gtk_label_new(*c->label ? c->label : c->key);
+    for (guint k = 0; k < keys->len; k++) {
+        GtkWidget *title = gtk_label_new(NULL);
         gtk_label_set_xalign(GTK_LABEL(title), 0);
         gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
         gtk_widget_add_css_class(title, "litho-plot-title");
         gtk_box_append(GTK_BOX(self->curves), title);
-        gtk_box_append(GTK_BOX(self->curves), litho_plot_new(c->label, 120));
-        g_ptr_array_add(self->curve_keys, g_strdup(c->key));
+        gtk_box_append(GTK_BOX(self->curves), litho_plot_new(NULL, 132));
     }
+    g_ptr_array_unref(self->plot_keys);
+    self->plot_keys = g_ptr_array_ref(keys);
+}
+
+// What the curves of a plot are called; once where they agree.
+static char *plot_title(GArray *curves, const char *key)
+{
+    GString *title = g_string_new(NULL);
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        const char *own = *c->label ? c->label : c->key;
+        if (g_str_equal(plot_key(c), key) && !strstr(title->str, own))
+            g_string_append_printf(title, "%s%s", title->len ? ", " : "", own);
+    }
+    return g_string_free(title, FALSE);
+}
+
+static void fill_plot(LithoPlot *plot, GArray *curves, const char *key)
+{
+    guint n = 0, n_marks = 0;
+    double marks[LITHO_CURVE_MARKS];
+    gboolean single = TRUE, one_unit = TRUE;
+    const LithoCurve *first = NULL;
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        if (!g_str_equal(plot_key(c), key))
+            continue;
+        single = single && !first;
+        first = first ? first : c;
+        one_unit = one_unit && g_str_equal(c->y_label, first->y_label);
+    }
+    litho_plot_set_axes(plot, first->x_label, one_unit ? first->y_label : NULL);
+    litho_plot_set_log(plot, first->log_x, first->log_y);
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        if (!g_str_equal(plot_key(c), key))
+            continue;
+        // A curve alone needs no legend and takes the accent colour, the second of the palette.
+        const char *name = single ? NULL : *c->name ? c->name : *c->label ? c->label : c->key;
+        litho_plot_set_curve(plot, ++n, c->n, c->x, c->y, name,
+                             c->bars ? LITHO_PLOT_BARS : LITHO_PLOT_LINE);
+        for (guint m = 0; m < c->n_marks && n_marks < LITHO_CURVE_MARKS; m++)
+            marks[n_marks++] = c->mark[m];
+    }
+    litho_plot_truncate(plot, n + 1);
+    litho_plot_set_marks(plot, n_marks, marks);
 }
 
 static void load_curves(LithoQcPanel *self)
 {
-    const LithoResult *result = litho_session_result(self->session);
-    GArray *curves = result && result->report ? litho_report_curves(result->report) : NULL;
-    if (!same_curves(self, curves))
-        rebuild_curves(self, curves);
+    g_autoptr(GArray) curves = litho_session_report_curves(self->session);
+    g_autoptr(GPtrArray) keys = plots_of(curves);
+    if (!same_keys(keys, self->plot_keys))
+        rebuild_plots(self, keys);
     GtkWidget *child = gtk_widget_get_first_child(self->curves);
-    for (guint k = 0; curves && k < curves->len; k++) {
-        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+    for (guint k = 0; k < keys->len; k++) {
         GtkWidget *plot = gtk_widget_get_next_sibling(child);
-        litho_plot_set_axes(LITHO_PLOT(plot), c->x_label, c->y_label);
-        litho_plot_set_curve(LITHO_PLOT(plot), 1, c->n, c->x, c->y, NULL, FALSE);
+        g_autofree char *title = plot_title(curves, keys->pdata[k]);
+        gtk_label_set_text(GTK_LABEL(child), title);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(plot), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                       -1);
+        fill_plot(LITHO_PLOT(plot), curves, keys->pdata[k]);
         child = gtk_widget_get_next_sibling(plot);
     }
-    if (curves)
-        g_array_unref(curves);
 }
 
 // --- refresh ------------------------------------------------------------------------------------
@@ -233,20 +289,28 @@ static void load_plots(LithoQcPanel *self)
     load_numbers(self);
 }
 
-static gboolean refresh(gpointer data)
+static gboolean refresh_numbers(gpointer data)
 {
     LithoQcPanel *self = data;
-    self->timeout = 0;
+    self->numbers_timeout = 0;
     load_numbers(self);
+    return G_SOURCE_REMOVE;
+}
+
+static gboolean refresh_curves(gpointer data)
+{
+    LithoQcPanel *self = data;
+    self->curves_timeout = 0;
     load_curves(self);
     return G_SOURCE_REMOVE;
 }
 
-// Numbers that change sixty times a second cannot be read: five times are enough.
 static void refresh_soon(LithoQcPanel *self)
 {
-    if (self->timeout == 0)
-        self->timeout = g_timeout_add(REFRESH_MS, refresh, self);
+    if (self->numbers_timeout == 0)
+        self->numbers_timeout = g_timeout_add(NUMBERS_MS, refresh_numbers, self);
+    if (self->curves_timeout == 0)
+        self->curves_timeout = g_timeout_add(CURVES_MS, refresh_curves, self);
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -266,7 +330,7 @@ static void litho_qc_panel_init(LithoQcPanel *self)
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     gtk_widget_add_css_class(box, "litho-panel");
     gtk_widget_add_css_class(box, "litho-qc");
-    self->curve_keys = g_ptr_array_new_with_free_func(g_free);
+    self->plot_keys = g_ptr_array_new_with_free_func(g_free);
     add_title(box, "Spectrum", "heading");
     self->spectrum = litho_plot_new("Spectrum of input and output", 136);
     gtk_box_append(GTK_BOX(box), self->spectrum);
@@ -285,8 +349,9 @@ static void litho_qc_panel_init(LithoQcPanel *self)
 static void dispose(GObject *object)
 {
     LithoQcPanel *self = LITHO_QC_PANEL(object);
-    g_clear_handle_id(&self->timeout, g_source_remove);
-    g_clear_pointer(&self->curve_keys, g_ptr_array_unref);
+    g_clear_handle_id(&self->numbers_timeout, g_source_remove);
+    g_clear_handle_id(&self->curves_timeout, g_source_remove);
+    g_clear_pointer(&self->plot_keys, g_ptr_array_unref);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_qc_panel_parent_class)->dispose(object);
 }
@@ -301,6 +366,8 @@ GtkWidget *litho_qc_panel_new(LithoSession *session)
     LithoQcPanel *self = g_object_new(LITHO_TYPE_QC_PANEL, NULL);
     self->session = g_object_ref(session);
     g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "report-changed", G_CALLBACK(refresh_soon), self,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "stats-changed", G_CALLBACK(load_plots), self,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(load_plots), self,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ui/plot.h"
+#include "ui/spark.h"
 #include "core/json.h"
 
 enum { REFRESH_MS = 200, MAX_ROWS = 2 * LITHO_TIMINGS_STAGES };
