@@ -19,9 +19,17 @@ typedef struct BenchTimes {
 
 enum { BENCH_MAX_STAGES = LITHO_TIMINGS_STAGES };
 
-// One backend's results.
+// Settings to be timed: those of the command line, or others named by --also.
+typedef struct BenchVariant {
+    char *settings; // "solver=jacobi": differences to the first; "" = the first
+    gpointer params;
+    double difference; // of its result to the first variant's, relative L2; NAN = not known
+} BenchVariant;
+
+// One backend's results with one variant.
 typedef struct BenchRun {
     char key[32]; // "cpu1", "cpu", "cuda:0"
+    guint variant;
     LithoDevice device;
     int threads; // CPU threads
     LithoDeviceInfo info;
@@ -29,35 +37,50 @@ typedef struct BenchRun {
     double plan_ms;
     BenchTimes compute;   // input and output where the operator wants them
     BenchTimes transfers; // from host memory to host memory; n = 0 on the CPU
+    double cores;         // processor time over wall time during `compute`
     guint n_stages;
     LithoStage stages[BENCH_MAX_STAGES]; // of the compute runs
     guint n_transfer_stages;
     LithoStage transfer_stages[BENCH_MAX_STAGES];
     double from_stage_ms[BENCH_MAX_STAGES]; // median when only this stage's parameters change; 0 =
                                             // none
-    double relative,
-        worst; // error against the reference: ||x - ref|| / ||ref||, and of the worst block
+    GArray *numbers;                        // of LithoNumber: what the operator reports; owned
+    double relative; // error against the reference, ||x - ref|| / ||ref||
+    double worst;    // the same in the worst block, which begins at `worst_at`
+    gint64 worst_at[3];
     gboolean has_error;
 } BenchRun;
 
 typedef struct Bench {
     const LithoOperator *op;
-    gpointer params;
-    LithoGrid grid; // of the input, or of the output for sources
+    GArray *variants; // of BenchVariant, at least one
+    LithoGrid grid;   // of the input, or of the output for sources
     guint repeat;
     double seconds; // after this long a backend's repetition ends
-    GArray *runs;   // of BenchRun
+    GArray *runs;   // of BenchRun, variant by variant
 } Bench;
+
+// The blocks that `worst` is of.
+enum { BENCH_BLOCK_TRACES = 32, BENCH_BLOCK_SAMPLES = 128 };
+
+static inline const BenchVariant *bench_variant(const Bench *b, guint k)
+{
+    return &g_array_index(b->variants, BenchVariant, k);
+}
 
 // Dipping events and noise on `grid`, the same for the same seed; missing = share of traces that
 // are zero. NULL: no memory.
 LithoCube *bench_input(const LithoGrid *grid, guint32 seed, double missing, GError **error);
 // STREAM-like copy and a multiply-add loop on `threads` threads.
 BenchRoof bench_cpu_roof(int threads);
-// Times `run->device` and fills `run`. The first run's result becomes *reference when it is NULL;
-// later ones are compared with it.
+// Times `run->device` with the settings of its variant and fills `run`. The first run's result
+// becomes *reference when it is NULL; later ones are compared with it.
 gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *run, LithoCube **reference,
                        GError **error);
+
+// Relative L2 of two host cubes; of the worst block and where it begins when not NULL.
+double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst,
+                        gint64 worst_at[3]);
 
 // Tables for people; g_free().
 char *bench_text(const Bench *bench);

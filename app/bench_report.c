@@ -16,12 +16,17 @@ static char *describe(const BenchRun *r)
                            r->info.driver);
 }
 
+static const BenchRun *run_at(const Bench *b, guint k)
+{
+    return &g_array_index(b->runs, BenchRun, k);
+}
+
 static void add_hardware(GString *s, const Bench *b)
 {
     g_string_append_printf(s, "%-8s %-58s %12s %12s %10s\n", "", "device", "copy GB/s",
                            "FMA GFLOP/s", "memory");
-    for (guint k = 0; k < b->runs->len; k++) {
-        const BenchRun *r = &g_array_index(b->runs, BenchRun, k);
+    for (guint k = 0; k < b->runs->len && run_at(b, k)->variant == 0; k++) {
+        const BenchRun *r = run_at(b, k);
         g_autofree char *what = describe(r);
         g_string_append_printf(s, "%-8s %-58s %12.0f %12.0f %6.0f GiB\n", r->key, what,
                                r->roof.bytes_per_s * 1e-9, r->roof.flops_per_s * 1e-9,
@@ -32,40 +37,95 @@ static void add_hardware(GString *s, const Bench *b)
 static void add_times(GString *s, const BenchTimes *t)
 {
     if (t->n == 0) {
-        g_string_append_printf(s, " %10s %21s", "-", "-");
+        g_string_append_printf(s, " %10s %22s", "-", "-");
         return;
     }
     g_autofree char *spread = g_strdup_printf("(%.2f - %.2f, %u)", t->p25, t->p75, t->n);
-    g_string_append_printf(s, " %10.2f %21s", t->median, spread);
+    g_string_append_printf(s, " %10.2f %22s", t->median, spread);
 }
 
-static void add_summary(GString *s, const Bench *b)
+// The run that the others with the same settings are measured against.
+static const BenchRun *first_of(const Bench *b, guint variant)
 {
-    const BenchRun *first = &g_array_index(b->runs, BenchRun, 0);
-    g_string_append_printf(s, "\n%-8s %10s %21s %10s %21s %8s %9s %10s %10s\n", "", "ms",
-                           "(middle half, runs)", "with copies", "", "plan ms", "speed-up",
-                           "rel. error", "worst block");
-    for (guint k = 0; k < b->runs->len; k++) {
-        const BenchRun *r = &g_array_index(b->runs, BenchRun, k);
-        g_string_append_printf(s, "%-8s", r->key);
-        add_times(s, &r->compute);
-        add_times(s, &r->transfers);
-        g_string_append_printf(s, " %8.1f %8.1fx", r->plan_ms,
-                               first->compute.median / r->compute.median);
-        if (r->has_error)
-            g_string_append_printf(s, " %10.1e %10.1e\n", r->relative, r->worst);
-        else
-            g_string_append_printf(s, " %10s %10s\n", "reference", "");
+    guint k = 0;
+    while (run_at(b, k)->variant != variant)
+        k++;
+    return run_at(b, k);
+}
+
+// Times of the device against those of the first one, from host memory to host memory where copies
+// are needed.
+static double speed_up(const BenchRun *first, const BenchRun *r, gboolean copies)
+{
+    return first->compute.median / (copies ? r->transfers.median : r->compute.median);
+}
+
+static void add_row(GString *s, const BenchRun *first, const BenchRun *r)
+{
+    g_string_append_printf(s, "%-8s", r->key);
+    add_times(s, &r->compute);
+    add_times(s, &r->transfers);
+    g_string_append_printf(s, " %8.1f %6.1f %8.1fx", r->plan_ms, r->cores,
+                           speed_up(first, r, FALSE));
+    if (r->transfers.n > 0)
+        g_string_append_printf(s, " %8.1fx", speed_up(first, r, TRUE));
+    else
+        g_string_append_printf(s, " %9s", "-");
+    if (r->has_error)
+        g_string_append_printf(s, " %10.1e %11.1e\n", r->relative, r->worst);
+    else
+        g_string_append_printf(s, " %10s %11s\n", "reference", "");
+}
+
+static void add_notes(GString *s, const BenchRun *r)
+{
+    if (r->has_error && r->worst > 0)
+        g_string_append_printf(s,
+                               "  %s: worst block of %d x %d x %d samples begins at %ld, %ld, %ld\n",
+                               r->key, BENCH_BLOCK_TRACES, BENCH_BLOCK_TRACES, BENCH_BLOCK_SAMPLES,
+                               (long)r->worst_at[0], (long)r->worst_at[1], (long)r->worst_at[2]);
+    const char *separator = "";
+    for (guint k = 0; r->numbers && k < r->numbers->len; k++) {
+        const LithoNumber *n = &g_array_index(r->numbers, LithoNumber, k);
+        if (n->value == 0)
+            continue;
+        g_string_append_printf(s, *separator ? "%s" : "  %s: ", *separator ? separator : r->key);
+        g_string_append_printf(s, "%s %.6g%s%s", n->key, n->value, n->unit[0] ? " " : "", n->unit);
+        separator = ", ";
     }
+    if (*separator)
+        g_string_append(s, "\n");
+}
+
+static void add_summary(GString *s, const Bench *b, guint variant)
+{
+    const BenchVariant *v = bench_variant(b, variant);
+    if (b->variants->len > 1)
+        g_string_append_printf(s, "\n=== %s\n", variant ? v->settings : "as given");
+    g_string_append_printf(s, "\n%-8s %10s %22s %10s %22s %8s %6s %9s %9s %10s %11s\n", "", "ms",
+                           "(middle half, runs)", "w. copies", "(middle half, runs)", "plan ms",
+                           "cores", "speed-up", "w. copies", "rel. error", "worst block");
+    for (guint k = 0; k < b->runs->len; k++)
+        if (run_at(b, k)->variant == variant)
+            add_row(s, first_of(b, variant), run_at(b, k));
+    for (guint k = 0; k < b->runs->len; k++)
+        if (run_at(b, k)->variant == variant)
+            add_notes(s, run_at(b, k));
+    if (isfinite(v->difference))
+        g_string_append_printf(s, "  its result is %.2e (relative L2) from that of the first settings\n",
+                               v->difference);
 }
 
 static void add_rate(GString *s, double amount, double ms, double roof)
 {
     if (amount > 0 && ms > 0)
-        g_string_append_printf(s, " %10.1f %5.1f %%", amount / ms * 1e-6,
-                               roof > 0 ? 100 * amount / (ms * 1e-3) / roof : 0);
+        g_string_append_printf(s, " %10.1f", amount / ms * 1e-6);
     else
-        g_string_append_printf(s, " %10s %7s", "-", "");
+        g_string_append_printf(s, " %10s", "-");
+    if (amount > 0 && ms > 0 && roof > 0)
+        g_string_append_printf(s, " %5.1f %%", 100 * amount / (ms * 1e-3) / roof);
+    else
+        g_string_append_printf(s, " %7s", "");
 }
 
 static void add_stages(GString *s, const char *title, const LithoStage *stages, guint n,
@@ -83,27 +143,46 @@ static void add_stages(GString *s, const char *title, const LithoStage *stages, 
     }
 }
 
+static void add_run_stages(GString *s, const Bench *b, const BenchRun *r)
+{
+    add_stages(s, r->key, r->stages, r->n_stages, r->roof);
+    for (int m = 2; m < BENCH_MAX_STAGES; m++)
+        if (r->from_stage_ms[m] > 0)
+            g_string_append_printf(s, "  from '%s' on: %.3f ms\n", b->op->stages[m],
+                                   r->from_stage_ms[m]);
+    if (r->n_transfer_stages > 0) {
+        g_autofree char *title = g_strdup_printf("%s, with copies", r->key);
+        add_stages(s, title, r->transfer_stages, r->n_transfer_stages, r->roof);
+    }
+}
+
+static const char *built_for(void)
+{
+#ifdef LITHO_NATIVE
+    return "the vector units of the machine it was built on";
+#else
+    return "any x86-64; operators take AVX2 or AVX-512 where they carry code for it";
+#endif
+}
+
 char *bench_text(const Bench *b)
 {
     GString *s = g_string_new(NULL);
     const LithoAxis *a = b->grid.axis;
-    g_string_append_printf(s, "%s: %s, %ld x %ld x %ld samples of %g %s\n\n", b->op->key,
-                           b->op->title, (long)a[0].n, (long)a[1].n, (long)a[2].n, a[2].step,
-                           a[2].unit);
+    g_string_append_printf(s, "%s: %s, %ld x %ld x %ld samples of %g %s\n", b->op->key, b->op->title,
+                           (long)a[0].n, (long)a[1].n, (long)a[2].n, a[2].step, a[2].unit);
+    g_string_append_printf(s, "CPU code for %s; gcc %s\n\n", built_for(), __VERSION__);
     add_hardware(s, b);
-    add_summary(s, b);
-    for (guint k = 0; k < b->runs->len; k++) {
-        const BenchRun *r = &g_array_index(b->runs, BenchRun, k);
-        add_stages(s, r->key, r->stages, r->n_stages, r->roof);
-        for (int m = 2; m < BENCH_MAX_STAGES; m++)
-            if (r->from_stage_ms[m] > 0)
-                g_string_append_printf(s, "  from '%s' on: %.3f ms\n", b->op->stages[m],
-                                       r->from_stage_ms[m]);
-        if (r->n_transfer_stages > 0) {
-            g_autofree char *title = g_strdup_printf("%s, with copies", r->key);
-            add_stages(s, title, r->transfer_stages, r->n_transfer_stages, r->roof);
-        }
+    for (guint v = 0; v < b->variants->len; v++) {
+        add_summary(s, b, v);
+        for (guint k = 0; k < b->runs->len; k++)
+            if (run_at(b, k)->variant == v)
+                add_run_stages(s, b, run_at(b, k));
     }
+    g_string_append(s, "\nMedians. Roofs are a copy and a multiply-add loop measured before the "
+                       "runs, for the CPU on as many threads;\nbytes are what a stage reads and "
+                       "writes: above 100 % of the copy a cache has helped. Stages that run side by "
+                       "side\n(copies and the first transform) add up to more than the whole.\n");
     return g_string_free(s, FALSE);
 }
 
@@ -163,9 +242,34 @@ static JsonObject *hardware_json(const BenchRun *r)
     return o;
 }
 
-static JsonObject *run_json(const Bench *b, const BenchRun *r, const BenchRun *first)
+static JsonObject *numbers_json(const GArray *numbers)
 {
     JsonObject *o = json_object_new();
+    for (guint k = 0; numbers && k < numbers->len; k++) {
+        const LithoNumber *n = &g_array_index(numbers, LithoNumber, k);
+        put(o, n->key, n->value);
+    }
+    return o;
+}
+
+static void add_error(JsonObject *o, const BenchRun *r)
+{
+    JsonArray *at = json_array_new();
+    for (int k = 0; k < 3; k++)
+        json_array_add_int_element(at, r->worst_at[k]);
+    put(o, "relative_error", r->relative);
+    put(o, "worst_block_error", r->worst);
+    json_object_set_array_member(o, "worst_block_at", at);
+}
+
+static JsonObject *run_json(const Bench *b, const BenchRun *r)
+{
+    const BenchRun *first = first_of(b, r->variant);
+    const BenchVariant *v = bench_variant(b, r->variant);
+    JsonObject *o = json_object_new();
+    json_object_set_string_member(o, "settings", v->settings);
+    if (isfinite(v->difference))
+        put(o, "difference_to_first_settings", v->difference);
     json_object_set_string_member(o, "backend", r->key);
     json_object_set_object_member(o, "hardware", hardware_json(r));
     json_object_set_int_member(o, "threads", r->threads);
@@ -173,11 +277,13 @@ static JsonObject *run_json(const Bench *b, const BenchRun *r, const BenchRun *f
     json_object_set_object_member(o, "compute", times_json(&r->compute));
     if (r->transfers.n > 0)
         json_object_set_object_member(o, "with_transfers", times_json(&r->transfers));
-    put(o, "speed_up", first->compute.median / r->compute.median);
-    if (r->has_error) {
-        put(o, "relative_error", r->relative);
-        put(o, "worst_block_error", r->worst);
-    }
+    put(o, "cores_busy", r->cores);
+    put(o, "speed_up", speed_up(first, r, FALSE));
+    if (r->transfers.n > 0)
+        put(o, "speed_up_with_transfers", speed_up(first, r, TRUE));
+    if (r->has_error)
+        add_error(o, r);
+    json_object_set_object_member(o, "numbers", numbers_json(r->numbers));
     json_object_set_array_member(o, "stages", stages_json(r->stages, r->n_stages, r->roof));
     json_object_set_array_member(o, "stages_with_transfers",
                                  stages_json(r->transfer_stages, r->n_transfer_stages, r->roof));
@@ -198,12 +304,13 @@ JsonNode *bench_json(const Bench *b)
     for (int k = 0; k < 3; k++)
         json_array_add_int_element(size, b->grid.axis[k].n);
     for (guint k = 0; k < b->runs->len; k++)
-        json_array_add_object_element(runs, run_json(b, &g_array_index(b->runs, BenchRun, k),
-                                                     &g_array_index(b->runs, BenchRun, 0)));
+        json_array_add_object_element(runs, run_json(b, run_at(b, k)));
     json_object_set_int_member(root, "lithoscope_bench", 1);
     json_object_set_string_member(root, "date", date);
     json_object_set_string_member(root, "operator", b->op->key);
-    json_object_set_object_member(root, "params", litho_params_to_json(&b->op->params, b->params));
+    json_object_set_object_member(root, "params", litho_params_to_json(&b->op->params, bench_variant(b, 0)->params));
+    json_object_set_string_member(root, "cpu_code_for", built_for());
+    json_object_set_string_member(root, "compiler", "gcc " __VERSION__);
     json_object_set_array_member(root, "size", size);
     put(root, "step", b->grid.axis[2].step);
     json_object_set_array_member(root, "runs", runs);

@@ -5,12 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/bench.h"
 #include "core/error.h"
 
 typedef struct Timer {
     const Bench *bench;
+    gconstpointer settings; // of the variant
     BenchRun *result;
     const LithoImpl *impl;
     gpointer plan;
@@ -94,7 +96,7 @@ static gboolean nudge(Timer *t, int stage, guint turn)
     const LithoParamTable *table = &t->bench->op->params;
     for (guint k = 0; k < table->n; k++) {
         const LithoParam *row = &table->rows[k];
-        const double value = litho_param_get(row, t->bench->params);
+        const double value = litho_param_get(row, t->settings);
         double other = row->type == LITHO_PARAM_BOOL ? 1 - value : value * 1.001;
         if (row->stage != stage || value == other ||
             (row->type != LITHO_PARAM_BOOL && row->type != LITHO_PARAM_FLOAT))
@@ -103,6 +105,13 @@ static gboolean nudge(Timer *t, int stage, guint turn)
             return TRUE;
     }
     return FALSE;
+}
+
+static double process_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
 }
 
 // Runs until there are enough or the time is up. `last`, if not NULL, gets the last result.
@@ -137,61 +146,76 @@ static gboolean repeat(Timer *t, int first, gboolean transfers, LithoCube **last
 // --- error
 // ----------------------------------------------------------------------------------------
 
-enum { BLOCK_TRACES = 32, BLOCK_SAMPLES = 128 };
+typedef struct Sums {
+    double difference, norm; // squares
+} Sums;
 
-// Adds block at (i, j): sums over slices of BLOCK_SAMPLES go to sums[slice][2].
-static void add_trace(const float *x, const float *ref, gint64 n, double (*sums)[2])
+// Adds a trace to its blocks, one every BENCH_BLOCK_SAMPLES samples.
+static void add_trace(const float *x, const float *ref, gint64 n, Sums *sums)
 {
     for (gint64 k = 0; k < n; k++) {
+        Sums *sum = &sums[k / BENCH_BLOCK_SAMPLES];
         if (!isfinite(x[k]) || !isfinite(ref[k])) {
             if (isfinite(x[k]) != isfinite(ref[k]))
-                sums[k / BLOCK_SAMPLES][0] = INFINITY;
+                sum->difference = INFINITY;
             continue;
         }
         double d = (double)x[k] - ref[k];
-        sums[k / BLOCK_SAMPLES][0] += d * d;
-        sums[k / BLOCK_SAMPLES][1] += (double)ref[k] * ref[k];
+        sum->difference += d * d;
+        sum->norm += (double)ref[k] * ref[k];
     }
 }
 
-// Relative L2 over all, and of the worst block of 32 x 32 traces x 128 samples (a block counts with
-// a hundredth of the mean amplitude at least, so that silence is no excuse).
-static void measure_error(const LithoCube *x, const LithoCube *ref, BenchRun *run)
+static void add_column(const LithoCube *x, const LithoCube *ref, gint64 i0, gint64 j0, Sums *sums)
 {
     const gint64 n1 = ref->grid.axis[0].n, n2 = ref->grid.axis[1].n, nt = ref->grid.axis[2].n;
-    const gint64 slices = (nt + BLOCK_SAMPLES - 1) / BLOCK_SAMPLES;
-    const gint64 across = (n2 + BLOCK_TRACES - 1) / BLOCK_TRACES;
-    const gint64 blocks = (n1 + BLOCK_TRACES - 1) / BLOCK_TRACES * across;
-    double(*sums)[2] = (double(*)[2])g_new0(double, 2 * blocks * slices);
+    for (gint64 i = i0; i < MIN(i0 + BENCH_BLOCK_TRACES, n1); i++)
+        for (gint64 j = j0; j < MIN(j0 + BENCH_BLOCK_TRACES, n2); j++)
+            add_trace(x->samples + (i * n2 + j) * nt, ref->samples + (i * n2 + j) * nt, nt, sums);
+}
+
+// A block counts with a hundredth of the mean amplitude at least, so that silence is no excuse.
+double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst,
+                        gint64 worst_at[3])
+{
+    const gint64 n1 = ref->grid.axis[0].n, n2 = ref->grid.axis[1].n, nt = ref->grid.axis[2].n;
+    const gint64 slices = (nt + BENCH_BLOCK_SAMPLES - 1) / BENCH_BLOCK_SAMPLES;
+    const gint64 across = (n2 + BENCH_BLOCK_TRACES - 1) / BENCH_BLOCK_TRACES;
+    const gint64 columns = (n1 + BENCH_BLOCK_TRACES - 1) / BENCH_BLOCK_TRACES * across;
+    const gint64 blocks = columns * slices;
+    g_autofree Sums *sums = g_new0(Sums, blocks);
 #pragma omp parallel for schedule(dynamic)
-    for (gint64 b = 0; b < blocks; b++)
-        for (gint64 i = b / across * BLOCK_TRACES; i < MIN((b / across + 1) * BLOCK_TRACES, n1);
-             i++)
-            for (gint64 j = b % across * BLOCK_TRACES; j < MIN((b % across + 1) * BLOCK_TRACES, n2);
-                 j++)
-                add_trace(x->samples + (i * n2 + j) * nt, ref->samples + (i * n2 + j) * nt, nt,
-                          sums + b * slices);
-    double difference = 0, norm = 0, worst = 0;
-    for (gint64 k = 0; k < blocks * slices; k++) {
-        difference += sums[k][0];
-        norm += sums[k][1];
+    for (gint64 c = 0; c < columns; c++)
+        add_column(x, ref, c / across * BENCH_BLOCK_TRACES, c % across * BENCH_BLOCK_TRACES,
+                   sums + c * slices);
+    Sums all = {0};
+    for (gint64 k = 0; k < blocks; k++) {
+        all.difference += sums[k].difference;
+        all.norm += sums[k].norm;
     }
-    const double floor = 1e-4 * norm / (blocks * slices);
-    for (gint64 k = 0; k < blocks * slices; k++)
-        if (sums[k][0] > 0)
-            worst = MAX(worst, sqrt(sums[k][0] / MAX(sums[k][1], floor)));
-    run->relative = difference > 0 ? sqrt(difference / norm) : 0;
-    run->worst = worst;
-    run->has_error = TRUE;
-    g_free(sums);
+    double most = 0;
+    for (gint64 k = 0; worst && k < blocks; k++) {
+        const double error = sums[k].difference > 0
+                                 ? sqrt(sums[k].difference / MAX(sums[k].norm, 1e-4 * all.norm / blocks))
+                                 : 0;
+        if (k > 0 && error <= most)
+            continue;
+        most = *worst = error;
+        worst_at[0] = k / slices / across * BENCH_BLOCK_TRACES;
+        worst_at[1] = k / slices % across * BENCH_BLOCK_TRACES;
+        worst_at[2] = k % slices * BENCH_BLOCK_SAMPLES;
+    }
+    return all.difference > 0 ? sqrt(all.difference / all.norm) : 0;
 }
 
 static gboolean compare(Timer *t, LithoCube *out, LithoCube **reference, GError **error)
 {
     if (!litho_cube_host(out, error))
         return FALSE;
-    if (*reference)
-        measure_error(out, *reference, t->result);
+    BenchRun *r = t->result;
+    r->has_error = *reference != NULL;
+    if (r->has_error)
+        r->relative = bench_difference(out, *reference, &r->worst, r->worst_at);
     else
         *reference = litho_cube_ref(out);
     return TRUE;
@@ -206,15 +230,23 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
     const gboolean device = r->device.backend->alloc != NULL;
     LithoCube *out = NULL;
     double ms = 0;
+    double busy = process_ms(), wall = litho_now_ms();
+    t->run.report = litho_report_new();
     out = run_once(t, 1, FALSE, &ms, error); // warm-up: libraries, caches, first touch
+    r->numbers = litho_report_numbers(t->run.report);
+    g_clear_pointer(&t->run.report, litho_report_unref);
     if (!out)
         return FALSE;
-    litho_timings_reset(t->run.timings);
-    gboolean ok = ms > 1e3 * t->bench->seconds // slow enough to count as it is
-                      ? TRUE
-                      : repeat(t, 1, FALSE, &out, &r->compute, error);
-    if (ok && r->compute.n == 0)
+    gboolean ok = TRUE;
+    if (ms > 1e3 * t->bench->seconds) { // slow enough to count as it is
         r->compute = (BenchTimes){1, ms, ms, ms, ms};
+    } else {
+        litho_timings_reset(t->run.timings);
+        busy = process_ms();
+        wall = litho_now_ms();
+        ok = repeat(t, 1, FALSE, &out, &r->compute, error);
+    }
+    r->cores = (process_ms() - busy) / (litho_now_ms() - wall);
     r->n_stages = litho_timings_snapshot(t->run.timings, r->stages, BENCH_MAX_STAGES);
     ok = ok && compare(t, out, reference, error);
     litho_cube_unref(out);
@@ -222,7 +254,7 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
         BenchTimes times;
         ok = repeat(t, s, FALSE, NULL, &times, error);
         r->from_stage_ms[s] = times.median;
-        memcpy(t->params, t->bench->params, t->bench->op->params.size);
+        memcpy(t->params, t->settings, t->bench->op->params.size);
     }
     if (!ok || !device)
         return ok;
@@ -253,17 +285,19 @@ static gboolean measure_roof(BenchRun *r, GError **error)
 gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube **reference,
                        GError **error)
 {
+    const void *settings = bench_variant(bench, r->variant)->params;
     Timer t = {
         .bench = bench,
+        .settings = settings,
         .result = r,
         .in = in,
-        .params = g_memdup2(bench->params, bench->op->params.size),
+        .params = g_memdup2(settings, bench->op->params.size),
         .run = {.threads = r->threads, .device = r->device.index, .timings = litho_timings_new()}};
     const LithoGrid *grid = bench->op->needs_input ? &bench->grid : NULL;
     t.impl = litho_device_impl(r->device, bench->op, error);
     gboolean ok = t.impl && r->device.backend->device_info(r->device.index, &r->info, error) &&
                   measure_roof(r, error) &&
-                  litho_operator_output_grid(bench->op, grid, bench->params, &t.out_grid, error);
+                  litho_operator_output_grid(bench->op, grid, settings, &t.out_grid, error);
     if (ok) {
         const double start = litho_now_ms();
         t.plan = t.impl->plan(grid, t.params, &t.run, error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "core/json.h"
 
 typedef struct Options {
-    char *size, *backends, *json;
+    char *size, *backends, *json, **also;
     double dt, missing, seconds;
     int repeat, seed;
 } Options;
@@ -85,27 +86,92 @@ static gboolean parse_backends(const Options *o, GArray *runs, GError **error)
     return runs->len > 0 || fail(error, "--backends names none");
 }
 
-static gboolean run_all(Bench *b, const Options *o, GError **error)
+// The settings of the command line, then one variant for each --also on top of them.
+static gboolean parse_variants(const LithoOperator *op, char **words, const Options *o,
+                               GArray *variants, GError **error)
 {
-    g_autoptr(LithoCube) in = NULL;
-    LithoCube *reference = NULL;
-    if (b->op->needs_input) {
-        in = bench_input(&b->grid, (guint32)o->seed, o->missing / 100, error);
-        if (!in)
-            return FALSE;
-    } else if (!litho_operator_output_grid(b->op, NULL, b->params, &b->grid, error)) {
-        return FALSE;
+    const guint n = 1 + (o->also ? g_strv_length(o->also) : 0);
+    gboolean ok = TRUE;
+    for (guint k = 0; ok && k < n; k++) {
+        BenchVariant v = {.settings = g_strdup(k ? o->also[k - 1] : ""), .difference = NAN};
+        g_auto(GStrv) more = g_strsplit_set(v.settings, " ,", -1);
+        v.params = g_malloc0(op->params.size);
+        g_array_append_val(variants, v);
+        litho_param_defaults(&op->params, v.params);
+        for (char **word = words; ok && *word; word++)
+            ok = parse_setting(op, v.params, *word, error);
+        for (char **word = more; ok && *word; word++)
+            ok = !**word || parse_setting(op, v.params, *word, error);
     }
-    if (!litho_operator_check(b->op, b->op->needs_input ? &b->grid : NULL, b->params, error))
+    return ok;
+}
+
+static void clear_variant(gpointer data)
+{
+    BenchVariant *v = data;
+    g_free(v->settings);
+    g_free(v->params);
+}
+
+static void clear_run(gpointer data)
+{
+    BenchRun *run = data;
+    if (run->numbers)
+        g_array_unref(run->numbers);
+}
+
+// Every backend with every variant.
+static void multiply(Bench *b)
+{
+    const guint n = b->runs->len;
+    for (guint v = 1; v < b->variants->len; v++)
+        for (guint k = 0; k < n; k++) {
+            BenchRun run = g_array_index(b->runs, BenchRun, k);
+            run.variant = v;
+            g_array_append_val(b->runs, run);
+        }
+}
+
+// All backends of variant `v`; its result on the first of them is *result.
+static gboolean run_variant(Bench *b, guint v, LithoCube *in, LithoCube **result, GError **error)
+{
+    if (!litho_operator_check(b->op, b->op->needs_input ? &b->grid : NULL,
+                              bench_variant(b, v)->params, error))
         return FALSE;
     gboolean ok = TRUE;
     for (guint k = 0; ok && k < b->runs->len; k++) {
         BenchRun *run = &g_array_index(b->runs, BenchRun, k);
-        fprintf(stderr, "%s ...\n", run->key);
-        ok = bench_backend(b, in, run, &reference, error);
+        if (run->variant != v)
+            continue;
+        fprintf(stderr, "%s %s ...\n", run->key, bench_variant(b, v)->settings);
+        ok = bench_backend(b, in, run, result, error);
     }
-    litho_cube_unref(reference);
     return ok;
+}
+
+static gboolean run_all(Bench *b, const Options *o, GError **error)
+{
+    g_autoptr(LithoCube) in = NULL;
+    g_autoptr(LithoCube) first = NULL;
+    if (b->op->needs_input) {
+        in = bench_input(&b->grid, (guint32)o->seed, o->missing / 100, error);
+        if (!in)
+            return FALSE;
+    } else if (!litho_operator_output_grid(b->op, NULL, bench_variant(b, 0)->params, &b->grid,
+                                           error)) {
+        return FALSE;
+    }
+    for (guint v = 0; v < b->variants->len; v++) {
+        g_autoptr(LithoCube) result = NULL;
+        if (!run_variant(b, v, in, &result, error))
+            return FALSE;
+        if (v == 0)
+            first = litho_cube_ref(result);
+        else if (litho_grid_same_shape(&first->grid, &result->grid))
+            g_array_index(b->variants, BenchVariant, v).difference =
+                bench_difference(result, first, NULL, NULL);
+    }
+    return TRUE;
 }
 
 static gboolean write_json(const Bench *b, const char *path, GError **error)
@@ -124,16 +190,17 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
         return words[0] ? fail(error, "there is no operator '%s'", words[0])
                         : fail(error, "an operator is needed, see 'lithoscope-cli list'");
     Bench b = {.op = op,
-               .params = g_malloc0(op->params.size),
+               .variants = g_array_new(FALSE, FALSE, sizeof(BenchVariant)),
                .repeat = MAX(o->repeat, 1),
                .seconds = o->seconds,
                .runs = g_array_new(FALSE, FALSE, sizeof(BenchRun))};
-    litho_param_defaults(&op->params, b.params);
-    gboolean ok = parse_size(o, &b.grid, error) && parse_backends(o, b.runs, error);
-    for (char **word = words + 1; ok && *word; word++)
-        ok = parse_setting(op, b.params, *word, error);
+    g_array_set_clear_func(b.variants, clear_variant);
+    g_array_set_clear_func(b.runs, clear_run);
+    gboolean ok = parse_size(o, &b.grid, error) && parse_backends(o, b.runs, error) &&
+                  parse_variants(op, words + 1, o, b.variants, error);
     if (ok) {
         *usage = FALSE;
+        multiply(&b);
         ok = run_all(&b, o, error);
     }
     if (ok) {
@@ -142,7 +209,7 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
         ok = !o->json || write_json(&b, o->json, error);
     }
     g_array_unref(b.runs);
-    g_free(b.params);
+    g_array_unref(b.variants);
     return ok;
 }
 
@@ -157,6 +224,8 @@ int litho_cli_bench(int argc, char **argv)
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
          "No further run of a kind after this long (20)", "S"},
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write everything to FILE", "FILE"},
+        {"also", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.also,
+         "Time these settings too, on top of the others (may be repeated)", "key=value,..."},
         {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &o.dt, "Sample interval of the input (0.004)", "S"},
         {"missing", 0, 0, G_OPTION_ARG_DOUBLE, &o.missing, "Traces left out of the input (0)", "%"},
         {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Another number, another input (1)", "N"},
@@ -178,6 +247,7 @@ int litho_cli_bench(int argc, char **argv)
     g_free(o.size);
     g_free(o.backends);
     g_free(o.json);
+    g_strfreev(o.also);
     if (ok)
         return LITHO_EXIT_OK;
     return usage ? litho_cli_misused("bench", error) : litho_cli_fail(error);

@@ -152,7 +152,7 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
 // What the stages of one group must move and compute for `bins` bins.
 typedef struct Work {
     double matrix_bytes, matrix_flops, solve_bytes, solve_flops, apply_bytes, apply_flops;
-    double singles; // multiply-adds a bin of equations that box sums cannot give
+    double singles; // single_equations(), a bin
 } Work;
 
 static Work work_of(const FxJob *job, const FxGroup *g, int bins)
@@ -178,8 +178,11 @@ static Work work_of(const FxJob *job, const FxGroup *g, int bins)
 
 // --- memory and time of a chunk -------------------------------------------------------------------
 
-// Multiply-adds of the equations one by one: of the traces that are there where most are absent, of
-// the absent ones elsewhere, of all of them where the box sums do not serve.
+// Equations one by one run at a tenth of the rate of the box sums.
+enum { SINGLE_WEIGHT = 10 };
+
+// Flops of the equations one by one, weighed: of the traces that are there where most are absent or
+// the box sums do not serve, of the absent ones elsewhere.
 static double single_equations(const FxJob *job, const FxGroup *g, const FxLayout *layout)
 {
     double points = 0;
@@ -188,9 +191,9 @@ static double single_equations(const FxJob *job, const FxGroup *g, const FxLayou
     for (int k = 0; k < g->count; k++) {
         const LithoFxSpot *s = &g_array_index(layout->spots, LithoFxSpot, g->first + k);
         const double n = (double)(s->c_il1 - s->c_il0) * (s->c_xl1 - s->c_xl0);
-        points += all ? n : fmin(s->missing, n - s->missing);
+        points += all ? n - s->missing : fmin(s->missing, n - s->missing);
     }
-    return points * size_of(g) * size_of(g);
+    return SINGLE_WEIGHT * 2.0 * points * size_of(g) * size_of(g);
 }
 
 // Flops of all passes over all groups of time window k for one bin, roughly: what decides how long
@@ -205,7 +208,7 @@ static double flops_per_bin(const FxJob *job, int k)
         const double iterations = steps[job->params->solver] * 2 * size_of(g) * size_of(g);
         sum += (g->holed ? 1 + job->params->fill_passes : 1) *
                (w.matrix_flops + w.solve_flops + w.apply_flops + g->count * iterations +
-                2 * single_equations(job, g, job->layouts[k]));
+                single_equations(job, g, job->layouts[k]));
     }
     return sum;
 }
@@ -283,7 +286,7 @@ static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, cons
     LithoCudaContext *c = job->p->context;
     cudaStream_t stream = litho_cuda_stream(c);
     litho_cuda_mark(c, "matrix", LITHO_STAGE_COMPUTE, work->matrix_bytes, work->matrix_flops);
-    if (!equations(job, g, *d, work->matrix_flops + 2 * d->bins * work->singles, pass, error))
+    if (!equations(job, g, *d, work->matrix_flops + d->bins * work->singles, pass, error))
         return FALSE;
     const int single = g->count - g->edged;
     litho_cuda_mark(c, "solve", LITHO_STAGE_COMPUTE, work->solve_bytes, work->solve_flops);
