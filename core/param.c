@@ -238,6 +238,32 @@ char *litho_param_print(const LithoParam *row, const void *params)
     }
 }
 
+// One condition of `when`: "mode=shot|demigrate", "block!=0". An unknown key does not hold.
+static gboolean holds(const LithoParamTable *table, const char *condition, const void *params)
+{
+    const char *equals = strchr(condition, '=');
+    gboolean negated = equals && equals > condition && equals[-1] == '!';
+    if (!equals)
+        return FALSE;
+    g_autofree char *key = g_strndup(condition, (gsize)(equals - condition) - negated);
+    const LithoParam *row = litho_param_find(table, key);
+    if (!row)
+        return FALSE;
+    g_autofree char *value = litho_param_print(row, params);
+    g_auto(GStrv) wanted = g_strsplit(equals + 1, "|", -1);
+    return g_strv_contains((const char *const *)wanted, value) != negated;
+}
+
+gboolean litho_param_applies(const LithoParamTable *table, const LithoParam *row,
+                             const void *params)
+{
+    g_auto(GStrv) conditions = g_strsplit(row->when ? row->when : "", " ", -1);
+    for (guint k = 0; conditions[k]; k++)
+        if (*conditions[k] && !holds(table, conditions[k], params))
+            return FALSE;
+    return TRUE;
+}
+
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b)
 {
     if (is_text(row))

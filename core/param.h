@@ -36,6 +36,7 @@ typedef struct LithoParam {
     const char *key;           // the field's name: recipes, command line
     const char *label;         // the panel, "Prewhitening"
     const char *unit;          // "%", "Hz", "traces"; NULL = none
+    const char *depth_unit;    // where samples are depths, "1/km"; NULL = the same unit
     double def;                // default; index for choices, 0/1 for bool
     double min, max;           // legal range, both inclusive
     double soft_min, soft_max; // slider range; both 0 = the legal range
@@ -46,6 +47,8 @@ typedef struct LithoParam {
     bool log;                  // slider moves in ratios
     bool advanced;             // folded away in the panel
     int stage;                 // first stage that must run again when this changes (0 = plan)
+    const char *when;          // "mode=shot|demigrate geometry=headers": the row matters only while
+                               // all of these hold; "!=" instead of "="; NULL = always
     const char *choices;       // "a\0b\0"; CHOICE only
     const char *def_text;      // default of TEXT and FILE; NULL = ""
     const char *doc;           // one sentence: what it physically does, typical values
@@ -99,6 +102,9 @@ gboolean litho_param_parse(const LithoParamTable *table, void *params, const cha
 char *litho_param_print(const LithoParam *row, const void *params);
 // What the row's special value stands for when `params` holds it, else NULL.
 const char *litho_param_special(const LithoParam *row, const void *params);
+// TRUE when the row matters with these values of the others; it may always be set.
+gboolean litho_param_applies(const LithoParamTable *table, const LithoParam *row,
+                             const void *params);
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
 // Smallest stage over rows that differ, G_MAXINT when none differs.
 int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);

@@ -53,6 +53,51 @@ static void test_boxes(void)
 
 // --- parameters -------------------------------------------------------------------------------
 
+// Each condition of a row names another row and values that it can have; with them it holds, and
+// with every other value of a choice it does not. A typo would hide the row for ever.
+static void check_when(const LithoOperator *op, const LithoParam *row)
+{
+    g_autofree void *params = g_malloc0(op->params.size);
+    litho_param_defaults(&op->params, params);
+    g_auto(GStrv) conditions = g_strsplit(row->when ? row->when : "", " ", -1);
+    for (guint c = 0; conditions[c]; c++) {
+        const char *equals = strchr(conditions[c], '=');
+        if (!*conditions[c])
+            continue;
+        g_assert_nonnull(equals);
+        gboolean negated = equals[-1] == '!';
+        g_autofree char *key = g_strndup(conditions[c], (gsize)(equals - conditions[c]) - negated);
+        const LithoParam *other = litho_param_find(&op->params, key);
+        g_assert_nonnull(other);
+        g_auto(GStrv) values = g_strsplit(equals + 1, "|", -1);
+        for (guint v = 0; values[v]; v++) {
+            g_autoptr(GError) error = NULL;
+            litho_param_parse(&op->params, params, key, values[v], &error);
+            g_assert_no_error(error);
+        }
+        if (negated)
+            litho_param_set(other, params, other->max, NULL);
+    }
+    g_assert_true(litho_param_applies(&op->params, row, params));
+    for (guint c = 0; conditions[c]; c++) {
+        const char *equals = strchr(conditions[c], '=');
+        g_autofree char *key = g_strndup(conditions[c], equals ? (gsize)(equals - conditions[c]) : 0);
+        const LithoParam *other = litho_param_find(&op->params, key);
+        g_auto(GStrv) values = g_strsplit(equals ? equals + 1 : "", "|", -1);
+        double before = other ? litho_param_get(other, params) : 0;
+        for (guint v = 0; other && v < litho_param_n_choices(other); v++) {
+            const char *name = litho_param_choice(other, v);
+            litho_param_set(other, params, v, NULL);
+            g_assert_cmpint(litho_param_applies(&op->params, row, params), ==,
+                            g_strv_contains((const char *const *)values, name));
+        }
+        if (other)
+            litho_param_set(other, params, before, NULL);
+    }
+    g_test_message("%s.%s matters when %s", op->key, row->key, row->when ? row->when : "ever");
+}
+
+
 // Property: every row of every operator says what people need, and its default is legal.
 static void test_declarations(void)
 {
@@ -77,6 +122,7 @@ static void test_declarations(void)
             g_autoptr(GError) error = NULL;
             g_assert_true(litho_param_parse(&op->params, params, row->key, text, &error));
             g_assert_no_error(error);
+            check_when(op, row);
             if (!row->special_text)
                 continue;
             // What is shown instead of a special value can be typed, and is legal.

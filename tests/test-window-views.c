@@ -128,6 +128,64 @@ static void test_plots(void)
     gui_settle(&gui);
 }
 
+static GtkWidget *row_of(const char *key)
+{
+    GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
+    g_assert_nonnull(row);
+    return row;
+}
+
+static GtkWidget *find_type(GtkWidget *widget, GType type)
+{
+    if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type))
+        return widget;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
+        GtkWidget *found = find_type(c, type);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+// Property: a row that the chosen mode does not use is out of sight, keeps its value, and is back with
+// the mode; asking for it by name shows it.
+static void test_rows(void)
+{
+    set("patience", 7);
+    g_assert_false(gtk_widget_get_visible(row_of("patience")));
+    g_assert_true(litho_param_panel_focus(litho_window_params(gui.window), "patience"));
+    g_assert_true(gtk_widget_get_visible(row_of("patience")));
+    set("mode", 1);
+    g_assert_true(gtk_widget_get_visible(row_of("patience")));
+    GtkEditable *number = GTK_EDITABLE(find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON));
+    g_assert_cmpstr(gtk_editable_get_text(number), ==, "7");
+    gui_screenshot(&gui, "views-rows");
+    set("mode", 0);
+    g_assert_false(gtk_widget_get_visible(row_of("patience")));
+}
+
+// Property: a special value is shown as its words, which can be typed back, as an empty field can.
+static void test_special(void)
+{
+    set("mode", 1);
+    set("patience", 0);
+    GtkWidget *spin = find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "as needed");
+    gui_spin(&gui, 0.2);
+    gui_screenshot(&gui, "views-special");
+    static const char *const typed[] = {"9", "As needed", "4", ""};
+    static const double wanted[] = {9, 0, 4, 0};
+    for (guint k = 0; k < G_N_ELEMENTS(typed); k++) {
+        gtk_editable_set_text(GTK_EDITABLE(spin), typed[k]);
+        gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+        const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+        const LithoParam *row = litho_param_find(&gui_teller.params, "patience");
+        g_assert_cmpfloat(litho_param_get(row, step->params), ==, wanted[k]);
+    }
+    set("mode", 0);
+    gui_settle(&gui);
+}
+
 static gboolean not_busy(Gui *g)
 {
     return !litho_window_is_busy(g->window);
@@ -188,6 +246,8 @@ int main(int argc, char **argv)
     g_test_add_func("/views/model", test_model);
     g_test_add_func("/views/model-follows", test_model_follows);
     g_test_add_func("/views/plots", test_plots);
+    g_test_add_func("/views/rows", test_rows);
+    g_test_add_func("/views/special", test_special);
     g_test_add_func("/views/picture", test_picture);
     g_test_add_func("/views/live", test_live);
     int status = g_test_run();

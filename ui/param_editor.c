@@ -9,7 +9,8 @@ struct _LithoParamEditor {
     const LithoParam *row;
     gboolean loading; // values are being shown, not edited
 
-    GtkWidget *dot, *spin, *slider, *toggle, *choice, *text;
+    GtkWidget *dot, *spin, *unit, *slider, *toggle, *choice, *text;
+    gboolean is_depth;
     GtkWidget *complaint;
 };
 
@@ -56,21 +57,36 @@ static double step_of(const LithoParam *row)
     return (hi - lo) / 100;
 }
 
+static gboolean is_special(const LithoParam *row, double value)
+{
+    return row->special_text && value == row->special;
+}
+
 void litho_param_format(const LithoParam *row, double value, char *out, gsize size)
 {
-    if (row->type == LITHO_PARAM_INT)
+    if (is_special(row, value))
+        g_strlcpy(out, row->special_text, size);
+    else if (row->type == LITHO_PARAM_INT)
         g_snprintf(out, size, "%.0f", value);
     else
         g_snprintf(out, size, "%.5g", value);
 }
 
-static void with_unit(const LithoParam *row, double value, char *out, gsize size)
+static const char *unit_of(const LithoParamEditor *self)
 {
-    litho_param_format(row, value, out, size);
-    if (!row->unit || !*row->unit)
+    const LithoParam *row = self->row;
+    const char *unit = self->is_depth && row->depth_unit ? row->depth_unit : row->unit;
+    return unit ? unit : "";
+}
+
+static void with_unit(const LithoParamEditor *self, double value, char *out, gsize size)
+{
+    const char *unit = unit_of(self);
+    litho_param_format(self->row, value, out, size);
+    if (!*unit || is_special(self->row, value))
         return;
     g_strlcat(out, " ", size);
-    g_strlcat(out, row->unit, size);
+    g_strlcat(out, unit, size);
 }
 
 static void edited(LithoParamEditor *self, double value, const char *text)
@@ -130,13 +146,31 @@ static void on_spin(GtkSpinButton *spin, LithoParamEditor *self)
     edited(self, gtk_spin_button_get_value(spin), NULL);
 }
 
+// Words need the room of the unit, and have none.
+static void make_room(LithoParamEditor *self, gboolean words)
+{
+    if (!self->unit || gtk_widget_get_visible(self->unit) == !words)
+        return;
+    gtk_widget_set_visible(self->unit, !words);
+    gtk_editable_set_width_chars(GTK_EDITABLE(self->spin), words ? 14 : 6);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(self->spin), words ? 14 : 7);
+}
+
 static gboolean spin_output(GtkSpinButton *spin, LithoParamEditor *self)
 {
-    char text[32];
-    litho_param_format(self->row, gtk_spin_button_get_value(spin), text, sizeof text);
+    char text[48];
+    double value = gtk_spin_button_get_value(spin);
+    litho_param_format(self->row, value, text, sizeof text);
+    make_room(self, is_special(self->row, value));
     if (strcmp(text, gtk_editable_get_text(GTK_EDITABLE(spin))) != 0)
         gtk_editable_set_text(GTK_EDITABLE(spin), text);
     return TRUE;
+}
+
+// The words of a special value, or nothing at all.
+static gboolean says_special(const LithoParam *row, const char *text)
+{
+    return row->special_text && (!*text || g_ascii_strcasecmp(text, row->special_text) == 0);
 }
 
 // A refused number is told in words and the last good one comes back.
@@ -144,6 +178,10 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
 {
     const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
     char *end;
+    if (says_special(self->row, text)) {
+        *value = self->row->special;
+        return TRUE;
+    }
     double x = g_ascii_strtod(text, &end);
     while (g_ascii_isspace(*end))
         end++;
@@ -151,8 +189,8 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     *value = gtk_spin_button_get_value(spin);
     g_autofree char *sentence = NULL;
     char lo[48], hi[48];
-    with_unit(row, row->min, lo, sizeof lo);
-    with_unit(row, row->max, hi, sizeof hi);
+    with_unit(self, row->min, lo, sizeof lo);
+    with_unit(self, row->max, hi, sizeof hi);
     if (end == text || *end)
         sentence = g_strdup_printf("“%s” is not a number", text);
     else if (!(x >= row->min && x <= row->max))
@@ -164,7 +202,7 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
         return GTK_INPUT_ERROR;
     }
     // What is written is the value rounded for display: leaving the field must not round the value.
-    char shown[32];
+    char shown[48];
     litho_param_format(row, gtk_spin_button_get_value(spin), shown, sizeof shown);
     if (strcmp(shown, text) != 0)
         *value = x;
@@ -330,9 +368,9 @@ static void on_dot(GtkButton *button, LithoParamEditor *self)
 static void describe(LithoParamEditor *self, GtkWidget *control)
 {
     const LithoParam *row = self->row;
-    g_autofree char *label = row->unit && *row->unit
-                                 ? g_strdup_printf("%s in %s", row->label, row->unit)
-                                 : g_strdup(row->label);
+    const char *unit = unit_of(self);
+    g_autofree char *label =
+        *unit ? g_strdup_printf("%s in %s", row->label, unit) : g_strdup(row->label);
     gtk_accessible_update_property(GTK_ACCESSIBLE(control), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, row->doc ? row->doc : "",
                                    -1);
@@ -346,8 +384,9 @@ void litho_name_choice(GtkWidget *drop_down, const char *name, const char *descr
                                        name, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description, -1);
 }
 
-static char *tooltip_of(const LithoParam *row)
+static char *tooltip_of(const LithoParamEditor *self)
 {
+    const LithoParam *row = self->row;
     const char *doc = row->doc ? row->doc : "";
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
         return g_strdup(doc);
@@ -355,10 +394,10 @@ static char *tooltip_of(const LithoParam *row)
     char from[48], to[48], min[48], max[48], def[48];
     slider_range(row, &lo, &hi);
     litho_param_format(row, lo, from, sizeof from);
-    with_unit(row, hi, to, sizeof to);
+    with_unit(self, hi, to, sizeof to);
     litho_param_format(row, row->min, min, sizeof min);
-    with_unit(row, row->max, max, sizeof max);
-    with_unit(row, row->def, def, sizeof def);
+    with_unit(self, row->max, max, sizeof max);
+    with_unit(self, row->def, def, sizeof def);
     return g_strdup_printf("%s\nTypical %s to %s, default %s; possible %s to %s.", doc, from, to,
                            def, min, max);
 }
@@ -381,14 +420,16 @@ static void fill_number(LithoParamEditor *self, GtkWidget *line)
 {
     make_spin(self);
     gtk_box_append(GTK_BOX(line), self->spin);
-    GtkWidget *unit = gtk_label_new(self->row->unit ? self->row->unit : "");
+    GtkWidget *unit = gtk_label_new(unit_of(self));
     gtk_label_set_xalign(GTK_LABEL(unit), 0);
     gtk_label_set_width_chars(GTK_LABEL(unit), 7);
     gtk_label_set_ellipsize(GTK_LABEL(unit), PANGO_ELLIPSIZE_END);
     gtk_label_set_max_width_chars(GTK_LABEL(unit), 7);
-    gtk_widget_set_tooltip_text(unit, self->row->unit);
+    gtk_widget_set_tooltip_text(unit, unit_of(self));
     gtk_widget_add_css_class(unit, "dim-label");
     gtk_box_append(GTK_BOX(line), unit);
+    self->unit = unit;
+    spin_output(GTK_SPIN_BUTTON(self->spin), self); // makes room for words
     self->slider = make_slider(self);
     gtk_box_append(GTK_BOX(self), self->slider);
     describe(self, self->spin);
@@ -444,8 +485,21 @@ static void fill(LithoParamEditor *self)
     gtk_widget_add_css_class(self->complaint, "litho-complaint");
     gtk_widget_set_visible(self->complaint, FALSE);
     gtk_box_append(GTK_BOX(self), self->complaint);
-    g_autofree char *tooltip = tooltip_of(row);
+    g_autofree char *tooltip = tooltip_of(self);
     gtk_widget_set_tooltip_text(GTK_WIDGET(self), tooltip);
+}
+
+void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
+{
+    if (self->is_depth == is_depth || !self->row->depth_unit)
+        return;
+    self->is_depth = is_depth;
+    gtk_label_set_text(GTK_LABEL(self->unit), unit_of(self));
+    gtk_widget_set_tooltip_text(self->unit, unit_of(self));
+    g_autofree char *tooltip = tooltip_of(self);
+    gtk_widget_set_tooltip_text(GTK_WIDGET(self), tooltip);
+    describe(self, self->spin);
+    describe(self, self->slider);
 }
 
 static void litho_param_editor_init(LithoParamEditor *self)
@@ -476,7 +530,7 @@ const LithoParam *litho_param_editor_declaration(LithoParamEditor *self)
 static void show_number(LithoParamEditor *self, double value)
 {
     char text[64];
-    with_unit(self->row, value, text, sizeof text);
+    with_unit(self, value, text, sizeof text);
     // Not while it says the same: the hand on the slider must not feel it move.
     GtkRange *slider = GTK_RANGE(self->slider);
     if (litho_param_slider_to_value(self->row, gtk_range_get_value(slider)) != value)
@@ -506,10 +560,10 @@ void litho_param_editor_load(LithoParamEditor *self, const void *params, const v
     litho_param_editor_complain(self, NULL);
 
     gboolean changed = !litho_param_equal(row, params, defaults);
-    g_autofree char *def = litho_param_print(row, defaults);
-    g_autofree char *tip =
-        g_strdup_printf("Changed; click to go back to %s%s%s", *def ? def : "nothing",
-                        row->unit ? " " : "", row->unit ? row->unit : "");
+    const char *words = litho_param_special(row, defaults), *unit = words ? "" : unit_of(self);
+    g_autofree char *def = words ? g_strdup(words) : litho_param_print(row, defaults);
+    g_autofree char *tip = g_strdup_printf("Changed; click to go back to %s%s%s",
+                                           *def ? def : "nothing", *unit ? " " : "", unit);
     gtk_widget_set_tooltip_text(self->dot, changed ? tip : NULL);
     gtk_widget_set_sensitive(self->dot, changed);
     gtk_widget_set_opacity(self->dot, changed ? 1 : 0);

@@ -15,6 +15,8 @@ GtkWidget *litho_param_editor_new(const LithoParam *row); // `row` is borrowed f
 const LithoParam *litho_param_editor_declaration(LithoParamEditor *self);
 // Shows what `params` holds; says nothing. Clears a complaint.
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults);
+// Whether the samples are depths: some units differ then.
+void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth);
 // One sentence under the row; NULL = none.
 void litho_param_editor_complain(LithoParamEditor *self, const char *sentence);
 // Puts the keyboard on the row's number.
@@ -24,7 +26,8 @@ void litho_param_editor_grab(LithoParamEditor *self);
 // tests.
 double litho_param_slider_from_value(const LithoParam *row, double value);
 double litho_param_slider_to_value(const LithoParam *row, double position);
-// "1.25", "10", "300": as many digits as a row of this kind needs. `out` gets at most `size` bytes.
+// "1.25", "10", "300": as many digits as a row of this kind needs; the words for a special value.
+// `out` gets at most `size` bytes.
 void litho_param_format(const LithoParam *row, double value, char *out, gsize size);
 
 // The wheel over a control that has not the keyboard scrolls the panel instead of changing it.

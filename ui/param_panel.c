@@ -106,14 +106,27 @@ static void build_rows(LithoParamPanel *self)
     clear_rows(self->rows);
     clear_rows(folded);
     g_ptr_array_set_size(self->editors, 0);
-    gboolean any_advanced = FALSE;
     for (guint k = 0; self->op && k < self->op->params.n; k++) {
         const LithoParam *row = &self->op->params.rows[k];
         GtkWidget *editor = litho_param_editor_new(row);
         g_signal_connect(editor, "edited", G_CALLBACK(on_edited), self);
         gtk_box_append(GTK_BOX(row->advanced ? folded : self->rows), editor);
         g_ptr_array_add(self->editors, editor);
-        any_advanced |= row->advanced;
+    }
+}
+
+// Rows that do not matter for the chosen mode are out of the way; their values stay.
+static void show_what_applies(LithoParamPanel *self, const LithoStep *step)
+{
+    LithoCube *in = litho_session_input(self->session);
+    gboolean any_advanced = FALSE;
+    for (guint k = 0; k < self->editors->len; k++) {
+        LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
+        const LithoParam *row = litho_param_editor_declaration(editor);
+        gboolean applies = litho_param_applies(&step->op->params, row, step->params);
+        litho_param_editor_set_depth(editor, in && in->grid.is_depth);
+        gtk_widget_set_visible(GTK_WIDGET(editor), applies);
+        any_advanced |= row->advanced && applies;
     }
     gtk_widget_set_visible(self->advanced, any_advanced);
 }
@@ -132,6 +145,7 @@ static void load_values(LithoParamPanel *self)
     litho_param_defaults(&step->op->params, defaults);
     for (guint k = 0; k < self->editors->len; k++)
         litho_param_editor_load(g_ptr_array_index(self->editors, k), step->params, defaults);
+    show_what_applies(self, step);
     gboolean changed =
         litho_params_first_stage(&step->op->params, step->params, defaults) != G_MAXINT;
     gtk_widget_set_sensitive(self->reset, changed);
@@ -182,6 +196,7 @@ gboolean litho_param_panel_focus(LithoParamPanel *self, const char *key)
         return FALSE;
     if (litho_param_editor_declaration(LITHO_PARAM_EDITOR(row))->advanced)
         gtk_expander_set_expanded(GTK_EXPANDER(self->advanced), TRUE);
+    gtk_widget_set_visible(row, TRUE); // asked for by name: shown until the next change
     litho_param_editor_grab(LITHO_PARAM_EDITOR(row));
     return TRUE;
 }
@@ -306,6 +321,7 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
     self->session = g_object_ref(session);
     g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
     g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);
     on_flow(session, self);
     return GTK_WIDGET(self);
 }

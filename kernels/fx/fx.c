@@ -86,10 +86,11 @@ static const LithoParam rows[] = {
     FX_BOOL(post, .label = "Restore amplitudes", .stage = FILTER,
             .doc = "Rescales the damped prediction to least squares: switch on before amplitude "
                    "work or with prewhitening of 30 % or more."),
-    FX_FLOAT(fmin, .label = "Lowest frequency", .unit = "Hz", .def = 3, .max = 1e6, .soft_max = 30,
-             .stage = FFT, .doc = "Lower end of the filtered band; cycles per km on depth axes."),
+    FX_FLOAT(fmin, .label = "Lowest frequency", .unit = "Hz", .depth_unit = "1/km", .def = 3,
+             .max = 1e6, .soft_max = 30, .stage = FFT,
+             .doc = "Lower end of the filtered band; cycles per km on depth axes."),
     FX_FLOAT(fmax, .label = "Highest frequency", .special_text = "0.8 Nyquist", .unit = "Hz",
-             .def = 0, .max = 1e6, .soft_max = 250, .stage = FFT,
+             .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 250, .stage = FFT,
              .doc = "Upper end of the filtered band; 0 = 0.8 of the Nyquist frequency; cycles per "
                     "km on depth axes."),
     FX_CHOICE(outband, "pass\0mute\0", .label = "Outside the band", .stage = FILTER,

@@ -163,9 +163,9 @@ static const LithoParam rows[] = {
                      "fast within 1e-3. alg1, alg2 and mod2 are the paper's; fused stores nothing; "
                      "fft is for parallel flat boundaries; auto is fft where it applies, else "
                      "fused."),
-    LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .unit = "rows", .def = 512, .min = 1,
-              .max = 65536, .soft_min = 16, .soft_max = 4096, .log = true, .advanced = true,
-              .stage = TWSM_STAGE_PROPAGATE,
+    LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",
+              .unit = "rows", .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
+              .log = true, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
               .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
     LITHO_INT(TwsmParams, gpus, .label = "GPUs", .special_text = "all", .def = 1, .min = 0,
               .max = 16, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,

@@ -14,46 +14,50 @@ static const LithoParam rows[] = {
                  .stage = WP_STAGE_SHRINK,
                  .doc = "What is done with the coefficients: drop those below the noise, keep the "
                         "largest, fill missing traces, or nothing (shows the transform's error)."),
-    LITHO_FLOAT(FIELD, threshold, .label = "Threshold", .unit = "sigma", .def = 3.5, .min = 0,
-                .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
+    LITHO_FLOAT(FIELD, threshold, .label = "Threshold", .when = "mode=denoise", .unit = "sigma",
+                .def = 3.5, .min = 0, .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
                 .doc = "Denoise: coefficients below this many standard deviations of the noise are "
                        "dropped; 3 keeps weak events, 3.5 gives the best SNR at 0 dB."),
-    LITHO_FLOAT(FIELD, sigma, .label = "Noise level", .special_text = "estimated", .def = 0,
-                .min = 0, .max = 1e30, .soft_max = 10, .stage = WP_STAGE_SHRINK,
+    LITHO_FLOAT(FIELD, sigma, .label = "Noise level", .when = "mode=denoise",
+                .special_text = "estimated", .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
+                .stage = WP_STAGE_SHRINK,
                 .doc = "Standard deviation of the noise in units of the data; 0 = estimated from "
                        "the median of the finest coefficients."),
-    LITHO_CHOICE(FIELD, rule, "hard\0soft\0", .label = "Rule", .stage = WP_STAGE_SHRINK,
+    LITHO_CHOICE(FIELD, rule, "hard\0soft\0", .label = "Rule", .when = "mode=denoise",
+                 .stage = WP_STAGE_SHRINK,
                  .doc = "Hard keeps what passes the threshold as it is; soft shrinks it by the "
                         "threshold, which is smoother and loses amplitude (use about half of it)."),
-    LITHO_FLOAT(FIELD, keep, .label = "Keep", .unit = "of samples", .def = 0.14, .min = 1e-6,
-                .max = 20, .soft_min = 0.001, .soft_max = 1, .log = true, .stage = WP_STAGE_SHRINK,
+    LITHO_FLOAT(FIELD, keep, .label = "Keep", .when = "mode=compress", .unit = "of samples",
+                .def = 0.14, .min = 1e-6, .max = 20, .soft_min = 0.001, .soft_max = 1, .log = true,
+                .stage = WP_STAGE_SHRINK,
                 .doc = "Compress: number of the largest coefficients kept, per sample of the cube "
                        "(the papers' CR; they show 0.14 and 0.02)."),
-    LITHO_INT(FIELD, refit, .label = "Refit", .unit = "steps", .def = 0, .min = 0, .max = 100,
-              .soft_max = 20, .stage = WP_STAGE_SHRINK,
+    LITHO_INT(FIELD, refit, .label = "Refit", .when = "mode=compress", .unit = "steps", .def = 0,
+              .min = 0, .max = 100, .soft_max = 20, .stage = WP_STAGE_SHRINK,
               .doc =
                   "Compress: least-squares steps on the kept coefficients; 8 recover most of the "
                   "amplitude that plain dropping loses, each costs a transform both ways."),
-    LITHO_INT(FIELD, iterations, .label = "Iterations", .def = 30, .min = 1, .max = 1000,
-              .soft_min = 1, .soft_max = 60, .stage = WP_STAGE_SHRINK,
+    LITHO_INT(FIELD, iterations, .label = "Iterations", .when = "mode=interpolate", .def = 30,
+              .min = 1, .max = 1000, .soft_min = 1, .soft_max = 60, .stage = WP_STAGE_SHRINK,
               .doc = "Interpolate: steps between the largest and the smallest threshold."),
-    LITHO_FLOAT(FIELD, floor, .label = "Threshold floor", .def = 0.01, .min = 1e-6, .max = 1,
-                .soft_min = 0.001, .soft_max = 0.3, .log = true, .stage = WP_STAGE_SHRINK,
+    LITHO_FLOAT(FIELD, floor, .label = "Threshold floor", .when = "mode=interpolate", .def = 0.01,
+                .min = 1e-6, .max = 1, .soft_min = 0.001, .soft_max = 0.3, .log = true,
+                .stage = WP_STAGE_SHRINK,
                 .doc =
                     "Interpolate: last threshold as a part of the first; higher for noisy data."),
-    LITHO_FLOAT(FIELD, trust, .label = "Trust in recorded traces", .def = 1, .min = 0, .max = 1,
-                .stage = WP_STAGE_SHRINK,
+    LITHO_FLOAT(FIELD, trust, .label = "Trust in recorded traces", .when = "mode=interpolate",
+                .def = 1, .min = 0, .max = 1, .stage = WP_STAGE_SHRINK,
                 .doc = "Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
                        "0.8 lets the packets denoise them."),
-    LITHO_FILE(FIELD, coefficients, .label = "Coefficient file", .advanced = true,
-               .stage = WP_STAGE_SHRINK,
+    LITHO_FILE(FIELD, coefficients, .label = "Coefficient file",
+               .when = "mode=compress|reconstruct", .advanced = true, .stage = WP_STAGE_SHRINK,
                .doc = "Compress writes the kept coefficients to this file, reconstruct reads them "
                       "from it; empty = none."),
-    LITHO_INT(FIELD, corrections, .label = "Corrections", .def = 0, .min = 0, .max = 10,
-              .soft_max = 3, .advanced = true, .stage = WP_STAGE_INVERSE,
-              .doc =
-                  "Improvement steps of the inverse: the adjoint alone errs by 1e-3, one step by "
-                  "1e-5; costs a transform both ways each. Denoise and reconstruct."),
+    LITHO_INT(
+        FIELD, corrections, .label = "Corrections", .when = "mode=denoise|reconstruct", .def = 0,
+        .min = 0, .max = 10, .soft_max = 3, .advanced = true, .stage = WP_STAGE_INVERSE,
+        .doc = "Improvement steps of the inverse: the adjoint alone errs by 1e-3, one step by "
+               "1e-5; costs a transform both ways each. Denoise and reconstruct."),
     LITHO_CHOICE(FIELD, design, "compact\0default\0full\0", .label = "Design", .def = WP_DEFAULT,
                  .advanced = true, .stage = WP_STAGE_PLAN,
                  .doc = "Windows: compact needs two thirds of the memory and errs by 8e-3; full "
@@ -83,8 +87,9 @@ static const LithoParam rows[] = {
               .stage = WP_STAGE_PLAN,
               .doc = "Large volumes are cut into overlapping cubes of this size (64 to 256); 0 = "
                      "the whole volume at once."),
-    LITHO_INT(FIELD, overlap, .label = "Segment overlap", .unit = "samples", .def = 32, .min = 0,
-              .max = 1024, .soft_max = 128, .advanced = true, .stage = WP_STAGE_PLAN,
+    LITHO_INT(FIELD, overlap, .label = "Segment overlap", .when = "block!=0", .unit = "samples",
+              .def = 32, .min = 0, .max = 1024, .soft_max = 128, .advanced = true,
+              .stage = WP_STAGE_PLAN,
               .doc = "Samples that neighbouring segments share; at least 16 and an eighth of a "
                      "segment are taken."),
     LITHO_CHOICE(FIELD, adjoint, "tiles\0scatter\0gather\0", .label = "Adjoint on the GPU",

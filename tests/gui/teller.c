@@ -6,7 +6,7 @@
 
 typedef struct TellerParams {
     double threshold, gain;
-    int mode, wait_ms;
+    int mode, patience, wait_ms;
 } TellerParams;
 
 // --- telling ------------------------------------------------------------------------------------
@@ -142,6 +142,9 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(TellerParams, gain, .label = "Gain", .def = 0.8, .min = 1e-3, .max = 1e6,
                 .soft_min = 0.1, .soft_max = 10, .log = true, .stage = 1,
                 .doc = "Factor on every sample."),
+    LITHO_INT(TellerParams, patience, .label = "Patience", .when = "mode=careful",
+              .special_text = "as needed", .unit = "turns", .def = 0, .min = 0, .max = 50, .stage = 1,
+              .doc = "Turns of the careful mode; 0 = as many as it needs."),
     LITHO_INT(TellerParams, wait_ms, .label = "Duration", .unit = "ms", .def = 0, .min = 0,
               .max = 60000, .soft_max = 5000, .stage = 1, .advanced = true,
               .doc = "How long a pass takes at least."),
