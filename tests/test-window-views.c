@@ -186,6 +186,37 @@ static void test_special(void)
     gui_settle(&gui);
 }
 
+static gboolean memory_known(Gui *g)
+{
+    return *litho_param_panel_memory(litho_window_params(g->window)) != 0;
+}
+
+static gboolean memory_short(Gui *g)
+{
+    return strstr(litho_param_panel_memory(litho_window_params(g->window)), "does not fit") != NULL;
+}
+
+// Property: what a run needs stands there before it ends, and says so in words when there is not that
+// much; the operator's own figure counts (gui/teller.c: 8 bytes a sample times the gain squared).
+static void test_memory(void)
+{
+    set("gain", 1);
+    g_assert_true(gui_wait(memory_known, &gui, 10));
+    gui_settle(&gui);
+    const LithoMemoryPlan *plan = litho_session_memory(gui.session);
+    g_assert_cmpuint(plan->need, ==, 8 * litho_grid_samples(litho_session_grid(gui.session)));
+    g_assert_cmpuint(plan->total, >, plan->need);
+    g_test_message("%s", litho_param_panel_memory(litho_window_params(gui.window)));
+    g_assert_false(memory_short(&gui));
+    set("gain", 1e6);
+    g_assert_true(gui_wait(memory_short, &gui, 10));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "views-memory");
+    set("gain", 0.8);
+    gui_settle(&gui);
+    g_assert_false(memory_short(&gui));
+}
+
 static gboolean not_busy(Gui *g)
 {
     return !litho_window_is_busy(g->window);
@@ -248,6 +279,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/plots", test_plots);
     g_test_add_func("/views/rows", test_rows);
     g_test_add_func("/views/special", test_special);
+    g_test_add_func("/views/memory", test_memory);
     g_test_add_func("/views/picture", test_picture);
     g_test_add_func("/views/live", test_live);
     int status = g_test_run();

@@ -13,7 +13,7 @@ struct _LithoParamPanel {
 
     GtkWidget *title, *info, *summary, *reset;
     GtkWidget *preset_line, *preset;
-    GtkWidget *rows, *advanced, *problem;
+    GtkWidget *rows, *advanced, *problem, *memory;
     gboolean loading;
 };
 
@@ -154,6 +154,41 @@ static void load_values(LithoParamPanel *self)
     self->loading = FALSE;
 }
 
+static void format_bytes(char *out, gsize size, guint64 bytes)
+{
+    const double mib = 1 << 20, gib = 1 << 30;
+    if (bytes < 0.1 * gib)
+        g_snprintf(out, size, "%.3g MiB", bytes / mib);
+    else
+        g_snprintf(out, size, "%.*f GiB", bytes < 100 * gib, bytes / gib);
+}
+
+// What a run will take, before it is begun; amber with a way out when it is too much.
+static void show_memory(LithoParamPanel *self)
+{
+    const LithoMemoryPlan *plan = litho_session_memory(self->session);
+    gtk_widget_set_visible(self->memory, plan != NULL);
+    if (!plan)
+        return;
+    char need[32], total[32];
+    gboolean fits = plan->need <= plan->total;
+    format_bytes(need, sizeof need, plan->need);
+    format_bytes(total, sizeof total, plan->total);
+    g_autofree char *text =
+        fits ? g_strdup_printf("needs %s of %s", need, total)
+             : g_strdup_printf("needs %s, there are %s: the whole cube does not fit. "
+                               "lithoscope-cli run computes it in slabs (Copy as command).",
+                               need, total);
+    gtk_label_set_text(GTK_LABEL(self->memory), text);
+    gtk_widget_set_tooltip_text(self->memory,
+                                "Memory for the whole result: input, output and what the "
+                                "operators keep, of what this program may take there");
+    if (fits)
+        gtk_widget_remove_css_class(self->memory, "litho-amber");
+    else
+        gtk_widget_add_css_class(self->memory, "litho-amber");
+}
+
 static void on_params(LithoSession *session, LithoParamPanel *self)
 {
     (void)session;
@@ -177,6 +212,11 @@ static void on_flow(LithoSession *session, LithoParamPanel *self)
     }
     gtk_widget_set_visible(GTK_WIDGET(self), op != NULL);
     load_values(self);
+}
+
+const char *litho_param_panel_memory(LithoParamPanel *self)
+{
+    return gtk_widget_get_visible(self->memory) ? gtk_label_get_text(GTK_LABEL(self->memory)) : "";
 }
 
 GtkWidget *litho_param_panel_row(LithoParamPanel *self, const char *key)
@@ -300,6 +340,12 @@ static void litho_param_panel_init(LithoParamPanel *self)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), make_body(self));
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(self), scroll);
+    self->memory = gtk_label_new(NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->memory), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(self->memory), 0);
+    gtk_widget_add_css_class(self->memory, "litho-memory");
+    gtk_widget_set_visible(self->memory, FALSE);
+    gtk_box_append(GTK_BOX(self), self->memory);
 }
 
 static void dispose(GObject *object)
@@ -322,6 +368,8 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
     g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
     g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);
+    g_signal_connect_object(session, "memory-changed", G_CALLBACK(show_memory), self,
+                            G_CONNECT_SWAPPED);
     on_flow(session, self);
     return GTK_WIDGET(self);
 }

@@ -14,7 +14,7 @@ static guint signals[N_SIGNALS];
 static const char *const signal_names[N_SIGNALS] = {
     "cube-changed",    "flow-changed",   "params-changed", "result",         "progress",
     "display-changed", "slices-changed", "cursor-changed", "device-changed", "stats-changed",
-    "report-changed",
+    "report-changed",  "memory-changed",
 };
 
 void litho_session_emit(LithoSession *self, int signal)

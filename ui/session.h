@@ -22,6 +22,7 @@
 //   "cursor-changed"
 //   "device-changed"
 //   "stats-changed"    numbers of the cubes (percentiles, histograms, spectra) arrived
+//   "memory-changed"   what the whole result needs is known, or not any more
 //   "report-changed"   operators told numbers, curves or shapes, also while a pass runs
 #define LITHO_TYPE_SESSION (litho_session_get_type())
 G_DECLARE_FINAL_TYPE(LithoSession, litho_session, LITHO, SESSION, GObject)
@@ -126,6 +127,13 @@ void litho_session_latency(LithoSession *session, double *last, double *median);
 enum { LITHO_LATENCY_RING = 64 };
 guint litho_session_latencies(LithoSession *session, float ms[LITHO_LATENCY_RING]); // newest last
 const LithoCubeNumbers *litho_session_numbers(LithoSession *session, int which); // NULL = not yet
+
+// Memory of the device that computes, for the whole result.
+typedef struct LithoMemoryPlan {
+    guint64 need;  // bytes: input, output, plans and scratch
+    guint64 total; // bytes that jobs of this program may take there
+} LithoMemoryPlan;
+const LithoMemoryPlan *litho_session_memory(LithoSession *session); // NULL = not known
 
 // --- device -------------------------------------------------------------------------------------
 

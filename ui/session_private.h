@@ -15,6 +15,7 @@ enum {
     SIGNAL_DEVICE,
     SIGNAL_STATS,
     SIGNAL_REPORT,
+    SIGNAL_MEMORY,
     N_SIGNALS
 };
 
@@ -46,6 +47,9 @@ struct _LithoSession {
     GError *problem;
     LithoReport *report, *report_before; // of the newest pass that told something, and the one before
     guint report_serial;                 // of `report` when it was last looked at
+    LithoMemoryPlan memory; // of the flow as it stands; need 0 = not known
+    LithoJob *memory_job;
+    gboolean memory_again; // the flow changed while the job ran
     guint n_visible;
     int visible[3];
     float latency[LITHO_LATENCY_RING];
@@ -83,6 +87,10 @@ void litho_session_result_drop(LithoSession *self);
 // session_report.c: is there news from the worker? And: forget, another flow.
 void litho_session_report_look(LithoSession *self);
 void litho_session_report_drop(LithoSession *self);
+
+// session_memory.c: asks again, the flow or the device is another one; and: nothing to ask about.
+void litho_session_memory_want(LithoSession *self);
+void litho_session_memory_forget(LithoSession *self);
 
 void litho_session_display_init(LithoSession *self);
 void litho_session_update_grid(LithoSession *self);

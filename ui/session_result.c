@@ -111,6 +111,7 @@ void litho_session_flow_touched(LithoSession *self)
             litho_session_result_drop(self);
             litho_session_report_drop(self);
         }
+        litho_session_memory_forget(self);
         self->tag++;
         litho_session_update_grid(self);
         litho_session_emit(self, SIGNAL_RESULT);
@@ -118,6 +119,7 @@ void litho_session_flow_touched(LithoSession *self)
     }
     litho_session_update_grid(self);
     submit(self);
+    litho_session_memory_want(self);
 }
 
 void litho_session_slices_moved(LithoSession *self)
