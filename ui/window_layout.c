@@ -245,9 +245,13 @@ static GtkWidget *make_choice(const char *icon, const char *title, const char *t
     GtkWidget *head = gtk_label_new(title), *body = gtk_label_new(text);
     gtk_widget_add_css_class(head, "title-3");
     gtk_widget_add_css_class(body, "dim-label");
-    gtk_label_set_wrap(GTK_LABEL(body), TRUE);
-    gtk_label_set_justify(GTK_LABEL(body), GTK_JUSTIFY_CENTER);
-    gtk_label_set_max_width_chars(GTK_LABEL(body), 22);
+    // Narrow enough for three of them between the panels of a 1280-pixel window.
+    GtkWidget *labels[] = {head, body};
+    for (guint k = 0; k < G_N_ELEMENTS(labels); k++) {
+        gtk_label_set_wrap(GTK_LABEL(labels[k]), TRUE);
+        gtk_label_set_justify(GTK_LABEL(labels[k]), GTK_JUSTIFY_CENTER);
+        gtk_label_set_max_width_chars(GTK_LABEL(labels[k]), k == 0 ? 13 : 20);
+    }
     gtk_box_append(GTK_BOX(box), image);
     gtk_box_append(GTK_BOX(box), head);
     gtk_box_append(GTK_BOX(box), body);
