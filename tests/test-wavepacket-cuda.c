@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The wave-packet operator on a GPU against the CPU. Skips where there is none.
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -180,6 +181,106 @@ static void test_edges(void)
     clear(&s);
 }
 
+// Property: shared out to several GPUs, by boxes (one block) or by segments, every mode gives what one
+// GPU gives. Sums come in another order: 1e-5 of the norm, and for interpolation and refitting, where
+// thresholds are crossed, 2e-3. Where there are fewer GPUs the shares go to those there are, which
+// tests all but the links. A share left out, taken twice, or summed before it was ready shows at once.
+static void test_several(void)
+{
+    g_autoptr(LithoCube) in = test_cube(48, 40, 64, TRUE);
+    const gint64 n = litho_grid_samples(&in->grid);
+    for (gint64 t = 0; t < 48 * 40; t += 3)
+        in->live[t] = 0;
+    g_autofree char *file = NULL;
+    const int handle = g_file_open_tmp("lithoscope-XXXXXX", &file, NULL);
+    g_assert_cmpint(handle, >=, 0);
+    g_close(handle, NULL);
+    for (int mode = 0; mode < 5; mode++) // the last: compress to a file, and back
+        for (int block = 0; block <= 32; block += 32) {
+            LithoCube *out[2];
+            double snr[2], kept[2];
+            for (int i = 0; i < 2; i++) {
+                Side s = side_on(gpu);
+                g_setenv("LITHO_WAVEPACKET_DEVICES", i ? "3" : "1", TRUE);
+                s.p->gpus = 0;
+                s.p->mode = mode == 4 ? WP_COMPRESS : mode;
+                s.p->block = block;
+                s.p->iterations = 4;
+                s.p->refit = 2;
+                s.p->corrections = mode == WP_RECONSTRUCT;
+                if (mode == 4) {
+                    g_strlcpy(s.p->coefficients.text, file, sizeof s.p->coefficients.text);
+                    litho_cube_unref(apply(&s, in));
+                    s.p->mode = WP_RECONSTRUCT;
+                }
+                out[i] = apply(&s, in);
+                snr[i] = report(&s, "snr");
+                kept[i] = report(&s, "kept");
+                clear(&s);
+            }
+            double error = wp_test_error(out[1]->samples, out[0]->samples, n);
+            g_test_message("mode %d, block %d: three shares - one %.1e; SNR %.2f / %.2f dB, kept "
+                           "%.0f / %.0f", mode, block, error, snr[1], snr[0], kept[1], kept[0]);
+            g_assert_cmpfloat(error, <,
+                              mode == WP_DENOISE || mode == WP_RECONSTRUCT ? 1e-5 : 2e-3);
+            g_assert_cmpfloat(fabs(kept[1] / kept[0] - 1), <, 1e-3);
+            litho_cube_unref(out[0]);
+            litho_cube_unref(out[1]);
+        }
+    g_unsetenv("LITHO_WAVEPACKET_DEVICES");
+    g_unlink(file);
+}
+
+typedef struct Stopper {
+    GCancellable *cancel;
+    gint64 at_us;
+} Stopper;
+
+static gpointer stop_later(gpointer data)
+{
+    Stopper *s = data;
+    g_usleep(150000);
+    s->at_us = g_get_monotonic_time();
+    g_cancellable_cancel(s->cancel);
+    return NULL;
+}
+
+// Property: a long job (traces filled over hundreds of iterations, and the papers' slow adjoint) ends
+// within 100 ms of being cancelled, with an error that says so. Work queued without a look at the
+// cancel runs on for seconds.
+static void test_cancel(void)
+{
+    g_autoptr(LithoCube) in = test_cube(128, 128, 128, TRUE);
+    for (int form = 0; form < 2; form++) {
+        Side s = side_on(gpu);
+        s.p->mode = form ? WP_RECONSTRUCT : WP_INTERPOLATE;
+        s.p->iterations = 1000;
+        s.p->adjoint = form ? WP_GATHER : WP_TILES;
+        s.p->corrections = form ? 10 : 0;
+        // The plan is made, memory taken and libraries loaded before the clock runs.
+        const int iterations = s.p->iterations, corrections = s.p->corrections;
+        s.p->iterations = 1;
+        s.p->corrections = 0;
+        litho_cube_unref(apply(&s, in));
+        s.p->iterations = iterations;
+        s.p->corrections = corrections;
+        g_autoptr(GCancellable) cancel = g_cancellable_new();
+        Stopper stopper = {.cancel = cancel};
+        s.run.cancel = cancel;
+        g_autoptr(GError) error = NULL;
+        GThread *thread = g_thread_new("stop", stop_later, &stopper);
+        LithoCube *out = litho_engine_run(s.engine, s.flow, in, NULL, &s.run, &error);
+        const gint64 ended = g_get_monotonic_time();
+        g_thread_join(thread);
+        g_test_message("%s: ended %.1f ms after the cancel",
+                       form ? "papers' gather" : "1000 iterations", (ended - stopper.at_us) / 1e3);
+        g_assert_null(out);
+        g_assert_true(litho_error_is_cancelled(error));
+        g_assert_cmpint(ended - stopper.at_us, <, 100000);
+        clear(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -192,5 +293,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-cuda/transform", test_transform);
     g_test_add_func("/wavepacket-cuda/modes", test_modes);
     g_test_add_func("/wavepacket-cuda/edges", test_edges);
+    g_test_add_func("/wavepacket-cuda/several", test_several);
+    g_test_add_func("/wavepacket-cuda/cancel", test_cancel);
     return g_test_run();
 }

@@ -8,8 +8,24 @@
 // exec() is wp_job_run(). A volume is one block or several that overlap; block by block
 //     result = sum_b g_b A* shrink(A g_b volume),    sum_b g_b^2 = 1,
 // with the same thresholds in every block, so that no seam shows.
+//
+// Several devices share the work in one of two ways (the papers' variants): the blocks of a volume are
+// dealt out in lanes, an engine and a thread each; or, when the volume is one block, one engine spreads
+// its boxes over the devices.
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
+
+// How a backend makes engines.
+typedef struct WpMachine {
+    gboolean gpu;
+    WpEngineNew engine; // on run->device
+    guint64 (*available)(const LithoRun *run); // bytes that may be taken there
+    // How many of `wanted` devices (0 = all) there are. NULL = one.
+    int (*devices)(int wanted);
+    // One engine with its boxes spread over `devices`, the first of them run->device.
+    WpEngine *(*spread)(const WpGeometry *geometry, int form, int devices, LithoRun *run,
+                        GError **error);
+} WpMachine;
 
 // Coefficients of plane p1 = `plane` of a box whose packets sit well inside the block.
 typedef struct WpProbe {
@@ -17,59 +33,105 @@ typedef struct WpProbe {
     int *inside; // p2 n3 + p3
 } WpProbe;
 
+// Blocks first .. end-1, one engine, one thread while blocks are worked on. Arrays are in the engine's
+// memory, NULL until needed.
+typedef struct WpLane {
+    WpEngine *engine;
+    int first, end;
+    float *in, *out;        // whole cubes that blocks are cut from and pasted into. Lane 0 borrows the
+                            //   job's, the others own copies of the inlines they need
+    float *u, *v, *w;       // block-sized volumes
+    float *d, *e, *f;       // coefficients
+    gboolean shared;        // no room for every block's coefficients: they are made again each time
+    int current;            // block whose coefficients the shared array holds, -1 = none
+    WpBoxStats *stats;      // of the forward stage, per box
+    double *counts;         // WP_BINS
+    guint64 *kept;          // per box
+    LithoRun *run, quiet;   // of the pass under way; lanes but the first only look for a cancel
+} WpLane;
+
 typedef struct WpJob {
     LithoGrid grid;
     gint64 n[3], samples;
     WpSpec spec;          // of one block
     WpGeometry *geometry; // of one block
-    WpEngine *engine;
     WpBlock *blocks;
     int n_blocks;
     float *tapers[3];     // per axis: n_along x geometry n[a]; NULL with a single block along it
+    WpLane *lanes;
+    int n_lanes;
+    gboolean lanes_hold_volume; // the copies in lanes 1.. are of `volume`
+    WpEngine *engine;     // of lane 0, whose memory holds the whole cubes
+    float *volume, *result, *work, *work2; // whole cubes; the last two when needed
+    float **c;            // per block: A g_b volume, in its lane's memory; all of a lane the same array
+                          //   when it is `shared`
 
-    // In the engine's memory; NULL until needed.
-    float *volume, *result; // the whole cube
-    float *u, *v, *w;       // block-sized volumes (u is not made for a single block)
-    float *x;               // interpolation: one more whole cube
-    float **c;              // per block: A g_b volume; all the same array when `shared`
-    gboolean shared;        // no room for every block's coefficients: they are made again each time
-    int current;            // block whose coefficients the shared array holds, -1 = none
-    float *d, *e, *f;       // coefficient-sized work
-
-    GArray *probes; // of WpProbe: where the noise level is measured; NULL until needed
-
+    GArray *probes;       // of WpProbe: where the noise level is measured
     // Known after the forward stage.
     gboolean transformed;
     double input_energy;
     double sigma;           // estimated noise level
+    double *block_sigma;    // per block
     WpBoxStats *stats;      // per box: energy summed, peak over all blocks
     double peak;            // max over boxes but the coarse one of peak/sigma_b
     double *counts;         // WP_BINS, histogram of |c|/sigma_b
 
-    guint64 *kept;          // per box: coefficients the last pass kept
+    guint64 *kept;          // per box: coefficients the last pass over the blocks kept
 } WpJob;
 
-WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params, WpEngineNew make,
-                  LithoRun *run, GError **error);
+WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params,
+                  const WpMachine *machine, LithoRun *run, GError **error);
 void wp_job_free(WpJob *job);
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
-// TRUE when the engine could allocate; the arrays are kept in the job.
-gboolean wp_job_reserve(WpJob *job, float **array, gint64 floats, GError **error);
-
-// Coefficients A g_b volume of a block (cached or made anew); NULL on failure.
-float *wp_job_coefficients(WpJob *job, int block, LithoRun *run, GError **error);
-// g_b times a whole volume as the block's input: the volume itself when there is only one block.
-const float *wp_job_cut(WpJob *job, const float *volume, int block, GError **error);
-// Where a block's output goes, and then into the whole `volume` (cleared by the caller).
-float *wp_job_target(WpJob *job, float *volume);
-gboolean wp_job_paste(WpJob *job, const float *u, int block, float *volume, GError **error);
-gboolean wp_job_clear(WpJob *job, float *volume, GError **error);
-void wp_job_forget_kept(WpJob *job);
+// Bytes of the machine's memory that a job needs at least, input and output included.
+guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params, gboolean gpu);
 guint64 wp_job_kept(const WpJob *job);
 
-// thresholds.c
-double wp_estimate_sigma(WpJob *job, const float *c, GError **error);
+// --- lanes.c ----------------------------------------------------------------------------------------
+
+// What is done with every block. Runs in the lane's thread.
+typedef gboolean (*WpBlockFunc)(WpJob *job, WpLane *lane, int block, gpointer data, GError **error);
+
+typedef struct WpWork {
+    const char *stage;  // for the progress display
+    const float *from;  // whole cube that wp_lane_cut() takes blocks from; NULL = none
+    float *to;          // whole cube that wp_lane_paste() adds up in, cleared before; NULL = none
+    WpBlockFunc each;
+    gpointer data;
+    gboolean in_order;  // block after block, whatever there are lanes
+} WpWork;
+
+// Makes the lanes' engines; `devices` of them at most.
+gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *params, const WpMachine *machine,
+                      LithoRun *run, GError **error);
+void wp_lanes_free(WpJob *job);
+gboolean wp_lanes_begin(WpJob *job, LithoRun *run, GError **error);
+gboolean wp_lanes_finish(WpJob *job, LithoRun *run, GError **error);
+// All blocks; sums lane->kept into job->kept.
+gboolean wp_lanes_work(WpJob *job, const WpWork *work, LithoRun *run, GError **error);
+
+// TRUE when the engine could allocate; the array is kept for the next time.
+gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **error);
+// Room for every block's coefficients, or for one's per lane.
+gboolean wp_lanes_reserve_coefficients(WpJob *job, GError **error);
+// Coefficients A g_b volume of a block (cached or made anew; the work must be from job->volume).
+float *wp_lane_coefficients(WpJob *job, WpLane *lane, int block, GError **error);
+// g_b times lane->in as the block's input: `in` itself when there is only one block.
+const float *wp_lane_cut(WpJob *job, WpLane *lane, int block, GError **error);
+// Where a block's output goes, NULL = no memory; and then from there into the whole.
+float *wp_lane_target(WpJob *job, WpLane *lane, GError **error);
+gboolean wp_lane_paste(WpJob *job, WpLane *lane, const float *u, int block, GError **error);
+// u = A* d, improved by Neumann steps towards A u = d; d is destroyed. For m corrections.
+gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int corrections,
+                        GError **error);
+
+// --- thresholds.c -----------------------------------------------------------------------------------
+
+// Which coefficients the noise level is measured from; once per job.
+void wp_probes_new(WpJob *job);
 void wp_probes_free(WpJob *job);
+// Negative = failed.
+double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error);
 // Level k sigma sigma_b per box, coarse box never thresholded; g_free().
 float *wp_levels(const WpJob *job, double k_sigma);
 // The magnitude below which coefficients are dropped so that `count` are kept, over all blocks.
@@ -77,7 +139,8 @@ float *wp_levels(const WpJob *job, double k_sigma);
 gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error);
 
-// Modes. Each fills job->result and reports its numbers.
+// --- modes.c, compress.c: each fills job->result and reports its numbers ----------------------------
+
 gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
                     GError **error);
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
@@ -86,11 +149,9 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *
                      GError **error);
 gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                         LithoRun *run, GError **error);
-// u = A* d, improved by Neumann steps towards A u = d; d is destroyed. For m corrections.
-gboolean wp_invert(WpJob *job, float *d, float *u, int corrections, LithoRun *run,
-                   GError **error);
 
-// report.c
+// --- report.c ---------------------------------------------------------------------------------------
+
 // What is known once the forward stage is through: the boxes with their energies, the histogram.
 void wp_report_spectrum(const WpJob *job, LithoRun *run);
 // The histogram once more, with a threshold: counts of WP_BINS bins of `what`.

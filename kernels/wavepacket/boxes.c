@@ -452,7 +452,7 @@ static void fill_grid(WpGeometry *g)
     }
 }
 
-WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
+static gboolean check_size(const WpSpec *spec, GError **error)
 {
     for (int a = 0; a < 3; a++)
         if (spec->n[a] < 16) {
@@ -460,8 +460,14 @@ WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
                         "the volume is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
                         " x %" G_GINT64_FORMAT "; wave packets need 16 or more along every axis",
                         spec->n[0], spec->n[1], spec->n[2]);
-            return NULL;
+            return FALSE;
         }
+    return TRUE;
+}
+
+// All but the windows on the lattices.
+static WpGeometry *lay_out(const WpSpec *spec)
+{
     gint64 shortest = MIN(spec->n[0], MIN(spec->n[1], spec->n[2]));
     int scales = spec->scales > 0 ? spec->scales : wp_auto_scales(shortest);
     WpDesign design = wp_design(spec->design, spec->directions);
@@ -481,11 +487,57 @@ WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
     if (!design.full)
         add_residual(g);
     place_boxes(g);
-    if (!fill_windows(g, run, error)) {
-        wp_geometry_free(g);
-        return NULL;
-    }
     return g;
+}
+
+WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
+{
+    if (!check_size(spec, error))
+        return NULL;
+    WpGeometry *g = lay_out(spec);
+    if (fill_windows(g, run, error))
+        return g;
+    wp_geometry_free(g);
+    return NULL;
+}
+
+static WpSizes sizes_of(const WpGeometry *g)
+{
+    WpSizes s = {.floats = g->floats, .fine = g->nf[0] * (gint64)g->nf[1] * (g->nf[2] / 2 + 1)};
+    gint64 batch = 0;
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        const gint64 points = (gint64)box->n[0] * box->n[1] * box->n[2];
+        if (box->kind == WP_RESIDUAL) {
+            s.residual = points;
+            continue;
+        }
+        s.lattice += points;
+        const gboolean same = b > 0 && memcmp(box->n, box[-1].n, sizeof box->n) == 0;
+        batch = same ? batch + points : points;
+        s.batch = MAX(s.batch, batch);
+    }
+    return s;
+}
+
+gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error)
+{
+    // The last answer: a parameter panel asks again and again.
+    static GMutex lock;
+    static WpSpec known;
+    static WpSizes answer;
+    if (!check_size(spec, error))
+        return FALSE;
+    g_mutex_lock(&lock);
+    if (memcmp(&known, spec, sizeof known) != 0) {
+        WpGeometry *g = lay_out(spec);
+        answer = sizes_of(g);
+        memcpy(&known, spec, sizeof known);
+        wp_geometry_free(g);
+    }
+    *sizes = answer;
+    g_mutex_unlock(&lock);
+    return TRUE;
 }
 
 void wp_geometry_free(WpGeometry *g)

@@ -69,6 +69,17 @@ typedef struct WpSpec {
 WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error);
 void wp_geometry_free(WpGeometry *geometry); // NULL is fine
 
+// How large a geometry is, without its windows: 10 to 200 ms, nothing when asked again.
+typedef struct WpSizes {
+    gint64 floats;   // of all coefficients
+    gint64 lattice;  // complex lattice points
+    gint64 residual; // real ones of the residual box
+    gint64 batch;    // complex points of the boxes of one size, at most
+    gint64 fine;     // complex points of the fine grid's half spectrum
+} WpSizes;
+// `spec` must have been cleared before it was filled. FALSE: the volume is refused.
+gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error);
+
 // The residual box or NULL (full design).
 const WpBox *wp_residual(const WpGeometry *geometry);
 // Residual weight phi/(n1 n2 n3) for the half spectrum [n1][n2][n3/2+1]; g_free().

@@ -60,14 +60,14 @@ static gboolean get_varint(const guint8 *from, gsize size, gsize *at, guint64 *v
     return FALSE;
 }
 
-gboolean wp_coefficients_append(WpCoefficients *f, WpJob *job, const float *c, GError **error)
+gboolean wp_coefficients_append(WpCoefficients *f, WpLane *lane, const float *c, GError **error)
 {
-    const WpGeometry *g = job->geometry;
+    const WpGeometry *g = lane->engine->geometry;
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         const int step = step_of(box);
         g_autofree float *v = g_new(float, box->floats);
-        if (!job->engine->class->download(job->engine, c + box->at, v, box->floats, error))
+        if (!lane->engine->class->download(lane->engine, c, box->at, v, box->floats, error))
             return FALSE;
         for (gint64 i = 0; i < box->floats; i += step) {
             if (v[i] == 0 && (step == 1 || v[i + 1] == 0))
@@ -271,6 +271,8 @@ typedef struct Reader {
     gsize at;           // in gaps
     guint64 value, next; // next value to use; number of the next kept coefficient
     guint64 used;
+    guint64 base;        // number of the present box's first coefficient
+    int corrections;
     gboolean damaged;
 } Reader;
 
@@ -328,10 +330,11 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     return TRUE;
 }
 
-// One block's coefficients into `c` (engine memory); *base counts coefficients.
-static gboolean read_block(WpJob *job, Reader *r, guint64 *base, float *c, GError **error)
+// One block's coefficients into `c` (engine memory); r->base counts coefficients.
+static gboolean read_block(WpLane *lane, Reader *r, float *c, GError **error)
 {
-    const WpGeometry *g = job->geometry;
+    const WpGeometry *g = lane->engine->geometry;
+    guint64 *base = &r->base;
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         const int step = step_of(box);
@@ -344,7 +347,7 @@ static gboolean read_block(WpJob *job, Reader *r, guint64 *base, float *c, GErro
             }
             memcpy(v + step * (r->next - *base), r->values + r->value, step * sizeof *v);
             r->value += step;
-            job->kept[b]++;
+            lane->kept[b]++;
             advance(r);
         }
         if (r->damaged) {
@@ -352,31 +355,30 @@ static gboolean read_block(WpJob *job, Reader *r, guint64 *base, float *c, GErro
                         "the coefficient file is damaged: coefficients and values do not match");
             return FALSE;
         }
-        if (!job->engine->class->upload(job->engine, v, c + box->at, box->floats, error))
+        if (!lane->engine->class->upload(lane->engine, v, c, box->at, box->floats, error))
             return FALSE;
         *base += n;
     }
     return TRUE;
 }
 
+static gboolean expand_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
+{
+    Reader *r = data;
+    float *u = wp_lane_target(job, lane, error);
+    return u && wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error) &&
+           read_block(lane, r, lane->d, error) &&
+           wp_lane_invert(job, lane, lane->d, u, r->corrections, error) &&
+           wp_lane_paste(job, lane, u, b, error);
+}
+
 gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, LithoRun *run,
                                 GError **error)
 {
-    const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
-    Reader r = {0};
-    guint64 base = 0;
-    wp_job_forget_kept(job);
-    gboolean ok = open_reader(job, path, &r, error) &&
-                  wp_job_reserve(job, &job->d, job->geometry->floats, error) &&
-                  (job->n_blocks == 1 || wp_job_reserve(job, &job->u, n, error)) &&
-                  wp_job_clear(job, job->result, error);
-    for (int b = 0; b < job->n_blocks && ok; b++) {
-        float *u = wp_job_target(job, job->result);
-        ok = litho_run_step(run, b, job->n_blocks, error) &&
-             read_block(job, &r, &base, job->d, error) &&
-             wp_invert(job, job->d, u, corrections, run, error) &&
-             wp_job_paste(job, u, b, job->result, error);
-    }
+    Reader r = {.corrections = corrections};
+    const WpWork work = {.stage = "inverse", .to = job->result, .each = expand_block, .data = &r,
+                         .in_order = TRUE};
+    gboolean ok = open_reader(job, path, &r, error) && wp_lanes_work(job, &work, run, error);
     g_free(r.gaps);
     g_free(r.values);
     return ok;

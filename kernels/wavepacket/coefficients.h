@@ -17,7 +17,7 @@ typedef struct WpCoefficients WpCoefficients;
 WpCoefficients *wp_coefficients_new(void);
 void wp_coefficients_free(WpCoefficients *file); // NULL is fine
 // Adds one block's coefficients (engine memory); zeros are left out.
-gboolean wp_coefficients_append(WpCoefficients *file, WpJob *job, const float *c, GError **error);
+gboolean wp_coefficients_append(WpCoefficients *file, WpLane *lane, const float *c, GError **error);
 // Writes the file and reports its size.
 gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, guint64 kept,
                                LithoRun *run, GError **error);

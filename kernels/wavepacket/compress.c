@@ -12,81 +12,92 @@ static double decibel(double energy, double error)
 // Least squares on the kept coefficients: min over x, zero where |c| < level, of ||A* x - u||, by
 // CGLS from x = the kept coefficients themselves. Plain thresholding loses amplitude because the
 // frame is redundant: what the dropped coefficients carried is spread over the kept ones here.
-// On entry job->d = x; on return x is better and job->w = A* x.
+// On entry lane->d = x, on return x is better. lane->e, f hold gradient and direction; v, w the
+// residual u - A* x and A* of the direction.
 typedef struct Refit {
     const float *c, *u; // what the support is judged by; the block's data
     const WpRule *rule;
-    float *x, *s, *p;   // coefficients: solution, gradient, direction
-    float *r, *q;       // block volumes: residual, A* p
+    gint64 n;           // samples
 } Refit;
 
-static gboolean gradient(WpJob *job, const Refit *f, double *norm, LithoRun *run, GError **error)
+static gboolean gradient(WpLane *lane, const Refit *f, double *norm, GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    return k->forward(job->engine, f->r, f->s, run, error) &&
-           k->shrink(job->engine, f->c, f->s, f->s, f->rule, NULL, error) &&
-           k->dot(job->engine, f->s, f->s, job->geometry->floats, norm, error);
+    WpEngine *engine = lane->engine;
+    const WpEngineClass *k = engine->class;
+    return k->forward(engine, lane->v, lane->e, lane->run, error) &&
+           k->shrink(engine, f->c, lane->e, lane->e, f->rule, NULL, error) &&
+           k->dot(engine, lane->e, lane->e, WP_COEFFICIENTS, norm, error);
 }
 
-static gboolean cgls(WpJob *job, const Refit *f, int steps, gint64 n, LithoRun *run,
-                     GError **error)
+static gboolean cgls(WpLane *lane, const Refit *f, int steps, GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    const gint64 floats = job->geometry->floats;
+    WpEngine *engine = lane->engine;
+    const WpEngineClass *k = engine->class;
+    float *x = lane->d, *s = lane->e, *p = lane->f, *r = lane->v, *q = lane->w;
+    const gint64 all = WP_COEFFICIENTS, n = f->n;
     double old, now, qq;
-    // r = u - A* x; f->p serves as the copy that the adjoint destroys.
-    if (!k->blend(job->engine, 1, f->x, 0, f->p, floats, error) ||
-        !k->adjoint(job->engine, f->p, f->r, run, error) ||
-        !k->blend(job->engine, 1, f->u, -1, f->r, n, error) ||
-        !gradient(job, f, &old, run, error) ||
-        !k->blend(job->engine, 1, f->s, 0, f->p, floats, error))
+    // r = u - A* x; p serves as the copy that the adjoint destroys.
+    if (!k->blend(engine, 1, x, 0, p, all, error) || !k->adjoint(engine, p, r, lane->run, error) ||
+        !k->blend(engine, 1, f->u, -1, r, n, error) || !gradient(lane, f, &old, error) ||
+        !k->blend(engine, 1, s, 0, p, all, error))
         return FALSE;
     for (int i = 0; i < steps && old > 0; i++) {
-        if (!litho_run_step(run, i, steps, error) ||
-            !k->blend(job->engine, 1, f->p, 0, f->s, floats, error) ||
-            !k->adjoint(job->engine, f->s, f->q, run, error) ||
-            !k->dot(job->engine, f->q, f->q, n, &qq, error))
+        if (!litho_run_step(lane->run, i, steps, error) ||
+            !k->blend(engine, 1, p, 0, s, all, error) ||
+            !k->adjoint(engine, s, q, lane->run, error) || !k->dot(engine, q, q, n, &qq, error))
             return FALSE;
         if (qq <= 0)
             break;
-        if (!k->blend(job->engine, old / qq, f->p, 1, f->x, floats, error) ||
-            !k->blend(job->engine, -old / qq, f->q, 1, f->r, n, error) ||
-            !gradient(job, f, &now, run, error) ||
-            !k->blend(job->engine, 1, f->s, now / old, f->p, floats, error))
+        if (!k->blend(engine, old / qq, p, 1, x, all, error) ||
+            !k->blend(engine, -old / qq, q, 1, r, n, error) || !gradient(lane, f, &now, error) ||
+            !k->blend(engine, 1, s, now / old, p, all, error))
             return FALSE;
         old = now;
     }
     return TRUE;
 }
 
-// One block: threshold, refit, adjoint into the result. `plain` collects ||u - A* thresholded||^2
-// of the block before the refit.
-static gboolean compress_block(WpJob *job, int b, const WpRule *rule, int steps, double *plain,
-                               WpCoefficients *file, LithoRun *run, GError **error)
+typedef struct Compression {
+    const WpRule *rule;
+    int steps;
+    double *plain;        // per block: ||u - A* thresholded||^2 before the refit
+    WpCoefficients *file; // or NULL
+} Compression;
+
+static gboolean reserve(WpLane *lane, int steps, gint64 n, GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    const gint64 floats = job->geometry->floats;
+    WpEngine *engine = lane->engine;
+    return wp_reserve(engine, &lane->d, WP_COEFFICIENTS, error) &&
+           wp_reserve(engine, &lane->e, WP_COEFFICIENTS, error) &&
+           wp_reserve(engine, &lane->v, n, error) &&
+           (steps == 0 || (wp_reserve(engine, &lane->f, WP_COEFFICIENTS, error) &&
+                           wp_reserve(engine, &lane->w, n, error)));
+}
+
+// One block: threshold, refit, adjoint into the result.
+static gboolean compress_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
+{
+    const Compression *z = data;
+    const WpEngineClass *k = lane->engine->class;
     const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
-    const float *c = wp_job_coefficients(job, b, run, error);
-    if (!c || !k->shrink(job->engine, c, c, job->d, rule, job->kept, error) ||
-        !k->blend(job->engine, 1, job->d, 0, job->e, floats, error) ||
-        !k->adjoint(job->engine, job->e, job->v, run, error))
+    const float *c = wp_lane_coefficients(job, lane, b, error);
+    if (!c || !reserve(lane, z->steps, n, error) ||
+        !k->shrink(lane->engine, c, c, lane->d, z->rule, lane->kept, error) ||
+        !k->blend(lane->engine, 1, lane->d, 0, lane->e, WP_COEFFICIENTS, error) ||
+        !k->adjoint(lane->engine, lane->e, lane->v, lane->run, error))
         return FALSE;
-    const float *u = wp_job_cut(job, job->volume, b, error);
-    if (!u || !k->blend(job->engine, 1, u, -1, job->v, n, error) ||
-        !k->dot(job->engine, job->v, job->v, n, plain, error))
+    const float *u = wp_lane_cut(job, lane, b, error);
+    if (!u || !k->blend(lane->engine, 1, u, -1, lane->v, n, error) ||
+        !k->dot(lane->engine, lane->v, lane->v, n, &z->plain[b], error))
         return FALSE;
-    if (steps > 0) {
-        Refit f = {.c = c, .u = u, .rule = rule, .x = job->d, .s = job->e, .p = job->f,
-                   .r = job->v, .q = job->w};
-        if (!cgls(job, &f, steps, n, run, error))
-            return FALSE;
-    }
-    if (file && !wp_coefficients_append(file, job, job->d, error))
+    const Refit refit = {.c = c, .u = u, .rule = z->rule, .n = n};
+    if (z->steps > 0 && !cgls(lane, &refit, z->steps, error))
         return FALSE;
-    float *target = wp_job_target(job, job->result);
-    return k->adjoint(job->engine, job->d, target, run, error) &&
-           wp_job_paste(job, target, b, job->result, error);
+    if (z->file && !wp_coefficients_append(z->file, lane, lane->d, error))
+        return FALSE;
+    float *target = wp_lane_target(job, lane, error);
+    return target && k->adjoint(lane->engine, lane->d, target, lane->run, error) &&
+           wp_lane_paste(job, lane, target, b, error);
 }
 
 // The baseline: as many values kept of a plain FFT of the whole cube (half spectrum, each complex
@@ -103,46 +114,32 @@ static gboolean report_baseline(WpJob *job, guint64 kept, LithoRun *run, GError 
     return TRUE;
 }
 
-static gboolean reserve(WpJob *job, int steps, GError **error)
-{
-    const gint64 floats = job->geometry->floats;
-    const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
-    return wp_job_reserve(job, &job->d, floats, error) &&
-           wp_job_reserve(job, &job->e, floats, error) &&
-           wp_job_reserve(job, &job->v, n, error) &&
-           (steps == 0 || (wp_job_reserve(job, &job->f, floats, error) &&
-                           wp_job_reserve(job, &job->w, job->samples, error)));
-}
-
 gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, GError **error)
 {
     const guint64 wanted = (guint64)(p->keep * (double)job->samples);
     g_autofree double *counts = g_new0(double, WP_BINS);
     double level, plain = 0;
-    if (!wp_level_for_count(job, wanted, &level, counts, run, error) || !reserve(job, p->refit, error) ||
-        !wp_job_clear(job, job->result, error))
+    if (!wp_level_for_count(job, wanted, &level, counts, run, error))
         return FALSE;
     wp_report_threshold(counts, "|c|", level, run);
-    wp_job_forget_kept(job);
     g_autofree float *levels = g_new(float, job->geometry->n_boxes);
     for (int b = 0; b < job->geometry->n_boxes; b++)
         levels[b] = (float)level;
+    g_autofree double *block_error = g_new0(double, job->n_blocks);
     const WpRule rule = {.level = levels};
     WpCoefficients *file = p->coefficients.text[0] ? wp_coefficients_new() : NULL;
-    gboolean ok = TRUE;
-    litho_run_begin(run, "compress", "blocks");
-    for (int b = 0; b < job->n_blocks && ok; b++) {
-        double error2 = 0;
-        ok = litho_run_step(run, b, job->n_blocks, error) &&
-             compress_block(job, b, &rule, p->refit, &error2, file, run, error);
-        plain += error2;
-    }
+    Compression compression = {&rule, p->refit, block_error, file};
+    const WpWork work = {.stage = "compress", .from = job->volume, .to = job->result,
+                         .each = compress_block, .data = &compression, .in_order = file != NULL};
+    gboolean ok = wp_lanes_work(job, &work, run, error);
     const guint64 kept = wp_job_kept(job);
     if (ok && file)
         ok = wp_coefficients_write(file, job, p->coefficients.text, kept, run, error);
     wp_coefficients_free(file);
     if (!ok || !report_baseline(job, kept, run, error))
         return FALSE;
+    for (int b = 0; b < job->n_blocks; b++)
+        plain += block_error[b];
     if (run) {
         litho_report_number(run->report, "snr_plain", "SNR without refit", "dB",
                             decibel(job->input_energy, plain));

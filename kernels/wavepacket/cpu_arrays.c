@@ -17,9 +17,15 @@ static int threads_of(WpEngine *engine)
     return cpu->threads > 0 ? cpu->threads : litho_run_threads(NULL);
 }
 
+// Floats of an array that may be one of coefficients.
+static gint64 count(const WpEngine *engine, gint64 n)
+{
+    return n == WP_COEFFICIENTS ? engine->geometry->floats : n;
+}
+
 static float *cpu_alloc(WpEngine *engine, gint64 floats, GError **error)
 {
-    (void)engine;
+    floats = count(engine, floats);
     float *p = fftwf_malloc(MAX(floats, 16) * sizeof *p);
     if (!p) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
@@ -37,11 +43,28 @@ static void cpu_release(WpEngine *engine, float *array)
     fftwf_free(array);
 }
 
-static gboolean cpu_copy(WpEngine *engine, const float *from, float *to, gint64 n, GError **error)
+static gboolean cpu_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
+                             GError **error)
 {
     (void)engine;
     (void)error;
-    memmove(to, from, n * sizeof *to);
+    memcpy(to, array + at, n * sizeof *to);
+    return TRUE;
+}
+
+static gboolean cpu_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
+                           GError **error)
+{
+    (void)engine;
+    (void)error;
+    memcpy(array + at, from, n * sizeof *from);
+    return TRUE;
+}
+
+static gboolean cpu_ready(WpEngine *engine, GError **error)
+{
+    (void)engine;
+    (void)error;
     return TRUE;
 }
 
@@ -148,6 +171,7 @@ static gboolean cpu_blend(WpEngine *engine, double a, const float *x, double b, 
 {
     (void)error;
     const float fa = (float)a, fb = (float)b;
+    n = count(engine, n);
 #pragma omp parallel for num_threads(threads_of(engine))
     for (gint64 i = 0; i < n; i++)
         y[i] = fa * x[i] + (fb == 0 ? 0 : fb * y[i]);
@@ -158,6 +182,7 @@ static gboolean cpu_dot(WpEngine *engine, const float *x, const float *y, gint64
                         GError **error)
 {
     (void)error;
+    n = count(engine, n);
     const gint64 pieces = (n + PIECE - 1) / PIECE;
     g_autofree double *part = g_new0(double, pieces);
 #pragma omp parallel for num_threads(threads_of(engine))
@@ -287,13 +312,15 @@ static guint64 cpu_available(WpEngine *engine)
 const WpEngineClass wp_cpu_arrays = {
     .begin = cpu_begin,
     .finish = cpu_finish,
+    .attach = cpu_ready,
+    .wait = cpu_ready,
     .available = cpu_available,
     .new_cube = cpu_new_cube,
     .fourier = wp_cpu_fourier,
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .download = cpu_copy,
-    .upload = cpu_copy,
+    .download = cpu_download,
+    .upload = cpu_upload,
     .shrink = cpu_shrink,
     .histogram = cpu_histogram,
     .stats = cpu_stats,

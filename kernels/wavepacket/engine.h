@@ -7,10 +7,15 @@
 // transform, its adjoint, and a few operations on volumes and coefficient arrays. The CPU and the
 // CUDA backend each fill one table; the applications are written once.
 //
-// Arrays are floats in the machine's memory: volumes [n1][n2][n3] of the geometry (blocks) or of the
-// whole cube, coefficients as boxes.h describes. Thread-safety: one engine, one thread at a time.
+// Arrays are handles that only the engine looks into: volumes [n1][n2][n3] of the geometry (blocks) or
+// of the whole cube, coefficients as boxes.h describes. (The CPU's are plain floats, one GPU's device
+// floats; spread over several GPUs a handle stands for the parts.) Counts of floats may be
+// WP_COEFFICIENTS for an array of coefficients as a whole. Thread-safety: one engine, one thread at a
+// time, after attach().
 
 typedef struct WpEngine WpEngine;
+
+enum { WP_COEFFICIENTS = -1 };
 
 // Keep a coefficient when |key| >= level[box]; `soft` also shrinks it by level/|key|.
 typedef struct WpRule {
@@ -45,13 +50,24 @@ typedef struct WpEngineClass {
     // Around one pass of the operator; finish() waits for the machine and hands over stage times.
     gboolean (*begin)(WpEngine *engine, LithoRun *run, GError **error);
     gboolean (*finish)(WpEngine *engine, LithoRun *run, GError **error);
+    // Makes the engine usable in the calling thread.
+    gboolean (*attach)(WpEngine *engine, GError **error);
+    // Waits for all that has been asked for.
+    gboolean (*wait)(WpEngine *engine, GError **error);
     // Bytes that may still be allocated.
     guint64 (*available)(WpEngine *engine);
     // Zeroed; NULL with LITHO_ERROR_MEMORY.
     float *(*alloc)(WpEngine *engine, gint64 floats, GError **error);
     void (*release)(WpEngine *engine, float *array); // NULL is fine
-    gboolean (*download)(WpEngine *engine, const float *from, float *to, gint64 n, GError **error);
-    gboolean (*upload)(WpEngine *engine, const float *from, float *to, gint64 n, GError **error);
+    // Floats at .. at+n-1 of an array to and from host memory; of coefficients, within one box.
+    gboolean (*download)(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
+                         GError **error);
+    gboolean (*upload)(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
+                       GError **error);
+    // Floats at .. at+n-1 of a volume of another engine of this kind, which must have been waited
+    // for: copied, or added to what is there. NULL where there is only one engine.
+    gboolean (*take)(WpEngine *engine, float *to, const WpEngine *other, const float *from,
+                     gint64 at, gint64 n, gboolean add, GError **error);
 
     // c = A u; u = A* c (c is destroyed). FALSE with G_IO_ERROR_CANCELLED or a failure.
     gboolean (*forward)(WpEngine *engine, const float *u, float *c, LithoRun *run, GError **error);

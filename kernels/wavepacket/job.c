@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
-#include "core/memory.h"
 #include "kernels/wavepacket/apply.h"
 
 // --- blocks -----------------------------------------------------------------------------------
@@ -70,103 +70,150 @@ static void make_blocks(WpJob *job, gint64 overlap)
 
 // --- life -------------------------------------------------------------------------------------
 
-WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, WpEngineNew make,
+static WpSpec spec_of(const LithoGrid *in, const LithoWavepacketParams *p, int block)
+{
+    WpSpec spec;
+    memset(&spec, 0, sizeof spec); // padding too: specs are compared
+    spec.design = (WpDesignKind)p->design;
+    spec.scales = p->scales;
+    spec.directions = p->directions;
+    spec.kernel = (WpKernelKind)p->kernel;
+    spec.width = p->kernel_width;
+    spec.oversampling = p->oversampling;
+    for (int a = 0; a < 3; a++)
+        spec.n[a] = block > 0 ? MIN(block, in->axis[a].n) : in->axis[a].n;
+    return spec;
+}
+
+static gint64 overlap_of(const LithoWavepacketParams *p, int block)
+{
+    return block > 0 ? MIN(MAX(MAX(p->overlap, 16), block / 8), block / 2) : 0;
+}
+
+// --- memory -----------------------------------------------------------------------------------
+
+// Arrays of the job and the pass, in floats: whole cubes, block-sized volumes, coefficients. The least
+// that a run can do with: of several segments one at a time.
+static void count_arrays(const LithoWavepacketParams *p, gboolean one_block, int *cubes,
+                         int *volumes, int *coefficients)
+{
+    *cubes = 2 + 3; // input and output; volume, result, work
+    *volumes = one_block ? 0 : 1;
+    *coefficients = 2;
+    if (p->mode == WP_INTERPOLATE)
+        *cubes += 1;
+    if (p->mode == WP_COMPRESS) {
+        *volumes += p->refit ? 2 : 1;
+        *coefficients += p->refit ? 2 : 1;
+    } else if (p->corrections && p->mode != WP_INTERPOLATE) {
+        *volumes += 1;
+        *coefficients += 1;
+    }
+}
+
+// What the engine itself holds: about 62 % of the lattice points have a window (measured; 67 to be
+// safe). The CPU keeps a weight each; the GPU, at plan time, also the points (16 bytes, a fifth of them
+// idle lanes) and the tiles' sums, which overlap 3.4 times in the part of the grid that is in use.
+static guint64 engine_bytes(const LithoWavepacketParams *p, const WpSizes *s, gboolean gpu)
+{
+    const double active = 0.67 * (double)s->lattice;
+    double bytes = 4 * active + 8 * (double)s->fine + 6 * (double)s->residual;
+    if (gpu)
+        bytes += 16 * 1.25 * active + 4 * active + 8 * 0.7 * 3.4 * (double)s->fine +
+                 8 * (double)MAX(s->fine, s->batch) + 8 * (double)s->batch +
+                 (p->adjoint == WP_GATHER ? 4 * (double)s->lattice : 0);
+    return (guint64)bytes;
+}
+
+static guint64 memory_with(const LithoGrid *in, const LithoWavepacketParams *p, int block,
+                           gboolean gpu)
+{
+    const WpSpec spec = spec_of(in, p, block);
+    WpSizes s;
+    int cubes, volumes, coefficients;
+    if (!wp_geometry_sizes(&spec, &s, NULL))
+        return 0;
+    const gint64 block_samples = spec.n[0] * spec.n[1] * spec.n[2];
+    const gint64 samples = litho_grid_samples(in);
+    count_arrays(p, block_samples == samples, &cubes, &volumes, &coefficients);
+    return engine_bytes(p, &s, gpu) +
+           4 * (guint64)(cubes * samples + volumes * block_samples + coefficients * s.floats);
+}
+
+guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, gboolean gpu)
+{
+    return memory_with(in, p, p->block, gpu);
+}
+
+// The segment size asked for, or when the whole volume does not fit, the largest that does. Negative:
+// none does.
+static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
+                           const WpMachine *machine, const LithoRun *run, GError **error)
+{
+    static const int sizes[] = {0, 512, 384, 256, 192, 128, 64};
+    const guint64 have = machine->available(run);
+    guint64 need = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        const int block = p->block > 0 ? p->block : sizes[i];
+        if (block >= MAX(in->axis[0].n, MAX(in->axis[1].n, in->axis[2].n)) && p->block == 0)
+            continue;
+        need = memory_with(in, p, block, machine->gpu);
+        if (need <= have || p->block > 0) // what is asked for is tried
+            return block;
+    }
+    const double gib = 1 << 30;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                "wave packets of this volume need %.2f GiB of memory %s even in segments, and %.2f "
+                "are free; cut the volume first", need / gib, machine->gpu ? "on the GPU" : "",
+                have / gib);
+    return -1;
+}
+
+WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine,
                   LithoRun *run, GError **error)
 {
+    const int block = block_that_fits(in, p, machine, run, error);
+    if (block < 0)
+        return NULL;
     WpJob *job = g_new0(WpJob, 1);
     job->grid = *in;
     job->samples = litho_grid_samples(in);
-    job->current = -1;
-    job->spec = (WpSpec){.design = (WpDesignKind)p->design, .scales = p->scales,
-                         .directions = p->directions, .kernel = (WpKernelKind)p->kernel,
-                         .width = p->kernel_width, .oversampling = p->oversampling};
-    for (int a = 0; a < 3; a++) {
+    job->spec = spec_of(in, p, block);
+    for (int a = 0; a < 3; a++)
         job->n[a] = in->axis[a].n;
-        job->spec.n[a] = p->block > 0 ? MIN(p->block, job->n[a]) : job->n[a];
-    }
     job->geometry = wp_geometry_new(&job->spec, run, error);
-    job->engine = job->geometry ? make(job->geometry, p->adjoint, run, error) : NULL;
-    if (!job->engine) {
+    if (!job->geometry) {
         wp_job_free(job);
         return NULL;
     }
-    gint64 overlap = MAX(MAX(p->overlap, 16), p->block / 8);
-    make_blocks(job, p->block > 0 ? MIN(overlap, p->block / 2) : 0);
+    make_blocks(job, overlap_of(p, block));
     job->c = g_new0(float *, job->n_blocks);
+    job->block_sigma = g_new0(double, job->n_blocks);
     job->stats = g_new0(WpBoxStats, job->geometry->n_boxes);
     job->counts = g_new0(double, WP_BINS);
     job->kept = g_new0(guint64, job->geometry->n_boxes);
+    wp_probes_new(job);
+    if (!wp_lanes_new(job, p, machine, run, error)) {
+        wp_job_free(job);
+        return NULL;
+    }
     return job;
 }
 
 void wp_job_free(WpJob *job)
 {
-    if (job->engine) {
-        const WpEngineClass *k = job->engine->class;
-        float *arrays[] = {job->volume, job->result, job->u, job->v, job->w, job->x,
-                           job->d, job->e, job->f, job->shared ? job->c[0] : NULL};
-        for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
-            k->release(job->engine, arrays[i]);
-        for (int b = 0; !job->shared && b < job->n_blocks; b++)
-            k->release(job->engine, job->c[b]);
-    }
+    wp_lanes_free(job);
     wp_probes_free(job);
-    wp_engine_free(job->engine);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)
         g_free(job->tapers[a]);
     g_free(job->blocks);
     g_free(job->c);
+    g_free(job->block_sigma);
     g_free(job->stats);
     g_free(job->counts);
     g_free(job->kept);
     g_free(job);
-}
-
-gboolean wp_job_reserve(WpJob *job, float **array, gint64 floats, GError **error)
-{
-    if (!*array)
-        *array = job->engine->class->alloc(job->engine, floats, error);
-    return *array != NULL;
-}
-
-// --- blocks in and out --------------------------------------------------------------------------
-
-static gint64 block_samples(const WpJob *job)
-{
-    return job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
-}
-
-const float *wp_job_cut(WpJob *job, const float *volume, int b, GError **error)
-{
-    if (job->n_blocks == 1)
-        return volume;
-    if (!wp_job_reserve(job, &job->u, block_samples(job), error) ||
-        !job->engine->class->cut(job->engine, volume, job->n, &job->blocks[b], job->u, error))
-        return NULL;
-    return job->u;
-}
-
-float *wp_job_target(WpJob *job, float *volume)
-{
-    return job->n_blocks == 1 ? volume : job->u;
-}
-
-gboolean wp_job_paste(WpJob *job, const float *u, int b, float *volume, GError **error)
-{
-    return job->n_blocks == 1 ||
-           job->engine->class->paste(job->engine, u, &job->blocks[b], volume, job->n, error);
-}
-
-gboolean wp_job_clear(WpJob *job, float *volume, GError **error)
-{
-    return job->n_blocks == 1 ||
-           job->engine->class->blend(job->engine, 0, volume, 0, volume, job->samples, error);
-}
-
-void wp_job_forget_kept(WpJob *job)
-{
-    memset(job->kept, 0, job->geometry->n_boxes * sizeof *job->kept);
 }
 
 guint64 wp_job_kept(const WpJob *job)
@@ -179,37 +226,6 @@ guint64 wp_job_kept(const WpJob *job)
 
 // --- forward stage --------------------------------------------------------------------------------
 
-// Every block its own coefficients if they fit into half of what the engine has left.
-static gboolean reserve_coefficients(WpJob *job, GError **error)
-{
-    const gint64 floats = job->geometry->floats;
-    if (job->c[0])
-        return TRUE;
-    const guint64 have = job->engine->class->available(job->engine);
-    const guint64 need = sizeof(float) * (guint64)floats * job->n_blocks;
-    job->shared = job->n_blocks > 1 && need > have / 2;
-    for (int b = 0; b < job->n_blocks; b++)
-        if (job->shared && b > 0)
-            job->c[b] = job->c[0];
-        else if (!wp_job_reserve(job, &job->c[b], floats, error))
-            return FALSE;
-    return TRUE;
-}
-
-float *wp_job_coefficients(WpJob *job, int b, LithoRun *run, GError **error)
-{
-    if (!job->shared && job->transformed)
-        return job->c[b];
-    if (job->shared && job->current == b)
-        return job->c[b];
-    job->current = -1;
-    const float *u = wp_job_cut(job, job->volume, b, error);
-    if (!u || !job->engine->class->forward(job->engine, u, job->c[b], run, error))
-        return NULL;
-    job->current = b;
-    return job->c[b];
-}
-
 static int compare_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -217,61 +233,84 @@ static int compare_double(const void *a, const void *b)
 }
 
 // What the thresholds and the picture need to know of a block's coefficients.
-static gboolean look_at_block(WpJob *job, const float *c, double *sigma, GError **error)
+static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
 {
     const WpGeometry *g = job->geometry;
-    const WpEngineClass *k = job->engine->class;
+    const WpEngineClass *k = lane->engine->class;
     g_autofree WpBoxStats *stats = g_new0(WpBoxStats, g->n_boxes);
     g_autofree float *scale = g_new(float, g->n_boxes);
     g_autofree WpHistogram *h = g_new0(WpHistogram, 1);
+    (void)data;
+    const float *c = wp_lane_coefficients(job, lane, block, error);
     for (int b = 0; b < g->n_boxes; b++)
         scale[b] = (float)(1 / g->boxes[b].sigma);
     h->scale = scale;
     h->prefix = -1;
-    if (!k->stats(job->engine, c, stats, error) || !k->histogram(job->engine, c, h, error))
+    if (!c || !k->stats(lane->engine, c, stats, error) || !k->histogram(lane->engine, c, h, error))
         return FALSE;
     for (int b = 0; b < g->n_boxes; b++) {
-        job->stats[b].energy += stats[b].energy;
-        job->stats[b].peak = MAX(job->stats[b].peak, stats[b].peak);
-        if (g->boxes[b].kind != WP_COARSE)
-            job->peak = MAX(job->peak, stats[b].peak / g->boxes[b].sigma);
+        lane->stats[b].energy += stats[b].energy;
+        lane->stats[b].peak = MAX(lane->stats[b].peak, stats[b].peak);
     }
     for (int i = 0; i < WP_BINS; i++)
-        job->counts[i] += h->bins[i];
-    *sigma = wp_estimate_sigma(job, c, error);
-    return *sigma >= 0;
+        lane->counts[i] += h->bins[i];
+    job->block_sigma[block] = wp_estimate_sigma(job, lane, c, error);
+    return job->block_sigma[block] >= 0;
+}
+
+static void merge_lanes(WpJob *job)
+{
+    const WpGeometry *g = job->geometry;
+    job->peak = 0;
+    memset(job->stats, 0, g->n_boxes * sizeof *job->stats);
+    memset(job->counts, 0, WP_BINS * sizeof *job->counts);
+    for (int k = 0; k < job->n_lanes; k++) {
+        const WpLane *lane = &job->lanes[k];
+        for (int b = 0; b < g->n_boxes; b++) {
+            job->stats[b].energy += lane->stats[b].energy;
+            job->stats[b].peak = MAX(job->stats[b].peak, lane->stats[b].peak);
+        }
+        for (int i = 0; i < WP_BINS; i++)
+            job->counts[i] += lane->counts[i];
+    }
+    for (int b = 0; b < g->n_boxes; b++)
+        if (g->boxes[b].kind != WP_COARSE)
+            job->peak = MAX(job->peak, job->stats[b].peak / g->boxes[b].sigma);
+    // The median over the blocks that have any noise.
+    int used = 0;
+    for (int b = 0; b < job->n_blocks; b++)
+        if (job->block_sigma[b] > 0)
+            job->block_sigma[used++] = job->block_sigma[b];
+    qsort(job->block_sigma, used, sizeof *job->block_sigma, compare_double);
+    job->sigma = used ? job->block_sigma[used / 2] : 0;
 }
 
 static gboolean stage_forward(WpJob *job, const LithoCube *in, LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
-    job->transformed = FALSE;
-    job->current = -1;
-    job->peak = 0;
-    memset(job->stats, 0, job->geometry->n_boxes * sizeof *job->stats);
-    memset(job->counts, 0, WP_BINS * sizeof *job->counts);
-    if (!wp_job_reserve(job, &job->volume, job->samples, error) ||
-        !wp_job_reserve(job, &job->result, job->samples, error) ||
-        !reserve_coefficients(job, error) ||
-        !k->load(job->engine, in, job->volume, run, error) ||
-        !k->dot(job->engine, job->volume, job->volume, job->samples, &job->input_energy, error))
-        return FALSE;
-    g_autofree double *sigma = g_new(double, job->n_blocks);
-    int used = 0;
-    litho_run_begin(run, "forward", "blocks");
-    for (int b = 0; b < job->n_blocks; b++) {
-        if (!litho_run_step(run, b, job->n_blocks, error))
-            return FALSE;
-        const float *c = wp_job_coefficients(job, b, run, error);
-        if (!c || !look_at_block(job, c, &sigma[used], error))
-            return FALSE;
-        used += sigma[used] > 0;
+    const WpWork work = {.stage = "forward", .from = job->volume, .each = look_at_block};
+    for (int i = 0; i < job->n_lanes; i++) {
+        job->lanes[i].current = -1;
+        memset(job->lanes[i].stats, 0, job->geometry->n_boxes * sizeof(WpBoxStats));
+        memset(job->lanes[i].counts, 0, WP_BINS * sizeof(double));
     }
-    qsort(sigma, used, sizeof *sigma, compare_double);
-    job->sigma = used ? sigma[used / 2] : 0;
+    job->lanes_hold_volume = FALSE;
+    if (!k->load(job->engine, in, job->volume, run, error) ||
+        !k->dot(job->engine, job->volume, job->volume, job->samples, &job->input_energy, error) ||
+        !wp_lanes_work(job, &work, run, error))
+        return FALSE;
+    merge_lanes(job);
     job->transformed = TRUE;
     wp_report_spectrum(job, run);
-    return litho_run_step(run, job->n_blocks, job->n_blocks, error);
+    return TRUE;
+}
+
+// Before the first pass: the arrays it cannot do without.
+static gboolean reserve(WpJob *job, GError **error)
+{
+    return wp_reserve(job->engine, &job->volume, job->samples, error) &&
+           wp_reserve(job->engine, &job->result, job->samples, error) &&
+           wp_lanes_reserve_coefficients(job, error);
 }
 
 // --- a pass -------------------------------------------------------------------------------------
@@ -308,18 +347,18 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
 {
     const LithoWavepacketParams *p = pass->params;
     const WpEngineClass *k = job->engine->class;
-    if (!k->begin(job->engine, run, error))
+    const gboolean anew = pass->first_stage <= WP_STAGE_FORWARD || !job->transformed;
+    if (!wp_lanes_begin(job, run, error))
         return FALSE;
-    if ((pass->first_stage <= WP_STAGE_FORWARD || !job->transformed) &&
-        !stage_forward(job, pass->in, run, error))
-        return FALSE;
-    if (pass->first_stage > WP_STAGE_FORWARD)
-        wp_report_spectrum(job, run); // the report is new with each pass
-    if (!run_mode(job, p, pass->in, run, error) ||
-        !wp_report_error(job, run, "snr", error) ||
+    if (anew)
+        job->transformed = FALSE;
+    else
+        wp_report_spectrum(job, run); // each pass has a report of its own
+    if ((anew && (!reserve(job, error) || !stage_forward(job, pass->in, run, error))) ||
+        !run_mode(job, p, pass->in, run, error) || !wp_report_error(job, run, "snr", error) ||
         !k->store(job->engine, job->result, pass->out, error))
         return FALSE;
     if (p->mode == WP_INTERPOLATE)
         memset(pass->out->live, 1, litho_grid_traces(&job->grid));
-    return k->finish(job->engine, run, error);
+    return wp_lanes_finish(job, run, error);
 }

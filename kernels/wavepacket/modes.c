@@ -6,50 +6,32 @@
 #include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/coefficients.h"
 
-gboolean wp_invert(WpJob *job, float *d, float *u, int corrections, LithoRun *run, GError **error)
+typedef struct Filter {
+    const WpRule *rule;
+    int corrections;
+} Filter;
+
+static gboolean filter_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    const gint64 floats = job->geometry->floats;
-    const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
-    if (corrections == 0)
-        return k->adjoint(job->engine, d, u, run, error);
-    // u += A*(d - A u): each step multiplies the error by about ||A*A - 1||.
-    if (!wp_job_reserve(job, &job->e, floats, error) ||
-        !wp_job_reserve(job, &job->v, n, error) ||
-        !k->blend(job->engine, 1, d, 0, job->e, floats, error) ||
-        !k->adjoint(job->engine, job->e, u, run, error))
+    const Filter *f = data;
+    const WpEngineClass *k = lane->engine->class;
+    const float *c = wp_lane_coefficients(job, lane, b, error);
+    if (!c || !wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error) ||
+        !k->shrink(lane->engine, c, c, lane->d, f->rule, lane->kept, error))
         return FALSE;
-    for (int m = 0; m < corrections; m++)
-        if (!k->forward(job->engine, u, job->e, run, error) ||
-            !k->blend(job->engine, 1, d, -1, job->e, floats, error) ||
-            !k->adjoint(job->engine, job->e, job->v, run, error) ||
-            !k->blend(job->engine, 1, job->v, 1, u, n, error))
-            return FALSE;
-    return TRUE;
+    float *u = wp_lane_target(job, lane, error);
+    return u && wp_lane_invert(job, lane, lane->d, u, f->corrections, error) &&
+           wp_lane_paste(job, lane, u, b, error);
 }
 
 // result = sum_b g_b A* rule(A g_b volume): thresholding of all blocks with the same levels.
 static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, LithoRun *run,
                               GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    if (!wp_job_reserve(job, &job->d, job->geometry->floats, error) ||
-        !wp_job_clear(job, job->result, error))
-        return FALSE;
-    wp_job_forget_kept(job);
-    litho_run_begin(run, "inverse", "blocks");
-    for (int b = 0; b < job->n_blocks; b++) {
-        if (!litho_run_step(run, b, job->n_blocks, error))
-            return FALSE;
-        const float *c = wp_job_coefficients(job, b, run, error);
-        if (!c || !k->shrink(job->engine, c, c, job->d, rule, job->kept, error))
-            return FALSE;
-        float *u = wp_job_target(job, job->result);
-        if (!wp_invert(job, job->d, u, corrections, run, error) ||
-            !wp_job_paste(job, u, b, job->result, error))
-            return FALSE;
-    }
-    return litho_run_step(run, job->n_blocks, job->n_blocks, error);
+    Filter filter = {rule, corrections};
+    const WpWork work = {.stage = "inverse", .from = job->volume, .to = job->result,
+                         .each = filter_block, .data = &filter};
+    return wp_lanes_work(job, &work, run, error);
 }
 
 gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, GError **error)
@@ -85,34 +67,42 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *ru
 
 // --- interpolation ----------------------------------------------------------------------------------
 
-// One step: z = sum_b g_b A* hard(A g_b v). The first one uses the coefficients of the forward stage.
+typedef struct Step {
+    const WpRule *rule;
+    gboolean known; // the coefficients of the forward stage are those of this step
+} Step;
+
+static gboolean project_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
+{
+    const Step *step = data;
+    const WpEngineClass *k = lane->engine->class;
+    if (!wp_reserve(lane->engine, &lane->d, WP_COEFFICIENTS, error))
+        return FALSE;
+    const float *c = lane->d;
+    if (step->known) {
+        c = wp_lane_coefficients(job, lane, b, error);
+        if (!c)
+            return FALSE;
+    } else {
+        const float *u = wp_lane_cut(job, lane, b, error);
+        if (!u || !k->forward(lane->engine, u, lane->d, lane->run, error))
+            return FALSE;
+    }
+    if (!k->shrink(lane->engine, c, c, lane->d, step->rule, lane->kept, error))
+        return FALSE;
+    float *u = wp_lane_target(job, lane, error);
+    return u && k->adjoint(lane->engine, lane->d, u, lane->run, error) &&
+           wp_lane_paste(job, lane, u, b, error);
+}
+
+// One step: z = sum_b g_b A* hard(A g_b v).
 static gboolean project(WpJob *job, const float *v, const WpRule *rule, float *z, LithoRun *run,
                         GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    if (!wp_job_clear(job, z, error))
-        return FALSE;
-    for (int b = 0; b < job->n_blocks; b++) {
-        const float *c = job->d;
-        if (!litho_run_step(run, b, job->n_blocks, error))
-            return FALSE;
-        if (!v) {
-            c = wp_job_coefficients(job, b, run, error);
-            if (!c)
-                return FALSE;
-        } else {
-            const float *u = wp_job_cut(job, v, b, error);
-            if (!u || !k->forward(job->engine, u, job->d, run, error))
-                return FALSE;
-        }
-        if (!k->shrink(job->engine, c, c, job->d, rule, job->kept, error))
-            return FALSE;
-        float *u = wp_job_target(job, z);
-        if (!k->adjoint(job->engine, job->d, u, run, error) ||
-            !wp_job_paste(job, u, b, z, error))
-            return FALSE;
-    }
-    return TRUE;
+    Step step = {rule, v == job->volume};
+    const WpWork work = {.stage = "iterations", .from = v, .to = z, .each = project_block,
+                         .data = &step};
+    return wp_lanes_work(job, &work, run, error);
 }
 
 static gboolean publish(WpJob *job, const LithoCube *in, const float *v, LithoRun *run,
@@ -180,18 +170,18 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
     wp_report_kept(job, run);
 }
 
-// How well the packets alone, z = job->w, explain what was recorded. job->x is scratch.
+// How well the packets alone, z = job->work, explain what was recorded.
 static gboolean recorded_snr(WpJob *job, const float *dead, gint64 traces, double *snr,
                              GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     double misfit;
     // The volume is zero on dead traces: inserting it there clears them.
-    if (!wp_job_reserve(job, &job->x, job->samples, error) ||
-        !k->blend(job->engine, 1, job->w, 0, job->x, job->samples, error) ||
-        !k->blend(job->engine, -1, job->volume, 1, job->x, job->samples, error) ||
-        !k->insert(job->engine, job->volume, dead, job->x, traces, job->n[2], error) ||
-        !k->dot(job->engine, job->x, job->x, job->samples, &misfit, error))
+    if (!wp_reserve(job->engine, &job->work2, job->samples, error) ||
+        !k->blend(job->engine, 1, job->work, 0, job->work2, job->samples, error) ||
+        !k->blend(job->engine, -1, job->volume, 1, job->work2, job->samples, error) ||
+        !k->insert(job->engine, job->volume, dead, job->work2, traces, job->n[2], error) ||
+        !k->dot(job->engine, job->work2, job->work2, job->samples, &misfit, error))
         return FALSE;
     *snr = misfit > 0 && job->input_energy > 0 ? 10 * log10(job->input_energy / misfit) : 0;
     return TRUE;
@@ -213,8 +203,7 @@ gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *p, const LithoC
         dead[t] = in->live[t] ? 0 : 1;
         live += in->live[t] != 0;
     }
-    if (!wp_job_reserve(job, &job->d, job->geometry->floats, error) ||
-        !wp_job_reserve(job, &job->w, job->samples, error) ||
+    if (!wp_reserve(job->engine, &job->work, job->samples, error) ||
         !k->blend(job->engine, 1, job->volume, 0, job->result, job->samples, error))
         return FALSE;
     if (run)
@@ -228,15 +217,13 @@ gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *p, const LithoC
         double norm = 0, snr = 0;
         g_autofree float *level = wp_levels(job, threshold);
         const WpRule rule = {.level = level};
-        litho_run_begin(run, "iterations", "iterations");
-        wp_job_forget_kept(job);
         ok = litho_run_step(run, it, p->iterations, error) &&
-             project(job, it ? job->result : NULL, &rule, job->w, run, error) &&
+             project(job, it ? job->result : job->volume, &rule, job->work, run, error) &&
              (!run || !run->report || recorded_snr(job, dead, traces, &snr, error)) &&
-             k->insert(job->engine, job->volume, mask, job->w, traces, job->n[2], error) &&
-             k->blend(job->engine, 1, job->w, -1, job->result, job->samples, error) &&
+             k->insert(job->engine, job->volume, mask, job->work, traces, job->n[2], error) &&
+             k->blend(job->engine, 1, job->work, -1, job->result, job->samples, error) &&
              k->dot(job->engine, job->result, job->result, job->samples, &norm, error) &&
-             k->blend(job->engine, 1, job->w, 0, job->result, job->samples, error);
+             k->blend(job->engine, 1, job->work, 0, job->result, job->samples, error);
         if (!ok)
             break;
         done.x[it] = it + 1;

@@ -189,10 +189,10 @@ gboolean wp_report_error(WpJob *job, LithoRun *run, const char *key, GError **er
     double difference;
     if (!run || !run->report)
         return TRUE;
-    if (!wp_job_reserve(job, &job->w, job->samples, error) ||
-        !k->blend(job->engine, 1, job->volume, 0, job->w, job->samples, error) ||
-        !k->blend(job->engine, 1, job->result, -1, job->w, job->samples, error) ||
-        !k->dot(job->engine, job->w, job->w, job->samples, &difference, error))
+    if (!wp_reserve(job->engine, &job->work, job->samples, error) ||
+        !k->blend(job->engine, 1, job->volume, 0, job->work, job->samples, error) ||
+        !k->blend(job->engine, 1, job->result, -1, job->work, job->samples, error) ||
+        !k->dot(job->engine, job->work, job->work, job->samples, &difference, error))
         return FALSE;
     double relative = job->input_energy > 0 ? difference / job->input_energy : 0;
     litho_report_number(run->report, key, "SNR of the result against the input", "dB",

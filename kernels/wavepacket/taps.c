@@ -35,7 +35,7 @@ gint64 wp_grid_layout(const WpGeometry *g, WpGrid *grid)
     return 2 * (gint64)grid->dim[0] * grid->dim[1] * grid->dim[2];
 }
 
-static void make_line(const WpGeometry *g, const WpBox *box, int j1, int j2, Line *line)
+WP_INLINE void make_line(const WpGeometry *g, const WpBox *box, int j1, int j2, Line *line)
 {
     double t1 = (box->j0[0] + j1) / box->M[0], t2 = (box->j0[1] + j2) / box->M[1];
     double t3 = box->j0[2] / box->M[2];
@@ -47,7 +47,7 @@ static void make_line(const WpGeometry *g, const WpBox *box, int j1, int j2, Lin
 }
 
 // Coordinates of points j3 = from .. from+n-1.
-static void place_points(const WpKernel *kernel, const WpGrid *grid, const Line *line, int from,
+WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Line *line, int from,
                          int n, const float *weight, Points *p)
 {
     const double half = 0.5 * kernel->width + WP_SNAP, centre = 0.5 * (kernel->width - 1);
@@ -71,7 +71,7 @@ static void place_points(const WpKernel *kernel, const WpGrid *grid, const Line 
 }
 
 // Keeps the points whose first tap lies in planes [from, to).
-static void keep_planes(const WpGrid *grid, int from, int to, Points *p)
+WP_INLINE void keep_planes(const WpGrid *grid, int from, int to, Points *p)
 {
     const gint64 plane = (gint64)grid->dim[1] * grid->dim[2];
     const gint64 lo = (from + grid->origin[0]) * plane, hi = (to + grid->origin[0]) * plane;
@@ -91,31 +91,27 @@ static void keep_planes(const WpGrid *grid, int from, int to, Points *p)
 
 // --- the taps ---------------------------------------------------------------------------------
 
-#define INLINE static inline __attribute__((always_inline))
-
 // psi at the taps of one axis, tap t in lane t.
-INLINE WpVec taps_of(const WpVec *coef, float x)
+WP_INLINE void taps_of(const WpVec *coef, float x, WpVec *taps)
 {
     WpVec v = coef[WP_DEGREE];
     for (int d = WP_DEGREE - 1; d >= 0; d--)
         v = v * x + coef[d];
-    return v;
+    *taps = v;
 }
 
-INLINE WpVec low_pairs(WpVec v) // lanes 0 0 1 1 .. 7 7
+// Lanes 0 0 1 1 .. 7 7 and 8 8 9 9 .. 15 15.
+WP_INLINE void pairs_of(const WpVec *v, WpVec *low, WpVec *high)
 {
-    return __builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-}
-
-INLINE WpVec high_pairs(WpVec v) // lanes 8 8 9 9 .. 15 15
-{
-    return __builtin_shufflevector(v, v, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15,
-                                   15);
+    *low = __builtin_shufflevector(*v, *v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    *high = __builtin_shufflevector(*v, *v, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15,
+                                    15);
 }
 
 // Sums of the even and of the odd lanes.
-INLINE void sum_pairs(WpVec v, float *re, float *im)
+WP_INLINE void sum_pairs(const WpVec *from, float *re, float *im)
 {
+    WpVec v = *from;
     v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
     v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
     v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
@@ -125,61 +121,80 @@ INLINE void sum_pairs(WpVec v, float *re, float *im)
 
 // `w` is a constant at every call: the loops over taps unroll. A row of w complex taps is one
 // vector for w <= 8, else two.
-INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
+WP_INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
                           float *out)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
     WpVec coef[WP_DEGREE + 1];
     for (int d = 0; d <= WP_DEGREE; d++)
-        coef[d] = wp_vec_load(kernel->coef[d]);
+        wp_vec_load(&coef[d], kernel->coef[d]);
     for (int i = 0; i < p->n; i++) {
-        WpVec k3 = taps_of(coef, p->x[2][i]), sum = {0}, sum_high = {0};
+        WpVec k, low, high, sum = {0}, sum_high = {0}, u0;
         float k1[WP_VEC], k2[WP_VEC], re, im;
-        wp_vec_store(k1, taps_of(coef, p->x[0][i]));
-        wp_vec_store(k2, taps_of(coef, p->x[1][i]));
+        taps_of(coef, p->x[0][i], &k);
+        wp_vec_store(k1, &k);
+        taps_of(coef, p->x[1][i], &k);
+        wp_vec_store(k2, &k);
+        taps_of(coef, p->x[2][i], &k);
+        pairs_of(&k, &low, &high);
         const float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++) {
             WpVec part = {0}, part_high = {0};
             for (int t2 = 0; t2 < w; t2++) {
-                part += k2[t2] * wp_vec_load(u + t1 * plane + t2 * row);
-                if (w > 8)
-                    part_high += k2[t2] * wp_vec_load(u + t1 * plane + t2 * row + WP_VEC);
+                wp_vec_load(&u0, u + t1 * plane + t2 * row);
+                part += k2[t2] * u0;
+                if (w > 8) {
+                    wp_vec_load(&u0, u + t1 * plane + t2 * row + WP_VEC);
+                    part_high += k2[t2] * u0;
+                }
             }
             sum += k1[t1] * part;
             if (w > 8)
                 sum_high += k1[t1] * part_high;
         }
-        sum *= low_pairs(k3);
+        sum *= low;
         if (w > 8)
-            sum += sum_high * high_pairs(k3);
-        sum_pairs(sum, &re, &im);
+            sum += sum_high * high;
+        sum_pairs(&sum, &re, &im);
         out[2 * p->j3[i]] = p->weight[i] * re;
         out[2 * p->j3[i] + 1] = p->weight[i] * p->sign[i] * im;
     }
 }
 
-INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
+WP_INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
                           const float *values)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
     WpVec coef[WP_DEGREE + 1];
     for (int d = 0; d <= WP_DEGREE; d++)
-        coef[d] = wp_vec_load(kernel->coef[d]);
+        wp_vec_load(&coef[d], kernel->coef[d]);
     for (int i = 0; i < p->n; i++) {
         float re = p->weight[i] * values[2 * p->j3[i]];
         float im = p->weight[i] * p->sign[i] * values[2 * p->j3[i] + 1];
         WpVec v = {re, im, re, im, re, im, re, im, re, im, re, im, re, im, re, im};
-        WpVec k3 = taps_of(coef, p->x[2][i]), low = v * low_pairs(k3), high = v * high_pairs(k3);
+        WpVec k, low, high, u0;
         float k1[WP_VEC], k2[WP_VEC];
-        wp_vec_store(k1, taps_of(coef, p->x[0][i]));
-        wp_vec_store(k2, taps_of(coef, p->x[1][i]));
+        taps_of(coef, p->x[0][i], &k);
+        wp_vec_store(k1, &k);
+        taps_of(coef, p->x[1][i], &k);
+        wp_vec_store(k2, &k);
+        taps_of(coef, p->x[2][i], &k);
+        pairs_of(&k, &low, &high);
+        low *= v;
+        high *= v;
         float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++)
             for (int t2 = 0; t2 < w; t2++) {
-                float *at = u + t1 * plane + t2 * row, k = k1[t1] * k2[t2];
-                wp_vec_store(at, wp_vec_load(at) + k * low);
-                if (w > 8)
-                    wp_vec_store(at + WP_VEC, wp_vec_load(at + WP_VEC) + k * high);
+                float *at = u + t1 * plane + t2 * row;
+                const float k12 = k1[t1] * k2[t2];
+                wp_vec_load(&u0, at);
+                u0 += k12 * low;
+                wp_vec_store(at, &u0);
+                if (w > 8) {
+                    wp_vec_load(&u0, at + WP_VEC);
+                    u0 += k12 * high;
+                    wp_vec_store(at + WP_VEC, &u0);
+                }
             }
     }
 }
@@ -198,14 +213,14 @@ INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, con
     default: call(12);                                                                             \
     }
 
-static void gather(const WpKernel *kernel, const WpGrid *grid, const Points *p, float *out)
+WP_INLINE void gather(const WpKernel *kernel, const WpGrid *grid, const Points *p, float *out)
 {
 #define GATHER(w) gather_points(w, kernel, grid, p, out)
     EACH_WIDTH(GATHER)
 }
 
-static void spread(const WpKernel *kernel, const WpGrid *grid, const Points *p,
-                   const float *values)
+WP_INLINE void spread(const WpKernel *kernel, const WpGrid *grid, const Points *p,
+                      const float *values)
 {
 #define SPREAD(w) spread_points(w, kernel, grid, p, values)
     EACH_WIDTH(SPREAD)
@@ -213,7 +228,8 @@ static void spread(const WpKernel *kernel, const WpGrid *grid, const Points *p,
 
 // --- boxes ------------------------------------------------------------------------------------
 
-void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box, float *out)
+WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
+                             float *out)
 {
     Points p;
     memset(out, 0, box->floats * sizeof *out);
@@ -235,7 +251,7 @@ void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box, fl
 
 // Range of j3 in [lo, hi) with from <= s (start + j3 step) <= to, widened by a point on either side
 // against rounding (keep_planes() decides).
-static void narrow(double start, double step, double s, double from, double to, int *lo, int *hi)
+WP_INLINE void narrow(double start, double step, double s, double from, double to, int *lo, int *hi)
 {
     double a = (from - s * start), b = (to - s * start), d = s * step;
     if (fabs(d) < 1e-9) {
@@ -250,7 +266,7 @@ static void narrow(double start, double step, double s, double from, double to, 
 
 // The part of a row with g3 >= 0 (s = 1) or g3 < 0 (s = -1). Membership is decided by the same
 // expression as in place_points(), or a point could be taken twice.
-static void half_of_row(const Line *line, int s, int *lo, int *hi)
+WP_INLINE void half_of_row(const Line *line, int s, int *lo, int *hi)
 {
 #define MIRRORED(j) (line->start[2] + (j) * line->step[2] < -WP_SNAP)
     if (MIRRORED(*lo) == MIRRORED(*hi - 1)) {
@@ -265,8 +281,8 @@ static void half_of_row(const Line *line, int s, int *lo, int *hi)
 #undef MIRRORED
 }
 
-static void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box, gint64 r,
-                       const float *values, int from, int to)
+WP_INLINE void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box, gint64 r,
+                          const float *values, int from, int to)
 {
     const WpRow *row = &box->rows[r];
     Line line;
@@ -287,7 +303,7 @@ static void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box
 }
 
 // Reach of a box along axis 1, grid units: nothing of it lies in planes beyond.
-static void box_reach(const WpGeometry *g, const WpBox *box, double *lo, double *hi)
+WP_INLINE void box_reach(const WpGeometry *g, const WpBox *box, double *lo, double *hi)
 {
     *lo = *hi = 0;
     for (int i = 0; i < 3; i++) {
@@ -301,8 +317,8 @@ static void box_reach(const WpGeometry *g, const WpBox *box, double *lo, double 
     *hi = MAX(*hi, mirrored);
 }
 
-void wp_spread_planes(const WpGeometry *g, const WpGrid *grid, const float *values, int from,
-                      int to)
+WP_CLONES void wp_spread_planes(const WpGeometry *g, const WpGrid *grid, const float *values,
+                                int from, int to)
 {
     const double reach = 0.5 * g->kernel.width + 1;
     for (int b = 0; b < g->n_boxes; b++) {

@@ -61,7 +61,7 @@ static gboolean well_inside(const WpGeometry *g, const WpBox *box, const int p[3
 // Which coefficients the noise level is taken from: planes spread over directions of the finest
 // scale, and in them the packets that sit well inside the block. Those in the margin or at a face
 // see less noise and would pull the level down.
-static void make_probes(WpJob *job)
+void wp_probes_new(WpJob *job)
 {
     const WpGeometry *g = job->geometry;
     g_autofree int *finest = g_new(int, g->n_boxes);
@@ -94,13 +94,13 @@ void wp_probes_free(WpJob *job)
 }
 
 // Magnitudes of a probe's coefficients appended to `to`.
-static gboolean read_probe(WpJob *job, const WpProbe *probe, const float *c, GArray *to,
+static gboolean read_probe(WpLane *lane, const WpProbe *probe, const float *c, GArray *to,
                            GError **error)
 {
-    const WpBox *box = &job->geometry->boxes[probe->box];
+    const WpBox *box = &lane->engine->geometry->boxes[probe->box];
     const gint64 plane = 2 * (gint64)box->n[1] * box->n[2];
     g_autofree float *data = g_new(float, plane);
-    if (!job->engine->class->download(job->engine, c + box->at + probe->plane * plane, data, plane,
+    if (!lane->engine->class->download(lane->engine, c, box->at + probe->plane * plane, data, plane,
                                       error))
         return FALSE;
     for (int i = 0; i < probe->n; i++) {
@@ -115,18 +115,16 @@ static gboolean read_probe(WpJob *job, const WpProbe *probe, const float *c, GAr
 // median s sigma_b sqrt(ln 2). The median over directions of the finest scale, each the median over
 // positions, is not moved by events: they are steep in few directions and present in few places.
 // Negative = failed.
-double wp_estimate_sigma(WpJob *job, const float *c, GError **error)
+double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error)
 {
     g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(float));
     float level[PROBE_BOXES];
     int used = 0;
-    if (!job->probes)
-        make_probes(job);
     for (guint i = 0; i < job->probes->len;) {
         const int box = g_array_index(job->probes, WpProbe, i).box;
         g_array_set_size(values, 0);
         for (; i < job->probes->len && g_array_index(job->probes, WpProbe, i).box == box; i++)
-            if (!read_probe(job, &g_array_index(job->probes, WpProbe, i), c, values, error))
+            if (!read_probe(lane, &g_array_index(job->probes, WpProbe, i), c, values, error))
                 return -1;
         const int n = (int)values->len;
         if (n > 0)
@@ -138,18 +136,35 @@ double wp_estimate_sigma(WpJob *job, const float *c, GError **error)
 
 // --- a level by count -----------------------------------------------------------------------------
 
-static gboolean add_histogram(WpJob *job, WpHistogram *h, guint64 *total, LithoRun *run,
-                              GError **error)
+typedef struct Counting {
+    const float *scale; // per box
+    int prefix;
+    guint64 total[WP_BINS];
+    GMutex lock; // of `total`
+} Counting;
+
+static gboolean count_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
-    memset(total, 0, WP_BINS * sizeof *total);
-    for (int b = 0; b < job->n_blocks; b++) {
-        const float *c = wp_job_coefficients(job, b, run, error);
-        if (!c || !job->engine->class->histogram(job->engine, c, h, error))
-            return FALSE;
-        for (int i = 0; i < WP_BINS; i++)
-            total[i] += h->bins[i];
-    }
+    Counting *to = data;
+    g_autofree WpHistogram *h = g_new0(WpHistogram, 1);
+    const float *c = wp_lane_coefficients(job, lane, b, error);
+    h->scale = to->scale;
+    h->prefix = to->prefix;
+    if (!c || !lane->engine->class->histogram(lane->engine, c, h, error))
+        return FALSE;
+    g_mutex_lock(&to->lock);
+    for (int i = 0; i < WP_BINS; i++)
+        to->total[i] += h->bins[i];
+    g_mutex_unlock(&to->lock);
     return TRUE;
+}
+
+static gboolean count_all(WpJob *job, Counting *counting, LithoRun *run, GError **error)
+{
+    const WpWork work = {.stage = "count", .from = job->volume, .each = count_block,
+                         .data = counting};
+    memset(counting->total, 0, sizeof counting->total);
+    return wp_lanes_work(job, &work, run, error);
 }
 
 // The bin in which the `count`-th largest value lies; *left = how many of that bin are wanted.
@@ -168,26 +183,25 @@ static int bin_of(const guint64 *bins, guint64 count, guint64 *left)
 gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error)
 {
-    g_autofree WpHistogram *h = g_new0(WpHistogram, 1);
-    g_autofree guint64 *total = g_new(guint64, WP_BINS);
+    g_autofree Counting *counting = g_new0(Counting, 1);
     g_autofree float *scale = g_new(float, job->geometry->n_boxes);
     guint64 left = 0;
     for (int b = 0; b < job->geometry->n_boxes; b++)
         scale[b] = 1;
-    h->scale = scale;
-    h->prefix = -1;
+    counting->scale = scale;
+    counting->prefix = -1;
     *level = 0;
-    if (!add_histogram(job, h, total, run, error))
+    if (!count_all(job, counting, run, error))
         return FALSE;
     for (int i = 0; i < WP_BINS; i++)
-        counts[i] = (double)total[i];
-    h->prefix = bin_of(total, MAX(count, 1), &left);
-    if (h->prefix < 0)
+        counts[i] = (double)counting->total[i];
+    counting->prefix = bin_of(counting->total, MAX(count, 1), &left);
+    if (counting->prefix < 0)
         return TRUE;
-    if (!add_histogram(job, h, total, run, error))
+    if (!count_all(job, counting, run, error))
         return FALSE;
-    int low = bin_of(total, left, &left);
-    guint32 bits = ((guint32)h->prefix << 16) | ((guint32)MAX(low, 0) << 1);
+    int low = bin_of(counting->total, left, &left);
+    guint32 bits = ((guint32)counting->prefix << 16) | ((guint32)MAX(low, 0) << 1);
     float value;
     memcpy(&value, &bits, sizeof value);
     *level = value;

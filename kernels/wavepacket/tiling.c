@@ -118,7 +118,7 @@ void wp_tiling_free(WpTiling *t)
     g_free(t);
 }
 
-static inline float step_at(const float *table, float t)
+WP_INLINE float step_at(const float *table, float t)
 {
     float u = t * (WP_STEP_NODES - 1);
     u = u < 0 ? 0 : u > WP_STEP_NODES - 1 ? WP_STEP_NODES - 1 : u;
@@ -136,7 +136,7 @@ double wp_step(const WpTiling *t, double x)
 // r/outer for the angular radius. The full design's top scale goes on beyond its outer edge; there
 // the ratio saturates (smoothly: a kink would lengthen the packets), as still narrower bumps would
 // leave holes between the directions.
-static inline double opening(const WpTiling *t, int k, double r)
+WP_INLINE double opening(const WpTiling *t, int k, double r)
 {
     double q = r / t->b[k + 1];
     if (!t->design.full || k < t->scales)
@@ -183,29 +183,31 @@ WpNeighbour *wp_neighbours(const WpTiling *t, int k, int m, int *count)
 
 // angle^2 from the chord y = |u - nu|^2: 4 arcsin^2(sqrt(y)/2) = 2 sum y^n/(n^2 C(2n,n)); the
 // chord keeps the precision that 1 - cos loses in single precision.
-static inline WpVec angle2(WpVec y)
+WP_INLINE void angle2(WpVec *angle)
 {
     static const float c[] = {1.f,           1.f / 12,       1.f / 90,        1.f / 560,
                               1.f / 3150,    1.f / 16632,    1.f / 84084,     1.f / 411840,
                               1.f / 1969110, 1.f / 9237800,  1.f / 42678636,  1.f / 194699232};
+    const WpVec y = *angle;
     WpVec s = y * c[11] + c[10];
     for (int i = 9; i >= 0; i--)
         s = s * y + c[i];
-    return s * y;
+    *angle = s * y;
 }
 
 // The angular bump: sum_k c_k q^k, q = 1 - t^2, and 0 outside (q <= 0).
-static inline WpVec bump(const float *c, WpVec q)
+WP_INLINE void bump(const float *c, WpVec *value)
 {
-    q = wp_vec_positive(q);
+    wp_vec_positive(value);
+    const WpVec q = *value;
     WpVec s = q * c[WP_BUMP_TERMS - 1] + c[WP_BUMP_TERMS - 2];
     for (int i = WP_BUMP_TERMS - 3; i >= 0; i--)
         s = s * q + c[i];
-    return s * q;
+    *value = s * q;
 }
 
 // V_k^2, times the corner taper of the full design.
-static inline float radial2(const WpTiling *t, int k, const float xi[3], float r)
+WP_INLINE float radial2(const WpTiling *t, int k, const float xi[3], float r)
 {
     float rise = step_at(t->step, (float)((r - t->a[k]) / (t->b[k] - t->a[k])));
     if (!t->design.full || k < t->scales)
@@ -215,28 +217,34 @@ static inline float radial2(const WpTiling *t, int k, const float xi[3], float r
     return rise;
 }
 
-// Adds the bumps of all neighbours at sixteen unit vectors u; `own` is the first one's.
-static void sum_bumps(const WpTiling *t, const WpNeighbour *nb, int count, const WpVec u[3],
-                      WpVec open, WpVec *own, WpVec *sum)
+// The bump of one direction at sixteen unit vectors u.
+WP_INLINE void bump_of(const WpTiling *t, const WpNeighbour *nb, const WpVec u[3],
+                       const WpVec *open, WpVec *value)
 {
-    *sum = (WpVec){0};
-    for (int m = 0; m < count; m++) {
-        WpVec dx = u[0] - nb[m].nu[0], dy = u[1] - nb[m].nu[1], dz = u[2] - nb[m].nu[2];
-        WpVec t2 = angle2(dx * dx + dy * dy + dz * dz) * (open * nb[m].inv_radius2);
-        WpVec v = bump(t->bump, 1 - t2);
-        *sum += v;
-        if (m == 0)
-            *own = v;
-    }
+    const WpVec dx = u[0] - nb->nu[0], dy = u[1] - nb->nu[1], dz = u[2] - nb->nu[2];
+    WpVec v = dx * dx + dy * dy + dz * dz;
+    angle2(&v);
+    v = 1 - v * (*open * nb->inv_radius2);
+    bump(t->bump, &v);
+    *value = v;
 }
 
-void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb, int count, int n,
-                      const float *x, const float *y, const float *z, float *phi)
+WP_INLINE gboolean any_positive(const WpVec *v)
+{
+    int any = 0;
+    for (int i = 0; i < WP_VEC; i++)
+        any |= (*v)[i] > 0;
+    return any;
+}
+
+// Two in five points of a lattice lie under no window; they leave as soon as that is seen.
+WP_CLONES void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb, int count, int n,
+                                const float *x, const float *y, const float *z, float *phi)
 {
     const float power = (float)(2 * t->design.gamma);
     for (int at = 0; at < n; at += WP_VEC) {
         const int len = MIN(WP_VEC, n - at);
-        WpVec u[3] = {{0}}, open = {0}, v2 = {0}, own = {0}, sum;
+        WpVec u[3] = {{0}}, open = {0}, v2 = {0}, own = {0}, sum, v;
         for (int i = 0; i < len; i++) {
             const float xi[3] = {x[at + i], y[at + i], z[at + i]};
             float r = sqrtf(xi[0] * xi[0] + xi[1] * xi[1] + xi[2] * xi[2]);
@@ -248,9 +256,19 @@ void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb, int count
             // (radius at the outer edge / radius here)^2
             open[i] = powf((float)opening(t, k, r), power);
         }
-        sum_bumps(t, nb, count, u, open, &own, &sum);
+        if (any_positive(&v2))
+            bump_of(t, &nb[0], u, &open, &own);
+        own *= v2; // both are needed
+        sum = own;
+        if (any_positive(&own)) {
+            bump_of(t, &nb[0], u, &open, &sum);
+            for (int m = 1; m < count; m++) {
+                bump_of(t, &nb[m], u, &open, &v);
+                sum += v;
+            }
+        }
         for (int i = 0; i < len; i++) {
-            float p = v2[i] > 0 && own[i] > 0 ? sqrtf(v2[i] * own[i] / sum[i]) : 0;
+            float p = own[i] > 0 ? sqrtf(own[i] / sum[i]) : 0;
             phi[at + i] = p < (float)CUT ? 0 : p;
         }
     }

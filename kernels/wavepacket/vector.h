@@ -3,29 +3,37 @@
 #include <string.h>
 
 // Sixteen floats that the compiler maps on whatever vector registers the target has (one AVX-512,
-// two AVX, four SSE). Written out where the automatic vectoriser gives up.
+// two AVX, four SSE). Written out where the automatic vectoriser gives up. Vectors are handed over by
+// address: how they would be passed by value depends on the target, and nothing here may.
 typedef float WpVec __attribute__((vector_size(64)));
 typedef int WpVecInt __attribute__((vector_size(64)));
 
-// Vectors never cross a call here, so how they would be passed does not matter.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 enum { WP_VEC = 16 };
 
-static inline __attribute__((always_inline)) WpVec wp_vec_load(const float *p)
+// In front of an entry point whose helpers are all WP_INLINE: it is compiled for the vector units of
+// newer processors too, and the loader takes what the machine has. A build for this machine alone
+// needs none of it; sanitizers do not bear the loader's early choice.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX512F__) &&    \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WP_CLONES                                                                                  \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define WP_CLONES
+#endif
+#define WP_INLINE static inline __attribute__((always_inline))
+
+WP_INLINE void wp_vec_load(WpVec *v, const float *p)
 {
-    WpVec v;
-    memcpy(&v, p, sizeof v);
-    return v;
+    memcpy(v, p, sizeof *v);
 }
 
-static inline __attribute__((always_inline)) void wp_vec_store(float *p, WpVec v)
+WP_INLINE void wp_vec_store(float *p, const WpVec *v)
 {
-    memcpy(p, &v, sizeof v);
+    memcpy(p, v, sizeof *v);
 }
 
 // The positive part, element by element.
-static inline __attribute__((always_inline)) WpVec wp_vec_positive(WpVec v)
+WP_INLINE void wp_vec_positive(WpVec *v)
 {
-    return (WpVec)((v > 0) & (WpVecInt)v);
+    *v = (WpVec)((*v > 0) & (WpVecInt)*v);
 }

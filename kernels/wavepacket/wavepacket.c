@@ -5,6 +5,7 @@
 #include "kernels/wavepacket/wavepacket.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "kernels/wavepacket/apply.h"
 
 #define FIELD LithoWavepacketParams
@@ -86,7 +87,7 @@ static const LithoParam rows[] = {
               .unit = "samples", .def = 0, .min = 0, .max = 2048, .soft_max = 512, .advanced = true,
               .stage = WP_STAGE_PLAN,
               .doc = "Large volumes are cut into overlapping cubes of this size (64 to 256); 0 = "
-                     "the whole volume at once."),
+                     "the whole volume at once, or the largest segments that memory holds."),
     LITHO_INT(FIELD, overlap, .label = "Segment overlap", .when = "block!=0", .unit = "samples",
               .def = 32, .min = 0, .max = 1024, .soft_max = 128, .advanced = true,
               .stage = WP_STAGE_PLAN,
@@ -97,6 +98,10 @@ static const LithoParam rows[] = {
                  .doc = "How the inverse adds up without write conflicts: shared-memory tiles "
                         "(fastest, reproducible), atomic scatter, or the papers' gather from the "
                         "grid's side. The CPU has one way."),
+    LITHO_INT(FIELD, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .special = 0,
+              .special_text = "all", .advanced = true, .stage = WP_STAGE_PLAN,
+              .doc = "GPUs that share the work, 0 = all: segments are dealt out to them, and of a "
+                     "volume without segments the boxes."),
 };
 
 static gboolean check(const LithoGrid *in, const void *params, GError **error)
@@ -118,9 +123,17 @@ static gboolean check(const LithoGrid *in, const void *params, GError **error)
     return TRUE;
 }
 
+static guint64 available(const LithoRun *run)
+{
+    (void)run;
+    return litho_memory_available();
+}
+
+static const WpMachine machine = {.engine = wp_engine_cpu, .available = available};
+
 static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
 {
-    return wp_job_new(in, params, wp_engine_cpu, run, error);
+    return wp_job_new(in, params, &machine, run, error);
 }
 
 static void destroy(gpointer job)
@@ -133,7 +146,13 @@ static gboolean exec(gpointer job, const LithoPass *pass, LithoRun *run, GError 
     return wp_job_run(job, pass, run, error);
 }
 
-static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy};
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    (void)region;
+    return wp_job_memory(in, params, FALSE);
+}
+
+static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
 
 static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
 

@@ -4,6 +4,7 @@
 #include "kernels/wavepacket/wp_cuda.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/error.h"
 #include "kernels/wavepacket/apply.h"
@@ -131,8 +132,8 @@ static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRu
     if (!join(cuda, 1, cuda->joined[1], error) ||
         (cuda->n_active > 0 &&
          !LITHO_CUDA(wp_cuda_gather(d, &cuda->kernel, cuda->u.data, cuda->active.data,
-                                    cuda->first_step.data, cuda->n_active, cuda->points.data,
-                                    (float2 *)c, stream), error)))
+                                    cuda->first_step.data, cuda->rounds.data, cuda->n_active,
+                                    cuda->points.data, (float2 *)c, stream), error)))
         return FALSE;
     gboolean ok = box_ffts(cuda, c, CUFFT_INVERSE, error);
     litho_cuda_mark_end(cuda->context);
@@ -149,8 +150,9 @@ static gboolean add_by_tiles(WpCuda *cuda, const float *c, GError **error)
     const double side = WP_TILE + d->w - 1, sums = 8 * cuda->n_active * side * side * side;
     mark(cuda, "spread", 24.0 * (double)g->n_active + sums, 4 * pow(d->w, 3) * (double)g->n_active);
     if (cuda->n_active > 0 &&
-        !LITHO_CUDA(wp_cuda_spread(d, &cuda->kernel, (const float2 *)c, cuda->first_step.data,
-                                   cuda->n_active, cuda->points.data, cuda->sums.data, stream),
+        !LITHO_CUDA(wp_cuda_spread(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
+                                   cuda->first_step.data, cuda->rounds.data, cuda->n_active,
+                                   cuda->points.data, cuda->sums.data, stream),
                     error))
         return FALSE;
     mark(cuda, "collect", sums + 4 * grid_points(cuda), 0);
@@ -278,7 +280,22 @@ static void cuda_free(WpEngine *engine)
     g_free(cuda);
 }
 
-static WpEngine *engine_new(const WpGeometry *g, int form, LithoRun *run, GError **error)
+// GPUs that have an engine may read each other's memory.
+static void link_devices(int device)
+{
+    static GMutex lock;
+    static guint64 in_use;
+    g_mutex_lock(&lock);
+    for (int other = 0; other < 64; other++)
+        if (other != device && (in_use >> other & 1)) {
+            litho_cuda_link(device, other);
+            litho_cuda_link(other, device);
+        }
+    in_use |= (guint64)1 << device;
+    g_mutex_unlock(&lock);
+}
+
+WpEngine *wp_engine_cuda(const WpGeometry *g, int form, const LithoRun *run, GError **error)
 {
     static WpEngineClass class;
     static gsize once;
@@ -289,7 +306,8 @@ static WpEngine *engine_new(const WpGeometry *g, int form, LithoRun *run, GError
         class.adjoint = cuda_adjoint;
         g_once_init_leave(&once, 1);
     }
-    LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
+    const int device = run ? run->device % litho_cuda_backend()->n_devices : 0;
+    LithoCudaContext *context = litho_cuda_context_new(device, error);
     if (!context)
         return NULL;
     WpCuda *cuda = g_new0(WpCuda, 1);
@@ -297,16 +315,46 @@ static WpEngine *engine_new(const WpGeometry *g, int form, LithoRun *run, GError
     cuda->engine.geometry = g;
     cuda->context = context;
     cuda->form = form;
-    if (!litho_cuda_enter(context, error) || !wp_cuda_make_plan(cuda, run, error)) {
+    cuda->ordinal = litho_cuda_ordinal(device);
+    if (!litho_cuda_enter(context, error) || !wp_cuda_make_plan(cuda, error)) {
         cuda_free(&cuda->engine);
         return NULL;
     }
+    link_devices(device);
     return &cuda->engine;
 }
 
+static WpEngine *engine_new(const WpGeometry *g, int form, LithoRun *run, GError **error)
+{
+    if (!litho_run_step(run, 0, 2, error))
+        return NULL;
+    WpEngine *engine = wp_engine_cuda(g, form, run, error);
+    if (engine && litho_run_step(run, 2, 2, error))
+        return engine;
+    wp_engine_free(engine);
+    return NULL;
+}
+
+// LITHO_WAVEPACKET_DEVICES=N lets tests share the work out where there are fewer GPUs.
+static int devices(int wanted)
+{
+    const char *pretend = g_getenv("LITHO_WAVEPACKET_DEVICES");
+    const int n = pretend ? MAX(atoi(pretend), 1) : litho_cuda_backend()->n_devices;
+    return wanted > 0 ? MIN(wanted, n) : n;
+}
+
+static guint64 available(const LithoRun *run)
+{
+    guint64 bytes = 0, total;
+    return litho_cuda_memory(run ? run->device : 0, &bytes, &total, NULL) ? bytes : 0;
+}
+
+static const WpMachine machine = {.gpu = TRUE, .engine = engine_new, .available = available,
+                                  .devices = devices, .spread = wp_engine_multi};
+
 static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
 {
-    return wp_job_new(in, params, engine_new, run, error);
+    return wp_job_new(in, params, &machine, run, error);
 }
 
 static gboolean exec(gpointer job, const LithoPass *pass, LithoRun *run, GError **error)
@@ -319,4 +367,11 @@ static void destroy(gpointer job)
     wp_job_free(job);
 }
 
-const LithoImpl litho_cuda_wavepacket = {.plan = plan, .exec = exec, .destroy = destroy};
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    (void)region;
+    return wp_job_memory(in, params, TRUE);
+}
+
+const LithoImpl litho_cuda_wavepacket = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -23,6 +23,7 @@ typedef struct WpCuda {
     WpEngine engine;
     int form; // enum LithoWavepacketAdjoint
     LithoCudaContext *context;
+    int ordinal; // CUDA's number of the context's device
     WpDevGrid grid;
     WpDevKernel kernel;
     cufftHandle fine_forward, fine_inverse, residual_forward, residual_inverse;
@@ -34,7 +35,7 @@ typedef struct WpCuda {
 
     WpDevBox *host_boxes;
     LithoCudaArray boxes, u;             // descriptors; the fine grid's half spectrum
-    LithoCudaArray points, first_step, active, slot, sums;
+    LithoCudaArray points, first_step, rounds, active, slot, sums;
     LithoCudaArray scale[3];             // 1/p_a
     LithoCudaArray residual, residual_weight;
     LithoCudaArray work[WP_STREAMS];     // shared by the FFTs of a stream
@@ -42,12 +43,18 @@ typedef struct WpCuda {
     LithoCudaArray mask;                 // live traces or weights per trace
     LithoCudaArray taper[3];
     LithoCudaArray table, dense;         // the papers' adjoint only
+    LithoCudaArray foreign;              // what came from another card, to be added
     int n_active;                        // tiles with points
     gint64 n_steps;                      // of 32 points, idle lanes included
 } WpCuda;
 
+// wp_cuda.c: on run->device; counted modulo the devices there are.
+WpEngine *wp_engine_cuda(const WpGeometry *geometry, int form, const LithoRun *run, GError **error);
+// wp_multi.c: boxes spread over `devices` from run->device on.
+WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
+                          GError **error);
 // wp_cuda_plan.c: fills the device's side of the plan.
-gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error);
+gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error);
 void wp_cuda_free_plan(WpCuda *cuda);
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);

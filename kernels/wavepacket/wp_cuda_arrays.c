@@ -37,9 +37,16 @@ static guint64 cuda_available(WpEngine *engine)
     return available;
 }
 
+// Floats of an array that may be one of coefficients.
+static gint64 count_of(const WpEngine *engine, gint64 n)
+{
+    return n == WP_COEFFICIENTS ? engine->geometry->floats : n;
+}
+
 static float *cuda_alloc(WpEngine *engine, gint64 floats, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
+    floats = count_of(engine, floats);
     const size_t bytes = MAX(floats, 16) * sizeof(float);
     void *data = NULL;
     if (!litho_cuda_alloc(litho_cuda_device(cuda->context), &data, bytes, error))
@@ -64,21 +71,49 @@ static gboolean wait_for(WpCuda *cuda, GError **error)
     return LITHO_CUDA(cudaStreamSynchronize(stream_of(cuda)), error);
 }
 
-static gboolean cuda_download(WpEngine *engine, const float *from, float *to, gint64 n,
+static gboolean cuda_attach(WpEngine *engine, GError **error)
+{
+    return litho_cuda_use(litho_cuda_device(((WpCuda *)engine)->context), error);
+}
+
+static gboolean cuda_wait(WpEngine *engine, GError **error)
+{
+    return wait_for((WpCuda *)engine, error);
+}
+
+static gboolean cuda_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
                               GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    return LITHO_CUDA(cudaMemcpyAsync(to, from, n * sizeof *to, cudaMemcpyDeviceToHost,
+    return LITHO_CUDA(cudaMemcpyAsync(to, array + at, n * sizeof *to, cudaMemcpyDeviceToHost,
                                       stream_of(cuda)), error) &&
            wait_for(cuda, error);
 }
 
-static gboolean cuda_upload(WpEngine *engine, const float *from, float *to, gint64 n,
+static gboolean cuda_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
                             GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    return LITHO_CUDA(cudaMemcpyAsync(to, from, n * sizeof *to, cudaMemcpyHostToDevice,
+    return LITHO_CUDA(cudaMemcpyAsync(array + at, from, n * sizeof *from, cudaMemcpyHostToDevice,
                                       stream_of(cuda)), error) &&
+           wait_for(cuda, error);
+}
+
+// Direct between cards that can, through the host between others: CUDA sees to it.
+static gboolean cuda_take(WpEngine *engine, float *to, const WpEngine *other, const float *from,
+                          gint64 at, gint64 n, gboolean add, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpCuda *source = (const WpCuda *)other;
+    float *target = to + at;
+    if (add) {
+        if (!litho_cuda_reserve(cuda->context, &cuda->foreign, n * sizeof *to, error))
+            return FALSE;
+        target = cuda->foreign.data;
+    }
+    return LITHO_CUDA(cudaMemcpyPeerAsync(target, cuda->ordinal, from + at, source->ordinal,
+                                          n * sizeof *to, stream_of(cuda)), error) &&
+           (!add || LITHO_CUDA(wp_cuda_blend(1, target, 1, to + at, n, stream_of(cuda)), error)) &&
            wait_for(cuda, error);
 }
 
@@ -175,7 +210,8 @@ static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box
 static gboolean cuda_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
                            GError **error)
 {
-    return LITHO_CUDA(wp_cuda_blend(a, x, b, y, n, stream_of((WpCuda *)engine)), error);
+    return LITHO_CUDA(wp_cuda_blend(a, x, b, y, count_of(engine, n), stream_of((WpCuda *)engine)),
+                      error);
 }
 
 static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
@@ -183,6 +219,7 @@ static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint6
 {
     WpCuda *cuda = (WpCuda *)engine;
     double parts[WP_PARTS];
+    n = count_of(engine, n);
     if (!litho_cuda_reserve(cuda->context, &cuda->small, sizeof parts, error) ||
         !LITHO_CUDA(wp_cuda_dot(x, y, n, cuda->small.data, stream_of(cuda)), error) ||
         !LITHO_CUDA(cudaMemcpyAsync(parts, cuda->small.data, sizeof parts, cudaMemcpyDeviceToHost,
@@ -303,7 +340,7 @@ static gboolean cuda_fourier(WpEngine *engine, const float *volume, const gint64
         LITHO_CUFFT(cufftSetStream(plan, stream_of(cuda)), error) &&
         LITHO_CUFFT(cufftExecR2C(plan, (float *)volume, u.data), error) &&
         LITHO_CUDA(wp_cuda_magnitudes(u.data, m2.data, values, stream_of(cuda)), error) &&
-        cuda_download(engine, m2.data, host, values, error);
+        cuda_download(engine, m2.data, 0, host, values, error);
     if (ok)
         *lost = wp_fourier_lost(host, n, keep);
     litho_cuda_release(cuda->context, &u);
@@ -316,6 +353,9 @@ static gboolean cuda_fourier(WpEngine *engine, const float *volume, const gint64
 const WpEngineClass wp_cuda_arrays = {
     .begin = cuda_begin,
     .finish = cuda_finish,
+    .attach = cuda_attach,
+    .wait = cuda_wait,
+    .take = cuda_take,
     .available = cuda_available,
     .alloc = cuda_alloc,
     .release = cuda_release,

@@ -17,7 +17,8 @@ extern "C" {
 // point belongs to one tile and reaches w-1 further along each axis: a tile with its halo is a cube
 // of side WP_TILE + w - 1 in shared memory.
 
-enum { WP_TILE = 8, WP_TILE_CELLS = WP_TILE * WP_TILE * WP_TILE, WP_WARP = 32 };
+enum { WP_TILE = 8, WP_TILE_CELLS = WP_TILE * WP_TILE * WP_TILE, WP_WARP = 32,
+       WP_ROUNDS = WP_TILE_CELLS / WP_WARP };
 
 // One lattice point. `index` = complex coefficient, `weight` as in boxes.h (0 = nothing here).
 // `place` = first tap within the tile (9 bits: l1, l2, l3), mirrored half (1 bit), then the three
@@ -61,7 +62,7 @@ typedef struct WpDevKernel {
 int wp_cuda_count(const WpDevGrid *grid, const WpDevBox *boxes, const WpDevRow *rows,
                   int64_t n_rows, const float *weights, uint32_t *counts, cudaStream_t stream);
 int wp_cuda_assign(const WpDevGrid *grid, uint32_t *counts, uint8_t *lanes, uint32_t *steps,
-                   cudaStream_t stream);
+                   uint32_t *rounds, cudaStream_t stream);
 int wp_cuda_place(const WpDevGrid *grid, const WpDevBox *boxes, const WpDevRow *rows,
                   int64_t n_rows, const float *weights, uint32_t *cursors, const uint8_t *lanes,
                   const uint32_t *first_step, WpPoint *points, cudaStream_t stream);
@@ -70,12 +71,12 @@ int wp_cuda_order(const WpDevGrid *grid, const uint32_t *cursors, const uint8_t 
 
 // active[k] = tile, first_step[k] .. first_step[k + 1]: steps of the k-th active tile.
 int wp_cuda_gather(const WpDevGrid *grid, const WpDevKernel *kernel, const float2 *u,
-                   const uint32_t *active, const uint32_t *first_step, int n_active,
-                   const WpPoint *points, float2 *c, cudaStream_t stream);
+                   const uint32_t *active, const uint32_t *first_step, const uint32_t *rounds,
+                   int n_active, const WpPoint *points, float2 *c, cudaStream_t stream);
 // Adjoint, tiles: each active tile summed in shared memory, written to its own place in `sums`...
 int wp_cuda_spread(const WpDevGrid *grid, const WpDevKernel *kernel, const float2 *c,
-                   const uint32_t *first_step, int n_active, const WpPoint *points, float2 *sums,
-                   cudaStream_t stream);
+                   const uint32_t *active, const uint32_t *first_step, const uint32_t *rounds,
+                   int n_active, const WpPoint *points, float2 *sums, cudaStream_t stream);
 // ... and collected: u = 2 H, H = (G[l] + conj G[-l])/2. slot[tile] = k or -1.
 int wp_cuda_collect(const WpDevGrid *grid, const float2 *sums, const int32_t *slot, float2 *u,
                     cudaStream_t stream);

@@ -236,10 +236,11 @@ static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
     if (!reserve_zero(cuda, &t->counts, (size_t)n_tiles * WP_TILE_CELLS * 4, error) ||
         !reserve_zero(cuda, &t->lanes, (size_t)n_tiles * WP_TILE_CELLS, error) ||
         !reserve_zero(cuda, &t->steps, (size_t)n_tiles * 4, error) ||
+        !reserve_zero(cuda, &cuda->rounds, (size_t)n_tiles * WP_ROUNDS * 4, error) ||
         !LITHO_CUDA(wp_cuda_count(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
                                   t->counts.data, stream), error) ||
-        !LITHO_CUDA(wp_cuda_assign(g, t->counts.data, t->lanes.data, t->steps.data, stream),
-                    error) ||
+        !LITHO_CUDA(wp_cuda_assign(g, t->counts.data, t->lanes.data, t->steps.data,
+                                   cuda->rounds.data, stream), error) ||
         !LITHO_CUDA(cudaMemcpyAsync(steps, t->steps.data, (size_t)n_tiles * 4,
                                     cudaMemcpyDeviceToHost, stream), error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
@@ -287,7 +288,7 @@ static gboolean make_points(WpCuda *cuda, GError **error)
     return ok;
 }
 
-gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
+gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     if (g->floats / 2 > G_MAXUINT32) {
@@ -309,15 +310,14 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
     }
     const size_t grid_bytes = 8 * (size_t)g->nf[0] * g->nf[1] * cuda->grid.half;
     const int side = WP_TILE + g->kernel.width - 1;
-    return litho_run_step(run, 0, 2, error) && make_streams(cuda, error) &&
+    return make_streams(cuda, error) &&
            wp_cuda_send(cuda, &cuda->boxes, cuda->host_boxes, g->n_boxes * sizeof(WpDevBox),
                         error) &&
            litho_cuda_reserve(cuda->context, &cuda->u, grid_bytes, error) &&
            make_points(cuda, error) && make_ffts(cuda, error) &&
            (cuda->form != WP_TILES ||
             litho_cuda_reserve(cuda->context, &cuda->sums,
-                               8 * (size_t)MAX(cuda->n_active, 1) * side * side * side, error)) &&
-           litho_run_step(run, 2, 2, error);
+                               8 * (size_t)MAX(cuda->n_active, 1) * side * side * side, error));
 }
 
 void wp_cuda_free_plan(WpCuda *cuda)
@@ -334,10 +334,11 @@ void wp_cuda_free_plan(WpCuda *cuda)
     for (int i = 0; i < cuda->n_runs; i++)
         cufftDestroy(cuda->runs[i].plan);
     LithoCudaArray *arrays[] = {
-        &cuda->boxes, &cuda->u, &cuda->points, &cuda->first_step, &cuda->active, &cuda->slot,
+        &cuda->boxes, &cuda->u, &cuda->points, &cuda->first_step, &cuda->rounds, &cuda->active, &cuda->slot,
         &cuda->sums, &cuda->scale[0], &cuda->scale[1], &cuda->scale[2], &cuda->residual,
         &cuda->residual_weight, &cuda->work[0], &cuda->work[1], &cuda->work[2], &cuda->small, &cuda->mask, &cuda->taper[0],
-        &cuda->taper[1], &cuda->taper[2], &cuda->table, &cuda->dense};
+        &cuda->taper[1], &cuda->taper[2], &cuda->table, &cuda->dense,
+        &cuda->foreign};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
     for (guint i = 0; i < G_N_ELEMENTS(events); i++)
