@@ -265,6 +265,12 @@ const char *litho_survey_format(const LithoSurvey *survey)
     return survey->format ? survey->format : "";
 }
 
+int litho_survey_sample_format(const LithoSurvey *survey)
+{
+    gboolean headed = survey->kind == LITHO_FILE_SEGY || survey->kind == LITHO_FILE_SU;
+    return headed ? g_array_index(survey->files, LithoTraceFile, 0).format : 0;
+}
+
 const GPtrArray *litho_survey_notes(const LithoSurvey *survey)
 {
     return survey->notes;

@@ -55,6 +55,7 @@ const LithoGrid *litho_survey_grid(const LithoSurvey *survey);
 const char *litho_survey_name(const LithoSurvey *survey);   // base name of the first file
 const char *litho_survey_path(const LithoSurvey *survey);   // first file
 const char *litho_survey_format(const LithoSurvey *survey); // "SEG-Y rev 1, IBM float, big endian"
+int litho_survey_sample_format(const LithoSurvey *survey);  // SEG-Y's code; 0 = the format has none
 // Sentences for the banner: repairs, assumptions, oddities. Borrowed.
 const GPtrArray *litho_survey_notes(const LithoSurvey *survey);
 // Decoded text header, lines ended by '\n'; "" when the format has none.

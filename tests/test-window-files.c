@@ -8,8 +8,11 @@
 
 #include "core/survey.h"
 #include "kernels/template/template.h"
+#include "tests/segy_make.h"
 #include "tests/gui/gui.h"
+#include "ui/import_profile.h"
 #include "ui/state_store.h"
+#include "ui/survey_map.h"
 #include "ui/window_private.h"
 
 static Gui gui;
@@ -275,6 +278,221 @@ static void test_snapshots(void)
     g_assert_cmpint(litho_snapshots_get(s, 0)->letter, ==, 'B');
 }
 
+// --- import -------------------------------------------------------------------------------------
+
+// Line numbers at bytes nobody looks at, and no coordinates; a text header as a company writes it.
+static char *write_odd(const char *name, const Make *make, const char *client)
+{
+    g_autoptr(GByteArray) file = make_file(make);
+    g_autofree char *text = g_strdup_printf(
+        "C 1 CLIENT %-20s RECORDED BY NORTHERN SURVEYS%*s"
+        "C 2 PROCESSING SEQUENCE: REFORMAT, DECONVOLUTION, STACK, MIGRATION%*s"
+        "C 3 LINE NUMBERS WHERE OUR OWN PROGRAM PUTS THEM", client, 20, "", 14, "");
+    memset(file->data, ' ', 3200);
+    memcpy(file->data, text, MIN(strlen(text), 3200));
+    char *path = gui_path(&gui, name);
+    g_assert_true(g_file_set_contents(path, (const char *)file->data, file->len, NULL));
+    return path;
+}
+
+static GtkWindow *window_titled(const char *title)
+{
+    GListModel *tops = gtk_window_get_toplevels();
+    for (guint k = 0; k < g_list_model_get_n_items(tops); k++) {
+        g_autoptr(GtkWindow) top = g_list_model_get_item(tops, k);
+        if (g_strcmp0(gtk_window_get_title(top), title) == 0)
+            return top;
+    }
+    return NULL;
+}
+
+// The n-th widget of a type below `widget` in the order of the tree, or NULL.
+static GtkWidget *find_nth(GtkWidget *widget, GType type, int *n)
+{
+    if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type) && (*n)-- == 0)
+        return widget;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
+        GtkWidget *found = find_nth(c, type, n);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static GtkWidget *nth(GtkWindow *dialog, GType type, int n)
+{
+    GtkWidget *found = find_nth(GTK_WIDGET(dialog), type, &n);
+    g_assert_nonnull(found);
+    return found;
+}
+
+// The button of that label, wherever in the dialog.
+static GtkWidget *button(GtkWindow *dialog, const char *label)
+{
+    for (int k = 0;; k++) {
+        int n = k;
+        GtkWidget *found = find_nth(GTK_WIDGET(dialog), GTK_TYPE_BUTTON, &n);
+        g_assert_nonnull(found);
+        if (g_strcmp0(gtk_button_get_label(GTK_BUTTON(found)), label) == 0)
+            return found;
+    }
+}
+
+// The one that can be seen.
+static GtkWidget *shown_button(GtkWindow *dialog, const char *label)
+{
+    for (int k = 0;; k++) {
+        int n = k;
+        GtkWidget *found = find_nth(GTK_WIDGET(dialog), GTK_TYPE_BUTTON, &n);
+        g_assert_nonnull(found);
+        if (gtk_widget_get_visible(found) &&
+            g_strcmp0(gtk_button_get_label(GTK_BUTTON(found)), label) == 0)
+            return found;
+    }
+}
+
+static void click(GtkWindow *dialog, const char *label)
+{
+    GtkWidget *found = button(dialog, label);
+    g_assert_true(gtk_widget_get_sensitive(found));
+    g_signal_emit_by_name(found, "clicked");
+}
+
+static const char *dialog_title;
+static const char *awaited;
+
+static gboolean label_says(Gui *g)
+{
+    (void)g;
+    GtkWindow *dialog = window_titled(dialog_title);
+    for (int k = 0; dialog; k++) {
+        int n = k;
+        GtkWidget *found = find_nth(GTK_WIDGET(dialog), GTK_TYPE_LABEL, &n);
+        if (!found)
+            return FALSE;
+        if (strstr(gtk_label_get_text(GTK_LABEL(found)), awaited))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static void await_label(const char *title, const char *text)
+{
+    dialog_title = title;
+    awaited = text;
+    g_assert_true(gui_wait(label_says, &gui, 20));
+}
+
+static Make odd_make(void)
+{
+    Make make = make_plain();
+    make.inline_byte = 61;
+    make.xline_byte = 65;
+    make.bin_x = 0;
+    make.ascii = TRUE;
+    return make;
+}
+
+// Property: a file whose line numbers nobody can find opens in file order; bytes typed in the import
+// view give the survey and its samples; kept as a profile they are offered for the next file of the
+// same origin and not for another one; the session remembers how the file was read.
+static void test_import(void)
+{
+    Make make = odd_make();
+    g_autofree char *path = write_odd("odd.sgy", &make, "ACME");
+    forget_flow();
+    open_file(path);
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1); // in file order
+    gui_activate(&gui, "win.import");
+    await_label("Import odd.sgy", "1 inline × 20");
+    GtkWindow *dialog = window_titled("Import odd.sgy");
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(nth(dialog, GTK_TYPE_SPIN_BUTTON, 0))), ==,
+                    "find out");
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(nth(dialog, GTK_TYPE_SPIN_BUTTON, 0)), 61);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(nth(dialog, GTK_TYPE_SPIN_BUTTON, 1)), 65);
+    await_label("Import odd.sgy", "4 inlines × 5");
+    gui_spin(&gui, 0.4);
+    gui_screenshot_of(&gui, GTK_WIDGET(dialog), "files-import");
+    GtkWidget *name = nth(dialog, GTK_TYPE_ENTRY, 0);
+    g_assert_false(gtk_widget_get_sensitive(button(dialog, "Keep")));
+    gtk_editable_set_text(GTK_EDITABLE(name), "Northern");
+    click(dialog, "Keep");
+    click(dialog, "_Open");
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    g_assert_cmpint(grid->axis[0].n, ==, 4);
+    g_assert_cmpint(grid->axis[1].n, ==, 5);
+    g_assert_cmpfloat(litho_cube_trace(litho_session_input(gui.session), 2, 3)[7], ==,
+                      make_value(&make, 2, 3, 7));
+    g_assert_cmpint(gui.window->open.inline_byte, ==, 61);
+
+    g_autofree char *next = write_odd("next.sgy", &make, "OTHER CLIENT");
+    open_file(next);
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1);
+    g_assert_true(gtk_widget_get_visible(gui.window->offer_bar));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "files-offer");
+    gui_activate(&gui, "win.use-profile");
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
+    g_assert_false(gtk_widget_get_visible(gui.window->offer_bar));
+
+    g_autofree char *strange = write_cube("strange.sgy", 4, 5, 30);
+    open_file(strange);
+    g_assert_false(gtk_widget_get_visible(gui.window->offer_bar));
+    open_file(path); // as it was read last time
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
+
+    g_assert_true(litho_profile_delete("Northern", NULL));
+    g_assert_null(litho_profile_match("client recorded northern surveys processing sequence line"));
+    g_assert_nonnull(litho_profile_bad_name("../etc/passwd"));
+    g_assert_false(litho_profile_save("a/b", &gui.window->open, "", NULL));
+}
+
+// Property: a file that says IBM and holds IEEE floats does not open silently; the error offers the
+// import view, which shows the traces decoded both ways, and the other one opens with the right
+// samples. Traces in file order work there, too.
+static void test_import_doubt(void)
+{
+    Make make = make_plain();
+    make.format = 5;
+    make.n1 = 12;
+    make.n2 = 14;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int t = 0; t < make.n1 * make.n2; t++) // enough different numbers to tell from
+        for (int k = 0; k < make.ns; k++)
+            make_put_sample(file, &make, t, k, sin(0.7 * t + 0.31 * k * k) * 1234.5);
+    make_put_bin16(file, &make, 3225, 1);
+    g_autofree char *path = gui_path(&gui, "doubt.sgy");
+    g_assert_true(g_file_set_contents(path, (const char *)file->data, file->len, NULL));
+    open_file(path);
+    g_test_message("%s", litho_window_error(gui.window));
+    g_assert_nonnull(litho_window_error(gui.window));
+    g_assert_true(gtk_widget_get_visible(gui.window->error_remedy));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "files-doubt-bar");
+    gui_activate(&gui, "win.import");
+    await_label("Import doubt.sgy", "IEEE");
+    GtkWindow *dialog = window_titled("Import doubt.sgy");
+    g_assert_false(gtk_widget_get_sensitive(button(dialog, "_Open")));
+    gui_screenshot_of(&gui, GTK_WIDGET(dialog), "files-import-doubt");
+    for (int k = 0; k < 2; k++)
+        g_assert_nonnull(gtk_picture_get_paintable(GTK_PICTURE(nth(dialog, GTK_TYPE_PICTURE, k))));
+    GtkDropDown *format = GTK_DROP_DOWN(nth(dialog, GTK_TYPE_DROP_DOWN, 2));
+    g_signal_emit_by_name(shown_button(dialog, "Read it so"), "clicked");
+    await_label("Import doubt.sgy", "12 inlines × 14");
+    g_assert_cmpuint(gtk_drop_down_get_selected(format), ==, 2); // IEEE
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 1);
+    await_label("Import doubt.sgy", "1 inline × 168");
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 0);
+    await_label("Import doubt.sgy", "12 inlines × 14");
+    click(dialog, "_Open");
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    float *trace = litho_cube_trace(litho_session_input(gui.session), 1, 2);
+    g_assert_cmpfloat(trace[5], ==, (float)(sin(0.7 * 16 + 0.31 * 25) * 1234.5));
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -285,6 +503,8 @@ int main(int argc, char **argv)
     g_test_add_func("/files/other-file", test_other_file);
     g_test_add_func("/files/broken-session", test_broken_session);
     g_test_add_func("/files/snapshots", test_snapshots);
+    g_test_add_func("/files/import", test_import);
+    g_test_add_func("/files/import-doubt", test_import_doubt);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -51,6 +51,7 @@ static const LithoWindowCommand commands[] = {
     {"Flow", "Sweep a parameter", "win.sweep", NULL, "<Control>p", FALSE},
     {"Flow", "Race: CPU against GPU", "win.race", NULL, "<Control>r", FALSE},
     {"File", "Survey, headers and how they were read", "win.survey", NULL, "<Control>i", FALSE},
+    {"File", "Read the file with other header bytes", "win.import", NULL, "<Control><Shift>i", FALSE},
     {"Flow", "Cancel; leave full screen", "win.cancel", NULL, "Escape", TRUE},
     {"General", "Help", "win.help", NULL, "F1", FALSE},
     {"General", "Keyboard shortcuts", "win.shortcuts", NULL, "<Control>question", FALSE},

@@ -123,6 +123,25 @@ static GtkWidget *add_page(GtkWidget *notebook, const char *title, const char *t
     return label;
 }
 
+static void on_otherwise(GtkButton *button, GtkWindow *dialog)
+{
+    (void)button;
+    GtkWindow *window = gtk_window_get_transient_for(dialog);
+    gtk_widget_activate_action(GTK_WIDGET(window), "win.import", NULL);
+    gtk_window_destroy(dialog);
+}
+
+static GtkWidget *make_otherwise(const LithoCube *cube, GtkWidget *dialog)
+{
+    GtkWidget *button = gtk_button_new_with_label("Read otherwise…");
+    gtk_widget_set_tooltip_text(button, "Other header bytes, sample format or order (Ctrl+Shift+I)");
+    gtk_widget_set_sensitive(button, cube->survey != NULL);
+    gtk_widget_set_margin_end(button, 6);
+    gtk_widget_show(button);
+    g_signal_connect(button, "clicked", G_CALLBACK(on_otherwise), dialog);
+    return button;
+}
+
 void litho_survey_open_window(LithoWindow *window)
 {
     LithoSession *session = litho_window_session(window);
@@ -145,6 +164,8 @@ void litho_survey_open_window(LithoWindow *window)
         litho_job_start(&funcs, q);
     }
     gtk_window_set_child(GTK_WINDOW(dialog), notebook);
+    gtk_notebook_set_action_widget(GTK_NOTEBOOK(notebook), make_otherwise(cube, dialog),
+                                   GTK_PACK_END);
     gtk_window_set_title(GTK_WINDOW(dialog), "Survey");
     gtk_window_set_transient_for(GTK_WINDOW(dialog), GTK_WINDOW(window));
     gtk_window_set_destroy_with_parent(GTK_WINDOW(dialog), TRUE);

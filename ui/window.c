@@ -34,9 +34,36 @@ LithoWatchdog *litho_window_watchdog(LithoWindow *self)
 
 // --- errors and notes ---------------------------------------------------------------------------
 
+// The part of a line that ends where advice about an option begins.
+static gsize plain_length(const char *line, gsize length)
+{
+    static const char *const advice[] = {"; give --", ", give --", " (--", "; --"};
+    for (guint k = 0; k < G_N_ELEMENTS(advice); k++) {
+        const char *found = g_strstr_len(line, length, advice[k]);
+        if (found)
+            length = found - line;
+    }
+    return length;
+}
+
+char *litho_plain_sentence(const char *sentence)
+{
+    GString *text = g_string_new(NULL);
+    g_auto(GStrv) lines = g_strsplit(sentence, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        if (line != lines)
+            g_string_append_c(text, '\n');
+        g_string_append_len(text, *line, plain_length(*line, strlen(*line)));
+    }
+    return g_string_free(text, FALSE);
+}
+
 void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details)
 {
-    gtk_label_set_text(GTK_LABEL(self->error_label), sentence);
+    g_autofree char *plain = litho_plain_sentence(sentence);
+    gtk_label_set_text(GTK_LABEL(self->error_label), plain);
+    g_clear_pointer(&self->failed_paths, g_strfreev);
+    gtk_widget_set_visible(self->error_remedy, FALSE);
     gtk_label_set_text(GTK_LABEL(self->error_details), details ? details : "");
     gtk_widget_set_visible(self->error_details_button, details != NULL);
     gtk_widget_set_visible(self->error_bar, TRUE);
@@ -59,14 +86,16 @@ static void show_notes(LithoWindow *self)
     if (n == 0)
         return;
     const char *first = g_ptr_array_index(notes, 0);
-    g_autofree char *sentence = n == 1 ? g_strdup(first)
-                                       : g_strdup_printf("%s (and %u more)", first, n - 1);
+    g_autofree char *lead = litho_plain_sentence(first);
+    g_autofree char *sentence = n == 1 ? g_strdup(lead)
+                                       : g_strdup_printf("%s (and %u more)", lead, n - 1);
     GString *all = g_string_new(NULL);
     for (guint k = 0; k < n; k++)
         g_string_append_printf(all, "%s• %s", k ? "\n" : "",
                                (const char *)g_ptr_array_index(notes, k));
+    g_autofree char *plain_all = litho_plain_sentence(all->str);
     gtk_label_set_text(GTK_LABEL(self->notes_label), sentence);
-    gtk_label_set_text(GTK_LABEL(self->notes_details), all->str);
+    gtk_label_set_text(GTK_LABEL(self->notes_details), plain_all);
     gtk_widget_set_visible(self->notes_details_button, n > 1);
     g_string_free(all, TRUE);
 }

@@ -7,6 +7,8 @@
 
 #include "core/error.h"
 #include "ui/commands.h"
+#include "ui/import_profile.h"
+#include "ui/import_window.h"
 #include "ui/palette.h"
 #include "ui/race.h"
 #include "ui/survey_window.h"
@@ -132,6 +134,32 @@ ACTION(do_race)
 ACTION(do_survey)
 {
     litho_survey_open_window(LITHO_WINDOW(data));
+}
+
+// The file that could not be opened, or else the one that is open.
+ACTION(do_import)
+{
+    SELF;
+    const LithoOpenOptions none = {0};
+    if (self->failed_paths)
+        litho_import_open(self, (const char *const *)self->failed_paths, &none);
+    else if (self->paths)
+        litho_import_open(self, (const char *const *)self->paths, &self->open);
+}
+
+ACTION(do_use_profile)
+{
+    SELF;
+    LithoOpenOptions options;
+    g_autoptr(GError) error = NULL;
+    gtk_widget_set_visible(self->offer_bar, FALSE);
+    if (!self->offered || !self->paths)
+        return;
+    g_auto(GStrv) paths = g_strdupv(self->paths);
+    if (litho_profile_load(self->offered, &options, &error))
+        litho_window_open_as(self, (const char *const *)paths, &options, LITHO_OPEN_AGAIN);
+    else
+        litho_window_show_error(self, error->message, NULL);
 }
 
 ACTION(do_device)
@@ -387,6 +415,8 @@ static const GActionEntry entries[] = {
     {"sweep", do_sweep, NULL, NULL, NULL, {0}},
     {"race", do_race, NULL, NULL, NULL, {0}},
     {"survey", do_survey, NULL, NULL, NULL, {0}},
+    {"import", do_import, NULL, NULL, NULL, {0}},
+    {"use-profile", do_use_profile, NULL, NULL, NULL, {0}},
     {"device", do_device, "s", "'auto'", NULL, {0}},
     {"show", do_show, "s", "'output'", NULL, {0}},
     {"removed", do_removed, NULL, NULL, NULL, {0}},
@@ -482,6 +512,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"sweep", has && steps},
                   {"race", has && steps},
                   {"survey", litho_session_input(self->session) != NULL},
+                  {"import", idle && (self->paths || self->failed_paths)},
                   {"cancel", !idle || computing || full},
                   {"removed", comparable},
                   {"split", comparable},

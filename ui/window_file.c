@@ -9,7 +9,11 @@
 #include "core/survey.h"
 #include "core/synth.h"
 #include "render/picture.h"
+#include "ui/import_profile.h"
 #include "ui/state_store.h"
+#include "ui/survey_map.h"
+
+enum { MAP_POINTS = 40000 }; // of the survey map that fills while headers are scanned
 
 // --- the job bar --------------------------------------------------------------------------------
 
@@ -81,6 +85,9 @@ typedef struct Opening {
     LithoOpenMode mode;
     gboolean has_options; // given, rather than those of the file's session
     LithoOpenOptions options;
+    char *profile;       // import profile that fits, or NULL
+    GMutex lock;         // guards `points`
+    GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
     JsonNode *state;     // the file's session, or NULL
     GError *state_error; // why it could not be read
 } Opening;
@@ -91,6 +98,9 @@ static void opening_free(gpointer data)
     g_object_unref(o->window);
     g_strfreev(o->paths);
     g_clear_pointer(&o->state, json_node_unref);
+    g_array_unref(o->points);
+    g_mutex_clear(&o->lock);
+    g_free(o->profile);
     g_clear_error(&o->state_error);
     g_free(o);
 }
@@ -126,6 +136,29 @@ static void on_first(LithoCube *line, gpointer data)
     g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
 }
 
+// In a scanning thread: a part of the line numbers goes on the map.
+static void on_headers(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data)
+{
+    Opening *o = data;
+    gint64 step = MAX(total / MAP_POINTS, 1);
+    g_mutex_lock(&o->lock);
+    for (gint64 k = 0; k < n; k += step) {
+        gint32 point[2] = {a[k], b[k]};
+        g_array_append_val(o->points, point);
+    }
+    g_mutex_unlock(&o->lock);
+}
+
+static void fill_map(Opening *o)
+{
+    LithoSurveyMap *map = LITHO_SURVEY_MAP(o->window->scan_map);
+    g_mutex_lock(&o->lock);
+    litho_survey_map_add(map, (const gint32(*)[2])(void *)o->points->data, o->points->len);
+    g_array_set_size(o->points, 0);
+    g_mutex_unlock(&o->lock);
+    gtk_widget_set_visible(GTK_WIDGET(map), litho_survey_map_count(map) > 0);
+}
+
 // The session this file was left with, and how the file was read then.
 static void read_state(Opening *o)
 {
@@ -150,16 +183,35 @@ static gpointer open_work(LithoRun *run, gpointer data, GError **error)
     LithoOpenOptions options = o->options;
     options.on_first = on_first;
     options.first_data = o;
+    options.on_headers = on_headers;
+    options.headers_data = o;
     g_autoptr(LithoSurvey) survey =
         litho_survey_open((const char *const *)o->paths, &options, run, error);
+    const LithoOpenOptions none = {0};
+    if (survey && litho_open_options_equal(&o->options, &none))
+        o->profile = litho_profile_match(litho_survey_text(survey));
     return survey ? litho_survey_read(survey, NULL, run, error) : NULL;
 }
 
 static void open_progress(const LithoProgress *progress, gpointer data)
 {
     Opening *o = data;
-    if (o->window->session)
-        show_job(o->window, progress);
+    if (!o->window->session)
+        return;
+    fill_map(o);
+    show_job(o->window, progress);
+}
+
+static void offer_profile(LithoWindow *self, Opening *o)
+{
+    g_free(self->offered);
+    self->offered = g_steal_pointer(&o->profile);
+    gtk_widget_set_visible(self->offer_bar, self->offered != NULL);
+    if (!self->offered)
+        return;
+    g_autofree char *text = g_strdup_printf(
+        "The import profile “%s” was made for files like this one.", self->offered);
+    gtk_label_set_text(GTK_LABEL(self->offer_label), text);
 }
 
 // A file brings its session back; the flow that was there already goes with it to another file.
@@ -184,11 +236,13 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     g_autoptr(LithoCube) cube = result;
     if (!end_job(self, error))
         return;
+    gtk_widget_set_visible(self->scan_map, FALSE);
     if (cube) {
         litho_window_state_flush(self); // what was open until now
         g_clear_pointer(&self->state_key, g_free);
         litho_session_set_input(self->session, cube);
         open_session(self, o);
+        offer_profile(self, o);
         if (o->paths) {
             g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
             if (uri)
@@ -197,6 +251,11 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     } else {
         litho_session_set_preview(self->session, NULL); // back to what was open before
         litho_window_state_touched(self);
+        if (o->paths && !litho_error_is_cancelled(error)) {
+            self->failed_paths = g_steal_pointer(&o->paths);
+            gtk_widget_set_visible(self->error_remedy, TRUE);
+            litho_window_actions_update(self);
+        }
     }
     tell_done(self, cube != NULL);
 }
@@ -214,6 +273,9 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->window = g_object_ref(self);
     o->paths = g_strdupv((char **)paths);
     o->mode = mode;
+    o->points = g_array_new(FALSE, FALSE, sizeof(gint32[2]));
+    g_mutex_init(&o->lock);
+    litho_survey_map_clear(LITHO_SURVEY_MAP(self->scan_map));
     o->has_options = options != NULL;
     if (options)
         o->options = *options;

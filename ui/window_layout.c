@@ -5,6 +5,7 @@
 #include "ui/snapshot_list.h"
 #include "ui/qc_panel.h"
 #include "ui/status_line.h"
+#include "ui/survey_map.h"
 #include "ui/window_private.h"
 
 #include <string.h>
@@ -113,6 +114,7 @@ static GtkWidget *make_menu(void)
                                           {"Next colour map", "win.colours-next"},
                                           {"Fit to window", "win.fit"},
                                           {"Survey and headers…", "win.survey"},
+                                          {"Read with other header bytes…", "win.import"},
                                           {"Race: CPU against GPU…", "win.race"},
                                           {"Full screen", "win.fullscreen"},
                                           {NULL, NULL}};
@@ -214,6 +216,16 @@ static GtkWidget *make_bar(GtkMessageType type, GtkWidget **label, GtkWidget **d
     gtk_widget_set_visible(bar, FALSE);
     g_signal_connect(bar, "response", G_CALLBACK(hide_bar), NULL);
     return bar;
+}
+
+// A button of the bar that does something about the sentence; hidden until there is something.
+static GtkWidget *add_remedy(GtkWidget *bar, const char *label, const char *action)
+{
+    GtkWidget *button = action_button(NULL, label, action, NULL);
+    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
+    gtk_widget_set_visible(button, FALSE);
+    gtk_info_bar_add_child(GTK_INFO_BAR(bar), button);
+    return button;
 }
 
 static GtkWidget *make_work_bar(LithoWindow *self)
@@ -350,7 +362,17 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_stack_add_named(GTK_STACK(self->stack), self->canvas, "canvas");
     gtk_widget_set_vexpand(self->stack, TRUE);
     gtk_widget_set_hexpand(self->stack, TRUE);
-    gtk_box_append(GTK_BOX(box), self->stack);
+    GtkWidget *overlay = gtk_overlay_new();
+    self->scan_map = litho_survey_map_new();
+    gtk_widget_add_css_class(self->scan_map, "litho-scan-map");
+    gtk_widget_set_size_request(self->scan_map, 240, 180);
+    gtk_widget_set_halign(self->scan_map, GTK_ALIGN_END);
+    gtk_widget_set_valign(self->scan_map, GTK_ALIGN_END);
+    gtk_widget_set_can_target(self->scan_map, FALSE);
+    gtk_widget_set_visible(self->scan_map, FALSE);
+    gtk_overlay_set_child(GTK_OVERLAY(overlay), self->stack);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->scan_map);
+    gtk_box_append(GTK_BOX(box), overlay);
     gtk_box_append(GTK_BOX(box), make_work_bar(self));
     return box;
 }
@@ -399,6 +421,11 @@ void litho_window_build(LithoWindow *self)
                                    "Progress of the whole cube", -1);
     self->error_bar = make_bar(GTK_MESSAGE_ERROR, &self->error_label, &self->error_details,
                                &self->error_details_button);
+    self->error_remedy = add_remedy(self->error_bar, "Read otherwise…", "win.import");
+    self->offer_bar = make_bar(GTK_MESSAGE_QUESTION, &self->offer_label, &self->offer_details,
+                               &self->offer_details_button);
+    gtk_widget_set_visible(self->offer_details_button, FALSE);
+    gtk_widget_set_visible(add_remedy(self->offer_bar, "Use it", "win.use-profile"), TRUE);
     self->notes_bar = make_bar(GTK_MESSAGE_INFO, &self->notes_label, &self->notes_details,
                                &self->notes_details_button);
     GtkWidget *bottom = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
@@ -409,6 +436,7 @@ void litho_window_build(LithoWindow *self)
     gtk_widget_add_css_class(bottom, "litho-bottom");
     gtk_box_append(GTK_BOX(box), self->progress);
     gtk_box_append(GTK_BOX(box), self->error_bar);
+    gtk_box_append(GTK_BOX(box), self->offer_bar);
     gtk_box_append(GTK_BOX(box), self->notes_bar);
     gtk_box_append(GTK_BOX(box), make_panes(self));
     gtk_box_append(GTK_BOX(box), bottom);

@@ -17,6 +17,11 @@ struct _LithoWindow {
     // Below it.
     GtkWidget *progress; // thin line
     GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
+    GtkWidget *error_remedy;    // "Read otherwise…": opening has failed
+    char **failed_paths;        // what could not be opened, or NULL
+    GtkWidget *offer_bar, *offer_label, *offer_details, *offer_details_button;
+    char *offered;              // import profile that fits the open file, or NULL
+    GtkWidget *scan_map;        // fills while headers are scanned
     gboolean shows_problem; // the error bar tells about the newest result
     GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
     GtkWidget *left, *right, *stack, *status;

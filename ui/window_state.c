@@ -412,4 +412,6 @@ void litho_window_state_clear(LithoWindow *self)
     g_clear_pointer(&self->state_key, g_free);
     g_clear_pointer(&self->state_views, json_object_unref);
     g_clear_pointer(&self->paths, g_strfreev);
+    g_clear_pointer(&self->failed_paths, g_strfreev);
+    g_clear_pointer(&self->offered, g_free);
 }
