@@ -472,7 +472,7 @@ static void test_import_doubt(void)
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "files-doubt-bar");
     gui_activate(&gui, "win.import");
-    await_label("Import doubt.sgy", "IEEE");
+    await_label("Import doubt.sgy", "IEEE float, typical");
     GtkWindow *dialog = window_titled("Import doubt.sgy");
     g_assert_false(gtk_widget_get_sensitive(button(dialog, "_Open")));
     gui_screenshot_of(&gui, GTK_WIDGET(dialog), "files-import-doubt");
