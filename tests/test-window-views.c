@@ -2,6 +2,7 @@
 //
 // What the views show beside the samples: the operator's model, its plots, memory before a run. Driven
 // with an operator made for it (gui/teller.h), whose report is known.
+#include <math.h>
 #include <string.h>
 
 #include "tests/gui/gui.h"
@@ -241,6 +242,54 @@ static void test_picture(void)
     }
 }
 
+// Property: time before and depth after stand side by side; what is under the pointer in one is marked
+// in the other at the time that the operator's curve gives (1e-3 of a sample: linear between 5 m), and
+// both ways agree; the read-out's two amplitudes belong together.
+static void test_side_by_side(void)
+{
+    set("mode", 2);
+    g_assert_true(gui_wait(has_output, &gui, 20));
+    gui_settle(&gui);
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    g_assert_true(grid->is_depth);
+    g_assert_false(litho_session_comparable(gui.session));
+    g_assert_true(litho_session_side_by_side(gui.session));
+    gui_activate(&gui, "win.show('side')");
+    g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_SIDE);
+    const LithoGrid *in = &litho_session_input(gui.session)->grid;
+    int agree = 0;
+    for (int k = 0; k < 200; k += 7) {
+        double t = gui_teller_time(litho_axis_value(&grid->axis[2], k));
+        double there = litho_session_to_input(gui.session, k);
+        g_assert_cmpfloat_with_epsilon(litho_axis_value(&in->axis[2], there), t, 1e-6);
+        g_assert_cmpfloat_with_epsilon(litho_session_from_input(gui.session, there), k, 1e-3);
+        float before, after;
+        const gint64 out_at[3] = {50, 60, k}, in_at[3] = {50, 60, llround(there)};
+        if (litho_session_sample(gui.session, FALSE, in_at, &before) &&
+            litho_session_sample(gui.session, TRUE, out_at, &after)) {
+            g_assert_cmpfloat_with_epsilon(after, 0.8f * before, 1e-5 * fabsf(before));
+            agree++;
+        }
+    }
+    g_assert_cmpint(agree, >, 20);
+    litho_session_set_cursor(gui.session, (double[]){50, 60, 100});
+    gui_spin(&gui, 0.4);
+    gui_screenshot(&gui, "views-side-depth");
+    g_autoptr(GdkTexture) side = gui_picture(&gui);
+    gui_activate(&gui, "win.maximise(0)");
+    gui_activate(&gui, "win.zoom-in");
+    gui_spin(&gui, 0.4);
+    gui_screenshot(&gui, "views-side-depth-large");
+    gui_activate(&gui, "win.fit");
+    gui_activate(&gui, "win.maximise(0)");
+    gui_activate(&gui, "win.show('output')");
+    gui_spin(&gui, 0.3);
+    g_autoptr(GdkTexture) output = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, side, output), >, 0.1);
+    set("mode", 0);
+    g_assert_true(gui_wait(has_output, &gui, 20));
+}
+
 static gboolean has_told(Gui *g)
 {
     g_autoptr(GArray) curves = litho_session_report_curves(g->session);
@@ -281,6 +330,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/special", test_special);
     g_test_add_func("/views/memory", test_memory);
     g_test_add_func("/views/picture", test_picture);
+    g_test_add_func("/views/side-by-side", test_side_by_side);
     g_test_add_func("/views/live", test_live);
     int status = g_test_run();
     gui_close(&gui);

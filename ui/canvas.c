@@ -67,18 +67,24 @@ static void put_result(LithoCanvas *self)
         litho_volume_put(self->output, g_ptr_array_index(result->parts, k));
 }
 
-// Boxes of the slices on screen.
-static guint visible_boxes(LithoCanvas *self, LithoBox boxes[3])
+// Boxes of the slices on screen; of the input they may be others than of the result.
+static guint visible_boxes(LithoCanvas *self, gboolean of_input, LithoBox boxes[3])
 {
     const LithoGrid *grid = litho_session_grid(self->session);
     const LithoDisplay *d = litho_session_display(self->session);
+    LithoCube *input = litho_session_input(self->session);
+    gint64 sample = d->slice[LITHO_SAMPLE];
+    if (of_input && input && litho_session_side_by_side(self->session)) {
+        grid = &input->grid;
+        sample = litho_session_input_view(self->session, LITHO_SAMPLE).index;
+    }
     if (!grid)
         return 0;
     gboolean scene = self->maximised < 0 || self->maximised == LITHO_VIEW_SCENE;
     guint n = 0;
     for (int a = 0; a < 3; a++)
         if (scene || self->maximised == a)
-            boxes[n++] = litho_box_slice(grid, a, d->slice[a]);
+            boxes[n++] = litho_box_slice(grid, a, a == LITHO_SAMPLE ? sample : d->slice[a]);
     return n;
 }
 
@@ -111,11 +117,12 @@ static gboolean keep_filling(GtkWidget *widget, GdkFrameClock *clock, gpointer d
 static void fill_textures(LithoCanvas *self)
 {
     LithoBox boxes[3];
-    guint n = visible_boxes(self, boxes);
     double start = litho_now_ms();
     put_input(self);
     put_result(self);
+    guint n = visible_boxes(self, TRUE, boxes);
     gboolean whole = litho_volume_update(self->input, boxes, n, FILL_BUDGET_MS);
+    n = visible_boxes(self, FALSE, boxes);
     whole &= litho_volume_update(self->output, boxes, n, FILL_BUDGET_MS);
     litho_timings_add(litho_session_display_timings(self->session), "texture",
                       LITHO_STAGE_DISPLAY, litho_now_ms() - start, 0, 0);

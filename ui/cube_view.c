@@ -33,6 +33,18 @@ static LithoRect inset(double w, double h)
     return (LithoRect){PAD, PAD, MAX(w - 2 * PAD, 1), MAX(h - 2 * PAD, 1)};
 }
 
+// Beside a result of another kind the input keeps its own samples.
+static void choose_grid(LithoCubeView *self, LithoViewPanel *panel, const LithoGrid *grid)
+{
+    LithoCube *input = litho_session_input(self->session);
+    panel->of_input = panel->show == LITHO_SHOW_INPUT && input &&
+                      litho_session_shown(self->session) == LITHO_SHOW_SIDE &&
+                      !litho_grid_equal(&input->grid, grid);
+    panel->grid = panel->of_input ? input->grid : *grid;
+    panel->view = panel->of_input ? litho_session_input_view(self->session, self->axis)
+                                  : litho_session_slice_view(self->session, self->axis);
+}
+
 void litho_cube_view_layout(LithoCubeView *self)
 {
     LithoAxesStyle style = style_of(self);
@@ -47,20 +59,39 @@ void litho_cube_view_layout(LithoCubeView *self)
     if (self->axis == LITHO_VIEW_SCENE) {
         self->panel[0].show = show == LITHO_SHOW_SIDE ? LITHO_SHOW_OUTPUT : show;
         self->panel[0].frame = litho_axes_layout_scene(&style, area, bar);
+        self->panel[0].grid = *grid;
+        self->panel[0].of_input = FALSE;
         self->n_panels = 1;
         return;
     }
     LithoRect rects[2];
     LithoShow shows[2];
-    LithoSliceView view = litho_session_slice_view(self->session, self->axis);
     self->n_panels = litho_show_panels(show, area, rects, shows);
     for (guint k = 0; k < self->n_panels; k++) {
         LithoViewPanel *panel = &self->panel[k];
         panel->show = shows[k];
-        panel->frame = litho_axes_layout(&style, grid, self->axis, rects[k],
-                                         bar && k + 1 == self->n_panels);
-        panel->map = litho_slice_map(grid, &view, panel->frame.data);
+        choose_grid(self, panel, grid);
+        panel->frame = litho_axes_layout(&style, &panel->grid, self->axis, rects[k],
+                                         bar && (panel->of_input || k + 1 == self->n_panels));
+        panel->map = litho_slice_map(&panel->grid, &panel->view, panel->frame.data);
     }
+}
+
+void litho_cube_view_set_window(LithoCubeView *self, const LithoViewPanel *panel,
+                                const LithoSliceView *view)
+{
+    LithoSliceView whole = *view;
+    if (panel->of_input) {
+        const int a = LITHO_SAMPLE;
+        whole.lo[a] = litho_session_from_input(self->session, view->lo[a]);
+        whole.hi[a] = litho_session_from_input(self->session, view->hi[a]);
+        if (self->axis == a) { // the map does not touch the samples' window
+            LithoSliceView shown = litho_session_slice_view(self->session, a);
+            whole.lo[a] = shown.lo[a];
+            whole.hi[a] = shown.hi[a];
+        }
+    }
+    litho_session_set_window(self->session, whole.lo, whole.hi);
 }
 
 LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y)
@@ -73,13 +104,11 @@ LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y
 
 // --- overlay ------------------------------------------------------------------------------------
 
-static char *panel_title(LithoCubeView *self)
+static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
 {
-    const LithoGrid *grid = litho_session_grid(self->session);
-    const LithoDisplay *d = litho_session_display(self->session);
     if (self->axis == LITHO_VIEW_SCENE)
         return g_strdup(axis_names[LITHO_VIEW_SCENE]);
-    g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], 0);
+    g_autofree char *label = litho_slice_label(&panel->grid, self->axis, panel->view.index, 0);
     label[0] = g_ascii_toupper(label[0]);
     return g_steal_pointer(&label);
 }
@@ -100,10 +129,10 @@ static char *panel_note(LithoCubeView *self, LithoShow show)
 static void draw_title(LithoCubeView *self, cairo_t *cr, const LithoAxesStyle *style,
                        const LithoViewPanel *panel)
 {
-    g_autofree char *title = panel_title(self), *note = panel_note(self, panel->show);
+    g_autofree char *title = panel_title(self, panel), *note = panel_note(self, panel->show);
     if (self->n_panels == 1 || panel->frame.title.w > 180)
         litho_axes_draw_title(cr, style, panel->frame.title, title, note);
-    else if (panel == &self->panel[0])
+    else if (panel == &self->panel[0] || (self->panel[0].of_input && self->axis == LITHO_SAMPLE))
         litho_axes_draw_title(cr, style, panel->frame.title, note, strchr(title, ' ') + 1);
     else
         litho_axes_draw_title(cr, style, panel->frame.title, note, NULL);
@@ -112,17 +141,16 @@ static void draw_title(LithoCubeView *self, cairo_t *cr, const LithoAxesStyle *s
 static void draw_panel(LithoCubeView *self, cairo_t *cr, const LithoViewPanel *panel)
 {
     LithoAxesStyle style = style_of(self);
-    const LithoGrid *grid = litho_session_grid(self->session);
-    const LithoDisplay *d = litho_session_display(self->session);
+    LithoLook look = litho_session_look_for(self->session, panel->show);
     if (self->axis == LITHO_VIEW_SCENE) {
         LithoSceneView scene = litho_cube_view_scene(self);
-        litho_scene_draw_labels(cr, &style, grid, &scene, panel->frame.data, NULL);
+        litho_scene_draw_labels(cr, &style, &panel->grid, &scene, panel->frame.data, NULL);
     } else {
-        litho_axes_draw(cr, &style, grid, &panel->map);
+        litho_axes_draw(cr, &style, &panel->grid, &panel->map);
     }
     draw_title(self, cr, &style, panel);
     if (panel->frame.bar.w > 0)
-        litho_colorbar_draw(cr, &style, panel->frame.bar, &d->look, panel->show, NULL);
+        litho_colorbar_draw(cr, &style, panel->frame.bar, &look, panel->show, NULL);
 }
 
 // Text and ticks change with slices and zoom only, the cross-hair with every motion of the mouse:
@@ -183,8 +211,12 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
         make_overlay(self, gtk_widget_get_width(widget), gtk_widget_get_height(widget));
     if (self->overlay)
         gtk_snapshot_append_node(snapshot, self->overlay);
-    for (guint k = 0; d->has_cursor && self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++)
-        append_cursor(snapshot, &self->panel[k].map, d->cursor);
+    for (guint k = 0; d->has_cursor && self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++) {
+        double at[3] = {d->cursor[0], d->cursor[1], d->cursor[2]};
+        if (self->panel[k].of_input) // the time that belongs to the depth under the pointer
+            at[LITHO_SAMPLE] = litho_session_to_input(self->session, at[LITHO_SAMPLE]);
+        append_cursor(snapshot, &self->panel[k].map, at);
+    }
     if (self->rubber.w > 0 && self->rubber.h > 0)
         append_rubber(snapshot, self->rubber);
 }
@@ -208,20 +240,19 @@ static LithoRect moved(LithoRect rect, double x, double y)
 void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const LithoTarget *target,
                           double x, double y, const LithoVolume *input, const LithoVolume *output)
 {
-    const LithoDisplay *d = litho_session_display(self->session);
-    const LithoGrid *grid = litho_session_grid(self->session);
     for (guint k = 0; k < self->n_panels; k++) {
         const LithoViewPanel *panel = &self->panel[k];
         LithoRect rect = moved(panel->frame.data, x, y);
+        LithoLook look = litho_session_look_for(self->session, panel->show);
         if (self->axis == LITHO_VIEW_SCENE) {
-            LithoSceneDraw draw = {.input = input, .output = output, .grid = grid,
-                                   .view = litho_cube_view_scene(self), .look = d->look,
+            LithoSceneDraw draw = {.input = input, .output = output, .grid = &panel->grid,
+                                   .view = litho_cube_view_scene(self), .look = look,
                                    .show = panel->show, .rect = rect};
             litho_renderer_draw_scene(renderer, target, &draw);
         } else {
-            LithoSliceDraw draw = {.input = input, .output = output, .grid = grid,
-                                   .view = litho_session_slice_view(self->session, self->axis),
-                                   .look = d->look, .show = panel->show, .rect = rect};
+            LithoSliceDraw draw = {.input = input, .output = output, .grid = &panel->grid,
+                                   .view = panel->view, .look = look, .show = panel->show,
+                                   .rect = rect};
             litho_renderer_draw_slice(renderer, target, &draw);
         }
     }
@@ -267,6 +298,13 @@ static void changed(LithoCubeView *self)
     litho_cube_view_layout(self);
     describe(self);
     gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+// Which time lies at which depth may be known only now.
+static void report_changed(LithoCubeView *self)
+{
+    if (self->n_panels == 2 && self->panel[0].of_input)
+        changed(self);
 }
 
 static void cursor_moved(LithoCubeView *self)
@@ -342,6 +380,8 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
         g_signal_connect_object(session, signals[k], G_CALLBACK(changed), self,
                                 G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "report-changed", G_CALLBACK(report_changed), self,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cursor-changed", G_CALLBACK(cursor_moved), self,
                             G_CONNECT_SWAPPED);
     litho_cube_view_input_init(self);

@@ -46,6 +46,10 @@ static gboolean index_at(LithoCubeView *self, double x, double y, double at[3])
         return TRUE;
     }
     litho_slice_map_to_index(&panel->map, x, y, at);
+    if (panel->of_input)
+        at[LITHO_SAMPLE] = litho_session_from_input(self->session, at[LITHO_SAMPLE]);
+    if (panel->of_input && self->axis == LITHO_SAMPLE) // rounded twice: the slice itself is meant
+        at[LITHO_SAMPLE] = litho_session_display(self->session)->slice[LITHO_SAMPLE];
     for (int a = 0; a < 3; a++)
         if (at[a] < -0.5 || at[a] > grid->axis[a].n - 0.5)
             return FALSE;
@@ -86,10 +90,10 @@ static void zoom_at(LithoCubeView *self, double x, double y, double factor)
         return;
     }
     LithoViewPanel *panel = litho_cube_view_panel_at(self, x, y);
-    LithoRect rect = panel ? panel->frame.data : self->panel[0].frame.data;
-    LithoSliceView view = litho_session_slice_view(self->session, self->axis);
-    litho_slice_zoom(&view, grid, rect, x, y, factor, TRUE, TRUE);
-    litho_session_set_window(self->session, view.lo, view.hi);
+    panel = panel ? panel : &self->panel[0];
+    LithoSliceView view = panel->view;
+    litho_slice_zoom(&view, &panel->grid, panel->frame.data, x, y, factor, TRUE, TRUE);
+    litho_cube_view_set_window(self, panel, &view);
 }
 
 void litho_cube_view_zoom(LithoCubeView *self, double factor)
@@ -153,7 +157,7 @@ static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoCube
         self->drag_axis = slice ? pick.axis : 0;
         return;
     }
-    self->drag_view = litho_session_slice_view(self->session, self->axis);
+    self->drag_view = panel->view;
     self->drag = middle                         ? DRAG_PAN
                  : near_divider(self, panel, x) ? DRAG_SPLIT
                  : state & GDK_SHIFT_MASK       ? DRAG_RUBBER
@@ -185,7 +189,6 @@ static void drag_scene(LithoCubeView *self, double x, double y, double dx, doubl
 
 static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoCubeView *self)
 {
-    const LithoGrid *grid = litho_session_grid(self->session);
     LithoRect rect = self->drag_panel.frame.data;
     double x, y;
     gtk_gesture_drag_get_start_point(gesture, &x, &y);
@@ -198,8 +201,8 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
     }
     case DRAG_PAN: {
         LithoSliceView view = self->drag_view;
-        litho_slice_pan(&view, grid, rect, dx, dy);
-        litho_session_set_window(self->session, view.lo, view.hi);
+        litho_slice_pan(&view, &self->drag_panel.grid, rect, dx, dy);
+        litho_cube_view_set_window(self, &self->drag_panel, &view);
         break;
     }
     case DRAG_RUBBER:
@@ -236,10 +239,10 @@ static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoCube
         slices_to(self, x, y);
     } else if (self->drag == DRAG_RUBBER) {
         LithoSliceView view = self->drag_view;
-        litho_slice_zoom_to(&view, litho_session_grid(self->session), self->drag_panel.frame.data,
+        litho_slice_zoom_to(&view, &self->drag_panel.grid, self->drag_panel.frame.data,
                             self->rubber);
         self->rubber = (LithoRect){0};
-        litho_session_set_window(self->session, view.lo, view.hi);
+        litho_cube_view_set_window(self, &self->drag_panel, &view);
     }
     self->drag = DRAG_NONE;
 }

@@ -5,7 +5,10 @@
 typedef struct LithoViewPanel {
     LithoShow show;
     LithoFrame frame;  // in the widget's own pixels
-    LithoSliceMap map; // sections and time slices
+    LithoGrid grid;    // of what is shown: the input's, where it differs from the result's
+    LithoSliceView view; // sections and time slices, in indices of `grid`
+    LithoSliceMap map;
+    gboolean of_input; // `grid` is the input's and another one than the session's
 } LithoViewPanel;
 
 struct _LithoCubeView {
@@ -32,4 +35,7 @@ void litho_cube_view_input_init(LithoCubeView *self);
 void litho_cube_view_layout(LithoCubeView *self);
 // Panel whose samples lie under the point; NULL = none. Borrowed.
 LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y);
+// The panel's window, which may be in indices of the input, as the window of all views.
+void litho_cube_view_set_window(LithoCubeView *self, const LithoViewPanel *panel,
+                                const LithoSliceView *view);
 LithoSceneView litho_cube_view_scene(LithoCubeView *self);

@@ -71,6 +71,18 @@ const LithoGrid *litho_session_grid(LithoSession *session);
 // TRUE when input and result can be laid over each other sample by sample.
 gboolean litho_session_comparable(LithoSession *session);
 
+// TRUE when input and result have the same traces, whatever their samples: before (time) and after
+// (depth) can be shown beside each other.
+gboolean litho_session_side_by_side(LithoSession *session);
+// Sample index of the grid that is shown -> of the input at the same depth, and back, through the
+// operator's curve "depth_time". The same where both are one.
+double litho_session_to_input(LithoSession *session, double sample);
+double litho_session_from_input(LithoSession *session, double sample);
+// As litho_session_slice_view(), in indices of the input.
+LithoSliceView litho_session_input_view(LithoSession *session, int axis);
+// The look of a panel that shows the input or the result.
+LithoLook litho_session_look_for(LithoSession *session, LithoShow show);
+
 // --- flow ---------------------------------------------------------------------------------------
 
 const LithoFlow *litho_session_flow(LithoSession *session); // borrowed, until the next change

@@ -60,6 +60,8 @@ LithoShow litho_session_shown(LithoSession *self)
     gboolean output = !self->flow_problem && self->result;
     if (litho_session_against(self) && (d->hold_input || !output))
         return LITHO_SHOW_INPUT;
+    if (d->show == LITHO_SHOW_SIDE && litho_session_side_by_side(self))
+        return d->show;
     if (d->show != LITHO_SHOW_OUTPUT && !litho_session_comparable(self))
         return d->show == LITHO_SHOW_INPUT && litho_session_against(self) ? LITHO_SHOW_INPUT
                                                                           : LITHO_SHOW_OUTPUT;

@@ -47,6 +47,7 @@ struct _LithoSession {
     GError *problem;
     LithoReport *report, *report_before; // of the newest pass that told something, and the one before
     guint report_serial;                 // of `report` when it was last looked at
+    GArray *depth_time; // pairs depth (m), two-way time (s) of the report; NULL = none
     LithoMemoryPlan memory; // of the flow as it stands; need 0 = not known
     LithoJob *memory_job;
     gboolean memory_again; // the flow changed while the job ran
@@ -87,6 +88,8 @@ void litho_session_result_drop(LithoSession *self);
 // session_report.c: is there news from the worker? And: forget, another flow.
 void litho_session_report_look(LithoSession *self);
 void litho_session_report_drop(LithoSession *self);
+
+void litho_session_side_look(LithoSession *self); // session_side.c: the report changed
 
 // session_memory.c: asks again, the flow or the device is another one; and: nothing to ask about.
 void litho_session_memory_want(LithoSession *self);

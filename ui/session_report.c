@@ -13,6 +13,7 @@ void litho_session_report_drop(LithoSession *self)
     g_clear_pointer(&self->report, litho_report_unref);
     g_clear_pointer(&self->report_before, litho_report_unref);
     self->report_serial = 0;
+    litho_session_side_look(self);
     litho_session_emit(self, SIGNAL_REPORT);
 }
 
@@ -31,6 +32,7 @@ void litho_session_report_look(LithoSession *self)
     if (!news)
         return;
     self->report_serial = serial;
+    litho_session_side_look(self);
     litho_session_emit(self, SIGNAL_REPORT);
 }
 

@@ -238,6 +238,7 @@ void litho_session_result_clear(LithoSession *self)
     g_clear_pointer(&self->backdrop, litho_result_unref);
     g_clear_pointer(&self->report, litho_report_unref);
     g_clear_pointer(&self->report_before, litho_report_unref);
+    g_clear_pointer(&self->depth_time, g_array_unref);
     g_clear_pointer(&self->display_timings, litho_timings_unref);
     g_clear_error(&self->problem);
 }

@@ -44,8 +44,11 @@ static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
 static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64 at[3])
 {
     float in, out;
-    gboolean has_in = litho_session_sample(self->session, FALSE, at, &in);
+    gint64 there[3] = {at[0], at[1], at[2]}; // the same place in the input
     gboolean comparable = litho_session_comparable(self->session);
+    if (!comparable && litho_session_side_by_side(self->session))
+        there[2] = llround(litho_session_to_input(self->session, at[2]));
+    gboolean has_in = litho_session_sample(self->session, FALSE, there, &in);
     gboolean has_out = litho_session_result(self->session) &&
                        litho_session_sample(self->session, TRUE, at, &out);
     if (has_in) {

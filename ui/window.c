@@ -156,7 +156,8 @@ static void show_compare(LithoWindow *self)
     gboolean comparable = litho_session_comparable(self->session);
     for (int k = 0; k < 5; k++) {
         gboolean single = k == LITHO_SHOW_INPUT || k == LITHO_SHOW_OUTPUT;
-        gtk_widget_set_sensitive(self->compare[k], has && (single || comparable));
+        gboolean beside = k == LITHO_SHOW_SIDE && litho_session_side_by_side(self->session);
+        gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
     }
     litho_window_actions_update(self);
 }

@@ -82,6 +82,51 @@ static void tell_curves(LithoReport *report, double threshold)
     litho_report_curve_marks(report, "magnitudes", 1, &threshold);
 }
 
+// --- depth --------------------------------------------------------------------------------------
+
+enum { DEPTH = 2, DEPTHS = 210 };
+
+double gui_teller_time(double depth)
+{
+    return 2 * depth / (1500 + 0.6 * depth);
+}
+
+static gboolean output_grid(const LithoGrid *in, const void *params, LithoGrid *out, GError **error)
+{
+    (void)error;
+    *out = *in;
+    if (((const TellerParams *)params)->mode != DEPTH)
+        return TRUE;
+    out->is_depth = TRUE;
+    out->axis[2].n = DEPTHS;
+    out->axis[2].first = 0;
+    out->axis[2].step = 5;
+    g_strlcpy(out->axis[2].unit, "m", sizeof out->axis[2].unit);
+    return TRUE;
+}
+
+static void tell_depth(LithoReport *report)
+{
+    double depth[DEPTHS], time[DEPTHS];
+    for (int k = 0; k < DEPTHS; k++) {
+        depth[k] = 5.0 * k;
+        time[k] = gui_teller_time(depth[k]);
+    }
+    litho_report_curve(report, "depth_time", "Time of a depth", "m", "s", DEPTHS, depth, time);
+}
+
+static void fill_depths(const LithoCube *in, LithoCube *out, float gain)
+{
+    for (gint64 i = out->held.lo[0]; i < out->held.hi[0]; i++)
+        for (gint64 j = out->held.lo[1]; j < out->held.hi[1]; j++)
+            for (gint64 k = out->held.lo[2]; k < out->held.hi[2]; k++) {
+                double t = gui_teller_time(litho_axis_value(&out->grid.axis[2], k));
+                gint64 at = llround(litho_axis_index(&in->grid.axis[2], t));
+                float *to = &litho_cube_trace(out, i, j)[k - out->held.lo[2]];
+                *to = at < in->grid.axis[2].n ? gain * litho_cube_trace(in, i, j)[at] : 0;
+            }
+}
+
 // --- the operator -------------------------------------------------------------------------------
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
@@ -109,6 +154,12 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         if (!litho_run_step(run, done, p->wait_ms / 10, error))
             return FALSE;
     }
+    if (p->mode == DEPTH) {
+        tell_depth(run->report);
+        litho_cube_inherit(pass->out, pass->in);
+        fill_depths(pass->in, pass->out, (float)p->gain);
+        return TRUE;
+    }
     litho_cube_paste(pass->out, (LithoCube *)pass->in);
     litho_cube_inherit(pass->out, pass->in);
     gint64 n = litho_box_count(pass->out->held);
@@ -119,8 +170,10 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 
 static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox region)
 {
-    (void)in;
-    (void)params;
+    if (((const TellerParams *)params)->mode == DEPTH) {
+        region.lo[2] = 0;
+        region.hi[2] = in->axis[2].n;
+    }
     return region;
 }
 
@@ -135,8 +188,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
 static const LithoImpl cpu = {plan, exec, g_free, memory};
 
 static const LithoParam rows[] = {
-    LITHO_CHOICE(TellerParams, mode, "plain\0careful\0", .label = "Mode", .stage = 1,
-                 .doc = "Which of the two."),
+    LITHO_CHOICE(TellerParams, mode, "plain\0careful\0depth\0", .label = "Mode", .stage = 0,
+                 .doc = "Which of the three; depth turns times into depths."),
     LITHO_FLOAT(TellerParams, threshold, .label = "Threshold", .def = 0.1, .min = 1e-3, .max = 10,
                 .log = true, .stage = 1, .doc = "What is below is left out; 0.01 to 1 is usual."),
     LITHO_FLOAT(TellerParams, gain, .label = "Gain", .def = 0.8, .min = 1e-3, .max = 1e6,
@@ -159,6 +212,7 @@ const LithoOperator gui_teller = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(TellerParams)},
     .needs_input = TRUE,
+    .output_grid = output_grid,
     .input_box = input_box,
     .cpu = &cpu,
 };
