@@ -19,11 +19,6 @@ static LithoDevice device_at(const LithoStreamOptions *options, guint k)
     return options->n_devices > 0 ? options->devices[k] : litho_device_cpu();
 }
 
-static guint lanes_per_device(const LithoStreamOptions *options)
-{
-    return device_at(options, 0).backend == litho_backend_cpu() ? CPU_LANES : GPU_LANES;
-}
-
 static int rank_count(const LithoStreamOptions *options)
 {
     return options->peers ? options->peers->n : 1;
@@ -57,8 +52,10 @@ static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
     // have an input on its way there or an output on its way back.
     plan->device_bytes = cpu || operators == 0 ? 0 : operators;
     if (plan->device_bytes > 0 && n < plan->out.axis[0].n)
-        plan->device_bytes += (GPU_LANES - 1) * MAX(input, output);
-    plan->host_bytes = device_count(options) * lanes_per_device(options) * (input + 2 * output);
+        plan->device_bytes += (plan->lanes - 1) * MAX(input, output);
+    const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
+    const gint64 lanes = (gint64)device_count(options) * plan->lanes;
+    plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
     if (cpu)
         plan->host_bytes += operators > input + output ? operators - input - output : input + output;
     return TRUE;
@@ -114,14 +111,20 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
         n = MIN(n, (all + shares - 1) / shares);
     const guint64 device_budget =
         options->device_memory ? options->device_memory : litho_stream_device_memory(options);
+    plan->lanes = device_at(options, 0).backend == litho_backend_cpu() ? CPU_LANES : GPU_LANES;
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
         if (!slab_bytes(flow, in, options, plan, n, error))
             return FALSE;
-        if ((plan->host_bytes <= budget && plan->device_bytes <= device_budget) || n <= multiple ||
-            !litho_flow_is_local(flow))
+        if (plan->host_bytes <= budget && plan->device_bytes <= device_budget)
             break;
+        if (n > multiple && litho_flow_is_local(flow))
+            continue;
+        plan->lanes = 1; // the last thing to give up is that copies run beside the computing
+        if (!slab_bytes(flow, in, options, plan, n, error))
+            return FALSE;
+        break;
     }
     plan->slab = n;
     plan->n_slabs = (all + n - 1) / n;
@@ -408,7 +411,7 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
 
 static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
 {
-    guint n = device_count(s->options), lanes = n * lanes_per_device(s->options);
+    guint n = device_count(s->options), lanes = n * s->plan.lanes;
     g_autofree LithoEngine **engines = g_new0(LithoEngine *, n);
     g_autofree GMutex *busy = g_new0(GMutex, n);
     g_autofree Lane *lane = g_new0(Lane, lanes);

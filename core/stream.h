@@ -36,6 +36,7 @@ typedef struct LithoStreamPlan {
     gint64 slab;          // inlines of output at a time
     gint64 n_slabs;
     gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
+    guint lanes;          // threads for each device, one of which computes at a time
     guint64 host_bytes;   // needed at a time
     guint64 device_bytes; // needed on each device, 0 = not known
 } LithoStreamPlan;

@@ -12,7 +12,7 @@ struct _LithoApplication {
     char *recipe, *operator_key;
     gboolean demo;
     LithoMeasure measure; // seconds > 0: measure and quit
-    char *measure_param, *measure_json, *measure_picture;
+    char *measure_param, *measure_json, *measure_picture, *measure_race;
     int status;
 };
 
@@ -171,6 +171,7 @@ static void apply_options(LithoApplication *self, LithoWindow *window)
         self->measure.param = self->measure_param;
         self->measure.json = self->measure_json;
         self->measure.picture = self->measure_picture;
+        self->measure.race = self->measure_race;
         litho_measure_start(window, &self->measure, &self->status);
         self->measure.seconds = 0;
     }
@@ -214,6 +215,7 @@ static void finalize(GObject *object)
     g_free(LITHO_APPLICATION(object)->measure_param);
     g_free(LITHO_APPLICATION(object)->measure_json);
     g_free(LITHO_APPLICATION(object)->measure_picture);
+    g_free(LITHO_APPLICATION(object)->measure_race);
     G_OBJECT_CLASS(litho_application_parent_class)->finalize(object);
 }
 
@@ -230,6 +232,8 @@ static void litho_application_init(LithoApplication *self)
         {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, "Write the figures", "FILE"},
         {"measure-picture", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_picture,
          "Write a picture of the window", "FILE.png"},
+        {"measure-race", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_race,
+         "Hold the race of CPU and GPU too and write its picture", "FILE.png"},
         {NULL},
     };
     g_application_add_main_option_entries(G_APPLICATION(self), options);

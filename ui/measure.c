@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/measure.h"
 #include "core/json.h"
+#include "ui/race.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ enum { EVENT_MS = 8, POLL_MS = 20, CALM_POLLS = 15, PATIENCE_S = 120, MAX_LATENC
 
 typedef struct Measure {
     LithoMeasure what;
-    char *param, *json, *picture; // owned copies behind `what`
+    char *param, *json, *picture, *race; // owned copies behind `what`
     LithoWindow *window;
     LithoSession *session;
     const LithoParam *row;
@@ -30,6 +31,9 @@ typedef struct Measure {
     float *latency;          // ms, of every picture during the drag
     guint n_latencies;
     double last_latency;
+    JsonObject *figures; // once measured
+    int verdict;         // status to end with
+    GtkWidget *dialog;   // of the race
 } Measure;
 
 static void measure_free(Measure *m)
@@ -37,7 +41,10 @@ static void measure_free(Measure *m)
     g_free(m->param);
     g_free(m->json);
     g_free(m->picture);
+    g_free(m->race);
     g_free(m->latency);
+    if (m->figures)
+        json_object_unref(m->figures);
     g_free(m);
 }
 
@@ -90,9 +97,8 @@ static gint64 count_wrong(Measure *m, gint64 *compared)
     return wrong;
 }
 
-static void save_picture(Measure *m)
+static void save_picture(GtkWidget *widget, const char *path)
 {
-    GtkWidget *widget = GTK_WIDGET(m->window);
     g_autoptr(GdkPaintable) paintable = gtk_widget_paintable_new(widget);
     GtkSnapshot *snapshot = gtk_snapshot_new();
     gdk_paintable_snapshot(paintable, snapshot, gtk_widget_get_width(widget),
@@ -106,8 +112,8 @@ static void save_picture(Measure *m)
     GskRenderer *renderer = gsk_cairo_renderer_new();
     if (gsk_renderer_realize(renderer, gtk_native_get_surface(gtk_widget_get_native(widget)), NULL)) {
         g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, NULL);
-        if (!texture || !gdk_texture_save_to_png(texture, m->picture))
-            fprintf(stderr, "measure: %s could not be written\n", m->picture);
+        if (!texture || !gdk_texture_save_to_png(texture, path))
+            fprintf(stderr, "measure: %s could not be written\n", path);
         gsk_renderer_unrealize(renderer);
     }
     g_object_unref(renderer);
@@ -156,15 +162,61 @@ static void report(Measure *m)
             json_object_set_double_member(object, rows[k].key, rows[k].value);
     }
     fflush(stdout);
+    m->figures = object;
+    m->verdict = wrong == 0 && m->n_latencies > 0 ? 0 : 1;
+    if (m->picture)
+        save_picture(GTK_WIDGET(m->window), m->picture);
+}
+
+static void conclude(Measure *m)
+{
     JsonNode *root = json_node_new(JSON_NODE_OBJECT);
-    json_node_take_object(root, object);
+    json_node_take_object(root, g_steal_pointer(&m->figures));
     g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
     if (m->json)
         g_file_set_contents(m->json, text, -1, NULL);
-    if (m->picture)
-        save_picture(m);
-    finish(m, wrong == 0 && m->n_latencies > 0 ? 0 : 1);
+    finish(m, m->verdict);
+}
+
+// --- the race -----------------------------------------------------------------------------------
+
+static gboolean wait_race(gpointer data)
+{
+    Measure *m = data;
+    double ms[2], difference;
+    // CALM_POLLS: the bars are drawn some frames after their values have come.
+    m->calm = litho_race_result(m->dialog, ms, &difference) ? m->calm + 1 : 0;
+    if (m->calm < CALM_POLLS && litho_now_ms() < m->give_up_ms)
+        return G_SOURCE_CONTINUE;
+    save_picture(m->dialog, m->race);
+    const char *const keys[] = {"race_cpu_ms", "race_gpu_ms"};
+    for (int k = 0; k < 2; k++) {
+        printf("%-32s %.6g ms\n", k ? "race, GPU with copies" : "race, CPU", ms[k]);
+        json_object_set_double_member(m->figures, keys[k], ms[k]);
+    }
+    if (isfinite(difference)) {
+        printf("%-32s %.6g\n", "race, relative difference", difference);
+        json_object_set_double_member(m->figures, "race_difference", difference);
+    }
+    fflush(stdout);
+    if (m->calm < CALM_POLLS || ms[0] <= 0)
+        m->verdict = 1; // a race that did not finish
+    gtk_window_destroy(GTK_WINDOW(m->dialog));
+    conclude(m);
+    return G_SOURCE_REMOVE;
+}
+
+static void start_race(Measure *m)
+{
+    m->dialog = litho_race_open(m->window);
+    if (!m->dialog) {
+        give_up(m, "the flow cannot run");
+        return;
+    }
+    m->calm = 0;
+    m->give_up_ms = litho_now_ms() + PATIENCE_S * 1000;
+    g_timeout_add(POLL_MS, wait_race, m);
 }
 
 // --- the course of events -----------------------------------------------------------------------
@@ -207,6 +259,10 @@ static gboolean wait_after(gpointer data)
     }
     litho_canvas_volume_info(litho_window_canvas(m->window), &m->after);
     report(m);
+    if (m->race)
+        start_race(m);
+    else
+        conclude(m);
     return G_SOURCE_REMOVE;
 }
 
@@ -290,6 +346,7 @@ void litho_measure_start(LithoWindow *window, const LithoMeasure *measure, int *
     m->param = g_strdup(measure->param);
     m->json = g_strdup(measure->json);
     m->picture = g_strdup(measure->picture);
+    m->race = g_strdup(measure->race);
     m->window = window;
     m->session = litho_window_session(window);
     m->latency = g_new(float, MAX_LATENCIES);

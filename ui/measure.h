@@ -11,6 +11,7 @@ typedef struct LithoMeasure {
     const char *param;  // key of the parameter; NULL = the first one with a slider
     const char *json;   // file for the figures; NULL = none
     const char *picture; // PNG of the window after the drag; NULL = none
+    const char *race;    // PNG of the race of CPU and GPU, held after that; NULL = no race
 } LithoMeasure;
 
 // Begins; prints a table on stdout when it is over and then closes the window. `status` becomes 0,

@@ -215,16 +215,26 @@ static void build(Race *race)
     gtk_window_set_transient_for(GTK_WINDOW(race->dialog), GTK_WINDOW(race->window));
     gtk_window_set_destroy_with_parent(GTK_WINDOW(race->dialog), TRUE);
     gtk_window_set_default_size(GTK_WINDOW(race->dialog), 620, 300);
+    g_object_set_data(G_OBJECT(race->dialog), "litho-race", race);
     g_signal_connect(race->dialog, "destroy", G_CALLBACK(on_destroy), race);
 }
 
-void litho_race_open(LithoWindow *window)
+gboolean litho_race_result(GtkWidget *dialog, double ms[2], double *difference)
+{
+    const Race *race = g_object_get_data(G_OBJECT(dialog), "litho-race");
+    for (int k = 0; k < LANES; k++)
+        ms[k] = race->lane[k].ms;
+    *difference = race->difference;
+    return race->job == NULL;
+}
+
+GtkWidget *litho_race_open(LithoWindow *window)
 {
     static const LithoJobFuncs funcs = {work, progress, done, race_unref};
     LithoSession *session = litho_window_session(window);
     LithoCube *input = litho_session_input(session);
     if (litho_session_flow_problem(session))
-        return;
+        return NULL;
     Race *race = g_new0(Race, 1);
     race->refs = 2;
     race->window = g_object_ref(window);
@@ -234,4 +244,5 @@ void litho_race_open(LithoWindow *window)
     build(race);
     gtk_window_present(GTK_WINDOW(race->dialog));
     race->job = litho_job_start(&funcs, race);
+    return race->dialog;
 }

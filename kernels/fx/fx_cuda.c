@@ -330,8 +330,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     const guint64 bin = windows * (8 * (guint64)g.axis[0].length * g.axis[1].length +
                                    4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
     return 4 * litho_box_count(need) + 4 * litho_box_count(region) + traces * (8 * g.bins + 1) +
-           8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 8), bin) +
-           (litho_fx_own_length(g.nfft) ? 0 : 8 * FX_BATCH_SAMPLES) + traces + (1 << 20);
+           8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
+           (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
 }
 
 const LithoImpl litho_cuda_fx = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -153,6 +153,7 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
 typedef struct Work {
     double matrix_bytes, matrix_flops, solve_bytes, solve_flops, apply_bytes, apply_flops;
     double singles; // single_equations(), a bin
+    gboolean heavy;
 } Work;
 
 static Work work_of(const FxJob *job, const FxGroup *g, int bins)
@@ -196,8 +197,15 @@ static double single_equations(const FxJob *job, const FxGroup *g, const FxLayou
     return SINGLE_WEIGHT * 2.0 * points * size_of(g) * size_of(g);
 }
 
-// Flops of all passes over all groups of time window k for one bin, roughly: what decides how long
-// the chunk takes.
+// Windows so large that one system takes a multiprocessor a millisecond: their passes are steps of
+// their own.
+static gboolean heavy(const FxJob *job, const FxGroup *g, const FxLayout *layout)
+{
+    return single_equations(job, g, layout) > 0.1 * FX_CHUNK_FLOPS * g->count;
+}
+
+// Flops of one step of time window k for one bin, roughly: all passes over all groups, of heavy
+// groups one.
 static double flops_per_bin(const FxJob *job, int k)
 {
     static const double steps[] = {0, 20, 100}; // Cholesky, conjugate gradients, Jacobi
@@ -206,7 +214,8 @@ static double flops_per_bin(const FxJob *job, int k)
         const FxGroup *g = &g_array_index(job->layouts[k]->groups, FxGroup, n);
         const Work w = work_of(job, g, 1);
         const double iterations = steps[job->params->solver] * 2 * size_of(g) * size_of(g);
-        sum += (g->holed ? 1 + job->params->fill_passes : 1) *
+        const gboolean once = !g->holed || heavy(job, g, job->layouts[k]);
+        sum += (once ? 1 : 1 + job->params->fill_passes) *
                (w.matrix_flops + w.solve_flops + w.apply_flops + g->count * iterations +
                 single_equations(job, g, job->layouts[k]));
     }
@@ -286,7 +295,8 @@ static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, cons
     LithoCudaContext *c = job->p->context;
     cudaStream_t stream = litho_cuda_stream(c);
     litho_cuda_mark(c, "matrix", LITHO_STAGE_COMPUTE, work->matrix_bytes, work->matrix_flops);
-    if (!equations(job, g, *d, work->matrix_flops + d->bins * work->singles, pass, error))
+    if (!equations(job, g, *d, work->matrix_flops + d->bins * work->singles, pass, error) ||
+        (work->heavy && !litho_cuda_step(c, job->run, job->done, job->total, error)))
         return FALSE;
     const int single = g->count - g->edged;
     litho_cuda_mark(c, "solve", LITHO_STAGE_COMPUTE, work->solve_bytes, work->solve_flops);
@@ -308,6 +318,7 @@ static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int b
         return LITHO_CUDA(litho_fx_apply(&d, 0, stream), error);
     }
     work.singles = single_equations(job, g, job->layouts[k]);
+    work.heavy = heavy(job, g, job->layouts[k]);
     if (g->holed) {
         litho_cuda_mark(c, "fill", LITHO_STAGE_COMPUTE, 0, 0);
         if (!LITHO_CUDA(litho_fx_open(&d, stream), error))
@@ -317,7 +328,8 @@ static gboolean filter_group(FxJob *job, int k, const FxGroup *g, int bin, int b
         if (!design(job, g, &d, &work, pass, FALSE, error))
             return FALSE;
         litho_cuda_mark(c, "fill", LITHO_STAGE_COMPUTE, 0, 0);
-        if (!LITHO_CUDA(litho_fx_guess(&d, pass, stream), error))
+        if (!LITHO_CUDA(litho_fx_guess(&d, pass, stream), error) ||
+            (work.heavy && !litho_cuda_step(c, job->run, job->done, job->total, error)))
             return FALSE;
     }
     if (!design(job, g, &d, &work, fills, TRUE, error))

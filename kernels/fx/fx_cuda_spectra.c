@@ -244,8 +244,9 @@ static void mark_inverse(FxJob *job)
 
 gsize fx_blended_bytes(const FxPlan *p, gint64 traces)
 {
-    return (gsize)((traces + p->batch - 1) / p->batch * p->batch) * (p->nfft / 2 + 1) *
-           sizeof(LithoFxComplex);
+    // cuFFT's batches are always whole.
+    const gint64 held = p->own ? traces : (traces + p->batch - 1) / p->batch * p->batch;
+    return (gsize)held * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
 }
 
 gboolean fx_blends_itself(const FxJob *job, int bins)

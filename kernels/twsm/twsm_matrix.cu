@@ -72,10 +72,19 @@ static __device__ __forceinline__ unsigned pack2(float a, float b)
 
 static __device__ __forceinline__ void multiply(float4 &d, const unsigned a[4], uint2 b)
 {
+#if __CUDA_ARCH__ < 800 // one half of the depth after the other
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+f"(d.x), "+f"(d.y), "+f"(d.z), "+f"(d.w)
+        : "r"(a[0]), "r"(a[1]), "r"(b.x));
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+f"(d.x), "+f"(d.y), "+f"(d.z), "+f"(d.w)
+        : "r"(a[2]), "r"(a[3]), "r"(b.y));
+#else
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+f"(d.x), "+f"(d.y), "+f"(d.z), "+f"(d.w)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
+#endif
 }
 
 static __device__ __forceinline__ void turn(float k, float t, float *c, float *s)
