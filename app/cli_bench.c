@@ -5,6 +5,7 @@
 
 #include "app/bench.h"
 #include "app/cli.h"
+#include "app/cli_open.h"
 #include "core/error.h"
 #include "core/json.h"
 
@@ -14,37 +15,14 @@ typedef struct Options {
     int repeat, seed;
 } Options;
 
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static gboolean fail(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, text);
-    return FALSE;
-}
-
-static gboolean parse_setting(const LithoOperator *op, gpointer params, const char *word,
-                              GError **error)
-{
-    const char *equals = strchr(word, '=');
-    if (!equals)
-        return fail(error, "'%s' is no setting; key=value is needed", word);
-    g_autofree char *key = g_strndup(word, equals - word);
-    if (strcmp(key, "preset") == 0)
-        return litho_operator_preset(op, equals + 1, params, error);
-    return litho_param_parse(&op->params, params, key, equals + 1, error);
-}
-
 static gboolean parse_size(const Options *o, LithoGrid *grid, GError **error)
 {
     long n[3];
     char rest;
     if (sscanf(o->size, "%ldx%ldx%ld%c", &n[0], &n[1], &n[2], &rest) != 3 || n[0] < 1 || n[1] < 1 ||
         n[2] < 1)
-        return fail(error, "--size is '%s'; INLINESxCROSSLINESxSAMPLES is needed", o->size);
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--size is '%s'; INLINESxCROSSLINESxSAMPLES is needed", o->size);
     *grid = litho_grid_new(n[0], n[1], n[2]);
     grid->axis[2].step = o->dt;
     return litho_grid_check(grid, error);
@@ -83,7 +61,7 @@ static gboolean parse_backends(const Options *o, GArray *runs, GError **error)
     for (char **word = words; *word; word++)
         if (!add_backend(runs, *word, error))
             return FALSE;
-    return runs->len > 0 || fail(error, "--backends names none");
+    return runs->len > 0 || litho_refuse(error, LITHO_ERROR_PARAMETER, "--backends names none");
 }
 
 // The settings of the command line, then one variant for each --also on top of them.
@@ -99,9 +77,9 @@ static gboolean parse_variants(const LithoOperator *op, char **words, const Opti
         g_array_append_val(variants, v);
         litho_param_defaults(&op->params, v.params);
         for (char **word = words; ok && *word; word++)
-            ok = parse_setting(op, v.params, *word, error);
+            ok = litho_operator_set(op, v.params, *word, error);
         for (char **word = more; ok && *word; word++)
-            ok = !**word || parse_setting(op, v.params, *word, error);
+            ok = !**word || litho_operator_set(op, v.params, *word, error);
     }
     return ok;
 }
@@ -187,8 +165,10 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
     const LithoOperator *op = words[0] ? litho_operator_find(words[0]) : NULL;
     *usage = TRUE;
     if (!op)
-        return words[0] ? fail(error, "there is no operator '%s'", words[0])
-                        : fail(error, "an operator is needed, see 'lithoscope-cli list'");
+        return words[0] ? litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'",
+                                       words[0])
+                        : litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                       "an operator is needed, see 'lithoscope-cli list'");
     Bench b = {.op = op,
                .variants = g_array_new(FALSE, FALSE, sizeof(BenchVariant)),
                .repeat = MAX(o->repeat, 1),
@@ -231,12 +211,12 @@ int litho_cli_bench(int argc, char **argv)
         {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Another number, another input (1)", "N"},
         {NULL},
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("OPERATOR [key=value ...]");
-    g_option_context_set_summary(
-        context, "Times an operator on generated input, checks the backends against "
-                 "each other, and\nsays how far each stage is from what the machine "
-                 "can do.");
-    g_option_context_add_main_entries(context, entries, NULL);
+    g_autoptr(GOptionContext) context =
+        litho_cli_options("OPERATOR [key=value ...]",
+                          "Times an operator on generated input, checks the backends against "
+                          "each other, and\nsays how far each stage is from what the machine "
+                          "can do.",
+                          entries, NULL);
     GError *error = NULL;
     gboolean usage = TRUE;
     if (!g_option_context_parse(context, &argc, &argv, &error))

@@ -45,10 +45,9 @@ int litho_cli_compare(int argc, char **argv)
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
         {NULL},
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("A B");
-    g_option_context_set_summary(context, "SNR of B against the reference A, and other distances.");
-    g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_group(context, litho_cli_open_group(&open));
+    g_autoptr(GOptionContext) context =
+        litho_cli_options("A B", "SNR of B against the reference A, and other distances.", entries,
+                          litho_cli_open_group(&open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("compare", error);

@@ -93,12 +93,11 @@ int litho_cli_convert(int argc, char **argv)
         {"progress", 0, 0, G_OPTION_ARG_STRING, &c.progress, "auto, plain, jsonl or none", "FORM"},
         {NULL},
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("IN [IN ...] OUT");
-    g_option_context_set_summary(
-        context, "Reads one survey (of one or several files) and writes it in the format that the "
-                 "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw");
-    g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_group(context, litho_cli_input_group(&c.open));
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "IN [IN ...] OUT",
+        "Reads one survey (of one or several files) and writes it in the format that the "
+        "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw",
+        entries, litho_cli_input_group(&c.open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&c, argc, &error))
         return litho_cli_misused("convert", error);

@@ -250,10 +250,9 @@ int litho_cli_info(int argc, char **argv)
         {"text", 0, 0, G_OPTION_ARG_NONE, &text, "Print the text header too", NULL},
         {NULL},
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("FILE [FILE ...]");
-    g_option_context_set_summary(context, "What a survey (of one or several files) holds.");
-    g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_group(context, litho_cli_open_group(&open));
+    g_autoptr(GOptionContext) context =
+        litho_cli_options("FILE [FILE ...]", "What a survey (of one or several files) holds.",
+                          entries, litho_cli_open_group(&open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("info", error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_open.h"
 #include "core/error.h"
 #include "core/operator.h"
 #include "core/json.h"
@@ -156,9 +157,8 @@ int litho_cli_list(int argc, char **argv)
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
         {NULL},
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("[OPERATOR]");
-    g_option_context_set_summary(context, "Lists operators, or the parameters of one.");
-    g_option_context_add_main_entries(context, entries, NULL);
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "[OPERATOR]", "Lists operators, or the parameters of one.", entries, NULL);
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("list", error);

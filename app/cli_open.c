@@ -125,3 +125,14 @@ GOptionGroup *litho_cli_input_group(LithoOpenOptions *open)
 {
     return make_group(open, "in-format", "in-endian");
 }
+
+GOptionContext *litho_cli_options(const char *words, const char *summary,
+                                  const GOptionEntry *entries, GOptionGroup *input)
+{
+    GOptionContext *context = g_option_context_new(words);
+    g_option_context_set_summary(context, summary);
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (input)
+        g_option_context_add_group(context, input);
+    return context;
+}

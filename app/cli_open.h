@@ -2,8 +2,12 @@
 #pragma once
 #include "core/survey.h"
 
+// A command's options: what its words are, what it does, its own options and those of `input`
+// (taken over; NULL = none). g_option_context_free() when parsed.
+GOptionContext *litho_cli_options(const char *words, const char *summary,
+                                  const GOptionEntry *entries, GOptionGroup *input);
 // Options that tell how to read input files, shared by all commands that open some. Fills `open`,
-// which must outlive the parsing. g_option_context_add_group() takes the result over.
+// which must outlive the parsing. For litho_cli_options().
 GOptionGroup *litho_cli_open_group(LithoOpenOptions *open);
 // The same for commands that also write: --format and --endian are the output's there, the
 // input's are called --in-format and --in-endian.

@@ -305,8 +305,8 @@ static GOptionContext *options(Render *r)
          "Shows the difference enlarged (default 1)", "X"},
         {"clip", 0, 0, G_OPTION_ARG_DOUBLE, &r->clip,
          "Percentile of amplitude at the end of the colours (default 99)", "PCT"},
-        {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap,
-         "Name, or a CSV file with rows r,g,b", "NAME"},
+        {"colormap", 0, 0, G_OPTION_ARG_STRING, &r->colormap, "Name, or a CSV file with rows r,g,b",
+         "NAME"},
         {"size", 0, 0, G_OPTION_ARG_STRING, &r->size, "Size (default 1280x800)", "WxH"},
         {"scale", 0, 0, G_OPTION_ARG_DOUBLE, &r->scale, "Pixels per unit of size in PNG", "S"},
         {"title", 0, 0, G_OPTION_ARG_STRING, &r->title, "Title (default: file names)", "TEXT"},
@@ -317,15 +317,14 @@ static GOptionContext *options(Render *r)
         {"progress", 0, 0, G_OPTION_ARG_STRING, &r->progress, "auto, plain, jsonl or none", "FORM"},
         {NULL},
     };
-    GOptionContext *context = g_option_context_new("FILE -o OUT");
     g_autofree char *names = litho_colormap_names();
     g_autofree char *maps = g_strdup_printf("Colour maps: %s.", names);
-    g_option_context_set_summary(
-        context, "Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "
-                 "slice: the middle inline.");
+    GOptionContext *context = litho_cli_options(
+        "FILE -o OUT",
+        "Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "
+        "slice: the middle inline.",
+        entries, litho_cli_open_group(&r->open));
     g_option_context_set_description(context, maps);
-    g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_group(context, litho_cli_open_group(&r->open));
     return context;
 }
 

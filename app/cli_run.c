@@ -25,21 +25,6 @@ typedef struct Options {
 
 // --- what to run ------------------------------------------------------------------------------
 
-// `word` is "key=value", or "preset=NAME" as the first of them.
-static gboolean apply_word(LithoStep *step, const char *word, GError **error)
-{
-    const char *equals = strchr(word, '=');
-    if (!equals) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "'%s' is no setting; key=value is needed", word);
-        return FALSE;
-    }
-    g_autofree char *key = g_strndup(word, equals - word);
-    if (strcmp(key, "preset") == 0)
-        return litho_operator_preset(step->op, equals + 1, step->params, error);
-    return litho_param_parse(&step->op->params, step->params, key, equals + 1, error);
-}
-
 // words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes), the others are settings of the operator (or of a
 // recipe's only step).
 static LithoFlow *parse_flow(char **words, GError **error)
@@ -67,7 +52,8 @@ static LithoFlow *parse_flow(char **words, GError **error)
         return NULL;
     }
     for (char **word = words + 1; *word; word++)
-        if (!apply_word(litho_flow_step(flow, 0), *word, error))
+        if (!litho_operator_set(litho_flow_step(flow, 0)->op, litho_flow_step(flow, 0)->params,
+                                *word, error))
             return NULL;
     return g_steal_pointer(&flow);
 }
@@ -214,10 +200,9 @@ int litho_cli_run(int argc, char **argv)
         {NULL},
     };
     g_autoptr(GOptionContext) context =
-        g_option_context_new("OPERATOR|RECIPE.json [key=value ...] -i IN -o OUT");
-    g_option_context_set_summary(context, "Applies an operator or a recipe to a whole survey.");
-    g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_group(context, litho_cli_open_group(&o.open));
+        litho_cli_options("OPERATOR|RECIPE.json [key=value ...] -i IN -o OUT",
+                          "Applies an operator or a recipe to a whole survey.", entries,
+                          litho_cli_open_group(&o.open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("run", error);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/survey.h"
@@ -59,10 +60,10 @@ int litho_cli_synth(int argc, char **argv)
         {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Overwrite files", NULL},
         {NULL},
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("NAME -o FILE [key=value ...]");
-    g_option_context_set_summary(
-        context, "Makes a cube with known truth: FILE is noisy, FILE-truth (before the suffix) clean.");
-    g_option_context_add_main_entries(context, entries, NULL);
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "NAME -o FILE [key=value ...]",
+        "Makes a cube with known truth: FILE is noisy, FILE-truth (before the suffix) clean.",
+        entries, NULL);
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("synth", error);

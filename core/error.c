@@ -9,3 +9,13 @@ gboolean litho_error_is_cancelled(const GError *error)
 {
     return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
+
+gboolean litho_refuse(GError **error, LithoErrorCode code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error_literal(error, LITHO_ERROR, code, text);
+    return FALSE;
+}

@@ -18,5 +18,8 @@ typedef enum {
     LITHO_ERROR_NUMERICS,    // a computation grew, broke down or produced non-finite numbers
 } LithoErrorCode;
 
+// Fills `error` and gives FALSE: return litho_refuse(error, LITHO_ERROR_PARAMETER, "...", ...);
+gboolean litho_refuse(GError **error, LithoErrorCode code, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
 // TRUE when `error` is the result of cancelling and not of a failure. NULL is FALSE.
 gboolean litho_error_is_cancelled(const GError *error);

@@ -53,6 +53,18 @@ gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *
     return FALSE;
 }
 
+gboolean litho_operator_set(const LithoOperator *op, void *params, const char *word, GError **error)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "'%s' is no setting; key=value is needed",
+                            word);
+    g_autofree char *key = g_strndup(word, equals - word);
+    if (strcmp(key, "preset") == 0)
+        return litho_operator_preset(op, equals + 1, params, error);
+    return litho_param_parse(&op->params, params, key, equals + 1, error);
+}
+
 gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
                               GError **error)
 {

@@ -74,6 +74,9 @@ const LithoOperator *litho_operator_find(const char *key);
 // Applies preset `name` on top of the defaults. FALSE: no such preset.
 gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
                                GError **error);
+// Applies `word`: "key=value", or "preset=NAME".
+gboolean litho_operator_set(const LithoOperator *op, void *params, const char *word,
+                            GError **error);
 // check() and output_grid() with their defaults filled in. Any thread.
 gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
                               GError **error);

@@ -102,6 +102,12 @@ static inline guint32 load24(const guint8 *p, LithoOrder order)
                                        : p[2] | p[1] << 8 | (guint32)p[0] << 16;
 }
 
+static inline void store8(guint8 *p, LithoOrder order, guint8 v)
+{
+    (void)order;
+    *p = v;
+}
+
 static inline void store16(guint8 *p, LithoOrder order, guint16 v)
 {
     v = order == LITHO_ORDER_BIG ? BIG16(v) : LITTLE16(v);
@@ -340,6 +346,11 @@ gint64 litho_encode(const float *in, int format, LithoOrder order, guint8 *raw, 
     gint64 clipped = 0;
 #define IBM(o) store32(raw + 4 * k, o, to_ibm(in[k]))
 #define IEEE(o) store32(raw + 4 * k, o, float_bits(in[k]))
+#define INTEGERS(bits, lowest, highest)                                                            \
+    for (gint64 k = 0; k < n; k++)                                                                 \
+        store##bits(raw + bits / 8 * k, order,                                                     \
+                    (guint32)to_integer(in[k], lowest, highest, &clipped));                        \
+    break
     switch (format) {
     case LITHO_FORMAT_IBM:
         FOR_EACH_ORDER(IBM);
@@ -352,40 +363,23 @@ gint64 litho_encode(const float *in, int format, LithoOrder order, guint8 *raw, 
             litho_put_f64(raw + 8 * k, order, in[k]);
         break;
     case LITHO_FORMAT_INT32:
-        for (gint64 k = 0; k < n; k++)
-            store32(raw + 4 * k, order,
-                    (guint32)to_integer(in[k], G_MININT32, G_MAXINT32, &clipped));
-        break;
+        INTEGERS(32, G_MININT32, G_MAXINT32);
     case LITHO_FORMAT_UINT32:
-        for (gint64 k = 0; k < n; k++)
-            store32(raw + 4 * k, order, (guint32)to_integer(in[k], 0, G_MAXUINT32, &clipped));
-        break;
-    case LITHO_FORMAT_INT16:
-        for (gint64 k = 0; k < n; k++)
-            store16(raw + 2 * k, order,
-                    (guint16)to_integer(in[k], G_MININT16, G_MAXINT16, &clipped));
-        break;
-    case LITHO_FORMAT_UINT16:
-        for (gint64 k = 0; k < n; k++)
-            store16(raw + 2 * k, order, (guint16)to_integer(in[k], 0, G_MAXUINT16, &clipped));
-        break;
+        INTEGERS(32, 0, G_MAXUINT32);
     case LITHO_FORMAT_INT24:
-        for (gint64 k = 0; k < n; k++)
-            store24(raw + 3 * k, order, (guint32)to_integer(in[k], -8388608, 8388607, &clipped));
-        break;
+        INTEGERS(24, -8388608, 8388607);
     case LITHO_FORMAT_UINT24:
-        for (gint64 k = 0; k < n; k++)
-            store24(raw + 3 * k, order, (guint32)to_integer(in[k], 0, 16777215, &clipped));
-        break;
+        INTEGERS(24, 0, 16777215);
+    case LITHO_FORMAT_INT16:
+        INTEGERS(16, G_MININT16, G_MAXINT16);
+    case LITHO_FORMAT_UINT16:
+        INTEGERS(16, 0, G_MAXUINT16);
     case LITHO_FORMAT_INT8:
-        for (gint64 k = 0; k < n; k++)
-            raw[k] = (guint8)to_integer(in[k], -128, 127, &clipped);
-        break;
+        INTEGERS(8, -128, 127);
     case LITHO_FORMAT_UINT8:
-        for (gint64 k = 0; k < n; k++)
-            raw[k] = (guint8)to_integer(in[k], 0, 255, &clipped);
-        break;
+        INTEGERS(8, 0, 255);
     }
+#undef INTEGERS
 #undef IBM
 #undef IEEE
     return clipped;

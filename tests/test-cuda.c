@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common.h"
 #include "core/engine.h"
 #include "core/error.h"
 #include "kernels/template/template.h"
@@ -22,15 +23,7 @@ static const LithoBackend *gpu_or_skip(void)
 
 static LithoCube *random_cube(gint64 n1, gint64 n2, gint64 n3)
 {
-    LithoGrid grid = litho_grid_new(n1, n2, n3);
-    LithoCube *cube = litho_cube_new(&grid, NULL);
-    GRand *rand = g_rand_new_with_seed(11);
-    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
-        cube->samples[k] = (float)g_rand_double_range(rand, -1, 1);
-    for (gint64 k = 0; k < n1 * n2; k++)
-        cube->live[k] = g_rand_double(rand) > 0.1;
-    g_rand_free(rand);
-    return cube;
+    return test_random_cube(n1, n2, n3, 11, TRUE);
 }
 
 // Property: opening the module never fails the program. Either it counts devices, or the sentence

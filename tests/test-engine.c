@@ -4,19 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "common.h"
 #include "core/error.h"
 #include "core/worker.h"
 #include "kernels/template/template.h"
 
 static LithoCube *random_cube(gint64 n1, gint64 n2, gint64 n3)
 {
-    LithoGrid grid = litho_grid_new(n1, n2, n3);
-    LithoCube *cube = litho_cube_new(&grid, NULL);
-    GRand *rand = g_rand_new_with_seed(7);
-    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
-        cube->samples[k] = (float)g_rand_double_range(rand, -1, 1);
-    g_rand_free(rand);
-    return cube;
+    return test_random_cube(n1, n2, n3, 7, FALSE);
 }
 
 static LithoFlow *mean_flow(void)
@@ -29,16 +24,6 @@ static LithoFlow *mean_flow(void)
 static LithoTemplateParams *params_of(LithoFlow *flow, guint k)
 {
     return litho_flow_step(flow, k)->params;
-}
-
-static guint passes_of(LithoTimings *timings, const char *stage)
-{
-    LithoStage stages[LITHO_TIMINGS_STAGES];
-    guint n = litho_timings_snapshot(timings, stages, LITHO_TIMINGS_STAGES);
-    for (guint k = 0; k < n; k++)
-        if (strcmp(stages[k].name, stage) == 0)
-            return stages[k].count;
-    return 0;
 }
 
 // Property: a change costs the stages behind it and no more. The counts are exact; an engine that
@@ -61,9 +46,9 @@ static void test_stages(void)
         g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, &run, NULL);
         litho_timings_end_pass(timings);
         g_assert_nonnull(out);
-        g_assert_cmpuint(passes_of(timings, "plan"), ==, steps[k].plan);
-        g_assert_cmpuint(passes_of(timings, "mean"), ==, steps[k].mean);
-        g_assert_cmpuint(passes_of(timings, "gain"), ==, steps[k].gain_passes);
+        g_assert_cmpuint(test_passes_of(timings, "plan"), ==, steps[k].plan);
+        g_assert_cmpuint(test_passes_of(timings, "mean"), ==, steps[k].mean);
+        g_assert_cmpuint(test_passes_of(timings, "gain"), ==, steps[k].gain_passes);
     }
     litho_engine_free(engine);
     litho_timings_unref(timings);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common.h"
 #include "core/error.h"
 #include "core/survey.h"
 #include "segy_make.h"
@@ -564,14 +565,6 @@ int main(int argc, char **argv)
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);
     int status = g_test_run();
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_unlink(path);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_rmdir(folder);
-    g_free(folder);
+    test_remove_folder(folder);
     return status;
 }

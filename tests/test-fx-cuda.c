@@ -326,7 +326,7 @@ static void test_steps(void)
         g_autoptr(LithoCube) second = run_with(engine, settings[k], in, NULL, &run);
         g_test_message("%s: %d steps in %.0f ms, longest %.1f ms", settings[k], steps.n,
                        litho_now_ms() - start, steps.longest_ms);
-        g_assert_cmpfloat(steps.longest_ms, <=, 60);
+        g_assert_cmpfloat(steps.longest_ms, <=, 40);
         litho_engine_free(engine);
     }
 }
@@ -373,15 +373,16 @@ typedef struct Tight {
     int n1, n2, nt;
     double missing;
     const char *settings;
+    int least; // caps it must run in: cuFFT's batches do not get smaller
 } Tight;
 
 // Many time windows; holes, which take tiles; cuFFT instead of our own transforms; many spatial
 // windows.
 static const Tight tight_cases[] = {
-    {60, 55, 2600, 0, ""},
-    {60, 55, 1200, 0.06, "fill_dead=1"},
-    {60, 55, 600, 0.03, "time_window=100 fft_length=135 time_overlap=40"},
-    {110, 104, 150, 0.03, "window=10 stride=2 half_width=1"},
+    {60, 55, 2600, 0, "", 3},
+    {60, 55, 1200, 0.06, "fill_dead=1", 3},
+    {60, 55, 600, 0.03, "time_window=100 fft_length=135 time_overlap=40", 1},
+    {110, 104, 150, 0.03, "window=10 stride=2 half_width=1", 3},
 };
 
 // Property: with ever less memory the samples stay the same bit for bit until there is too little
@@ -405,7 +406,7 @@ static void test_small_memory(void)
         g_assert_true(try_within(in, c->settings, expected));
         gboolean refused = FALSE;
         int fits = 0, tries = 0;
-        for (guint64 extra = told - cubes; extra > 1024; extra = extra / 3 * 2, tries++) {
+        for (guint64 extra = told - cubes; extra > 1 << 18; extra = extra / 3 * 2, tries++) {
             cuda->limit_memory(cubes + extra);
             const gboolean now = try_within(in, c->settings, expected);
             g_assert_false(now && refused);
@@ -417,7 +418,7 @@ static void test_small_memory(void)
                        c->n2, c->nt, c->settings, (told - cubes) / 1048576.0, cubes / 1048576.0,
                        fits, tries);
         g_assert_true(refused);
-        g_assert_cmpint(fits, >=, 3);
+        g_assert_cmpint(fits, >=, c->least);
         g_assert_true(try_within(in, c->settings, expected));
     }
 }

@@ -6,6 +6,7 @@
 // test-fx-gain.c.
 #include <time.h>
 
+#include "common.h"
 #include "fx_common.h"
 #include "fx_reference.h"
 
@@ -394,16 +395,6 @@ static void test_threads(void)
     }
 }
 
-static guint passes_of(LithoTimings *timings, const char *stage)
-{
-    LithoStage stages[LITHO_TIMINGS_STAGES];
-    guint n = litho_timings_snapshot(timings, stages, LITHO_TIMINGS_STAGES);
-    for (guint k = 0; k < n; k++)
-        if (strcmp(stages[k].name, stage) == 0)
-            return stages[k].count;
-    return 0;
-}
-
 // Property: a slider costs what lies behind it. Prewhitening runs no FFT, fill_dead no filter, the
 // rest of the cube after a slice reuses the slice's windows; results equal those of a fresh engine.
 static void test_live(void)
@@ -431,8 +422,8 @@ static void test_live(void)
         g_autoptr(LithoCube) fresh = fx_run(in, steps[k].settings, NULL, NULL);
         assert_region_equal(out, fresh, region);
         g_test_message("step %u: %s", k, steps[k].settings);
-        g_assert_cmpuint(passes_of(timings, "time FFT"), ==, steps[k].fft);
-        g_assert_cmpuint(passes_of(timings, "design + filter"), ==, steps[k].filter);
+        g_assert_cmpuint(test_passes_of(timings, "time FFT"), ==, steps[k].fft);
+        g_assert_cmpuint(test_passes_of(timings, "design + filter"), ==, steps[k].filter);
     }
     litho_engine_free(engine);
     litho_timings_unref(timings);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/survey.h"
@@ -922,16 +923,6 @@ static void test_threads_and_parts(void)
     litho_cube_unref(parts.image);
 }
 
-static guint passes_of(LithoTimings *timings, const char *stage)
-{
-    LithoStage stages[LITHO_TIMINGS_STAGES];
-    guint n = litho_timings_snapshot(timings, stages, LITHO_TIMINGS_STAGES);
-    for (guint k = 0; k < n; k++)
-        if (strcmp(stages[k].name, stage) == 0)
-            return stages[k].count;
-    return 0;
-}
-
 // Property: a move of the degree runs design and extrapolation, not the time FFT; going back to an
 // earlier degree designs nothing; the result is that of a fresh run.
 static void test_stages(void)
@@ -958,8 +949,8 @@ static void test_stages(void)
         }
     }
     g_assert_cmpuint(litho_poly_designs_made(), ==, made);
-    g_assert_cmpuint(passes_of(timings, "spectrum"), ==, 1);
-    g_assert_cmpuint(passes_of(timings, "extrapolate"), ==, 3);
+    g_assert_cmpuint(test_passes_of(timings, "spectrum"), ==, 1);
+    g_assert_cmpuint(test_passes_of(timings, "extrapolate"), ==, 3);
     g_autoptr(GArray) curves = litho_report_curves(report);
     g_assert_cmpuint(curves->len, ==, 6);
     const LithoCurve *phase = &g_array_index(curves, LithoCurve, 2);

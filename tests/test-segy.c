@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common.h"
 #include "core/error.h"
 #include "core/survey.h"
 #include "segy_make.h"
@@ -983,14 +984,6 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/hostile", test_hostile);
     g_test_add_func("/segy/first-line-and-cancel", test_first_line_and_cancel);
     int status = g_test_run();
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_unlink(path);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_rmdir(folder);
-    g_free(folder);
+    test_remove_folder(folder);
     return status;
 }

@@ -10,28 +10,19 @@ enum {
     INVERSE = LITHO_FX_STAGE_INVERSE,
 };
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static gboolean refuse(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, text);
-    return FALSE;
-}
-
 static gboolean check_windows(const LithoFxParams *p, GError **error)
 {
     for (int axis = 0; axis < 2; axis++) {
         int window = litho_fx_window_length(p, axis);
         if (window < 2 * p->half_width + 1)
-            return refuse(error, "half width %d needs a window of %d traces or more, this one has %d",
-                          p->half_width, 2 * p->half_width + 1, window);
+            return litho_refuse(
+                error, LITHO_ERROR_PARAMETER,
+                "half width %d needs a window of %d traces or more, this one has %d", p->half_width,
+                2 * p->half_width + 1, window);
         if (p->stride > window)
-            return refuse(error, "a stride of %d leaves gaps between windows of %d traces",
-                          p->stride, window);
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "a stride of %d leaves gaps between windows of %d traces",
+                                p->stride, window);
     }
     return TRUE;
 }
@@ -47,15 +38,18 @@ static gboolean check(const LithoGrid *in, const void *params, GError **error)
             return FALSE;
         }
     if (p->time_overlap >= p->time_window)
-        return refuse(error, "a time overlap of %d samples needs a longer time window than %d",
-                      p->time_overlap, p->time_window);
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "a time overlap of %d samples needs a longer time window than %d",
+                            p->time_overlap, p->time_window);
     gint64 length = in ? MIN(in->axis[2].n, p->time_window) : p->time_window;
     if (p->fft_length != 0 && p->fft_length < length)
-        return refuse(error, "an FFT length of %d is shorter than the time window of %d samples",
-                      p->fft_length, (int)length);
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "an FFT length of %d is shorter than the time window of %d samples",
+                            p->fft_length, (int)length);
     if (p->fmax > 0 && p->fmax < p->fmin)
-        return refuse(error, "the highest frequency, %g, lies below the lowest, %g", p->fmax,
-                      p->fmin);
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the highest frequency, %g, lies below the lowest, %g", p->fmax,
+                            p->fmin);
     return check_windows(p, error);
 }
 

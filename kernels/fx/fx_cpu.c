@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "kernels/fx/fx_plan.h"
+#include "kernels/fx/fx_report.h"
 
 static const FxIsa *best_isa(void)
 {
@@ -249,12 +250,7 @@ gboolean fx_stage_filter(FxPart *part, GError **error)
 
 // --- report -----------------------------------------------------------------------------------
 
-typedef struct Totals {
-    gint64 windows, empty, systems, fallbacks, failed;
-    double input, removed, product; // energies of the region, and <output, removed>
-} Totals;
-
-static void count_part(const FxPart *part, Totals *totals)
+static void count_part(const FxPart *part, FxTotals *totals)
 {
     const FxWork *w = part->work;
     for (int k = part->first; k <= part->last; k++)
@@ -271,7 +267,7 @@ static void count_part(const FxPart *part, Totals *totals)
             }
 }
 
-static void weigh_region(const LithoPass *pass, Totals *totals)
+static void weigh_region(const LithoPass *pass, FxTotals *totals)
 {
     for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
         for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
@@ -292,28 +288,9 @@ static void weigh_region(const LithoPass *pass, Totals *totals)
         }
 }
 
-static void report(LithoReport *r, const Totals *t)
-{
-    litho_report_number(r, "windows", "windows", "", t->windows);
-    litho_report_number(r, "systems", "systems solved", "", t->systems);
-    litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", t->empty);
-    litho_report_number(r, "failed", "systems without solution, passed unchanged", "", t->failed);
-    litho_report_number(r, "fallbacks", "systems that fell back to Cholesky", "", t->fallbacks);
-    double kept = t->input - t->removed - 2 * t->product;
-    if (t->input <= 0 || kept <= 0)
-        return;
-    litho_report_number(r, "removed", "energy removed", "%", 100 * t->removed / t->input);
-    if (t->removed <= 0)
-        return;
-    litho_report_number(r, "snr_estimate", "SNR of the input, as output over removed", "dB",
-                        10 * log10(kept / t->removed));
-    litho_report_number(r, "leakage", "correlation of output and removed", "",
-                        t->product / sqrt(kept * t->removed));
-}
-
 // --- exec -------------------------------------------------------------------------------------
 
-static gboolean run_part(FxPart *part, Totals *totals, GError **error)
+static gboolean run_part(FxPart *part, FxTotals *totals, GError **error)
 {
     if (!ready_threads(part, error) || !fx_stage_fft(part, error) ||
         !fx_stage_filter(part, error) || !fx_stage_inverse(part, error))
@@ -323,7 +300,7 @@ static gboolean run_part(FxPart *part, Totals *totals, GError **error)
 }
 
 // A region too large to keep: bands of inlines, and in each as many time windows at a time as fit.
-static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, Totals *totals,
+static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, FxTotals *totals,
                            GError **error)
 {
     LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, pass->params);
@@ -359,7 +336,7 @@ static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, Tota
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     FxPlan *p = data;
-    Totals totals = {0};
+    FxTotals totals = {0};
     GError *trouble = NULL;
     if (!litho_cube_host(pass->in, error))
         return FALSE;
@@ -377,7 +354,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     }
     if (run && run->report) {
         weigh_region(pass, &totals);
-        report(run->report, &totals);
+        fx_report(run->report, &totals);
     }
     return TRUE;
 }

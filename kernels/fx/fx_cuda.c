@@ -2,10 +2,9 @@
 //
 // The F-X filter on CUDA: plan, exec, and the numbers beside the result. The spectra of the whole
 // input stay on the device while there is room, so that moving a slider of the filter costs no FFT.
-#include <math.h>
-
 #include "core/error.h"
 #include "kernels/fx/fx_cuda.h"
+#include "kernels/fx/fx_report.h"
 
 enum { WEIGH_BLOCKS = 1024 };
 
@@ -142,13 +141,8 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
 // --- numbers beside the result
 // ----------------------------------------------------------------------
 
-typedef struct Totals {
-    int counters[LITHO_FX_COUNTERS];
-    double input, removed, product;
-} Totals;
-
 // Energies of the region and, after fill_dead, which traces are there now.
-static gboolean weigh(FxJob *job, Totals *totals, GError **error)
+static gboolean weigh(FxJob *job, FxTotals *totals, GError **error)
 {
     FxPlan *p = job->p;
     cudaStream_t stream = litho_cuda_stream(p->context);
@@ -179,29 +173,17 @@ static gboolean weigh(FxJob *job, Totals *totals, GError **error)
     return TRUE;
 }
 
-static void report(const FxJob *job, const Totals *t)
+// Windows and how their systems fared.
+static void count(const FxJob *job, const int counters[LITHO_FX_COUNTERS], FxTotals *totals)
 {
-    LithoReport *r = job->run ? job->run->report : NULL;
-    const gint64 windows =
-        fx_windows(job) * (litho_fx_last(job->g.axis[2], (int)job->region.hi[2] - 1) -
-                           litho_fx_first(job->g.axis[2], (int)job->region.lo[2]) + 1);
-    litho_report_number(r, "windows", "windows", "", windows);
-    litho_report_number(r, "systems", "systems solved", "", t->counters[LITHO_FX_SYSTEMS]);
-    litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", job->empty);
-    litho_report_number(r, "failed", "systems without solution, passed unchanged", "",
-                        t->counters[LITHO_FX_FAILED]);
-    litho_report_number(r, "fallbacks", "systems that fell back to Cholesky", "",
-                        t->counters[LITHO_FX_FALLBACKS]);
-    const double kept = t->input - t->removed - 2 * t->product;
-    if (t->input <= 0 || kept <= 0)
-        return;
-    litho_report_number(r, "removed", "energy removed", "%", 100 * t->removed / t->input);
-    if (t->removed <= 0)
-        return;
-    litho_report_number(r, "snr_estimate", "output over removed", "dB",
-                        10 * log10(kept / t->removed));
-    litho_report_number(r, "leakage", "correlation of output and removed", "",
-                        t->product / sqrt(kept * t->removed));
+    const LithoFxAxis time = job->g.axis[2];
+    const LithoBox r = job->region;
+    totals->windows = fx_windows(job) * (litho_fx_last(time, (int)r.hi[2] - 1) -
+                                         litho_fx_first(time, (int)r.lo[2]) + 1);
+    totals->systems = counters[LITHO_FX_SYSTEMS];
+    totals->empty = job->empty;
+    totals->failed = counters[LITHO_FX_FAILED];
+    totals->fallbacks = counters[LITHO_FX_FALLBACKS];
 }
 
 // --- exec
@@ -244,22 +226,23 @@ static gboolean run_parts(FxJob *job, GError **error)
 }
 
 // One try with job->room bytes.
-static gboolean run_within(FxJob *job, Totals *totals, GError **error)
+static gboolean run_within(FxJob *job, int counters[LITHO_FX_COUNTERS], GError **error)
 {
     FxPlan *p = job->p;
     cudaStream_t stream = litho_cuda_stream(p->context);
-    return LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, sizeof totals->counters, stream),
-                      error) &&
+    const gsize bytes = LITHO_FX_COUNTERS * sizeof(int);
+    return LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, bytes, stream), error) &&
            run_parts(job, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(totals->counters, p->counters.data, sizeof totals->counters,
-                                      cudaMemcpyDeviceToHost, stream),
+           LITHO_CUDA(cudaMemcpyAsync(counters, p->counters.data, bytes, cudaMemcpyDeviceToHost,
+                                      stream),
                       error) &&
            litho_cuda_finish(p->context, job->run, error);
 }
 
 // The sums are planned to fit; where the card says no all the same (pieces, other programs), the
 // pass begins again with half, down to one time window and one bin.
-static gboolean run_smaller_and_smaller(FxJob *job, Totals *totals, GError **error)
+static gboolean run_smaller_and_smaller(FxJob *job, int counters[LITHO_FX_COUNTERS],
+                                        GError **error)
 {
     const FxJob fresh = *job;
     guint64 room = 0, most = G_MAXUINT64;
@@ -269,7 +252,7 @@ static gboolean run_smaller_and_smaller(FxJob *job, Totals *totals, GError **err
         if (!measure_room(job, &room, error))
             return FALSE;
         job->room = MIN(room, most);
-        if (run_within(job, totals, &why))
+        if (run_within(job, counters, &why))
             return TRUE;
         const gboolean smallest = fx_windows_at_once(job) == 1 && job->chunk_bins <= 1;
         if (smallest || !g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) ||
@@ -285,17 +268,19 @@ static gboolean run_smaller_and_smaller(FxJob *job, Totals *totals, GError **err
 static gboolean run_job(FxJob *job, GError **error)
 {
     FxPlan *p = job->p;
-    Totals totals = {0};
+    int counters[LITHO_FX_COUNTERS] = {0};
+    FxTotals totals = {0};
     const gboolean asked = job->run && job->run->report;
-    if (!litho_cuda_reserve(p->context, &p->counters, sizeof totals.counters, error) ||
+    if (!litho_cuda_reserve(p->context, &p->counters, sizeof counters, error) ||
         !litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
         !litho_cuda_reserve(p->context, &p->filled, fx_region_traces(job), error) ||
-        !run_smaller_and_smaller(job, &totals, error))
+        !run_smaller_and_smaller(job, counters, error))
         return FALSE;
     if ((asked || (job->params->fill_dead && p->host_present)) && !weigh(job, &totals, error))
         return FALSE;
+    count(job, counters, &totals);
     if (asked)
-        report(job, &totals);
+        fx_report(job->run->report, &totals);
     return TRUE;
 }
 

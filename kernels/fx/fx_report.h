@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/run.h"
+
+// What both backends count while they filter, and the numbers they make of it.
+typedef struct FxTotals {
+    gint64 windows, empty, systems, fallbacks, failed;
+    double input, removed, product; // energies of the region, and <output, removed>
+} FxTotals;
+
+void fx_report(LithoReport *report, const FxTotals *totals); // NULL report is fine

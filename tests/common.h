@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "core/cube.h"
+#include "core/timings.h"
+
+// What tests of several areas share.
+
+// Independent numbers between -1 and 1, the same everywhere for one seed; a tenth of the traces not
+// live when `holes`.
+static inline LithoCube *test_random_cube(gint64 n1, gint64 n2, gint64 n3, guint32 seed,
+                                          gboolean holes)
+{
+    LithoGrid grid = litho_grid_new(n1, n2, n3);
+    LithoCube *cube = litho_cube_new(&grid, NULL);
+    GRand *rand = g_rand_new_with_seed(seed);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
+        cube->samples[k] = (float)g_rand_double_range(rand, -1, 1);
+    for (gint64 k = 0; holes && k < n1 * n2; k++)
+        cube->live[k] = g_rand_double(rand) > 0.1;
+    g_rand_free(rand);
+    return cube;
+}
+
+// Passes in which `stage` ran.
+static inline guint test_passes_of(LithoTimings *timings, const char *stage)
+{
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    guint n = litho_timings_snapshot(timings, stages, LITHO_TIMINGS_STAGES);
+    for (guint k = 0; k < n; k++)
+        if (strcmp(stages[k].name, stage) == 0)
+            return stages[k].count;
+    return 0;
+}
+
+// Removes `folder` and the files in it (no folders), and frees its name.
+static inline void test_remove_folder(char *folder)
+{
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_unlink(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_rmdir(folder);
+    g_free(folder);
+}
