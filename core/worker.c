@@ -30,6 +30,7 @@ struct LithoWorker {
 
     // The worker thread's own.
     LithoEngine *engine;
+    LithoCube *read[LITHO_WORKER_MAX_VIEWS]; // read for the views of a survey; a drag needs them again
     double views_s, whole_s; // how long the last finished passes took; 0 = not known
 };
 
@@ -38,6 +39,7 @@ static LithoWish *wish_copy(const LithoWish *wish)
     LithoWish *copy = g_memdup2(wish, sizeof *wish);
     copy->flow = litho_flow_copy(wish->flow);
     copy->in = wish->in ? litho_cube_ref(wish->in) : NULL;
+    copy->survey = wish->survey ? litho_survey_ref(wish->survey) : NULL;
     return copy;
 }
 
@@ -47,6 +49,7 @@ static void wish_free(LithoWish *wish)
         return;
     litho_flow_free(wish->flow);
     litho_cube_unref(wish->in);
+    litho_survey_unref(wish->survey);
     g_free(wish);
 }
 
@@ -143,10 +146,36 @@ static void on_partial(LithoCube *part, gpointer data)
     publish(pass->worker, result);
 }
 
-static LithoCube *compute(Pass *pass, const LithoBox *region, LithoRun *run, GError **error)
+// What view `k` needs of a survey that does not fit into memory: as read for the last wish, or read
+// now. Borrowed until the next call.
+static LithoCube *read_for(Pass *pass, guint k, LithoRun *run, GError **error)
 {
-    LithoCube *out = litho_engine_run(pass->worker->engine, pass->wish->flow, pass->wish->in,
-                                      region, run, error);
+    LithoWorker *worker = pass->worker;
+    LithoBox need = pass->wish->needs[k];
+    for (guint r = 0; r < LITHO_WORKER_MAX_VIEWS; r++) {
+        LithoCube *cube = worker->read[r];
+        if (cube && cube->survey == pass->wish->survey && litho_box_equal(cube->held, need)) {
+            worker->read[r] = worker->read[k];
+            worker->read[k] = cube;
+            return cube;
+        }
+    }
+    g_clear_pointer(&worker->read[k], litho_cube_unref); // first: there is room for one only
+    worker->read[k] = litho_survey_read(pass->wish->survey, &need, run, error);
+    return worker->read[k];
+}
+
+static void forget_read(LithoWorker *worker)
+{
+    for (guint r = 0; r < LITHO_WORKER_MAX_VIEWS; r++)
+        g_clear_pointer(&worker->read[r], litho_cube_unref);
+}
+
+static LithoCube *compute(Pass *pass, LithoCube *in, const LithoBox *region, LithoRun *run,
+                          GError **error)
+{
+    LithoCube *out = litho_engine_run(pass->worker->engine, pass->wish->flow, in, region, run,
+                                      error);
     if (!out)
         litho_timings_drop_pass(pass->worker->timings);
     return out;
@@ -170,7 +199,10 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
     begin_pass(pass->worker, pass->worker->views_s, TRUE);
     LithoResult *result = result_new(pass->wish, pass->wish_ms);
     for (guint k = 0; k < pass->wish->n_views; k++) {
-        LithoCube *part = compute(pass, &pass->wish->views[k], run, error);
+        const LithoWish *wish = pass->wish;
+        LithoCube *in = wish->survey ? read_for(pass, k, run, error) : wish->in;
+        LithoCube *part = in || !wish->survey ? compute(pass, in, &wish->views[k], run, error)
+                                              : NULL;
         if (!part) {
             litho_result_unref(result);
             return FALSE;
@@ -194,7 +226,7 @@ static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GErro
 {
     double start = litho_now_ms();
     begin_pass(pass->worker, pass->worker->whole_s, awaited);
-    LithoCube *out = compute(pass, NULL, run, error);
+    LithoCube *out = compute(pass, pass->wish->in, NULL, run, error);
     if (!out)
         return FALSE;
     litho_timings_end_pass(pass->worker->timings);
@@ -221,6 +253,8 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     if (!worker->engine)
         worker->engine = litho_engine_new(wish->device);
 
+    if (!wish->survey)
+        forget_read(worker);
     Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms};
     pass.report = litho_report_new();
     g_mutex_lock(&worker->lock);
@@ -285,6 +319,7 @@ static gpointer worker_main(gpointer data)
         g_mutex_lock(&worker->lock);
     }
     g_mutex_unlock(&worker->lock);
+    forget_read(worker);
     g_clear_pointer(&worker->engine, litho_engine_free); // device memory goes in its own thread
     return NULL;
 }

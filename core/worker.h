@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "engine.h"
+#include "survey.h"
 
 // The thread behind the window. It is told the newest wish (flow, input, visible slices) and answers
 // with the newest result; neither side ever waits for the other.
@@ -15,6 +16,9 @@ enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKE
 typedef struct LithoWish {
     LithoFlow *flow;     // copied
     LithoCube *in;       // referenced; NULL for a source
+    LithoSurvey *survey; // referenced; the input is too large for memory: what each view needs (its
+                         // halo included) is read from here, `in` is not used, `whole` must be FALSE
+    LithoBox needs[LITHO_WORKER_MAX_VIEWS]; // with `survey`: input box of each view
     LithoDevice device;
     int threads;         // 0 = all
     guint n_views;       // boxes on screen, in output-grid indices, most important first

@@ -9,13 +9,16 @@
 // Enough to make one whole-cube texture impossible: a picture needs its slices only.
 static const guint64 slices_only = 1;
 
-static LithoVolume *volume_of(const LithoCube *cube, const LithoBox *boxes, guint n)
+static LithoVolume *volume_of(const LithoCube *cube, const GPtrArray *parts,
+                              const LithoBox *boxes, guint n)
 {
     if (!cube)
         return NULL;
     LithoVolume *volume = litho_volume_new();
     litho_volume_set_budget(volume, slices_only);
     litho_volume_put(volume, (LithoCube *)cube);
+    for (guint k = 0; parts && k < parts->len; k++)
+        litho_volume_put(volume, g_ptr_array_index(parts, k));
     litho_volume_update(volume, boxes, n, -1);
     return volume;
 }
@@ -63,8 +66,8 @@ static cairo_surface_t *draw_all(const LithoPicture *picture, const LithoRect *r
     LithoBox boxes[3 * LITHO_PICTURE_PANELS];
     guint n = panel_boxes(picture, boxes);
     LithoTarget target = {picture->width, picture->height, scale};
-    LithoVolume *input = volume_of(picture->input, boxes, n);
-    LithoVolume *output = volume_of(picture->output, boxes, n);
+    LithoVolume *input = volume_of(picture->input, picture->input_parts, boxes, n);
+    LithoVolume *output = volume_of(picture->output, picture->output_parts, boxes, n);
     litho_renderer_clear(renderer, &target, picture->look.background);
     for (guint k = 0; k < picture->n_panels; k++)
         if (!picture->panels[k].model)

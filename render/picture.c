@@ -140,6 +140,18 @@ static void paint_image(cairo_t *cr, cairo_surface_t *image, LithoRect rect, dou
     cairo_restore(cr);
 }
 
+// The cube whose samples the panel needs: a part that holds its slice, else the cube itself.
+static const LithoCube *part_of(const LithoCube *cube, const GPtrArray *parts,
+                                const LithoSliceView *view)
+{
+    for (guint k = 0; cube && parts && k < parts->len; k++) {
+        const LithoCube *part = g_ptr_array_index(parts, k);
+        if (litho_box_contains(part->held, litho_box_slice(&cube->grid, view->axis, view->index)))
+            return part;
+    }
+    return cube;
+}
+
 static gboolean paint_cpu(cairo_t *cr, const LithoPicture *picture, const Layout *layout,
                           double scale, GError **error)
 {
@@ -148,7 +160,9 @@ static gboolean paint_cpu(cairo_t *cr, const LithoPicture *picture, const Layout
         LithoRect r = layout->data[k];
         if (panel->model)
             continue;
-        LithoRaster raster = {picture->input, picture->output, &picture->input->grid,
+        LithoRaster raster = {part_of(picture->input, picture->input_parts, &panel->slice),
+                              part_of(picture->output, picture->output_parts, &panel->slice),
+                              &picture->input->grid,
                               panel->slice, picture->look, panel->show, scale};
         cairo_surface_t *image = litho_raster_slice(&raster, r.w, r.h, error);
         if (!image)

@@ -278,6 +278,115 @@ static void test_snapshots(void)
     g_assert_cmpint(litho_snapshots_get(s, 0)->letter, ==, 'B');
 }
 
+// --- beyond memory ------------------------------------------------------------------------------
+
+// All three slices on screen have been read.
+static gboolean page_ready(Gui *g)
+{
+    const LithoDisplay *d = litho_session_display(g->session);
+    guint64 stamp, dropped;
+    const GPtrArray *pages = litho_session_pages(g->session, &stamp, &dropped);
+    int there = 0;
+    for (int a = 0; a < 3; a++) {
+        LithoBox slice = litho_box_slice(litho_session_grid(g->session), a, d->slice[a]);
+        gboolean found = FALSE;
+        for (guint p = 0; p < pages->len; p++)
+            found |= litho_box_contains(((LithoCube *)g_ptr_array_index(pages, p))->held, slice);
+        there += found;
+    }
+    return there == 3;
+}
+
+static gboolean section_ready(Gui *g)
+{
+    const LithoDisplay *d = litho_session_display(g->session);
+    float x;
+    return litho_session_sample(g->session, TRUE, (const gint64[]){d->slice[0], 5, 6}, &x) &&
+           litho_session_sample(g->session, TRUE, (const gint64[]){5, d->slice[1], 6}, &x);
+}
+
+// The result as the whole cube gives it.
+static LithoCube *reference_result(const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) in = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    LithoCube *out =
+        litho_engine_run(engine, litho_session_flow(gui.session), in, NULL, NULL, &error);
+    g_assert_no_error(error);
+    litho_engine_free(engine);
+    return out;
+}
+
+// Property: a cube three times as large as the memory allows opens; every slice looked at shows the
+// file's samples; what is kept stays under its share; sections of the result have the samples of
+// the whole computation, halo included (a missing halo would change the traces beside the section);
+// pictures are drawn; saving computes the whole result piece by piece, equal sample by sample. All
+// comparisons are exact: the same operations on the same numbers.
+static void test_beyond_memory(void)
+{
+    g_autofree char *path = write_cube("large.sgy", 60, 64, 200);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) truth = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_setenv("LITHO_MEMORY", "0.004", TRUE);
+    forget_flow();
+    open_file(path);
+    g_assert_null(litho_window_error(gui.window));
+    g_assert_true(litho_session_is_paged(gui.session));
+    litho_watchdog_reset(litho_window_watchdog(gui.window));
+    for (int k = 0; k < 40; k++) {
+        litho_session_set_slice(gui.session, 0, 59 - k);
+        litho_session_set_slice(gui.session, 1, k);
+        litho_session_set_slice(gui.session, 2, 3 * k);
+        g_assert_true(gui_wait(page_ready, &gui, 20));
+        const gint64 at[3] = {59 - k, 11, 3 * k};
+        float x;
+        g_assert_true(litho_session_sample(gui.session, FALSE, at, &x));
+        g_assert_cmpfloat(x, ==, litho_cube_trace(truth, at[0], at[1])[at[2]]);
+        guint64 stamp, dropped, bytes = 0;
+        const GPtrArray *pages = litho_session_pages(gui.session, &stamp, &dropped);
+        for (guint p = 0; p < pages->len; p++)
+            bytes += 4 * (guint64)litho_cube_held_samples(g_ptr_array_index(pages, p));
+        g_assert_cmpuint(bytes, <=, (guint64)(0.004 * 1073741824 / 4) + 3 * 4 * 64 * 200);
+    }
+    g_test_message("longest block while scrubbing: %.1f ms",
+                   litho_watchdog_longest_ms(litho_window_watchdog(gui.window)));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "files-beyond-input");
+    litho_session_add_step(gui.session, &litho_operator_template);
+    set_gain(3);
+    g_assert_true(gui_wait(section_ready, &gui, 20));
+    gui_settle(&gui);
+    g_unsetenv("LITHO_MEMORY");
+    g_autoptr(LithoCube) result = reference_result(path);
+    const LithoDisplay *d = litho_session_display(gui.session);
+    for (int j = 0; j < 64; j++)
+        g_assert_cmpfloat(output_at(d->slice[0], j, 77), ==,
+                          litho_cube_trace(result, d->slice[0], j)[77]);
+    for (int i = 0; i < 60; i++)
+        g_assert_cmpfloat(output_at(i, d->slice[1], 78), ==,
+                          litho_cube_trace(result, i, d->slice[1])[78]);
+    gui_screenshot(&gui, "files-beyond-output");
+    g_assert_null(litho_session_output(gui.session));
+    g_autofree char *picture = gui_path(&gui, "beyond.png");
+    litho_window_export(gui.window, picture);
+    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    g_autofree char *saved = gui_path(&gui, "beyond.npy");
+    litho_window_save(gui.window, saved, FALSE);
+    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_null(litho_window_error(gui.window));
+    g_autoptr(LithoCube) back = litho_cube_load(saved, NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (int i = 0; i < 60; i++)
+        for (int j = 0; j < 64; j++)
+            if (litho_cube_is_live(result, i, j))
+                g_assert_cmpmem(litho_cube_trace(back, i, j), 800, litho_cube_trace(result, i, j),
+                                800);
+}
+
 // --- import -------------------------------------------------------------------------------------
 
 // Line numbers at bytes nobody looks at, and no coordinates; a text header as a company writes it.
@@ -503,6 +612,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/other-file", test_other_file);
     g_test_add_func("/files/broken-session", test_broken_session);
     g_test_add_func("/files/snapshots", test_snapshots);
+    g_test_add_func("/files/beyond-memory", test_beyond_memory);
     g_test_add_func("/files/import", test_import);
     g_test_add_func("/files/import-doubt", test_import_doubt);
     int status = g_test_run();

@@ -7,6 +7,8 @@ enum { LITHO_N_SPACES = 2 };
 
 // Time for textures that nobody sees yet, in each frame.
 #define FILL_BUDGET_MS 4.0
+// A cube beyond memory has no texture of the whole either.
+enum { SLICES_ONLY = 1 };
 
 struct _LithoCanvas {
     GtkWidget parent;
@@ -22,6 +24,7 @@ struct _LithoCanvas {
     LithoVolume *input, *output;
     guint64 input_serial, generation; // what was put into the volumes
     guint64 result_tag;
+    guint64 newest_page, pages_dropped; // slices of a cube beyond memory
     char *gl_name;
     gboolean failed;
     guint fill_tick; // runs while textures are not whole
@@ -39,13 +42,26 @@ G_DEFINE_TYPE(LithoCanvas, litho_canvas, GTK_TYPE_WIDGET)
 static void put_input(LithoCanvas *self)
 {
     LithoCube *cube = litho_session_against(self->session);
-    guint64 serial = cube ? cube->serial : 0;
-    if (serial == self->input_serial)
-        return;
-    self->input_serial = serial;
-    litho_volume_clear(self->input);
-    if (cube)
-        litho_volume_put(self->input, cube);
+    guint64 serial = cube ? cube->serial : 0, stamp, dropped;
+    const GPtrArray *pages = litho_session_pages(self->session, &stamp, &dropped);
+    if (serial != self->input_serial || dropped != self->pages_dropped) {
+        self->input_serial = serial;
+        self->pages_dropped = dropped;
+        self->newest_page = 0;
+        litho_volume_clear(self->input);
+        litho_volume_set_budget(self->input, pages ? SLICES_ONLY : 0);
+        litho_volume_set_budget(self->output, pages ? SLICES_ONLY : 0);
+        if (cube)
+            litho_volume_put(self->input, cube);
+    }
+    guint64 newest = self->newest_page;
+    for (guint k = 0; pages && k < pages->len; k++) {
+        LithoCube *page = g_ptr_array_index(pages, k);
+        if (page->serial > self->newest_page)
+            litho_volume_put(self->input, page);
+        newest = MAX(newest, page->serial);
+    }
+    self->newest_page = newest;
 }
 
 static void put_result(LithoCanvas *self)

@@ -36,6 +36,7 @@ static void dispose(GObject *object)
     LithoSession *self = LITHO_SESSION(object);
     litho_session_numbers_clear(self); // before the result: that removes every source of ours
     litho_session_result_clear(self);
+    litho_session_drop_pager(self);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     g_clear_pointer(&self->reference, litho_cube_unref);
@@ -128,6 +129,12 @@ const char *litho_session_path(LithoSession *self)
 }
 
 void litho_session_set_input(LithoSession *self, LithoCube *cube)
+{
+    litho_session_drop_pager(self);
+    litho_session_adopt_input(self, cube);
+}
+
+void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
 {
     litho_session_result_drop(self);
     litho_session_numbers_clear(self);

@@ -56,6 +56,17 @@ LithoSession *litho_session_new(void);
 
 LithoCube *litho_session_input(LithoSession *session);            // borrowed or NULL
 void litho_session_set_input(LithoSession *session, LithoCube *cube); // adds a reference
+// A cube that does not fit: `middle` (an inline or more of its grid) is shown at once and gives the
+// numbers, slices are read from `survey` as they are looked at, and a flow is computed for visible
+// sections only; there is never a whole output. No more than `memory` bytes are taken.
+void litho_session_set_paged_input(LithoSession *session, LithoSurvey *survey, LithoCube *middle,
+                                   guint64 memory);
+gboolean litho_session_is_paged(LithoSession *session);
+LithoSurvey *litho_session_page_survey(LithoSession *session);    // borrowed or NULL
+// Slices read so far, of LithoCube, NULL unless paged; borrowed. `stamp` and `dropped`: as in
+// ui/pager.h.
+const GPtrArray *litho_session_pages(LithoSession *session, guint64 *stamp, guint64 *dropped);
+gboolean litho_session_pages_wanted(LithoSession *session);       // something is being read
 // Shows a first part of a cube that is still being read; nothing is computed. NULL = back to the
 // input.
 void litho_session_set_preview(LithoSession *session, LithoCube *cube);

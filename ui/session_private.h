@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "ui/job.h"
+#include "ui/pager.h"
 #include "ui/session.h"
 
 enum {
@@ -24,6 +25,9 @@ struct _LithoSession {
 
     LithoCube *input;
     LithoCube *preview; // first part of a cube being read, shown instead; or NULL
+    LithoPager *pager;    // the input does not fit into memory; or NULL
+    LithoSurvey *page_survey;
+    guint64 page_memory;  // bytes that may be taken in all
     LithoCube *reference; // compared with instead of the input; or NULL
     char *reference_name;
     LithoFlow *flow;
@@ -77,6 +81,14 @@ void litho_session_emit(LithoSession *self, int signal);
 
 // The flow changed in a way that asks for another result: checks it and hands it to the worker.
 void litho_session_flow_touched(LithoSession *self);
+
+// Makes `cube` the input, beside whatever pager there is.
+void litho_session_adopt_input(LithoSession *self, LithoCube *cube);
+// session_paged.c
+void litho_session_drop_pager(LithoSession *self);
+void litho_session_pages_moved(LithoSession *self); // other slices are on screen
+// Leaves the views whose surroundings can be read; FALSE with `problem` set when there are none.
+gboolean litho_session_paged_wish(LithoSession *self, LithoWish *wish);
 
 void litho_session_result_init(LithoSession *self);
 void litho_session_result_clear(LithoSession *self);

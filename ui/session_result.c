@@ -64,6 +64,11 @@ static void submit(LithoSession *self)
         gint64 index = MIN(self->display.slice[axis], self->out_grid.axis[axis].n - 1);
         wish.views[wish.n_views++] = litho_box_slice(&self->out_grid, axis, index);
     }
+    if (self->pager && self->input && !litho_session_paged_wish(self, &wish)) {
+        litho_worker_cancel(self->worker);
+        litho_session_emit(self, SIGNAL_RESULT);
+        return;
+    }
     litho_worker_submit(self->worker, &wish);
     litho_session_emit(self, SIGNAL_PROGRESS);
 }
@@ -124,6 +129,13 @@ void litho_session_flow_touched(LithoSession *self)
 
 void litho_session_slices_moved(LithoSession *self)
 {
+    if (self->pager && self->input && !self->preview) {
+        litho_session_pages_moved(self);
+        g_clear_error(&self->problem);
+        if (!self->flow_problem && flow_has_work(self->flow))
+            submit(self); // nothing else would compute these slices
+        return;
+    }
     gboolean waiting = !self->flow_problem && flow_has_work(self->flow) &&
                        !litho_session_output(self) && !self->problem;
     if (waiting && litho_flow_is_local(self->flow) && litho_session_progress(self, NULL))
@@ -245,6 +257,8 @@ void litho_session_result_clear(LithoSession *self)
 
 LithoCube *litho_session_output(LithoSession *self)
 {
+    if (self->pager)
+        return NULL;
     if (!self->flow_problem && !flow_has_work(self->flow))
         return self->input;
     const LithoResult *result = self->result;
@@ -278,7 +292,8 @@ gboolean litho_session_sample(LithoSession *self, gboolean output, const gint64 
                               float *value)
 {
     if (self->preview || !output || !flow_has_work(self->flow))
-        return sample_of(litho_session_against(self), at, value);
+        return (self->pager && sample_of(litho_pager_find(self->pager, at), at, value)) ||
+               sample_of(litho_session_against(self), at, value);
     const GPtrArray *parts = self->result ? self->result->parts : NULL;
     for (guint k = parts ? parts->len : 0; k-- > 0;)
         if (sample_of(g_ptr_array_index(parts, k), at, value))

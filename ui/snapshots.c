@@ -222,6 +222,9 @@ void litho_snapshots_compare(LithoSnapshots *self, int k)
         litho_session_set_reference(self->session, NULL, NULL);
     } else if (at(self, k)->result) {
         refer(self, k);
+    } else if (litho_session_is_paged(self->session)) {
+        g_signal_emit_by_name(self, "failed",
+                              "A cube beyond memory has no whole results to compare.");
     } else {
         start_computing(self, k);
     }

@@ -492,6 +492,7 @@ void litho_window_actions_update(LithoWindow *self)
     gboolean comparable = litho_session_comparable(self->session);
     gboolean full = gtk_window_is_fullscreen(GTK_WINDOW(self));
     gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
+    gboolean paged = litho_session_is_paged(self->session);
     const struct {
         const char *name;
         gboolean enabled;
@@ -501,7 +502,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"continue", idle},
                   {"snapshot", steps && litho_snapshots_present(self->snapshots) < 0},
                   {"snapshot-go", litho_snapshots_count(self->snapshots) > 0},
-                  {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0},
+                  {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0 && !paged},
                   {"save", has && idle},
                   {"picture", has && idle},
                   {"recipe-save", steps},
@@ -509,8 +510,8 @@ void litho_window_actions_update(LithoWindow *self)
                   {"undo", litho_history_undo_name(history) != NULL},
                   {"redo", litho_history_redo_name(history) != NULL},
                   {"compute", has && steps},
-                  {"sweep", has && steps},
-                  {"race", has && steps},
+                  {"sweep", has && steps && !paged},
+                  {"race", has && steps && !paged},
                   {"survey", litho_session_input(self->session) != NULL},
                   {"import", idle && (self->paths || self->failed_paths)},
                   {"cancel", !idle || computing || full},

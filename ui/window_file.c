@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
+#include "core/stream.h"
 #include "core/survey.h"
 #include "core/synth.h"
 #include "render/picture.h"
@@ -13,6 +15,7 @@
 #include "ui/state_store.h"
 #include "ui/survey_map.h"
 
+enum { SHARES = 3 }; // input, result, and what an operator needs beside them
 enum { MAP_POINTS = 40000 }; // of the survey map that fills while headers are scanned
 
 // --- the job bar --------------------------------------------------------------------------------
@@ -85,6 +88,8 @@ typedef struct Opening {
     LithoOpenMode mode;
     gboolean has_options; // given, rather than those of the file's session
     LithoOpenOptions options;
+    LithoSurvey *paged;  // the cube does not fit into memory; or NULL
+    guint64 memory;      // then: bytes that may be taken
     char *profile;       // import profile that fits, or NULL
     GMutex lock;         // guards `points`
     GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
@@ -101,6 +106,7 @@ static void opening_free(gpointer data)
     g_array_unref(o->points);
     g_mutex_clear(&o->lock);
     g_free(o->profile);
+    litho_survey_unref(o->paged);
     g_clear_error(&o->state_error);
     g_free(o);
 }
@@ -174,6 +180,29 @@ static void read_state(Opening *o)
         o->options = litho_open_options_from_json(json_node_get_object(open));
 }
 
+// All of it when input, result and the operator's own share fit; else the inline in the middle, and
+// the window reads on as it goes.
+static LithoCube *read_survey(Opening *o, LithoSurvey *survey, LithoRun *run, GError **error)
+{
+    const LithoGrid *grid = litho_survey_grid(survey);
+    guint64 bytes = 4 * (guint64)litho_grid_samples(grid), free = litho_memory_available();
+    if (bytes <= free / SHARES)
+        return litho_survey_read(survey, NULL, run, error);
+    LithoBox middle = litho_box_slice(grid, LITHO_INLINE, grid->axis[0].n / 2);
+    LithoCube *cube = litho_survey_read(survey, &middle, run, error);
+    if (!cube)
+        return NULL;
+    o->paged = litho_survey_ref(survey);
+    o->memory = free;
+    g_ptr_array_insert(
+        cube->notes, 0,
+        g_strdup_printf("This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
+                        "read as you look at them, the flow is shown on inlines and crosslines, and "
+                        "numbers are those of one inline",
+                        bytes / 1073741824.0, free / 1073741824.0));
+    return cube;
+}
+
 static gpointer open_work(LithoRun *run, gpointer data, GError **error)
 {
     Opening *o = data;
@@ -190,7 +219,7 @@ static gpointer open_work(LithoRun *run, gpointer data, GError **error)
     const LithoOpenOptions none = {0};
     if (survey && litho_open_options_equal(&o->options, &none))
         o->profile = litho_profile_match(litho_survey_text(survey));
-    return survey ? litho_survey_read(survey, NULL, run, error) : NULL;
+    return survey ? read_survey(o, survey, run, error) : NULL;
 }
 
 static void open_progress(const LithoProgress *progress, gpointer data)
@@ -240,7 +269,10 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     if (cube) {
         litho_window_state_flush(self); // what was open until now
         g_clear_pointer(&self->state_key, g_free);
-        litho_session_set_input(self->session, cube);
+        if (o->paged)
+            litho_session_set_paged_input(self->session, o->paged, cube, o->memory);
+        else
+            litho_session_set_input(self->session, cube);
         open_session(self, o);
         offer_profile(self, o);
         if (o->paths) {
@@ -322,6 +354,8 @@ typedef struct Saving {
     LithoWindow *window;
     LithoCube *cube;
     LithoFlow *flow;
+    LithoSurvey *survey; // of a cube beyond memory, computed piece by piece; or NULL
+    LithoDevice device;
     char *path;
     gboolean force;
 } Saving;
@@ -332,6 +366,7 @@ static void saving_free(gpointer data)
     g_object_unref(s->window);
     litho_cube_unref(s->cube);
     litho_flow_free(s->flow);
+    litho_survey_unref(s->survey);
     g_free(s->path);
     g_free(s);
 }
@@ -341,6 +376,10 @@ static gpointer save_work(LithoRun *run, gpointer data, GError **error)
     Saving *s = data;
     g_autofree char *note = litho_flow_command(s->flow, NULL, s->path);
     LithoSaveOptions options = {.force = s->force, .note = note};
+    if (s->survey) {
+        LithoStreamOptions stream = {.devices = &s->device, .n_devices = 1, .save = options};
+        return litho_stream_run(s->flow, s->survey, s->path, &stream, run, error) ? s->path : NULL;
+    }
     return litho_cube_save(s->cube, s->path, &options, run, error) ? s->path : NULL;
 }
 
@@ -358,12 +397,16 @@ static void save_done(gpointer result, const GError *error, gpointer data)
         tell_done(s->window, result != NULL);
 }
 
+// `cube` NULL: the result of a cube beyond memory is computed while it is written.
 static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gboolean force)
 {
     static const LithoJobFuncs funcs = {save_work, save_progress, save_done, saving_free};
     Saving *s = g_new0(Saving, 1);
     s->window = g_object_ref(self);
-    s->cube = litho_cube_ref(cube);
+    s->cube = cube ? litho_cube_ref(cube) : NULL;
+    if (!cube)
+        s->survey = litho_survey_ref(litho_session_page_survey(self->session));
+    s->device = litho_session_device(self->session);
     s->flow = litho_flow_copy(litho_session_flow(self->session));
     s->path = g_strdup(path);
     s->force = force;
@@ -377,7 +420,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
     if (litho_window_is_busy(self) || !litho_session_grid(self->session))
         return;
     LithoCube *output = litho_session_output(self->session);
-    if (output) {
+    if (output || litho_session_is_paged(self->session)) {
         save_start(self, output, path, force);
         return;
     }
@@ -409,6 +452,7 @@ typedef struct Picture {
     LithoPicture picture;
     LithoCube *input, *output; // owned, for picture.input/.output
     LithoModel *model;         // owned, for a panel that shows it
+    GPtrArray *input_parts, *output_parts; // of a cube beyond memory; or NULL
     char *path, *title, *caption, *clip_note;
 } Picture;
 
@@ -477,11 +521,22 @@ static void add_panels(LithoWindow *self, LithoPicture *picture, gboolean both, 
     picture->columns = n == 2 && only >= 0 ? 2 : 0;
 }
 
+static gpointer copy_reference(gconstpointer cube, gpointer unused)
+{
+    (void)unused;
+    return litho_cube_ref(cube);
+}
+
 void litho_window_export(LithoWindow *self, const char *path)
 {
     static const LithoJobFuncs funcs = {picture_work, NULL, picture_done, picture_free};
     LithoCube *input = litho_session_input(self->session);
     LithoCube *output = litho_session_output(self->session);
+    const LithoResult *result = litho_session_result(self->session);
+    guint64 stamp, dropped;
+    const GPtrArray *pages = litho_session_pages(self->session, &stamp, &dropped);
+    if (pages && result && result->parts->len > 0)
+        output = g_ptr_array_index(result->parts, 0);
     if (litho_window_is_busy(self) || (!input && !output))
         return;
     Picture *p = g_new0(Picture, 1);
@@ -496,6 +551,12 @@ void litho_window_export(LithoWindow *self, const char *path)
     double percent = litho_session_clip_percent(self->session);
     p->clip_note = percent >= 0 ? g_strdup_printf("%.4g %%", percent) : NULL;
     litho_picture_init(&p->picture, p->input, p->output);
+    if (pages) {
+        p->input_parts = g_ptr_array_copy((GPtrArray *)pages, copy_reference, NULL);
+        p->output_parts = both ? g_ptr_array_copy(result->parts, copy_reference, NULL) : NULL;
+        p->picture.input_parts = p->input_parts;
+        p->picture.output_parts = p->output_parts;
+    }
     p->picture.look = litho_session_display(self->session)->look;
     p->picture.scale = 2;
     p->picture.title = p->title;

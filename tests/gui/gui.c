@@ -144,6 +144,7 @@ static gboolean settled(Gui *gui)
     LithoVolumeInfo info;
     litho_canvas_volume_info(litho_window_canvas(gui->window), &info);
     return !litho_window_is_busy(gui->window) && !litho_session_progress(gui->session, NULL) &&
+           !litho_session_pages_wanted(gui->session) &&
            info.pending_bytes == 0;
 }
 
