@@ -241,3 +241,29 @@ void litho_spectrum_clear(LithoSpectrum *spectrum)
     g_clear_pointer(&spectrum->amplitude, g_free);
     spectrum->n = 0;
 }
+
+// --- frequency and wavenumber -------------------------------------------------------------------
+
+static LithoFkFunc fk_func; // set once at start, before threads
+
+void litho_qc_set_fk(LithoFkFunc func)
+{
+    fk_func = func;
+}
+
+gboolean litho_qc_fk(const float *section, guint traces, guint samples, LithoFk *fk, GError **error)
+{
+    memset(fk, 0, sizeof *fk);
+    if (fk_func)
+        return fk_func(section, traces, samples, fk, error);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                "this program was built without a Fourier transform");
+    return FALSE;
+}
+
+void litho_fk_clear(LithoFk *fk)
+{
+    g_clear_pointer(&fk->amplitude, g_free);
+    g_clear_pointer(&fk->spectrum, g_free);
+    fk->n_k = fk->n_f = 0;
+}

@@ -51,3 +51,23 @@ void litho_qc_set_spectrum(LithoSpectrumFunc func);
 gboolean litho_qc_spectrum(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
                            LithoRun *run, LithoSpectrum *spectrum, GError **error);
 void litho_spectrum_clear(LithoSpectrum *spectrum);
+
+// --- frequency and wavenumber -------------------------------------------------------------------
+
+typedef struct LithoFk {
+    guint n_k, n_f;   // wavenumbers (k - n_k / 2) / n_k cycles per trace, frequencies f / (2 (n_f - 1))
+                      // cycles per sample
+    float *amplitude; // n_k rows of n_f: a plane wave of amplitude A gives A; positive wavenumbers
+                      // come later to the right
+    double *spectrum; // n_f: RMS amplitude spectrum over the live traces, a sine of A gives A
+    guint traces;     // live ones
+} LithoFk;
+
+typedef gboolean (*LithoFkFunc)(const float *section, guint traces, guint samples, LithoFk *fk,
+                                GError **error);
+void litho_qc_set_fk(LithoFkFunc func);
+// Of a piece of a section: `traces` rows of `samples` each, Hann windows both ways; a row with a
+// sample that is not finite counts as missing. At least 2 traces of 4 samples. Any thread.
+gboolean litho_qc_fk(const float *section, guint traces, guint samples, LithoFk *fk,
+                     GError **error);
+void litho_fk_clear(LithoFk *fk);

@@ -9,3 +9,6 @@ void litho_kernels_init(void);
 // litho_qc_spectrum() with FFTW; set by litho_kernels_init().
 gboolean litho_fftw_spectrum(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
                              LithoRun *run, LithoSpectrum *spectrum, GError **error);
+// litho_qc_fk() with FFTW; likewise.
+gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoFk *fk,
+                       GError **error);

@@ -3,6 +3,7 @@
 // The spectrum of the QC panel: frequencies and heights against sines that are known exactly.
 #include <math.h>
 
+#include "core/error.h"
 #include "core/qc.h"
 #include "kernels/kernels.h"
 
@@ -58,11 +59,46 @@ static void test_bounds(void)
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+// Property: a plane wave stands at its own frequency and wavenumber, on the positive side when it comes
+// later to the right, with its amplitude (2 %: the windows' tops lie between two lines); a missing
+// trace is left out; too small a piece is refused. A turned sign, axis or norm fails.
+static void test_fk(void)
+{
+    enum { TRACES = 64, SAMPLES = 128 };
+    g_autofree float *section = g_new(float, TRACES * SAMPLES);
+    const double f = 16.0 / SAMPLES, k = 10.0 / TRACES;
+    for (int x = 0; x < TRACES; x++)
+        for (int t = 0; t < SAMPLES; t++)
+            section[x * SAMPLES + t] = (float)(5 * sin(2 * G_PI * (f * t - k * x)));
+    LithoFk fk;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(litho_qc_fk(section, TRACES, SAMPLES, &fk, &error));
+    g_assert_cmpuint(fk.n_k, ==, TRACES);
+    g_assert_cmpuint(fk.n_f, ==, SAMPLES / 2 + 1);
+    guint best = 0;
+    for (guint n = 0; n < fk.n_k * fk.n_f; n++)
+        best = fk.amplitude[n] > fk.amplitude[best] ? n : best;
+    g_assert_cmpuint(best % fk.n_f, ==, 16);
+    g_assert_cmpuint(best / fk.n_f, ==, TRACES / 2 + 10);
+    g_assert_cmpfloat_with_epsilon(fk.amplitude[best], 5, 0.1);
+    g_assert_cmpfloat_with_epsilon(fk.spectrum[16], 5, 0.1);
+    g_assert_cmpfloat(fk.amplitude[(TRACES / 2 - 10) * fk.n_f + 16], <, 1e-3);
+    litho_fk_clear(&fk);
+    section[7 * SAMPLES + 3] = NAN;
+    g_assert_true(litho_qc_fk(section, TRACES, SAMPLES, &fk, &error));
+    g_assert_cmpuint(fk.traces, ==, TRACES - 1);
+    g_assert_cmpfloat_with_epsilon(fk.spectrum[16], 5, 0.1);
+    litho_fk_clear(&fk);
+    g_assert_false(litho_qc_fk(section, 1, SAMPLES, &fk, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/spectrum/sine", test_sine);
     g_test_add_func("/spectrum/bounds", test_bounds);
+    g_test_add_func("/spectrum/fk", test_fk);
     return g_test_run();
 }

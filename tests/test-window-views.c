@@ -118,7 +118,7 @@ static guint count_type(GtkWidget *widget, GType type)
 // Property: curves of one group share a plot, others have their own; the plots go with the operator.
 static void test_plots(void)
 {
-    const guint of_the_data = 2; // spectrum and histogram
+    const guint of_the_data = 3; // spectrum, histogram, and the area's spectrum
     g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data + 2);
     use_operator(litho_operator_find("template"));
     g_assert_true(gui_wait(has_output, &gui, 60));
@@ -290,6 +290,50 @@ static void test_side_by_side(void)
     g_assert_true(gui_wait(has_output, &gui, 20));
 }
 
+static gboolean area_known(Gui *g)
+{
+    return litho_session_area_numbers(g->session) != NULL;
+}
+
+// RMS over the frequencies of what the area holds.
+static double level(int which)
+{
+    const LithoFk *fk = &litho_session_area_numbers(gui.session)->fk[which];
+    double sum = 0;
+    for (guint f = 0; f < fk->n_f; f++)
+        sum += fk->spectrum[f] * fk->spectrum[f];
+    return sqrt(sum);
+}
+
+static gboolean area_is_half(Gui *g)
+{
+    return area_known(g) && fabs(level(1) / level(0) - 0.5) < 1e-3;
+}
+
+// Property: the area tool shows input, output and removed of the rectangle, and follows the parameter:
+// the operator multiplies by its gain, so do the spectra (1e-3: single precision). Off leaves nothing.
+static void test_area(void)
+{
+    gui_settle(&gui);
+    gui_activate(&gui, "win.area");
+    g_assert_true(litho_session_area(gui.session)->on);
+    LithoArea area = *litho_session_area(gui.session);
+    area.box = (LithoBox){{0, 30, 60}, {1, 80, 200}};
+    litho_session_set_area(gui.session, &area);
+    g_assert_true(gui_wait(area_known, &gui, 10));
+    gui_settle(&gui);
+    g_assert_cmpfloat_with_epsilon(level(1) / level(0), 0.8, 1e-3);
+    g_assert_cmpfloat_with_epsilon(level(2) / level(0), 0.2, 1e-3);
+    gui_screenshot(&gui, "views-area");
+    set("gain", 0.5);
+    g_assert_true(gui_wait(area_is_half, &gui, 10));
+    set("gain", 0.8);
+    gui_activate(&gui, "win.area");
+    g_assert_false(litho_session_area(gui.session)->on);
+    g_assert_null(litho_session_area_numbers(gui.session));
+    gui_settle(&gui);
+}
+
 static gboolean has_told(Gui *g)
 {
     g_autoptr(GArray) curves = litho_session_report_curves(g->session);
@@ -330,6 +374,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/special", test_special);
     g_test_add_func("/views/memory", test_memory);
     g_test_add_func("/views/picture", test_picture);
+    g_test_add_func("/views/area", test_area);
     g_test_add_func("/views/side-by-side", test_side_by_side);
     g_test_add_func("/views/live", test_live);
     int status = g_test_run();

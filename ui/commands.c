@@ -20,6 +20,7 @@ static const LithoWindowCommand commands[] = {
     {"Views", "Maximise the crossline section", "win.maximise", "1", "2", TRUE},
     {"Views", "Maximise the time slice", "win.maximise", "2", "3", TRUE},
     {"Views", "Maximise the 3-D scene", "win.maximise", "3", "4", TRUE},
+    {"Views", "Frequencies of an area: drag it on a section", "win.area", NULL, "f", TRUE},
     {"Views", "Data or the operator's model in the 3-D panel", "win.model", NULL, "m", TRUE},
     {"Views", "Zoom in", "win.zoom-in", NULL, "plus", TRUE},
     {"Views", "Zoom out", "win.zoom-out", NULL, "minus", TRUE},

@@ -203,6 +203,24 @@ static void append_rubber(GtkSnapshot *snapshot, LithoRect r)
     append_line(snapshot, r.x + r.w, r.y, 1, r.h);
 }
 
+// The area's rectangle on the section it belongs to.
+static void append_area(LithoCubeView *self, GtkSnapshot *snapshot, const LithoViewPanel *panel)
+{
+    const LithoArea *area = litho_session_area(self->session);
+    LithoRect r = panel->frame.data;
+    double lo[3], hi[3], x0, y0, x1, y1;
+    for (int a = 0; a < 3; a++) {
+        lo[a] = area->box.lo[a] - 0.5;
+        hi[a] = area->box.hi[a] - 0.5;
+    }
+    litho_slice_map_to_pixel(&panel->map, lo, &x0, &y0);
+    litho_slice_map_to_pixel(&panel->map, hi, &x1, &y1);
+    LithoRect box = {CLAMP(x0, r.x, r.x + r.w - 1), CLAMP(y0, r.y, r.y + r.h - 1), 0, 0};
+    box.w = CLAMP(x1, r.x, r.x + r.w - 1) - box.x;
+    box.h = CLAMP(y1, r.y, r.y + r.h - 1) - box.y;
+    append_rubber(snapshot, box);
+}
+
 static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoCubeView *self = LITHO_CUBE_VIEW(widget);
@@ -217,6 +235,10 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
             at[LITHO_SAMPLE] = litho_session_to_input(self->session, at[LITHO_SAMPLE]);
         append_cursor(snapshot, &self->panel[k].map, at);
     }
+    const LithoArea *area = litho_session_area(self->session);
+    for (guint k = 0; area->on && area->axis == self->axis && k < self->n_panels; k++)
+        if (!self->panel[k].of_input && self->rubber.w <= 0)
+            append_area(self, snapshot, &self->panel[k]);
     if (self->rubber.w > 0 && self->rubber.h > 0)
         append_rubber(snapshot, self->rubber);
 }
@@ -380,6 +402,8 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
         g_signal_connect_object(session, signals[k], G_CALLBACK(changed), self,
                                 G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "area-changed", G_CALLBACK(gtk_widget_queue_draw), self,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(report_changed), self,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cursor-changed", G_CALLBACK(cursor_moved), self,

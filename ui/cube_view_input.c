@@ -6,7 +6,7 @@
 //   wheel             step the slice                 Shift+drag   zoom to the rectangle
 //   Ctrl+wheel        zoom at the pointer            click        the other slices come here
 //   double, Enter     maximise                       drag a slice of the scene with Ctrl: move it
-//   middle drag, Shift+drag in the scene: pan
+//   middle drag, Shift+drag in the scene: pan       drag with the area tool on: its rectangle
 #include "ui/camera.h"
 #include "ui/cube_view_private.h"
 
@@ -157,10 +157,13 @@ static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoCube
         self->drag_axis = slice ? pick.axis : 0;
         return;
     }
+    gboolean chooses_area = litho_session_area(self->session)->on && self->axis != LITHO_SAMPLE &&
+                            !panel->of_input;
     self->drag_view = panel->view;
     self->drag = middle                         ? DRAG_PAN
                  : near_divider(self, panel, x) ? DRAG_SPLIT
                  : state & GDK_SHIFT_MASK       ? DRAG_RUBBER
+                 : chooses_area                 ? DRAG_AREA
                                               : DRAG_PAN;
 }
 
@@ -206,6 +209,7 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
         break;
     }
     case DRAG_RUBBER:
+    case DRAG_AREA:
         self->rubber = rubber_rect(&self->drag_panel, x, y, dx, dy);
         gtk_widget_queue_draw(GTK_WIDGET(self));
         break;
@@ -217,6 +221,22 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
     case DRAG_NONE:
         break;
     }
+}
+
+// The traces and samples under the rubber band.
+static void choose_area(LithoCubeView *self)
+{
+    const LithoGrid *grid = &self->drag_panel.grid;
+    LithoRect r = self->rubber;
+    LithoArea area = {.on = TRUE, .axis = self->axis};
+    double a[3], b[3];
+    litho_slice_map_to_index(&self->drag_panel.map, r.x, r.y, a);
+    litho_slice_map_to_index(&self->drag_panel.map, r.x + r.w, r.y + r.h, b);
+    for (int k = 0; k < 3; k++) {
+        area.box.lo[k] = CLAMP(llround(MIN(a[k], b[k])), 0, grid->axis[k].n - 1);
+        area.box.hi[k] = CLAMP(llround(MAX(a[k], b[k])) + 1, area.box.lo[k] + 1, grid->axis[k].n);
+    }
+    litho_session_set_area(self->session, &area);
 }
 
 // A press without a drag: the other slices come to the point.
@@ -235,15 +255,17 @@ static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoCube
     double x, y;
     gtk_gesture_drag_get_start_point(gesture, &x, &y);
     gboolean click = fabs(dx) < 3 && fabs(dy) < 3;
-    if (click && self->drag == DRAG_PAN) {
+    if (click && (self->drag == DRAG_PAN || self->drag == DRAG_AREA)) {
         slices_to(self, x, y);
+    } else if (self->drag == DRAG_AREA) {
+        choose_area(self);
     } else if (self->drag == DRAG_RUBBER) {
         LithoSliceView view = self->drag_view;
         litho_slice_zoom_to(&view, &self->drag_panel.grid, self->drag_panel.frame.data,
                             self->rubber);
-        self->rubber = (LithoRect){0};
         litho_cube_view_set_window(self, &self->drag_panel, &view);
     }
+    self->rubber = (LithoRect){0};
     self->drag = DRAG_NONE;
 }
 

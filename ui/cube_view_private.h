@@ -21,7 +21,7 @@ struct _LithoCubeView {
     GskRenderNode *overlay; // axes, titles, colour bar; NULL = draw them again
 
     // Drag under way, cube_view_input.c.
-    enum { DRAG_NONE, DRAG_PAN, DRAG_SPLIT, DRAG_RUBBER, DRAG_ORBIT, DRAG_MOVE, DRAG_SLICE } drag;
+    enum { DRAG_NONE, DRAG_PAN, DRAG_SPLIT, DRAG_RUBBER, DRAG_AREA, DRAG_ORBIT, DRAG_MOVE, DRAG_SLICE } drag;
     LithoViewPanel drag_panel;  // where it began
     LithoSliceView drag_view;   // as it was at the beginning
     LithoSceneView drag_scene;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/ticks.h"
+#include "ui/small_text.h"
 
 // Below its largest value a logarithmic axis shows this many decades at most: rounding errors at
 // 1e-17 would press everything else together.
@@ -136,55 +137,7 @@ static GdkRGBA curve_colour(GtkWidget *widget, guint k)
     return colour;
 }
 
-// --- text ---------------------------------------------------------------------------------------
-
-// Small beside the window's own font, and growing with it.
-static PangoLayout *small_text(LithoPlot *self, const char *text)
-{
-    PangoLayout *layout = gtk_widget_create_pango_layout(GTK_WIDGET(self), text);
-    PangoContext *context = pango_layout_get_context(layout);
-    PangoFontDescription *font =
-        pango_font_description_copy(pango_context_get_font_description(context));
-    gint size = (gint)(0.8 * pango_font_description_get_size(font));
-    if (pango_font_description_get_size_is_absolute(font))
-        pango_font_description_set_absolute_size(font, size);
-    else
-        pango_font_description_set_size(font, size);
-    pango_layout_set_font_description(layout, font);
-    pango_font_description_free(font);
-    return layout;
-}
-
-static int text_width(LithoPlot *self, const char *text)
-{
-    int w;
-    g_autoptr(PangoLayout) layout = small_text(self, text);
-    pango_layout_get_pixel_size(layout, &w, NULL);
-    return w;
-}
-
-static int line_height(LithoPlot *self)
-{
-    int h;
-    g_autoptr(PangoLayout) layout = small_text(self, "0");
-    pango_layout_get_pixel_size(layout, NULL, &h);
-    return h;
-}
-
-// `align` 0 left, 0.5 middle, 1 right of x; y is the middle of the line.
-static void draw_text(LithoPlot *self, GtkSnapshot *snapshot, const char *text, double x, double y,
-                      double align, double alpha)
-{
-    int w, h;
-    g_autoptr(PangoLayout) layout = small_text(self, text);
-    pango_layout_get_pixel_size(layout, &w, &h);
-    GdkRGBA ink = ink_of(GTK_WIDGET(self), alpha);
-    double left = CLAMP(x - align * w, 0, MAX(gtk_widget_get_width(GTK_WIDGET(self)) - w, 0));
-    gtk_snapshot_save(snapshot);
-    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(floor(left), floor(y - h / 2.0)));
-    gtk_snapshot_append_layout(snapshot, layout, &ink);
-    gtk_snapshot_restore(snapshot);
-}
+// --- numbers ------------------------------------------------------------------------------------
 
 // "0.01", "100", "10⁻⁶": a power of ten as short as it can be read.
 static void format_decade(char *out, gsize size, int power)
@@ -254,16 +207,16 @@ static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a, int
     for (guint k = 0; k < n; k++) {
         double x = a->x + (ticks[k].at - a->x0) / (a->x1 - a->x0) * a->w;
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(x), a->y, 1, a->h));
-        draw_text(self, snapshot, ticks[k].text, x, a->y + a->h + 0.6 * line, 0.5, 0.75);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, x, a->y + a->h + 0.6 * line, 0.5, 0.75);
     }
     n = make_ticks(a->y0, a->y1, a->h / (1.8 * line), a->log_y, ticks);
     for (guint k = 0; k < n; k++) {
         double y = a->y + a->h - (ticks[k].at - a->y0) / (a->y1 - a->y0) * a->h;
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(a->x, floor(y), a->w, 1));
-        draw_text(self, snapshot, ticks[k].text, a->x - 4, y, 1, 0.75);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, a->x - 4, y, 1, 0.75);
     }
     if (self->x_label)
-        draw_text(self, snapshot, self->x_label, a->x + a->w, a->y + a->h + 1.55 * line, 1, 0.75);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, self->x_label, a->x + a->w, a->y + a->h + 1.55 * line, 1, 0.75);
 }
 
 // --- curves -------------------------------------------------------------------------------------
@@ -355,7 +308,7 @@ typedef struct LegendItem {
 static guint lay_out_legend(LithoPlot *self, LegendItem items[LEGEND_MAX], guint *n)
 {
     double width = gtk_widget_get_width(GTK_WIDGET(self));
-    double free_from = self->y_label ? text_width(self, self->y_label) + LEGEND_GAP : 0;
+    double free_from = self->y_label ? litho_small_text_width(GTK_WIDGET(self), self->y_label) + LEGEND_GAP : 0;
     double x = free_from;
     guint row = 0, begin = 0;
     *n = 0;
@@ -363,7 +316,7 @@ static guint lay_out_legend(LithoPlot *self, LegendItem items[LEGEND_MAX], guint
         const Curve *c = curve_at(self, k);
         if (c->n == 0 || !c->label || !*c->label)
             continue;
-        double w = SWATCH + 4 + text_width(self, c->label) + LEGEND_GAP;
+        double w = SWATCH + 4 + litho_small_text_width(GTK_WIDGET(self), c->label) + LEGEND_GAP;
         if (x + w > width + LEGEND_GAP && x > (row == 0 ? free_from : 0)) {
             for (guint m = begin; m < *n; m++) // this row to the right
                 items[m].x += width - x + LEGEND_GAP;
@@ -387,7 +340,7 @@ static void draw_legend(LithoPlot *self, GtkSnapshot *snapshot, const LegendItem
         double y = line * (items[k].row + 0.55);
         gtk_snapshot_append_color(snapshot, &colour,
                                   &GRAPHENE_RECT_INIT(items[k].x, floor(y) - 1, SWATCH, 3));
-        draw_text(self, snapshot, curve_at(self, items[k].curve)->label, items[k].x + SWATCH + 4, y,
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, curve_at(self, items[k].curve)->label, items[k].x + SWATCH + 4, y,
                   0, 0.9);
     }
 }
@@ -411,7 +364,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     double w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
     LegendItem items[LEGEND_MAX];
     guint n_items, rows = lay_out_legend(self, items, &n_items);
-    int line = line_height(self);
+    int line = litho_small_text_height(GTK_WIDGET(self));
     double top = line * rows + 3, left = 2.9 * line;
     Area a = {.x = left, .y = top, .w = w - left - 6,
               .h = h - top - line * (self->x_label ? 2.15 : 1.2), .log_x = self->log_x,
@@ -419,7 +372,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     if (a.w < 20 || a.h < 20)
         return;
     if (!data_range(self, &a)) {
-        draw_text(self, snapshot, "no data yet", w / 2, h / 2, 0.5, 0.55);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, "no data yet", w / 2, h / 2, 0.5, 0.55);
         return;
     }
     draw_axes(self, snapshot, &a, line);
@@ -431,7 +384,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     cairo_destroy(cr);
     draw_marks(self, snapshot, &a);
     if (self->y_label)
-        draw_text(self, snapshot, self->y_label, 0, 0.55 * line, 0, 0.75);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, self->y_label, 0, 0.55 * line, 0, 0.75);
     draw_legend(self, snapshot, items, n_items, line);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/ticks.h"
+#include "ui/area_panel.h"
 #include "ui/plot.h"
 
 // Numbers that change sixty times a second cannot be read, curves can be followed.
@@ -365,6 +366,7 @@ GtkWidget *litho_qc_panel_new(LithoSession *session)
 {
     LithoQcPanel *self = g_object_new(LITHO_TYPE_QC_PANEL, NULL);
     self->session = g_object_ref(session);
+    gtk_box_prepend(GTK_BOX(self), litho_area_panel_new(session));
     g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(refresh_soon), self,
                             G_CONNECT_SWAPPED);

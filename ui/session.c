@@ -14,7 +14,7 @@ static guint signals[N_SIGNALS];
 static const char *const signal_names[N_SIGNALS] = {
     "cube-changed",    "flow-changed",   "params-changed", "result",         "progress",
     "display-changed", "slices-changed", "cursor-changed", "device-changed", "stats-changed",
-    "report-changed",  "memory-changed",
+    "report-changed",  "memory-changed", "area-changed",
 };
 
 void litho_session_emit(LithoSession *self, int signal)
@@ -54,6 +54,7 @@ static void finalize(GObject *object)
     g_free(self->device_label);
     g_free(self->device_why);
     g_free(self->device_missing);
+    litho_area_numbers_free(self->area_numbers);
     G_OBJECT_CLASS(litho_session_parent_class)->finalize(object);
 }
 
@@ -147,6 +148,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
     }
+    self->area = (LithoArea){0}; // of another survey
     litho_session_emit(self, SIGNAL_CUBE);
     litho_session_flow_touched(self);
     litho_session_emit(self, SIGNAL_FLOW);

@@ -22,6 +22,7 @@
 //   "cursor-changed"
 //   "device-changed"
 //   "stats-changed"    numbers of the cubes (percentiles, histograms, spectra) arrived
+//   "area-changed"     the area tool: its place, or what was found there
 //   "memory-changed"   what the whole result needs is known, or not any more
 //   "report-changed"   operators told numbers, curves or shapes, also while a pass runs
 #define LITHO_TYPE_SESSION (litho_session_get_type())
@@ -117,6 +118,24 @@ const char *litho_session_flow_problem(LithoSession *session);
 void litho_session_undo(LithoSession *session);
 void litho_session_redo(LithoSession *session);
 LithoHistory *litho_session_history(LithoSession *session);
+
+// --- area ---------------------------------------------------------------------------------------
+
+// A rectangle of the sections of one axis whose frequencies are looked at.
+typedef struct LithoArea {
+    gboolean on;
+    int axis;     // LITHO_INLINE or LITHO_XLINE: it lies on the section that is shown of that axis
+    LithoBox box; // indices; the pair of `axis` is not used
+} LithoArea;
+
+// Frequencies of the area in input, output and removed; n_f = 0 where one is not there.
+typedef struct LithoAreaNumbers {
+    LithoFk fk[3];
+} LithoAreaNumbers;
+
+const LithoArea *litho_session_area(LithoSession *session);
+void litho_session_set_area(LithoSession *session, const LithoArea *area); // NULL = none
+const LithoAreaNumbers *litho_session_area_numbers(LithoSession *session); // NULL = not (yet)
 
 // --- result -------------------------------------------------------------------------------------
 

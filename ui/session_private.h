@@ -17,6 +17,7 @@ enum {
     SIGNAL_STATS,
     SIGNAL_REPORT,
     SIGNAL_MEMORY,
+    SIGNAL_AREA,
     N_SIGNALS
 };
 
@@ -52,6 +53,10 @@ struct _LithoSession {
     LithoReport *report, *report_before; // of the newest pass that told something, and the one before
     guint report_serial;                 // of `report` when it was last looked at
     GArray *depth_time; // pairs depth (m), two-way time (s) of the report; NULL = none
+    LithoArea area;
+    LithoAreaNumbers *area_numbers;
+    LithoJob *area_job;
+    gboolean area_again; // something changed while the job ran
     LithoMemoryPlan memory; // of the flow as it stands; need 0 = not known
     LithoJob *memory_job;
     gboolean memory_again; // the flow changed while the job ran
@@ -102,6 +107,10 @@ void litho_session_report_look(LithoSession *self);
 void litho_session_report_drop(LithoSession *self);
 
 void litho_session_side_look(LithoSession *self); // session_side.c: the report changed
+
+// session_area.c: samples or slices changed.
+void litho_session_area_look(LithoSession *self);
+void litho_area_numbers_free(LithoAreaNumbers *numbers); // NULL is fine
 
 // session_memory.c: asks again, the flow or the device is another one; and: nothing to ask about.
 void litho_session_memory_want(LithoSession *self);

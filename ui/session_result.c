@@ -209,6 +209,7 @@ static gboolean fetch(gpointer data)
     if (result) {
         litho_session_update_grid(self); // a first result may have another shape than the input
         litho_session_auto_clip(self);
+        litho_session_area_look(self);
         litho_session_emit(self, SIGNAL_RESULT);
     }
     litho_session_emit(self, SIGNAL_PROGRESS);

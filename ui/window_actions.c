@@ -3,6 +3,7 @@
 // Everything the window can do, by name: menus, keys, buttons and the palette all come here.
 #include "ui/window_private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -328,6 +329,24 @@ ACTION(do_maximise)
     litho_canvas_maximise(canvas, litho_canvas_maximised(canvas) == axis ? -1 : axis);
 }
 
+// On: what the active section shows; a drag then chooses another rectangle. Off again by the same key.
+ACTION(do_area)
+{
+    SELF;
+    int axis = litho_cube_view_axis(litho_canvas_active_view(LITHO_CANVAS(self->canvas)));
+    LithoArea area = {.on = !litho_session_area(self->session)->on,
+                      .axis = axis == LITHO_XLINE ? LITHO_XLINE : LITHO_INLINE};
+    const LithoGrid *grid = litho_session_grid(self->session);
+    for (int a = 0; grid && a < 3; a++) {
+        area.box.lo[a] = CLAMP((gint64)ceil(display_of(self)->lo[a]), 0, grid->axis[a].n - 1);
+        area.box.hi[a] = CLAMP((gint64)floor(display_of(self)->hi[a]) + 1, area.box.lo[a] + 1,
+                               grid->axis[a].n);
+    }
+    litho_session_set_area(self->session, area.on && grid ? &area : NULL);
+    if (area.on)
+        gtk_widget_set_visible(self->right, TRUE);
+}
+
 ACTION(do_model)
 {
     litho_canvas_next_model(LITHO_CANVAS(LITHO_WINDOW(data)->canvas));
@@ -430,6 +449,7 @@ static const GActionEntry entries[] = {
     {"colours", do_colours, "s", NULL, NULL, {0}},
     {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
     {"maximise", do_maximise, "i", NULL, NULL, {0}},
+    {"area", do_area, NULL, NULL, NULL, {0}},
     {"model", do_model, NULL, NULL, NULL, {0}},
     {"zoom-in", do_zoom_in, NULL, NULL, NULL, {0}},
     {"zoom-out", do_zoom_out, NULL, NULL, NULL, {0}},
@@ -512,6 +532,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"compute", has && steps},
                   {"sweep", has && steps && !paged},
                   {"race", has && steps && !paged},
+                  {"area", has},
                   {"survey", litho_session_input(self->session) != NULL},
                   {"import", idle && (self->paths || self->failed_paths)},
                   {"cancel", !idle || computing || full},
