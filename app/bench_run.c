@@ -234,6 +234,7 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
     t->run.report = litho_report_new();
     out = run_once(t, 1, FALSE, &ms, error); // warm-up: libraries, caches, first touch
     r->numbers = litho_report_numbers(t->run.report);
+    bench_beside_zfp(t->in, r->numbers);
     g_clear_pointer(&t->run.report, litho_report_unref);
     if (!out)
         return FALSE;

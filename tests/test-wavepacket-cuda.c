@@ -231,6 +231,83 @@ static void test_several(void)
     g_unlink(file);
 }
 
+// Property: the adjoint is the inverse to 1.2e-3 at the sizes that matter too (the CPU's tests stop at
+// 64), and a volume thinner than 16 samples goes through as on the CPU.
+static void test_large(void)
+{
+    const gint64 sizes[][3] = {{128, 128, 128}, {256, 256, 256}, {10, 60, 50}};
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        g_autoptr(LithoCube) in = test_cube(sizes[k][0], sizes[k][1], sizes[k][2], TRUE);
+        Side s = side_on(gpu);
+        s.p->mode = WP_RECONSTRUCT;
+        litho_cube_unref(apply(&s, in));
+        g_test_message("%d x %d x %d: error %.1e", (int)sizes[k][0], (int)sizes[k][1],
+                       (int)sizes[k][2], report(&s, "error"));
+        g_assert_cmpfloat(report(&s, "error"), <=, 1.2e-3);
+        clear(&s);
+    }
+}
+
+// Property: memory() tells at least what a run takes and not twice as much; with less than that on the
+// card the volume is cut into segments of its own accord and the result stays right; with next to
+// nothing the refusal says what is needed and what is there.
+static void test_memory(void)
+{
+    g_autoptr(LithoCube) in = test_cube(160, 128, 128, TRUE);
+    g_autoptr(GError) error = NULL;
+    const LithoImpl *impl = litho_device_impl(gpu, &litho_operator_wavepacket, &error);
+    g_assert_no_error(error);
+    guint64 before = 0, after = 0, total = 0;
+    Side s = side_on(gpu);
+    s.p->mode = WP_RECONSTRUCT;
+    const guint64 told = impl->memory(&in->grid, s.p, litho_box_full(&in->grid));
+    g_assert_true(litho_device_memory(gpu, &before, &total, &error));
+    litho_cube_unref(apply(&s, in));
+    g_assert_true(litho_device_memory(gpu, &after, &total, &error));
+    const double taken = (double)before - (double)after;
+    g_test_message("told %.2f GiB, held after the run %.2f GiB", told / 0x1p30, taken / 0x1p30);
+    g_assert_cmpfloat(taken, <=, (double)told);
+    g_assert_cmpfloat(taken, >=, 0.5 * (double)told);
+    clear(&s);
+
+    // The cap is read once per process.
+    const double shares[] = {0.75, 0.01};
+    for (int k = 0; k < 2; k++) {
+        g_autofree char *cap = g_strdup_printf("%.0f", shares[k] * (double)told);
+        g_setenv("LITHO_CUDA_MEMORY", cap, TRUE);
+        g_test_trap_subprocess(k ? "/wavepacket-cuda/refused" : "/wavepacket-cuda/segments", 0,
+                               G_TEST_SUBPROCESS_INHERIT_STDOUT | G_TEST_SUBPROCESS_INHERIT_STDERR);
+        g_test_trap_assert_passed();
+    }
+    g_unsetenv("LITHO_CUDA_MEMORY");
+}
+
+// In a process of its own, with three quarters of the memory, or a hundredth.
+static void with_little(gconstpointer refused)
+{
+    if (!g_test_subprocess()) {
+        g_test_skip("only as a part of /wavepacket-cuda/memory");
+        return;
+    }
+    g_autoptr(LithoCube) in = test_cube(160, 128, 128, TRUE);
+    g_autoptr(GError) error = NULL;
+    Side s = side_on(gpu);
+    s.p->mode = WP_RECONSTRUCT;
+    LithoCube *out = litho_engine_run(s.engine, s.flow, in, NULL, &s.run, &error);
+    if (refused) {
+        g_assert_null(out);
+        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+        g_test_message("%s", error->message);
+    } else {
+        g_assert_no_error(error);
+        g_test_message("%g segments, error %.1e", report(&s, "blocks"), report(&s, "error"));
+        g_assert_cmpfloat(report(&s, "blocks"), >, 1);
+        g_assert_cmpfloat(report(&s, "error"), <=, 1.5e-3);
+        litho_cube_unref(out);
+    }
+    clear(&s);
+}
+
 typedef struct Stopper {
     GCancellable *cancel;
     gint64 at_us;
@@ -295,5 +372,9 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-cuda/edges", test_edges);
     g_test_add_func("/wavepacket-cuda/several", test_several);
     g_test_add_func("/wavepacket-cuda/cancel", test_cancel);
+    g_test_add_func("/wavepacket-cuda/large", test_large);
+    g_test_add_func("/wavepacket-cuda/memory", test_memory);
+    g_test_add_data_func("/wavepacket-cuda/segments", NULL, with_little);
+    g_test_add_data_func("/wavepacket-cuda/refused", "refused", with_little);
     return g_test_run();
 }

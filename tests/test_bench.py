@@ -51,6 +51,19 @@ with tempfile.TemporaryDirectory() as folder:
             check(len(run["worst_block_at"]) == 3, "no place of the worst block")
         check(run["speed_up"] > 0, "no speed-up")
 
+    # Compressed: zfp stands beside it with as many bytes or a bit (a factor 2.2) more, where it was built in.
+    done = subprocess.run(
+        [cli, "bench", "wavepacket", "mode=compress", "keep=0.1", f"coefficients={Path(folder) / 'kept.lwp'}",
+         "--size", "32x33x34", "--backends", "cpu", "--repeat", "1", "--json", str(path)],
+        capture_output=True, text=True)
+    check(done.returncode == 0, f"compress: {done.stderr}")
+    numbers = json.loads(path.read_text())["runs"][0]["numbers"]
+    check(numbers["file_bytes"] > 1000, "no coefficient file")
+    if "zfp_bytes" in numbers:
+        ratio = numbers["zfp_bytes"] / numbers["file_bytes"]
+        check(1 <= ratio < 2.2, f"zfp at {ratio} of the size")
+        check(0 < numbers["zfp_snr"] < 60, f"zfp SNR {numbers['zfp_snr']}")
+
 for words in (["nonsense"], ["fx", "--size", "3x3"], ["fx", "window=zero"], ["fx", "--backends", "tpu"]):
     done = subprocess.run([cli, "bench", *words], capture_output=True, text=True)
     check(done.returncode == 2 and done.stderr.strip(), f"{words} gave {done.returncode}")

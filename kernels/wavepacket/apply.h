@@ -57,6 +57,7 @@ typedef struct WpJob {
     WpGeometry *geometry; // of one block
     WpBlock *blocks;
     int n_blocks;
+    gboolean whole;       // one block that is the volume: nothing is cut or pasted
     float *tapers[3];     // per axis: n_along x geometry n[a]; NULL with a single block along it
     WpLane *lanes;
     int n_lanes;
@@ -116,7 +117,7 @@ gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **err
 gboolean wp_lanes_reserve_coefficients(WpJob *job, GError **error);
 // Coefficients A g_b volume of a block (cached or made anew; the work must be from job->volume).
 float *wp_lane_coefficients(WpJob *job, WpLane *lane, int block, GError **error);
-// g_b times lane->in as the block's input: `in` itself when there is only one block.
+// g_b times lane->in as the block's input: `in` itself when the block is the whole volume.
 const float *wp_lane_cut(WpJob *job, WpLane *lane, int block, GError **error);
 // Where a block's output goes, NULL = no memory; and then from there into the whole.
 float *wp_lane_target(WpJob *job, WpLane *lane, GError **error);

@@ -455,7 +455,7 @@ static void fill_grid(WpGeometry *g)
 static gboolean check_size(const WpSpec *spec, GError **error)
 {
     for (int a = 0; a < 3; a++)
-        if (spec->n[a] < 16) {
+        if (spec->n[a] < WP_THINNEST) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                         "the volume is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
                         " x %" G_GINT64_FORMAT "; wave packets need 16 or more along every axis",

@@ -12,6 +12,8 @@
 // batch), then the real residual box. Box `b` begins at float box->at, a multiple of 16; what lies
 // between a box's end and the next multiple is always zero.
 
+enum { WP_THINNEST = 16 }; // samples of a volume along any axis, at least
+
 typedef enum { WP_COARSE, WP_DIRECTION, WP_RESIDUAL } WpBoxKind;
 
 // Points j3 = first .. first+count-1 of one lattice row have phi > 0; their weights begin at

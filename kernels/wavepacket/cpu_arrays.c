@@ -214,18 +214,31 @@ static float taper_at(const WpBlock *block, int axis, gint64 i)
     return block->taper[axis] ? block->taper[axis][i] : 1;
 }
 
+// How much of a block lies in the volume, which may be thinner than it.
+static void extents(const WpEngine *engine, const WpBlock *b, const gint64 n[3], gint64 inside[3])
+{
+    for (int a = 0; a < 3; a++)
+        inside[a] = MIN(engine->geometry->n[a], n[a] - b->at[a]);
+}
+
 static gboolean cpu_cut(WpEngine *engine, const float *volume, const gint64 n[3],
                         const WpBlock *b, float *u, GError **error)
 {
     (void)error;
     const gint64 *m = engine->geometry->n;
+    gint64 inside[3];
+    extents(engine, b, n, inside);
 #pragma omp parallel for num_threads(threads_of(engine))
     for (gint64 i = 0; i < m[0]; i++)
         for (gint64 j = 0; j < m[1]; j++) {
-            const float *from = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
+            const gint64 have = i < inside[0] && j < inside[1] ? inside[2] : 0;
             float *to = u + (i * m[1] + j) * m[2];
+            memset(to + have, 0, (m[2] - have) * sizeof *to);
+            if (have == 0)
+                continue;
+            const float *from = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
             const float s = taper_at(b, 0, i) * taper_at(b, 1, j);
-            for (gint64 k = 0; k < m[2]; k++)
+            for (gint64 k = 0; k < have; k++)
                 to[k] = s * taper_at(b, 2, k) * from[k];
         }
     return TRUE;
@@ -236,13 +249,15 @@ static gboolean cpu_paste(WpEngine *engine, const float *u, const WpBlock *b, fl
 {
     (void)error;
     const gint64 *m = engine->geometry->n;
+    gint64 inside[3];
+    extents(engine, b, n, inside);
 #pragma omp parallel for num_threads(threads_of(engine))
-    for (gint64 i = 0; i < m[0]; i++)
-        for (gint64 j = 0; j < m[1]; j++) {
+    for (gint64 i = 0; i < inside[0]; i++)
+        for (gint64 j = 0; j < inside[1]; j++) {
             float *to = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
             const float *from = u + (i * m[1] + j) * m[2];
             const float s = taper_at(b, 0, i) * taper_at(b, 1, j);
-            for (gint64 k = 0; k < m[2]; k++)
+            for (gint64 k = 0; k < inside[2]; k++)
                 to[k] += s * taper_at(b, 2, k) * from[k];
         }
     return TRUE;

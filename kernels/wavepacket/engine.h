@@ -91,7 +91,8 @@ typedef struct WpEngineClass {
     // y = y (1 - m) + m x with one m per trace (host array), traces of n3 samples.
     gboolean (*insert)(WpEngine *engine, const float *x, const float *m, float *y, gint64 traces,
                        gint64 n3, GError **error);
-    // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes.
+    // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the block
+    // lies beyond a thin volume is zero.
     gboolean (*cut)(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *block,
                     float *u, GError **error);
     gboolean (*paste)(WpEngine *engine, const float *u, const WpBlock *block, float *volume,

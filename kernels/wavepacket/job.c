@@ -58,6 +58,7 @@ static void make_blocks(WpJob *job, gint64 overlap)
             job->tapers[a] = make_tapers(job->geometry->tiling, job->n[a], m[a], overlap);
     }
     job->n_blocks = count[0] * count[1] * count[2];
+    job->whole = job->n_blocks == 1 && memcmp(job->n, job->spec.n, sizeof job->n) == 0;
     job->blocks = g_new0(WpBlock, job->n_blocks);
     for (int b = 0; b < job->n_blocks; b++) {
         const int at[3] = {b / (count[1] * count[2]), b / count[2] % count[1], b % count[2]};
@@ -81,7 +82,7 @@ static WpSpec spec_of(const LithoGrid *in, const LithoWavepacketParams *p, int b
     spec.width = p->kernel_width;
     spec.oversampling = p->oversampling;
     for (int a = 0; a < 3; a++)
-        spec.n[a] = block > 0 ? MIN(block, in->axis[a].n) : in->axis[a].n;
+        spec.n[a] = MAX(block > 0 ? MIN(block, in->axis[a].n) : in->axis[a].n, WP_THINNEST);
     return spec;
 }
 

@@ -20,7 +20,7 @@ gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachin
                       LithoRun *run, GError **error)
 {
     const int devices = machine->devices ? machine->devices(p->gpus) : 1;
-    const gboolean spread = devices > 1 && job->n_blocks == 1;
+    const gboolean spread = devices > 1 && job->whole;
     const int n = spread ? 1 : MIN(devices, job->n_blocks);
     job->lanes = g_new0(WpLane, n);
     for (int k = 0; k < n; k++) {
@@ -150,7 +150,7 @@ float *wp_lane_coefficients(WpJob *job, WpLane *lane, int b, GError **error)
 
 const float *wp_lane_cut(WpJob *job, WpLane *lane, int b, GError **error)
 {
-    if (job->n_blocks == 1)
+    if (job->whole)
         return lane->in;
     if (!wp_reserve(lane->engine, &lane->u, block_samples(job), error) ||
         !lane->engine->class->cut(lane->engine, lane->in, job->n, &job->blocks[b], lane->u, error))
@@ -160,14 +160,14 @@ const float *wp_lane_cut(WpJob *job, WpLane *lane, int b, GError **error)
 
 float *wp_lane_target(WpJob *job, WpLane *lane, GError **error)
 {
-    if (job->n_blocks == 1)
+    if (job->whole)
         return lane->out;
     return wp_reserve(lane->engine, &lane->u, block_samples(job), error) ? lane->u : NULL;
 }
 
 gboolean wp_lane_paste(WpJob *job, WpLane *lane, const float *u, int b, GError **error)
 {
-    return job->n_blocks == 1 ||
+    return job->whole ||
            lane->engine->class->paste(lane->engine, u, &job->blocks[b], lane->out, job->n, error);
 }
 
@@ -200,7 +200,7 @@ gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int correc
 static void covered(const WpJob *job, const WpLane *lane, gint64 *at, gint64 *n)
 {
     const gint64 inline_samples = job->n[1] * job->n[2];
-    const gint64 to = job->blocks[lane->end - 1].at[0] + job->spec.n[0];
+    const gint64 to = MIN(job->blocks[lane->end - 1].at[0] + job->spec.n[0], job->n[0]);
     *at = job->blocks[lane->first].at[0] * inline_samples;
     *n = to * inline_samples - *at;
 }
@@ -219,7 +219,7 @@ static gboolean prepare(WpJob *job, WpLane *lane, const WpWork *work, GError **e
             !k->take(lane->engine, lane->in, job->engine, work->from, at, n, FALSE, error))
             return FALSE;
     }
-    if (!work->to || job->n_blocks == 1)
+    if (!work->to || job->whole)
         return TRUE;
     return wp_reserve(lane->engine, &lane->out, job->samples, error) &&
            k->blend(lane->engine, 0, lane->out, 0, lane->out, job->samples, error);

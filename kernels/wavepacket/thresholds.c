@@ -46,13 +46,14 @@ static float select_value(float *v, int n, int k)
 
 enum { PROBE_BOXES = 16, PROBE_PLANES = 6, INSET = 7 }; // INSET: reach of the finest packets
 
-static gboolean well_inside(const WpGeometry *g, const WpBox *box, const int p[3])
+static gboolean well_inside(const WpJob *job, const WpBox *box, const int p[3])
 {
     double x[3];
-    wp_box_position(g, box, p, x);
+    wp_box_position(job->geometry, box, p, x);
     for (int a = 0; a < 3; a++) {
-        double inset = MIN(INSET, g->n[a] / 5);
-        if (x[a] < inset || x[a] > g->n[a] - 1 - inset)
+        const gint64 n = MIN(job->geometry->n[a], job->n[a]); // a thin volume fills a part only
+        double inset = MIN(INSET, n / 5);
+        if (x[a] < inset || x[a] > n - 1 - inset)
             return FALSE;
     }
     return TRUE;
@@ -78,7 +79,7 @@ void wp_probes_new(WpJob *job)
                              .inside = g_new(int, box->n[1] * box->n[2])};
             for (int j = 0; j < box->n[1] * box->n[2]; j++) {
                 const int p[3] = {probe.plane, j / box->n[2], j % box->n[2]};
-                if (well_inside(g, box, p))
+                if (well_inside(job, box, p))
                     probe.inside[probe.n++] = j;
             }
             g_array_append_val(job->probes, probe);

@@ -104,6 +104,10 @@ static const LithoParam rows[] = {
                      "volume without segments the boxes."),
 };
 
+// Thinner volumes are extended with zeros to the transform's 16 samples; below this there is no slope
+// to speak of.
+enum { MIN_SAMPLES = 4 };
+
 static gboolean check(const LithoGrid *in, const void *params, GError **error)
 {
     const LithoWavepacketParams *p = params;
@@ -113,11 +117,11 @@ static gboolean check(const LithoGrid *in, const void *params, GError **error)
         return FALSE;
     }
     for (int a = 0; a < 3 && in; a++)
-        if (in->axis[a].n < 16) {
+        if (in->axis[a].n < MIN_SAMPLES) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "the cube has %" G_GINT64_FORMAT " %s; wave packets need 16 or more",
+                        "the cube has %" G_GINT64_FORMAT " %s; wave packets need %d or more",
                         in->axis[a].n,
-                        (const char *[]){"inlines", "crosslines", "samples"}[a]);
+                        (const char *[]){"inlines", "crosslines", "samples"}[a], MIN_SAMPLES);
             return FALSE;
         }
     return TRUE;

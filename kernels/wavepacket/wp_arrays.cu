@@ -208,13 +208,25 @@ static Part part_of(const int64_t n[3], const int64_t at[3], const int64_t m[3])
     return p;
 }
 
+// A part may stick out of the whole where that is thin.
+DEV bool within(const Part &p, int64_t a, int64_t b, int64_t c)
+{
+    return p.at[0] + a < p.n[0] && p.at[1] + b < p.n[1] && p.at[2] + c < p.n[2];
+}
+
+DEV int64_t place_in_whole(const Part &p, int64_t a, int64_t b, int64_t c)
+{
+    return ((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c;
+}
+
 static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
 {
     EACH(i, p.m[0] * p.m[1] * p.m[2])
     {
         const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        u[i] = scale_at(taper, (int)a, (int)b, (int)c) *
-               volume[((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c];
+        u[i] = within(p, a, b, c) ? scale_at(taper, (int)a, (int)b, (int)c) *
+                                        volume[place_in_whole(p, a, b, c)]
+                                  : 0;
     }
 }
 
@@ -223,8 +235,9 @@ static __global__ void paste(Part p, Scales taper, const float *u, float *volume
     EACH(i, p.m[0] * p.m[1] * p.m[2])
     {
         const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        volume[((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c] +=
-            scale_at(taper, (int)a, (int)b, (int)c) * u[i];
+        if (within(p, a, b, c))
+            volume[place_in_whole(p, a, b, c)] +=
+                scale_at(taper, (int)a, (int)b, (int)c) * u[i];
     }
 }
 
