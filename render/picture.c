@@ -423,6 +423,35 @@ static gboolean save_png(const LithoPicture *picture, const char *path, GError *
     return ok;
 }
 
+// "Clip: -1 to 1\nSlice: ..." of what stands in the PNG's text chunks.
+static char *join_texts(const LithoPicture *picture)
+{
+    g_autoptr(GPtrArray) texts = all_texts(picture);
+    GString *joined = g_string_new(NULL);
+    for (guint k = 0; k + 1 < texts->len; k += 2)
+        g_string_append_printf(joined, "%s%s: %s", k ? "\n" : "",
+                               (char *)g_ptr_array_index(texts, k),
+                               (char *)g_ptr_array_index(texts, k + 1));
+    return g_string_free(joined, FALSE);
+}
+
+// cairo writes no metadata into SVG: title and description go behind the opening tag.
+static gboolean add_svg_texts(const LithoPicture *picture, const char *path, GError **error)
+{
+    g_autofree char *svg = NULL, *all = join_texts(picture);
+    if (!g_file_get_contents(path, &svg, NULL, error))
+        return FALSE;
+    const char *tag = strstr(svg, "<svg"), *end = tag ? strchr(tag, '>') : NULL;
+    if (!end)
+        return TRUE;
+    g_autofree char *texts = g_markup_printf_escaped(
+        "\n<title>%s</title>\n<desc>%s</desc>",
+        picture->title ? picture->title : picture->input->name, all);
+    g_autofree char *whole =
+        g_strdup_printf("%.*s%s%s", (int)(end + 1 - svg), svg, texts, end + 1);
+    return g_file_set_contents_full(path, whole, -1, G_FILE_SET_CONTENTS_NONE, 0666, error);
+}
+
 static gboolean save_vector(const LithoPicture *picture, const char *path, gboolean pdf,
                             GError **error)
 {
@@ -437,6 +466,8 @@ static gboolean save_vector(const LithoPicture *picture, const char *path, gbool
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Lithoscope");
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT,
                                        p.caption ? p.caption : "");
+        g_autofree char *all = join_texts(&p);
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_KEYWORDS, all);
     }
     cairo_t *cr = cairo_create(surface);
     gboolean ok = draw(cr, &p, vector_scale(&p), error);
@@ -445,6 +476,7 @@ static gboolean save_vector(const LithoPicture *picture, const char *path, gbool
     cairo_surface_finish(surface);
     cairo_status_t status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
+    ok = ok && (pdf || status != CAIRO_STATUS_SUCCESS || add_svg_texts(&p, temporary, error));
     if (ok && (status != CAIRO_STATUS_SUCCESS || g_rename(temporary, path) != 0)) {
         g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "cannot write %s: %s", path,
                     status != CAIRO_STATUS_SUCCESS ? cairo_status_to_string(status)

@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/survey.h"
 #include "kernels/template/template.h"
@@ -602,6 +603,353 @@ static void test_import_doubt(void)
     g_assert_cmpfloat(trace[5], ==, (float)(sin(0.7 * 16 + 0.31 * 25) * 1234.5));
 }
 
+// --- saving and pictures ------------------------------------------------------------------------
+
+static void open_with_gain(const char *path, double value)
+{
+    forget_flow();
+    open_file(path);
+    forget_flow(); // what its session brought
+    litho_session_add_step(gui.session, &litho_operator_template);
+    set_gain(value);
+    g_assert_true(gui_wait(has_output, &gui, 20));
+    gui_settle(&gui);
+}
+
+static void assert_same(const LithoCube *a, const LithoCube *b)
+{
+    g_assert_true(litho_grid_same_shape(&a->grid, &b->grid));
+    gsize bytes = 4 * a->grid.axis[2].n;
+    for (gint64 i = 0; i < a->grid.axis[0].n; i++)
+        for (gint64 j = 0; j < a->grid.axis[1].n; j++)
+            if (litho_cube_is_live(a, i, j))
+                g_assert_cmpmem(litho_cube_trace(a, i, j), bytes, litho_cube_trace(b, i, j),
+                                bytes);
+}
+
+// Property: the result comes back from every format it is saved in, sample by sample (all of them
+// hold 32-bit floats), and SEG-Y keeps the headers of the file: a word that means nothing to the
+// program is found again at every trace.
+static void test_save_formats(void)
+{
+    static const char *const names[] = {"saved.sgy", "saved.su", "saved.npy", "saved.rsf"};
+    Make make = make_plain();
+    make.format = 5;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int t = 0; t < 20; t++)
+        make_put_head32(file, &make, t, 225, 7000 + t);
+    g_autofree char *path = gui_path(&gui, "headers.sgy");
+    g_assert_true(g_file_set_contents(path, (const char *)file->data, file->len, NULL));
+    open_with_gain(path, 3);
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *out = gui_path(&gui, names[k]);
+        g_autoptr(GError) error = NULL;
+        litho_window_save(gui.window, out, FALSE);
+        g_assert_true(gui_wait(not_busy, &gui, 20));
+        g_assert_null(litho_window_error(gui.window));
+        g_autoptr(LithoCube) back = litho_cube_load(out, NULL, NULL, &error);
+        g_assert_no_error(error);
+        assert_same(litho_session_output(gui.session), back);
+        if (k > 0)
+            continue;
+        for (int t = 0; t < 20; t++) {
+            guint8 header[240];
+            g_assert_true(litho_survey_trace_header(back->survey, t / 5, t % 5, header, &error));
+            g_assert_cmpint(header[224] << 24 | header[225] << 16 | header[226] << 8 | header[227],
+                            ==, 7000 + t);
+        }
+    }
+}
+
+static gboolean holds(const char *data, gsize length, const char *words)
+{
+    return memmem(data, length, words, strlen(words)) != NULL;
+}
+
+static void count_element(GMarkupParseContext *context, const char *name, const char **keys,
+                          const char **values, gpointer data, GError **error)
+{
+    (void)context, (void)keys, (void)values, (void)error;
+    if (strcmp(name, "image") == 0 || strcmp(name, "title") == 0 || strcmp(name, "desc") == 0)
+        (*(int *)data)++;
+}
+
+// Property: a picture is written in each format, whole (the PDF ends as one, the SVG parses, the PNG
+// decodes at the promised size) and says with which parameters it was made.
+static void test_pictures(void)
+{
+    g_autofree char *path = gui_path(&gui, "headers.sgy");
+    open_with_gain(path, 2.5);
+    static const char *const suffixes[] = {"png", "pdf", "svg"};
+    for (guint k = 0; k < G_N_ELEMENTS(suffixes); k++) {
+        g_autofree char *name = g_strdup_printf("picture.%s", suffixes[k]);
+        g_autofree char *out = gui_path(&gui, name), *data = NULL;
+        g_autoptr(GError) error = NULL;
+        gsize length;
+        litho_window_export(gui.window, out);
+        g_assert_true(gui_wait(not_busy, &gui, 60));
+        g_assert_null(litho_window_error(gui.window));
+        g_assert_true(g_file_get_contents(out, &data, &length, &error));
+        if (k == 0) {
+            g_autoptr(GdkTexture) picture = gdk_texture_new_from_filename(out, &error);
+            g_assert_no_error(error);
+            g_assert_cmpint(gdk_texture_get_width(picture), ==, 2560);
+            g_assert_true(holds(data, length, "gain=2.5"));
+        } else if (k == 1) {
+            g_assert_true(g_str_has_prefix(data, "%PDF-"));
+            g_assert_true(holds(data + length - 16, 16, "%%EOF"));
+            g_assert_true(holds(data, length, "gain=2.5") ||
+                          holds(data, length, "g\0a\0i\0n")); // UTF-16 in strings with "−"
+        } else {
+            int found = 0;
+            const GMarkupParser parser = {.start_element = count_element};
+            GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, &found, NULL);
+            g_assert_true(g_markup_parse_context_parse(context, data, length, &error));
+            g_assert_true(g_markup_parse_context_end_parse(context, &error));
+            g_assert_cmpint(found, >=, 3);
+            g_markup_parse_context_free(context);
+            g_assert_true(holds(data, length, "gain=2.5"));
+        }
+        if (g_getenv("LITHO_SCREENSHOTS")) {
+            g_autofree char *copy =
+                g_build_filename(g_getenv("LITHO_SCREENSHOTS"), name, NULL);
+            g_file_set_contents(copy, data, length, NULL);
+        }
+    }
+}
+
+// --- the command --------------------------------------------------------------------------------
+
+// Runs the window's command in a shell, in the test's folder.
+static void run_command(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *command = litho_window_command(gui.window, &error);
+    g_assert_no_error(error);
+    g_autofree char *tools = g_path_get_dirname(g_getenv("LITHO_CLI"));
+    g_autofree char *line = g_strdup_printf("PATH=%s:$PATH; %s", tools, command);
+    char *argv[] = {"sh", "-c", line, NULL};
+    g_autofree char *complaint = NULL;
+    int status;
+    g_test_message("%s", command);
+    g_assert_null(strchr(command, '\n'));
+    g_assert_true(g_spawn_sync(gui.folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
+                               &complaint, &status, &error));
+    if (status != 0)
+        g_test_message("%s", complaint);
+    g_assert_cmpint(status, ==, 0);
+}
+
+// Property: what "Copy as command" writes runs in a shell as it stands and gives the window's
+// samples, bit by bit: for one step, for two steps with one switched off, for a file with odd
+// letters in its name, and for one read with bytes given by hand.
+static void test_command(void)
+{
+    if (!g_getenv("LITHO_CLI")) {
+        g_test_skip("LITHO_CLI does not name the command-line program");
+        return;
+    }
+    const LithoOperator *fx = litho_operator_find("fx");
+    const LithoParam *window = litho_param_find(&fx->params, "window");
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = write_cube("it's a \"survey\" $x.sgy", 12, 14, 60);
+    open_with_gain(path, 2);
+    forget_flow();
+    litho_session_add_step(gui.session, fx);
+    g_assert_true(litho_session_set_param(gui.session, 0, window, 9, NULL, &error));
+    g_assert_true(gui_wait(has_output, &gui, 30));
+    run_command();
+    g_autofree char *out = gui_path(&gui, "it's a \"survey\" $x-result.sgy");
+    g_autoptr(LithoCube) one = litho_cube_load(out, NULL, NULL, &error);
+    g_assert_no_error(error);
+    assert_same(litho_session_output(gui.session), one);
+    g_remove(out);
+
+    litho_session_add_step(gui.session, fx);
+    litho_session_add_step(gui.session, litho_operator_find("wavepacket"));
+    litho_session_enable_step(gui.session, 2, FALSE);
+    g_assert_true(litho_session_set_param(gui.session, 1, window, 11, NULL, &error));
+    g_assert_true(gui_wait(has_output, &gui, 30));
+    run_command();
+    g_autoptr(LithoCube) two = litho_cube_load(out, NULL, NULL, &error);
+    g_assert_no_error(error);
+    assert_same(litho_session_output(gui.session), two);
+
+    Make make = odd_make();
+    make.n1 = make.n2 = 8;
+    make.format = 5;
+    g_autofree char *odd = write_odd("bytes.sgy", &make, "ACME");
+    LithoOpenOptions bytes = {.inline_byte = 61, .xline_byte = 65, .dx = 12.5, .dy = 20};
+    forget_flow();
+    litho_window_open_as(gui.window, (const char *const[]){odd, NULL}, &bytes, LITHO_OPEN_NORMAL);
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    litho_session_add_step(gui.session, fx);
+    g_assert_true(litho_session_set_param(gui.session, 0, window, 7, NULL, &error));
+    g_assert_true(gui_wait(has_output, &gui, 30));
+    run_command();
+    g_autofree char *odd_out = gui_path(&gui, "bytes-result.sgy");
+    g_autoptr(LithoCube) three = litho_cube_load(odd_out, &bytes, NULL, &error);
+    g_assert_no_error(error);
+    assert_same(litho_session_output(gui.session), three);
+}
+
+// --- what goes wrong ----------------------------------------------------------------------------
+
+// One sentence stands in the bar; the window still works.
+static void assert_survived(const char *what)
+{
+    const char *sentence = litho_window_error(gui.window);
+    g_test_message("%s: %s", what, sentence);
+    g_assert_nonnull(sentence);
+    g_assert_null(strchr(sentence, '\n'));
+    g_assert_cmpuint(strlen(sentence), <, 300);
+    g_assert_nonnull(litho_session_grid(gui.session));
+    g_assert_false(litho_window_is_busy(gui.window));
+    gtk_widget_set_visible(gui.window->error_bar, FALSE);
+}
+
+static void save_to(const char *path)
+{
+    litho_window_save(gui.window, path, TRUE);
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+}
+
+// Property: a folder that cannot be written, a full disk, a file that is not there, may not be read,
+// or becomes shorter while it is looked at: one sentence each, no half-written file stays behind,
+// and what is open stays open.
+static void test_errors(void)
+{
+    g_autofree char *path = gui_path(&gui, "headers.sgy");
+    open_with_gain(path, 2);
+    save_to("/proc/no/such/folder/result.sgy");
+    assert_survived("no such folder");
+    save_to("/proc/result.npy");
+    assert_survived("a folder that takes no files");
+    litho_window_export(gui.window, "/proc/picture.png");
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    assert_survived("a picture there");
+    litho_window_export(gui.window, "/proc/picture.svg");
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    assert_survived("a vector picture there");
+    save_to(path); // the file that is open
+    assert_survived("the input itself");
+    open_file("/no/such/file.sgy");
+    assert_survived("a file that is not there");
+    open_file(gui.folder);
+    assert_survived("a folder in place of a file");
+    litho_window_load_recipe(gui.window, path);
+    assert_survived("a recipe that is none");
+
+    // Larger than its pages, so that slices are read after it was cut.
+    g_autofree char *cut = write_cube("cut.sgy", 40, 40, 300);
+    g_setenv("LITHO_MEMORY", "0.002", TRUE);
+    open_file(cut);
+    g_unsetenv("LITHO_MEMORY");
+    g_assert_true(litho_session_is_paged(gui.session));
+    gui_settle(&gui);
+    g_assert_cmpint(truncate(cut, 100000), ==, 0);
+    for (int k = 0; k < 40 && !litho_window_error(gui.window); k++) {
+        litho_session_set_slice(gui.session, 0, k);
+        gui_spin(&gui, 0.1);
+    }
+    assert_survived("a file cut while it is open");
+    open_file(path);
+    g_assert_null(litho_window_error(gui.window));
+    GDir *dir = g_dir_open(gui.folder, 0, NULL);
+    for (const char *name; (name = g_dir_read_name(dir));)
+        g_assert_null(strstr(name, ".part"));
+    g_dir_close(dir);
+}
+
+// A file system of one mebibyte, if this process may mount one (in a namespace of its own that
+// would need another process: as root it just mounts).
+static char *make_tiny_disk(void)
+{
+    char *where = gui_path(&gui, "tiny");
+    g_autofree char *command =
+        g_strdup_printf("mkdir -p '%s' && mount -t tmpfs -o size=256k none '%s'", where, where);
+    char *argv[] = {"sh", "-c", command, NULL};
+    int status = 1;
+    if (g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                     NULL, NULL, &status, NULL) &&
+        status == 0)
+        return where;
+    g_free(where);
+    return NULL;
+}
+
+// Property: a disk that becomes full while the result is written costs one sentence that says so, and
+// nothing of the result stays on it.
+static void test_full_disk(void)
+{
+    g_autofree char *disk = make_tiny_disk();
+    if (!disk) {
+        g_test_skip("no small file system can be mounted here");
+        return;
+    }
+    g_autofree char *path = write_cube("disk.sgy", 30, 30, 200);
+    open_with_gain(path, 2);
+    static const char *const names[] = {"full.sgy", "full.npy", "full.rsf"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *out = g_build_filename(disk, names[k], NULL);
+        save_to(out);
+        g_assert_nonnull(litho_window_error(gui.window));
+        assert_survived("a full disk");
+        g_autoptr(GDir) dir = g_dir_open(disk, 0, NULL);
+        g_assert_null(g_dir_read_name(dir));
+    }
+    char *argv[] = {"umount", disk, NULL};
+    g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
+// --- dropping -----------------------------------------------------------------------------------
+
+static GtkDropTarget *drop_target(void)
+{
+    g_autoptr(GListModel) controllers = gtk_widget_observe_controllers(GTK_WIDGET(gui.window));
+    for (guint k = 0; k < g_list_model_get_n_items(controllers); k++) {
+        g_autoptr(GObject) c = g_list_model_get_item(controllers, k);
+        if (GTK_IS_DROP_TARGET(c))
+            return GTK_DROP_TARGET(c);
+    }
+    return NULL;
+}
+
+static gboolean drop(const char *path)
+{
+    GSList *files = g_slist_prepend(NULL, g_file_new_for_path(path));
+    GValue value = G_VALUE_INIT;
+    gboolean taken = FALSE;
+    g_value_init(&value, GDK_TYPE_FILE_LIST);
+    g_value_set_boxed(&value, files);
+    g_signal_emit_by_name(drop_target(), "drop", &value, 10.0, 10.0, &taken);
+    g_value_unset(&value);
+    g_slist_free_full(files, g_object_unref);
+    return taken;
+}
+
+// Property: a cube dropped on the window opens, a recipe dropped there becomes the flow as one step
+// of the history; a file opened becomes the first of the recent ones.
+static void test_drop(void)
+{
+    g_autofree char *path = write_cube("dropped.sgy", 9, 10, 40);
+    forget_flow();
+    g_assert_true(drop(path));
+    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_cmpstr(litho_session_path(gui.session), ==, path);
+    g_autofree char *recipe = gui_path(&gui, "recipe.json");
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    g_assert_true(litho_flow_save(flow, recipe, NULL));
+    g_assert_true(drop(recipe));
+    g_assert_true(litho_flow_equal(litho_session_flow(gui.session), flow));
+    gui_activate(&gui, "win.undo");
+    g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
+    gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
+    g_autofree char *recent = litho_window_last_path();
+    g_assert_cmpstr(recent, ==, path);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -615,6 +963,12 @@ int main(int argc, char **argv)
     g_test_add_func("/files/beyond-memory", test_beyond_memory);
     g_test_add_func("/files/import", test_import);
     g_test_add_func("/files/import-doubt", test_import_doubt);
+    g_test_add_func("/files/save-formats", test_save_formats);
+    g_test_add_func("/files/pictures", test_pictures);
+    g_test_add_func("/files/command", test_command);
+    g_test_add_func("/files/errors", test_errors);
+    g_test_add_func("/files/full-disk", test_full_disk);
+    g_test_add_func("/files/drop", test_drop);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -88,10 +88,12 @@ ACTION(do_recipe_save)
 ACTION(do_copy_command)
 {
     SELF;
-    const char *path = litho_session_path(self->session);
-    g_autofree char *text = litho_flow_command(litho_session_flow(self->session),
-                                               path ? path : "INPUT.sgy", "OUTPUT.sgy");
-    gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(self)), text);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = litho_window_command(self, &error);
+    if (text)
+        gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(self)), text);
+    else
+        litho_window_show_error(self, error->message, NULL);
 }
 
 // --- flow ---------------------------------------------------------------------------------------

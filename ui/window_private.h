@@ -70,6 +70,10 @@ void litho_window_choose_open(LithoWindow *self);
 void litho_window_choose_save(LithoWindow *self);
 void litho_window_choose_picture(LithoWindow *self);
 void litho_window_choose_recipe(LithoWindow *self, gboolean save);
+// window_command.c
+// A line for a shell that repeats the flow on what is open; g_free(). NULL with `error` when one
+// line cannot say it.
+char *litho_window_command(LithoWindow *self, GError **error);
 // window_file.c
 void litho_window_cancel_job(LithoWindow *self);
 void litho_window_result_arrived(LithoWindow *self); // a waiting save may go on
