@@ -192,7 +192,7 @@ static void test_two_devices(void)
         g_test_skip("there is one GPU only");
         return;
     }
-    g_autoptr(LithoCube) in = random_cube(64, 128, 256);
+    g_autoptr(LithoCube) in = random_cube(128, 256, 512);
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_template);
     g_autoptr(LithoCube) cpu = run_on("cpu", flow, in, NULL, NULL);
@@ -202,6 +202,9 @@ static void test_two_devices(void)
     in->samples = NULL; // the only samples are those on the last device
     LithoTimings *timings = litho_timings_new();
     LithoRun run = {.timings = timings};
+    litho_cube_unref(run_on("cuda:0", flow, in, NULL, &run)); // sets up the link
+    litho_timings_reset(timings);
+    litho_cube_touch(in);
     g_autoptr(LithoCube) gpu = run_on("cuda:0", flow, in, NULL, &run);
     g_assert_null(in->samples);
     in->samples = host;
