@@ -20,16 +20,6 @@ static Gui gui;
 
 // --- conditions to wait for ---------------------------------------------------------------------
 
-static gboolean not_busy(Gui *g)
-{
-    return !litho_window_is_busy(g->window);
-}
-
-static gboolean has_output(Gui *g)
-{
-    return litho_session_output(g->session) != NULL;
-}
-
 static gboolean state_written(Gui *g)
 {
     return !g->window->state_dirty && !g->window->state_job;
@@ -66,7 +56,7 @@ static char *write_cube(const char *name, gint64 n1, gint64 n2, gint64 n3)
 static void open_file(const char *path)
 {
     litho_window_open(gui.window, (const char *const[]){path, NULL});
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
 }
 
 static double gain(void)
@@ -98,7 +88,7 @@ static void test_session(void)
     open_file(path);
     litho_session_add_step(gui.session, &litho_operator_template);
     set_gain(3);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_activate(&gui, "win.snapshot");
     set_gain(5);
     litho_session_set_slice(gui.session, 0, 7);
@@ -124,7 +114,7 @@ static void test_session(void)
     g_assert_true(gtk_widget_get_visible(gui.window->start_continue));
     gui_screenshot(&gui, "files-continue");
     gui_activate(&gui, "win.continue");
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     g_assert_null(litho_window_error(gui.window));
     g_assert_cmpstr(litho_session_path(gui.session), ==, path);
     g_assert_cmpfloat(gain(), ==, 5);
@@ -231,19 +221,19 @@ static void test_snapshots(void)
     LithoSnapshots *s = gui.window->snapshots;
     litho_session_add_step(gui.session, &litho_operator_template);
     set_gain(2);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
     float one = output_at(3, 4, 5) / 2;
     gui_activate(&gui, "win.snapshot");
     g_assert_false(g_action_group_get_action_enabled(G_ACTION_GROUP(gui.window), "snapshot"));
     set_gain(4);
     gui_activate(&gui, "win.snapshot");
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
     g_assert_cmpuint(litho_snapshots_count(s), ==, 2);
     g_assert_nonnull(litho_snapshots_get(s, 0)->result);
     g_assert_nonnull(litho_snapshots_get(s, 1)->result);
     set_gain(9);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
 
     gui_activate(&gui, "win.snapshot-go('A')");
     g_assert_cmpfloat(gain(), ==, 2);
@@ -373,11 +363,11 @@ static void test_beyond_memory(void)
     g_assert_null(litho_session_output(gui.session));
     g_autofree char *picture = gui_path(&gui, "beyond.png");
     litho_window_export(gui.window, picture);
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     g_assert_null(litho_window_error(gui.window));
     g_autofree char *saved = gui_path(&gui, "beyond.npy");
     litho_window_save(gui.window, saved, FALSE);
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     g_assert_null(litho_window_error(gui.window));
     g_autoptr(LithoCube) back = litho_cube_load(saved, NULL, NULL, &error);
     g_assert_no_error(error);
@@ -528,7 +518,7 @@ static void test_import(void)
     gtk_editable_set_text(GTK_EDITABLE(name), "Northern");
     click(dialog, "Keep");
     click(dialog, "_Open");
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     const LithoGrid *grid = litho_session_grid(gui.session);
     g_assert_cmpint(grid->axis[0].n, ==, 4);
     g_assert_cmpint(grid->axis[1].n, ==, 5);
@@ -543,7 +533,7 @@ static void test_import(void)
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "files-offer");
     gui_activate(&gui, "win.use-profile");
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
     g_assert_false(gtk_widget_get_visible(gui.window->offer_bar));
 
@@ -597,7 +587,7 @@ static void test_import_doubt(void)
     gtk_drop_down_set_selected(GTK_DROP_DOWN(nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 0);
     await_label("Import doubt.sgy", "12 inlines × 14");
     click(dialog, "_Open");
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_null(litho_window_error(gui.window));
     float *trace = litho_cube_trace(litho_session_input(gui.session), 1, 2);
     g_assert_cmpfloat(trace[5], ==, (float)(sin(0.7 * 16 + 0.31 * 25) * 1234.5));
@@ -612,7 +602,7 @@ static void open_with_gain(const char *path, double value)
     forget_flow(); // what its session brought
     litho_session_add_step(gui.session, &litho_operator_template);
     set_gain(value);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
 }
 
@@ -645,7 +635,7 @@ static void test_save_formats(void)
         g_autofree char *out = gui_path(&gui, names[k]);
         g_autoptr(GError) error = NULL;
         litho_window_save(gui.window, out, FALSE);
-        g_assert_true(gui_wait(not_busy, &gui, 20));
+        g_assert_true(gui_wait(gui_is_free, &gui, 20));
         g_assert_null(litho_window_error(gui.window));
         g_autoptr(LithoCube) back = litho_cube_load(out, NULL, NULL, &error);
         g_assert_no_error(error);
@@ -687,7 +677,7 @@ static void test_pictures(void)
         g_autoptr(GError) error = NULL;
         gsize length;
         litho_window_export(gui.window, out);
-        g_assert_true(gui_wait(not_busy, &gui, 60));
+        g_assert_true(gui_wait(gui_is_free, &gui, 60));
         g_assert_null(litho_window_error(gui.window));
         g_assert_true(g_file_get_contents(out, &data, &length, &error));
         if (k == 0) {
@@ -757,7 +747,7 @@ static void test_command(void)
     forget_flow();
     litho_session_add_step(gui.session, fx);
     g_assert_true(litho_session_set_param(gui.session, 0, window, 9, NULL, &error));
-    g_assert_true(gui_wait(has_output, &gui, 30));
+    g_assert_true(gui_wait(gui_has_output, &gui, 30));
     run_command();
     g_autofree char *out = gui_path(&gui, "it's a \"survey\" $x-result.sgy");
     g_autoptr(LithoCube) one = litho_cube_load(out, NULL, NULL, &error);
@@ -769,7 +759,7 @@ static void test_command(void)
     litho_session_add_step(gui.session, litho_operator_find("wavepacket"));
     litho_session_enable_step(gui.session, 2, FALSE);
     g_assert_true(litho_session_set_param(gui.session, 1, window, 11, NULL, &error));
-    g_assert_true(gui_wait(has_output, &gui, 30));
+    g_assert_true(gui_wait(gui_has_output, &gui, 30));
     run_command();
     g_autoptr(LithoCube) two = litho_cube_load(out, NULL, NULL, &error);
     g_assert_no_error(error);
@@ -782,10 +772,10 @@ static void test_command(void)
     LithoOpenOptions bytes = {.inline_byte = 61, .xline_byte = 65, .dx = 12.5, .dy = 20};
     forget_flow();
     litho_window_open_as(gui.window, (const char *const[]){odd, NULL}, &bytes, LITHO_OPEN_NORMAL);
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     litho_session_add_step(gui.session, fx);
     g_assert_true(litho_session_set_param(gui.session, 0, window, 7, NULL, &error));
-    g_assert_true(gui_wait(has_output, &gui, 30));
+    g_assert_true(gui_wait(gui_has_output, &gui, 30));
     run_command();
     g_autofree char *odd_out = gui_path(&gui, "bytes-result.sgy");
     g_autoptr(LithoCube) three = litho_cube_load(odd_out, &bytes, NULL, &error);
@@ -811,7 +801,7 @@ static void assert_survived(const char *what)
 static void save_to(const char *path)
 {
     litho_window_save(gui.window, path, TRUE);
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
 }
 
 // Property: a folder that cannot be written, a full disk, a file that is not there, may not be read,
@@ -826,10 +816,10 @@ static void test_errors(void)
     save_to("/proc/result.npy");
     assert_survived("a folder that takes no files");
     litho_window_export(gui.window, "/proc/picture.png");
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     assert_survived("a picture there");
     litho_window_export(gui.window, "/proc/picture.svg");
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     assert_survived("a vector picture there");
     save_to(path); // the file that is open
     assert_survived("the input itself");
@@ -935,7 +925,7 @@ static void test_drop(void)
     g_autofree char *path = write_cube("dropped.sgy", 9, 10, 40);
     forget_flow();
     g_assert_true(drop(path));
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_cmpstr(litho_session_path(gui.session), ==, path);
     g_autofree char *recipe = gui_path(&gui, "recipe.json");
     g_autoptr(LithoFlow) flow = litho_flow_new();

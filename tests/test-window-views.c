@@ -11,16 +11,6 @@
 
 static Gui gui;
 
-static gboolean has_grid(Gui *g)
-{
-    return litho_session_input(g->session) && !litho_window_is_busy(g->window);
-}
-
-static gboolean has_output(Gui *g)
-{
-    return litho_session_output(g->session) != NULL;
-}
-
 static void use_operator(const LithoOperator *op)
 {
     while (litho_flow_length(litho_session_flow(gui.session)) > 0)
@@ -46,14 +36,14 @@ static LithoCanvas *canvas(void)
 static void test_model(void)
 {
     litho_window_open_demo(gui.window);
-    g_assert_true(gui_wait(has_grid, &gui, 60));
+    g_assert_true(gui_wait(gui_has_input, &gui, 60));
     use_operator(litho_operator_find("template"));
-    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     gui_activate(&gui, "win.model");
     g_assert_null(litho_canvas_model(canvas())); // nothing told: nothing to switch to
     use_operator(&gui_teller);
-    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     gui_screenshot(&gui, "views-switch");
     g_autoptr(GdkTexture) data = gui_picture(&gui);
@@ -78,7 +68,7 @@ static void test_model(void)
     use_operator(litho_operator_find("template"));
     g_assert_null(litho_canvas_model(canvas()));
     use_operator(&gui_teller);
-    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
     g_assert_nonnull(litho_canvas_model(canvas()));
 }
 
@@ -121,11 +111,11 @@ static void test_plots(void)
     const guint of_the_data = 3; // spectrum, histogram, and the area's spectrum
     g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data + 2);
     use_operator(litho_operator_find("template"));
-    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data);
     use_operator(&gui_teller);
-    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
 }
 
@@ -134,18 +124,6 @@ static GtkWidget *row_of(const char *key)
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
     g_assert_nonnull(row);
     return row;
-}
-
-static GtkWidget *find_type(GtkWidget *widget, GType type)
-{
-    if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type))
-        return widget;
-    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
-        GtkWidget *found = find_type(c, type);
-        if (found)
-            return found;
-    }
-    return NULL;
 }
 
 // Property: a row that the chosen mode does not use is out of sight, keeps its value, and is back with
@@ -158,7 +136,7 @@ static void test_rows(void)
     g_assert_true(gtk_widget_get_visible(row_of("patience")));
     set("mode", 1);
     g_assert_true(gtk_widget_get_visible(row_of("patience")));
-    GtkEditable *number = GTK_EDITABLE(find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON));
+    GtkEditable *number = GTK_EDITABLE(gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON));
     g_assert_cmpstr(gtk_editable_get_text(number), ==, "7");
     gui_screenshot(&gui, "views-rows");
     set("mode", 0);
@@ -170,7 +148,7 @@ static void test_special(void)
 {
     set("mode", 1);
     set("patience", 0);
-    GtkWidget *spin = find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
+    GtkWidget *spin = gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
     g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "as needed");
     gui_spin(&gui, 0.2);
     gui_screenshot(&gui, "views-special");
@@ -218,11 +196,6 @@ static void test_memory(void)
     g_assert_false(memory_short(&gui));
 }
 
-static gboolean not_busy(Gui *g)
-{
-    return !litho_window_is_busy(g->window);
-}
-
 // Property: an exported picture shows the model where the panel does, in every format.
 static void test_picture(void)
 {
@@ -231,7 +204,7 @@ static void test_picture(void)
         g_autofree char *path = gui_path(&gui, names[k]), *text = NULL;
         gsize size;
         litho_window_export(gui.window, path);
-        g_assert_true(gui_wait(not_busy, &gui, 60));
+        g_assert_true(gui_wait(gui_is_free, &gui, 60));
         g_assert_null(litho_window_error(gui.window));
         g_assert_true(g_file_get_contents(path, &text, &size, NULL));
         g_assert_cmpuint(size, >, 20000);
@@ -248,7 +221,7 @@ static void test_picture(void)
 static void test_side_by_side(void)
 {
     set("mode", 2);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
     const LithoGrid *grid = litho_session_grid(gui.session);
     g_assert_true(grid->is_depth);
@@ -287,7 +260,7 @@ static void test_side_by_side(void)
     g_autoptr(GdkTexture) output = gui_picture(&gui);
     g_assert_cmpfloat(gui_difference(&gui, side, output), >, 0.1);
     set("mode", 0);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
 }
 
 static gboolean area_known(Gui *g)
@@ -356,7 +329,7 @@ static void test_live(void)
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "views-live");
     set("wait_ms", 0);
-    g_assert_true(gui_wait(has_output, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
     g_assert_true(has_told(&gui));
 }
 

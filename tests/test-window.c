@@ -13,38 +13,11 @@
 
 static Gui gui;
 
-static gboolean has_grid(Gui *g)
-{
-    return litho_session_input(g->session) && !litho_window_is_busy(g->window);
-}
-
-static gboolean has_output(Gui *g)
-{
-    return litho_session_output(g->session) != NULL;
-}
-
-static gboolean not_busy(Gui *g)
-{
-    return !litho_window_is_busy(g->window);
-}
-
-static GtkWidget *find_type(GtkWidget *widget, GType type)
-{
-    if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type))
-        return widget;
-    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
-        GtkWidget *found = find_type(c, type);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
 static GtkWidget *control(const char *key, GType type)
 {
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
     g_assert_nonnull(row);
-    return find_type(row, type);
+    return gui_find_type(row, type);
 }
 
 static const LithoStep *step(void)
@@ -63,7 +36,7 @@ static void test_demo(void)
 {
     gui_screenshot(&gui, "start");
     litho_window_open_demo(gui.window);
-    g_assert_true(gui_wait(has_grid, &gui, 60));
+    g_assert_true(gui_wait(gui_has_input, &gui, 60));
     gui_settle(&gui);
     gui_screenshot(&gui, "input");
     const LithoGrid *grid = litho_session_grid(gui.session);
@@ -103,7 +76,7 @@ static void test_drag(void)
 {
     empty_flow();
     litho_session_add_step(gui.session, litho_operator_find("template"));
-    g_assert_true(gui_wait(has_output, &gui, 60));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     gui_screenshot(&gui, "output");
     g_autoptr(GdkTexture) before = gui_picture(&gui);
@@ -224,14 +197,14 @@ static void test_save(void)
 {
     g_autofree char *cube = gui_path(&gui, "result.npy"), *png = gui_path(&gui, "picture.png");
     litho_window_save(gui.window, cube, FALSE);
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     g_assert_null(litho_window_error(gui.window));
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoCube) back = litho_cube_load(cube, NULL, NULL, &error);
     g_assert_no_error(error);
     assert_same_samples(back, litho_session_output(gui.session));
     litho_window_export(gui.window, png);
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     g_assert_null(litho_window_error(gui.window));
     g_autoptr(GdkTexture) picture = gdk_texture_new_from_filename(png, &error);
     g_assert_no_error(error);
@@ -246,7 +219,7 @@ static void test_broken(void)
     g_assert_true(g_file_set_contents(path, "this is no seismic file", -1, NULL));
     const char *paths[] = {path, NULL};
     litho_window_open(gui.window, paths);
-    g_assert_true(gui_wait(not_busy, &gui, 20));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_test_message("%s", litho_window_error(gui.window));
     g_assert_nonnull(litho_window_error(gui.window));
     g_assert_true(litho_session_input(gui.session) == before);
@@ -372,7 +345,7 @@ static void test_palette(void)
 static gboolean sheet_full(Gui *g)
 {
     (void)g;
-    GtkWidget *box = find_type(GTK_WIDGET(window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
+    GtkWidget *box = gui_find_type(GTK_WIDGET(window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
     return gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 8) != NULL;
 }
 
@@ -391,8 +364,8 @@ static void test_sweep(void)
     gui_spin(&gui, 0.5);
     GtkWindow *sheet = window_titled("Parameter sweep");
     gui_screenshot_of(&gui, GTK_WIDGET(sheet), "sweep");
-    GtkWidget *box = find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
-    GtkWidget *card = find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)),
+    GtkWidget *box = gui_find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
+    GtkWidget *card = gui_find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)),
                                 GTK_TYPE_BUTTON);
     g_signal_emit_by_name(card, "clicked");
     g_assert_cmpfloat(value_of("gain"), ==, values[2]);
@@ -413,7 +386,7 @@ static gboolean answered(Gui *g)
 static gboolean race_over(Gui *g)
 {
     (void)g;
-    GtkWidget *bar = find_type(GTK_WIDGET(window_titled("Race")), GTK_TYPE_LEVEL_BAR);
+    GtkWidget *bar = gui_find_type(GTK_WIDGET(window_titled("Race")), GTK_TYPE_LEVEL_BAR);
     return gtk_level_bar_get_value(GTK_LEVEL_BAR(bar)) > 0;
 }
 
@@ -436,9 +409,9 @@ static void test_survey(void)
 {
     g_autofree char *path = gui_path(&gui, "cube.sgy");
     litho_window_save(gui.window, path, FALSE);
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     litho_window_open(gui.window, (const char *const[]){path, NULL});
-    g_assert_true(gui_wait(not_busy, &gui, 60));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
     g_assert_null(litho_window_error(gui.window));
     LithoCube *cube = litho_session_input(gui.session);
     g_assert_nonnull(cube->survey);

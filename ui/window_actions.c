@@ -35,11 +35,6 @@ static const LithoDisplay *display_of(LithoWindow *self)
                      gpointer data)
 #define SELF LithoWindow *self = LITHO_WINDOW(data)
 
-ACTION(do_open)
-{
-    litho_window_choose_open(LITHO_WINDOW(data));
-}
-
 ACTION(do_open_path)
 {
     const char *paths[] = {g_variant_get_string(value, NULL), NULL};
@@ -53,26 +48,6 @@ ACTION(do_open_last)
     const char *paths[] = {path, NULL};
     if (path)
         litho_window_open(self, paths);
-}
-
-ACTION(do_continue)
-{
-    litho_window_continue(LITHO_WINDOW(data));
-}
-
-ACTION(do_demo)
-{
-    litho_window_open_demo(LITHO_WINDOW(data));
-}
-
-ACTION(do_save)
-{
-    litho_window_choose_save(LITHO_WINDOW(data));
-}
-
-ACTION(do_picture)
-{
-    litho_window_choose_picture(LITHO_WINDOW(data));
 }
 
 ACTION(do_recipe_open)
@@ -98,21 +73,6 @@ ACTION(do_copy_command)
 
 // --- flow ---------------------------------------------------------------------------------------
 
-ACTION(do_undo)
-{
-    litho_session_undo(LITHO_WINDOW(data)->session);
-}
-
-ACTION(do_redo)
-{
-    litho_session_redo(LITHO_WINDOW(data)->session);
-}
-
-ACTION(do_compute)
-{
-    litho_session_recompute(LITHO_WINDOW(data)->session);
-}
-
 ACTION(do_cancel)
 {
     SELF;
@@ -122,21 +82,6 @@ ACTION(do_cancel)
         litho_session_cancel(self->session);
     else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
         gtk_window_unfullscreen(GTK_WINDOW(self));
-}
-
-ACTION(do_sweep)
-{
-    litho_sweep_open(LITHO_WINDOW(data));
-}
-
-ACTION(do_race)
-{
-    litho_race_open(LITHO_WINDOW(data));
-}
-
-ACTION(do_survey)
-{
-    litho_survey_open_window(LITHO_WINDOW(data));
 }
 
 // The file that could not be opened, or else the one that is open.
@@ -264,32 +209,12 @@ static void scale_clip(LithoWindow *self, double factor)
     litho_session_set_clip(self->session, litho_session_clip(self->session) * factor);
 }
 
-ACTION(do_clip_down)
-{
-    scale_clip(LITHO_WINDOW(data), 1 / CLIP_STEP);
-}
-
-ACTION(do_clip_up)
-{
-    scale_clip(LITHO_WINDOW(data), CLIP_STEP);
-}
-
 static void scale_removed(LithoWindow *self, double factor)
 {
     LithoLook look = display_of(self)->look;
     double gain = look.removed_gain > 0 ? look.removed_gain : 1;
     look.removed_gain = CLAMP(gain * factor, 1, 128);
     litho_session_set_look(self->session, &look);
-}
-
-ACTION(do_gain_down)
-{
-    scale_removed(LITHO_WINDOW(data), 0.5);
-}
-
-ACTION(do_gain_up)
-{
-    scale_removed(LITHO_WINDOW(data), 2);
 }
 
 ACTION(do_colours_next)
@@ -323,6 +248,11 @@ ACTION(do_wiggle)
 
 // --- views --------------------------------------------------------------------------------------
 
+static void zoom(LithoWindow *self, double factor)
+{
+    litho_canvas_zoom(LITHO_CANVAS(self->canvas), factor);
+}
+
 ACTION(do_maximise)
 {
     SELF;
@@ -349,26 +279,6 @@ ACTION(do_area)
         gtk_widget_set_visible(self->right, TRUE);
 }
 
-ACTION(do_model)
-{
-    litho_canvas_next_model(LITHO_CANVAS(LITHO_WINDOW(data)->canvas));
-}
-
-ACTION(do_zoom_in)
-{
-    litho_canvas_zoom(LITHO_CANVAS(LITHO_WINDOW(data)->canvas), 1.5);
-}
-
-ACTION(do_zoom_out)
-{
-    litho_canvas_zoom(LITHO_CANVAS(LITHO_WINDOW(data)->canvas), 1 / 1.5);
-}
-
-ACTION(do_fit)
-{
-    litho_canvas_fit(LITHO_CANVAS(LITHO_WINDOW(data)->canvas));
-}
-
 ACTION(do_fold_left)
 {
     SELF;
@@ -392,21 +302,6 @@ ACTION(do_fullscreen)
 
 // --- help ---------------------------------------------------------------------------------------
 
-ACTION(do_palette)
-{
-    litho_palette_open(LITHO_WINDOW(data));
-}
-
-ACTION(do_shortcuts)
-{
-    litho_shortcuts_open(GTK_WINDOW(data));
-}
-
-ACTION(do_help)
-{
-    litho_help_open(GTK_WINDOW(data));
-}
-
 ACTION(do_about)
 {
     gtk_show_about_dialog(GTK_WINDOW(data), "program-name", "Lithoscope", "version",
@@ -415,27 +310,81 @@ ACTION(do_about)
                           "Seismic cubes, tuned while you look at them", NULL);
 }
 
+// Commands that are one call without further arguments.
+static const struct {
+    const char *name;
+    GCallback call;
+    enum { ON_WINDOW, ON_SESSION, ON_CANVAS } on;
+} calls[] = {
+    {"open", G_CALLBACK(litho_window_choose_open), ON_WINDOW},
+    {"continue", G_CALLBACK(litho_window_continue), ON_WINDOW},
+    {"demo", G_CALLBACK(litho_window_open_demo), ON_WINDOW},
+    {"save", G_CALLBACK(litho_window_choose_save), ON_WINDOW},
+    {"picture", G_CALLBACK(litho_window_choose_picture), ON_WINDOW},
+    {"undo", G_CALLBACK(litho_session_undo), ON_SESSION},
+    {"redo", G_CALLBACK(litho_session_redo), ON_SESSION},
+    {"compute", G_CALLBACK(litho_session_recompute), ON_SESSION},
+    {"sweep", G_CALLBACK(litho_sweep_open), ON_WINDOW},
+    {"race", G_CALLBACK(litho_race_open), ON_WINDOW},
+    {"survey", G_CALLBACK(litho_survey_open_window), ON_WINDOW},
+    {"model", G_CALLBACK(litho_canvas_next_model), ON_CANVAS},
+    {"fit", G_CALLBACK(litho_canvas_fit), ON_CANVAS},
+    {"palette", G_CALLBACK(litho_palette_open), ON_WINDOW},
+    {"shortcuts", G_CALLBACK(litho_shortcuts_open), ON_WINDOW},
+    {"help", G_CALLBACK(litho_help_open), ON_WINDOW},
+};
+
+// Commands that make something larger or smaller by a factor.
+static const struct {
+    const char *name;
+    void (*scale)(LithoWindow *self, double factor);
+    double factor;
+} scales[] = {
+    {"clip-down", scale_clip, 1 / CLIP_STEP},
+    {"clip-up", scale_clip, CLIP_STEP},
+    {"gain-down", scale_removed, 0.5},
+    {"gain-up", scale_removed, 2},
+    {"zoom-in", zoom, 1.5},
+    {"zoom-out", zoom, 1 / 1.5},
+};
+
+static void on_scale(GSimpleAction *action, GVariant *value, gpointer data)
+{
+    (void)value;
+    const char *name = g_action_get_name(G_ACTION(action));
+    for (guint k = 0; k < G_N_ELEMENTS(scales); k++)
+        if (strcmp(scales[k].name, name) == 0)
+            scales[k].scale(LITHO_WINDOW(data), scales[k].factor);
+}
+
+static GSimpleAction *add_action(LithoWindow *self, const char *name)
+{
+    g_autoptr(GSimpleAction) action = g_simple_action_new(name, NULL);
+    g_action_map_add_action(G_ACTION_MAP(self), G_ACTION(action));
+    return action; // the map keeps it
+}
+
+// The session and the canvas live as long as the window's actions.
+static void add_calls(LithoWindow *self)
+{
+    gpointer on[] = {self, self->session, self->canvas};
+    for (guint k = 0; k < G_N_ELEMENTS(calls); k++)
+        g_signal_connect_swapped(add_action(self, calls[k].name), "activate", calls[k].call,
+                                 on[calls[k].on]);
+    for (guint k = 0; k < G_N_ELEMENTS(scales); k++)
+        g_signal_connect(add_action(self, scales[k].name), "activate", G_CALLBACK(on_scale), self);
+}
+
 static const GActionEntry entries[] = {
-    {"open", do_open, NULL, NULL, NULL, {0}},
     {"open-path", do_open_path, "s", NULL, NULL, {0}},
     {"open-last", do_open_last, NULL, NULL, NULL, {0}},
-    {"continue", do_continue, NULL, NULL, NULL, {0}},
     {"snapshot", do_snapshot, NULL, NULL, NULL, {0}},
     {"snapshot-go", do_snapshot_go, "s", NULL, NULL, {0}},
     {"snapshot-compare", do_snapshot_compare, "s", NULL, NULL, {0}},
-    {"demo", do_demo, NULL, NULL, NULL, {0}},
-    {"save", do_save, NULL, NULL, NULL, {0}},
-    {"picture", do_picture, NULL, NULL, NULL, {0}},
     {"recipe-open", do_recipe_open, NULL, NULL, NULL, {0}},
     {"recipe-save", do_recipe_save, NULL, NULL, NULL, {0}},
     {"copy-command", do_copy_command, NULL, NULL, NULL, {0}},
-    {"undo", do_undo, NULL, NULL, NULL, {0}},
-    {"redo", do_redo, NULL, NULL, NULL, {0}},
-    {"compute", do_compute, NULL, NULL, NULL, {0}},
     {"cancel", do_cancel, NULL, NULL, NULL, {0}},
-    {"sweep", do_sweep, NULL, NULL, NULL, {0}},
-    {"race", do_race, NULL, NULL, NULL, {0}},
-    {"survey", do_survey, NULL, NULL, NULL, {0}},
     {"import", do_import, NULL, NULL, NULL, {0}},
     {"use-profile", do_use_profile, NULL, NULL, NULL, {0}},
     {"device", do_device, "s", "'auto'", NULL, {0}},
@@ -443,25 +392,14 @@ static const GActionEntry entries[] = {
     {"removed", do_removed, NULL, NULL, NULL, {0}},
     {"split", do_split, NULL, NULL, NULL, {0}},
     {"blink", do_blink, NULL, "false", NULL, {0}},
-    {"clip-down", do_clip_down, NULL, NULL, NULL, {0}},
-    {"clip-up", do_clip_up, NULL, NULL, NULL, {0}},
-    {"gain-down", do_gain_down, NULL, NULL, NULL, {0}},
-    {"gain-up", do_gain_up, NULL, NULL, NULL, {0}},
     {"colours-next", do_colours_next, NULL, NULL, NULL, {0}},
     {"colours", do_colours, "s", NULL, NULL, {0}},
     {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
     {"maximise", do_maximise, "i", NULL, NULL, {0}},
     {"area", do_area, NULL, NULL, NULL, {0}},
-    {"model", do_model, NULL, NULL, NULL, {0}},
-    {"zoom-in", do_zoom_in, NULL, NULL, NULL, {0}},
-    {"zoom-out", do_zoom_out, NULL, NULL, NULL, {0}},
-    {"fit", do_fit, NULL, NULL, NULL, {0}},
     {"fold-left", do_fold_left, NULL, NULL, NULL, {0}},
     {"fold-right", do_fold_right, NULL, NULL, NULL, {0}},
     {"fullscreen", do_fullscreen, NULL, NULL, NULL, {0}},
-    {"palette", do_palette, NULL, NULL, NULL, {0}},
-    {"shortcuts", do_shortcuts, NULL, NULL, NULL, {0}},
-    {"help", do_help, NULL, NULL, NULL, {0}},
     {"about", do_about, NULL, NULL, NULL, {0}},
 };
 
@@ -498,6 +436,7 @@ static void on_key_released(GtkEventControllerKey *keys, guint key, guint code,
 void litho_window_actions_init(LithoWindow *self)
 {
     g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
+    add_calls(self);
     GtkEventController *keys = gtk_event_controller_key_new();
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);

@@ -155,6 +155,33 @@ void gui_settle(Gui *gui)
     gui_spin(gui, 0.8); // numbers and panels, which follow at their own pace
 }
 
+gboolean gui_has_input(Gui *gui)
+{
+    return litho_session_input(gui->session) && !litho_window_is_busy(gui->window);
+}
+
+gboolean gui_has_output(Gui *gui)
+{
+    return litho_session_output(gui->session) != NULL;
+}
+
+gboolean gui_is_free(Gui *gui)
+{
+    return !litho_window_is_busy(gui->window);
+}
+
+GtkWidget *gui_find_type(GtkWidget *widget, GType type)
+{
+    if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type))
+        return widget;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
+        GtkWidget *found = gui_find_type(c, type);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
 // --- pictures -----------------------------------------------------------------------------------
 
 static GdkTexture *picture_of(Gui *gui, GtkWidget *widget, GdkPaintable *mirror)

@@ -24,6 +24,12 @@ void gui_close(Gui *gui);
 void gui_reopen(Gui *gui); // closes the window as a person does and opens another one
 // Runs the main loop until `done` is TRUE; FALSE after `seconds`.
 gboolean gui_wait(gboolean (*done)(Gui *gui), Gui *gui, double seconds);
+// For gui_wait(): a cube is open; its whole result is there; nothing is opened or saved.
+gboolean gui_has_input(Gui *gui);
+gboolean gui_has_output(Gui *gui);
+gboolean gui_is_free(Gui *gui);
+// The first widget of a type at or below `widget`, NULL when there is none.
+GtkWidget *gui_find_type(GtkWidget *widget, GType type);
 void gui_spin(Gui *gui, double seconds);
 // Waits until nothing is opened, computed or drawn any more.
 void gui_settle(Gui *gui);
