@@ -52,6 +52,16 @@ static gboolean cpu_download(WpEngine *engine, const float *array, gint64 at, fl
     return TRUE;
 }
 
+static gboolean cpu_fetch(WpEngine *engine, const float *array, const WpPiece *pieces, int n,
+                          float *to, GError **error)
+{
+    (void)engine;
+    (void)error;
+    for (int i = 0; i < n; to += pieces[i++].n)
+        memcpy(to, array + pieces[i].at, pieces[i].n * sizeof *to);
+    return TRUE;
+}
+
 static gboolean cpu_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
                            GError **error)
 {
@@ -336,6 +346,7 @@ const WpEngineClass wp_cpu_arrays = {
     .release = cpu_release,
     .download = cpu_download,
     .upload = cpu_upload,
+    .fetch = cpu_fetch,
     .shrink = cpu_shrink,
     .histogram = cpu_histogram,
     .stats = cpu_stats,

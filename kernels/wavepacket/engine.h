@@ -39,6 +39,11 @@ typedef struct WpBoxStats {
     double peak;   // max |c|
 } WpBoxStats;
 
+// Floats at .. at+n-1 of an array.
+typedef struct WpPiece {
+    gint64 at, n;
+} WpPiece;
+
 // A block of a larger volume: u = volume[at..] * taper.
 typedef struct WpBlock {
     gint64 at[3];         // first sample
@@ -64,6 +69,9 @@ typedef struct WpEngineClass {
                          GError **error);
     gboolean (*upload)(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
                        GError **error);
+    // Several pieces at once, one behind the other in `to`; of coefficients, each within one box.
+    gboolean (*fetch)(WpEngine *engine, const float *array, const WpPiece *pieces, int n, float *to,
+                      GError **error);
     // Floats at .. at+n-1 of a volume of another engine of this kind, which must have been waited
     // for: copied, or added to what is there. NULL where there is only one engine.
     gboolean (*take)(WpEngine *engine, float *to, const WpEngine *other, const float *from,

@@ -94,22 +94,36 @@ void wp_probes_free(WpJob *job)
     g_clear_pointer(&job->probes, g_array_unref);
 }
 
-// Magnitudes of a probe's coefficients appended to `to`.
-static gboolean read_probe(WpLane *lane, const WpProbe *probe, const float *c, GArray *to,
-                           GError **error)
+// All probes' planes, one behind the other; g_free(). NULL = failed.
+static float *read_probes(const WpJob *job, const WpLane *lane, const float *c, GError **error)
 {
-    const WpBox *box = &lane->engine->geometry->boxes[probe->box];
-    const gint64 plane = 2 * (gint64)box->n[1] * box->n[2];
-    g_autofree float *data = g_new(float, plane);
-    if (!lane->engine->class->download(lane->engine, c, box->at + probe->plane * plane, data, plane,
-                                      error))
-        return FALSE;
+    const guint n = job->probes->len;
+    g_autofree WpPiece *pieces = g_new(WpPiece, n);
+    gint64 all = 0;
+    for (guint i = 0; i < n; i++) {
+        const WpProbe *probe = &g_array_index(job->probes, WpProbe, i);
+        const WpBox *box = &job->geometry->boxes[probe->box];
+        const gint64 plane = 2 * (gint64)box->n[1] * box->n[2];
+        pieces[i] = (WpPiece){box->at + probe->plane * plane, plane};
+        all += plane;
+    }
+    g_autofree float *planes = g_new(float, MAX(all, 1));
+    if (n > 0 && !lane->engine->class->fetch(lane->engine, c, pieces, (int)n, planes, error))
+        return NULL;
+    return g_steal_pointer(&planes);
+}
+
+// Magnitudes of the probe's packets inside the volume appended to `to`; returns its plane's end.
+static const float *take_magnitudes(const WpJob *job, const WpProbe *probe, const float *plane,
+                                    GArray *to)
+{
+    const WpBox *box = &job->geometry->boxes[probe->box];
     for (int i = 0; i < probe->n; i++) {
-        const float *z = data + 2 * probe->inside[i];
+        const float *z = plane + 2 * probe->inside[i];
         float m = hypotf(z[0], z[1]);
         g_array_append_val(to, m);
     }
-    return TRUE;
+    return plane + 2 * (gint64)box->n[1] * box->n[2];
 }
 
 // White noise of deviation s gives complex coefficients with P(|c| > t) = exp(-t^2/(s sigma_b)^2),
@@ -119,14 +133,17 @@ static gboolean read_probe(WpLane *lane, const WpProbe *probe, const float *c, G
 double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error)
 {
     g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(float));
+    g_autofree float *planes = read_probes(job, lane, c, error);
+    const float *at = planes;
     float level[PROBE_BOXES];
     int used = 0;
+    if (!planes)
+        return -1;
     for (guint i = 0; i < job->probes->len;) {
         const int box = g_array_index(job->probes, WpProbe, i).box;
         g_array_set_size(values, 0);
         for (; i < job->probes->len && g_array_index(job->probes, WpProbe, i).box == box; i++)
-            if (!read_probe(lane, &g_array_index(job->probes, WpProbe, i), c, values, error))
-                return -1;
+            at = take_magnitudes(job, &g_array_index(job->probes, WpProbe, i), at, values);
         const int n = (int)values->len;
         if (n > 0)
             level[used++] = select_value((float *)values->data, n, n / 2) /

@@ -43,7 +43,7 @@ typedef struct WpCuda {
     LithoCudaArray mask;                 // live traces or weights per trace
     LithoCudaArray taper[3];
     LithoCudaArray table, dense;         // the papers' adjoint only
-    LithoCudaArray foreign;              // what came from another card, to be added
+    LithoCudaArray foreign;              // what came from another card, or is to be fetched together
     int n_active;                        // tiles with points
     gint64 n_steps;                      // of 32 points, idle lanes included
 } WpCuda;

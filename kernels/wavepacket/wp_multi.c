@@ -288,6 +288,46 @@ static gboolean multi_download(WpEngine *engine, const float *array, gint64 at, 
            multi_attach(engine, error);
 }
 
+typedef struct Fetch {
+    const float *array;
+    const WpPiece *pieces;
+    int n;
+    float *to;
+} Fetch;
+
+// The pieces that part k holds, to their places.
+static gboolean fetch_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Fetch *f = data;
+    WpEngine *part = &m->part[k]->engine;
+    g_autofree WpPiece *own = g_new(WpPiece, f->n);
+    gint64 all = 0, local;
+    int n = 0;
+    for (int i = 0; i < f->n; i++)
+        if (find_float(m, f->pieces[i].at, &local) == k) {
+            own[n++] = (WpPiece){local, f->pieces[i].n};
+            all += f->pieces[i].n;
+        }
+    g_autofree float *together = g_new(float, MAX(all, 1));
+    const float *from = together;
+    if (n > 0 && !part->class->fetch(part, part_of(f->array, k), own, n, together, error))
+        return FALSE;
+    float *to = f->to;
+    for (int i = 0; i < f->n; to += f->pieces[i++].n)
+        if (find_float(m, f->pieces[i].at, &local) == k) {
+            memcpy(to, from, f->pieces[i].n * sizeof *to);
+            from += f->pieces[i].n;
+        }
+    return TRUE;
+}
+
+static gboolean multi_fetch(WpEngine *engine, const float *array, const WpPiece *pieces, int n,
+                            float *to, GError **error)
+{
+    Fetch f = {array, pieces, n, to};
+    return each_part((WpMulti *)engine, fetch_part, &f, NULL, error);
+}
+
 static gboolean multi_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
                              GError **error)
 {
@@ -573,6 +613,7 @@ static const WpEngineClass multi_class = {
     .release = multi_release,
     .download = multi_download,
     .upload = multi_upload,
+    .fetch = multi_fetch,
     .forward = multi_forward,
     .adjoint = multi_adjoint,
     .shrink = multi_shrink,
