@@ -19,6 +19,53 @@ LithoGrid litho_grid_new(gint64 n_inline, gint64 n_xline, gint64 n_sample)
     return grid;
 }
 
+static guint spread_hash(gconstpointer key)
+{
+    const LithoSpread *s = key;
+    guint hash = (guint)s->n * 31 + (guint)s->lines;
+    const guint32 *words = (const guint32 *)s->source;
+    for (int k = 0; k < 6 * s->n; k++)
+        hash = hash * 31 + words[k];
+    return hash;
+}
+
+static gboolean spread_equal(gconstpointer a, gconstpointer b)
+{
+    const LithoSpread *p = a, *q = b;
+    return p->n == q->n && p->lines == q->lines && p->receiver_z == q->receiver_z &&
+           memcmp(p->source, q->source, sizeof *p->source * p->n) == 0;
+}
+
+const LithoSpread *litho_spread_get(int n, gint64 lines, double receiver_z,
+                                    const double (*source)[3])
+{
+    static GMutex lock;
+    static GHashTable *known;
+    LithoSpread *wanted = g_malloc0(sizeof *wanted + sizeof *source * n);
+    wanted->n = n;
+    wanted->lines = lines;
+    wanted->receiver_z = receiver_z;
+    memcpy(wanted->source, source, sizeof *source * n);
+    g_mutex_lock(&lock);
+    if (!known)
+        known = g_hash_table_new(spread_hash, spread_equal);
+    LithoSpread *have = g_hash_table_lookup(known, wanted);
+    if (have)
+        g_free(wanted);
+    else
+        g_hash_table_add(known, have = wanted);
+    g_mutex_unlock(&lock);
+    return have;
+}
+
+void litho_grid_receiver(const LithoGrid *grid, gint64 i, gint64 j, double xy[2])
+{
+    if (grid->spread)
+        i %= grid->spread->lines;
+    for (int c = 0; c < 2; c++)
+        xy[c] = grid->origin[c] + i * grid->inline_step[c] + j * grid->xline_step[c];
+}
+
 gint64 litho_grid_traces(const LithoGrid *grid)
 {
     return grid->axis[LITHO_INLINE].n * grid->axis[LITHO_XLINE].n;

@@ -23,6 +23,16 @@ typedef struct LithoAxis {
     char evidence[80];  // short, e.g. "binary header byte 3217"; "" when there is nothing to say
 } LithoAxis;
 
+// Where the sources of a modelled cube stood: source s made inlines s * lines .. (s + 1) * lines -
+// 1, and its receivers stand at the places that inlines 0 .. lines - 1 have by the grid. Made once
+// for each set of values and never freed, so that grids stay plain values.
+typedef struct LithoSpread {
+    int n;              // sources
+    gint64 lines;       // inlines of one source
+    double receiver_z;  // m, down
+    double source[][3]; // x, y, z (down), m
+} LithoSpread;
+
 typedef struct LithoGrid {
     LithoAxis axis[3]; // inline, crossline, sample; sample varies fastest in memory
     gboolean is_depth; // sample axis is depth (m) rather than two-way time (s)
@@ -34,6 +44,8 @@ typedef struct LithoGrid {
     double xline_step[2];  // x, y moved by one crossline index
     LithoSource xy_source;
     char xy_evidence[80];
+
+    const LithoSpread *spread; // sources and receivers of the traces, or NULL: not known here
 } LithoGrid;
 
 // Half-open index ranges, lo <= i < hi, per axis.
@@ -43,6 +55,12 @@ typedef struct LithoBox {
 
 // A grid of n1 x n2 x n3 with line numbers from 1, 25 m bins and 0.004 s, all marked as assumed.
 LithoGrid litho_grid_new(gint64 n_inline, gint64 n_xline, gint64 n_sample);
+
+// The spread of these values. Thread-safe.
+const LithoSpread *litho_spread_get(int n, gint64 lines, double receiver_z,
+                                    const double (*source)[3]);
+// Survey coordinates of the receiver of trace (i, j).
+void litho_grid_receiver(const LithoGrid *grid, gint64 i, gint64 j, double xy[2]);
 
 gint64 litho_grid_traces(const LithoGrid *grid);
 gint64 litho_grid_samples(const LithoGrid *grid);

@@ -74,6 +74,9 @@ static int coordinate_scalar(const LithoGrid *g)
             double i = corner & 1 ? g->axis[0].n : 0, j = corner & 2 ? g->axis[1].n : 0;
             most = MAX(most, fabs(g->origin[c] + i * g->inline_step[c] + j * g->xline_step[c]));
         }
+    for (int s = 0; g->spread && s < g->spread->n; s++)
+        for (int c = 0; c < 2; c++)
+            most = MAX(most, fabs(g->spread->source[s][c]));
     for (int scale = 100; scale > 1; scale /= 10)
         if (most * scale < 2e9)
             return -scale;
@@ -113,6 +116,30 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
     }
 }
 
+// Depths and elevations go into the headers in centimetres.
+enum { HEIGHT_SCALE = 100 };
+
+// Where source and receiver of a modelled trace stand.
+static void put_spread(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
+{
+    const LithoSpread *s = w->grid.spread;
+    gint64 shot = CLAMP(i / s->lines, 0, s->n - 1);
+    const double *source = s->source[shot];
+    double factor = -(gint16)litho_get_i16(header + 70, w->order), xy[2];
+    factor = factor > 0 ? factor : 1;
+    litho_grid_receiver(&w->grid, i, j, xy);
+    litho_put_32(header + 16, w->order, (guint32)(shot + 1));
+    litho_put_32(header + 36, w->order,
+                 (guint32)(gint32)rint(hypot(xy[0] - source[0], xy[1] - source[1])));
+    litho_put_32(header + 40, w->order, (guint32)(gint32)rint(-s->receiver_z * HEIGHT_SCALE));
+    litho_put_32(header + 48, w->order, (guint32)(gint32)rint(source[2] * HEIGHT_SCALE));
+    litho_put_16(header + 68, w->order, (guint16)(gint16)-HEIGHT_SCALE);
+    for (int c = 0; c < 2; c++) {
+        litho_put_32(header + 72 + 4 * c, w->order, (guint32)(gint32)rint(source[c] * factor));
+        litho_put_32(header + 80 + 4 * c, w->order, (guint32)(gint32)rint(xy[c] * factor));
+    }
+}
+
 // Header of a trace that no source has.
 static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j, gboolean live)
 {
@@ -125,6 +152,8 @@ static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j
         // Programs of the years before revision 1 look for line and CDP here.
         litho_put_32(header + 8, w->order, (guint32)line_number(&w->grid.axis[0], i));
         litho_put_32(header + 20, w->order, (guint32)line_number(&w->grid.axis[1], j));
+        if (w->grid.spread)
+            put_spread(w, header, i, j);
     }
     litho_put_16(header + 28, w->order, live ? 1 : 2);
 }
@@ -230,6 +259,9 @@ static void make_text(const LithoWriter *w, guint8 *text)
                   litho_axis_value(&a[2], (double)(a[2].n - 1)));
     text_line(text, 9, "SAMPLES: %s, %s", litho_format_name(w->format),
               litho_order_name(w->sample_order));
+    if (w->grid.spread)
+        text_line(text, 10, "SOURCE X, Y: BYTES 73-80, RECEIVER X, Y: BYTES 81-88, %d SOURCE%s",
+                  w->grid.spread->n, w->grid.spread->n > 1 ? "S" : "");
     text_line(text, 39, "SEG Y REV1");
     text_line(text, 40, "END TEXTUAL HEADER");
 }
