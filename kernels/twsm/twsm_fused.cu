@@ -3,235 +3,305 @@
 // The fused sum on the device. A warp owns 32 targets (one a lane) and 64 or 32 frequencies, whose
 // sums stay in registers; the warps of a block share targets and own neighbouring frequencies. Per
 // tile of sources the block first works out every pair once (distance, amplitude, coefficient,
-// 2 cos(2 pi t)) into shared memory; then each warp seeds the beams at its own first frequency with
-// two fast sines and cosines and steps them by z(k+1) = 2 cos(2 pi t) z(k) - z(k-1). The field is read
-// as broadcasts of two complex numbers.
+// 2 cos(2 pi t)) and seeds each warp's beams: z at its first frequency and at the one before, into
+// shared memory. Then the warps step them by z(k+1) = 2 cos(2 pi t) z(k) - z(k-1); the field is
+// read as broadcasts of two complex numbers.
 //
-// Floor: 6 fp32 instructions per pair and frequency. Seeds add about 15 per pair and warp, the shared
-// work about 120 per pair and block. Device memory is touched little: the field is read once per 64
-// targets, from L2.
+// Floor: 6 fp32 instructions per pair and frequency, 0.288 s for 112,000 x 112,000 pairs and 128
+// frequencies on an H200 at 1.98 GHz. Broadcasts add 0.5, the pairs 0.9. The limit is the register
+// file: two banks (even and odd numbers) give one operand a clock each, and the six instructions
+// read 15 operands that the reuse cache does not hold: 7.5 clocks.
+#include <cuda_pipeline.h>
+
 #include "kernels/twsm/twsm_device.cuh"
 
-// cos and sin of 2 pi k t, absolute error 6e-7: good for a seed, whose error stays what it is.
-static __device__ __forceinline__ void seed_turn(float k, float t, float *c, float *s)
+namespace
 {
-    float x = 6.28318530717958648f * fmaf(k, t, -twsm_round(k * t));
-    *c = __cosf(x);
-    *s = __sinf(x);
-}
 
-// 2 cos(2 pi t) as 2 - 4 sin^2(pi t): an error here grows with the square of the steps where t is
-// near a whole number, and there this form keeps the small part whole.
-static __device__ __forceinline__ float twice_cosine(float t)
+enum { WARPS = 4, TILE = 16 };
+
+// What a pair may need: a real coefficient and nothing else (the usual leg between boundaries);
+// any coefficient or none, damping; and a mask besides.
+enum Pairs { LEAN, FULL, MASKED };
+
+// How a kernel is cut: frequencies a warp keeps, warps that share targets, blocks a processor.
+template <int KB_, int KW_, int BLOCKS_, bool NEAR_> struct Cut {
+    static const int KB = KB_, KW = KW_, BLOCKS = BLOCKS_;
+    static const bool NEAR = NEAR_;
+    static const int GROUPS = WARPS / KW, THREADS = 32 * KW * GROUPS, TARGETS = 32 * GROUPS;
+};
+
+// What a block shares. `step`: 2 cos(2 pi t), and 1 / (2 pi t) for the near field.
+template <typename C> struct Shared {
+    float4 to[C::TARGETS], to_normal[C::TARGETS];
+    float4 from[TILE], from_normal[TILE];
+    float4 u[TILE][C::KW * C::KB / 2];
+    float4 seed[C::KW][TILE][C::TARGETS]; // z(first), z(first - 1)
+    float2 step[C::NEAR ? TILE + 1 : 1][C::NEAR ? C::TARGETS : 1];
+    float twice[C::NEAR ? 1 : TILE + 1][C::NEAR ? 1 : C::TARGETS]; // one row more: read, not used
+};
+
+// cos and sin of 2 pi t and 2 cos(2 pi t) by half the angle, 2 - 4 sin^2(pi t): an error of the
+// last grows with the square of the steps where t is near a whole number, and there this form keeps
+// the small part whole. Taylor terms to x^11 and x^10, error 3e-8.
+__device__ __forceinline__ void unit_step(float t, float *c, float *s, float *twice)
 {
     float x = 3.14159265358979324f * (t - twsm_round(t)), x2 = x * x;
     float p = fmaf(x2, -2.5052108385e-8f, 2.7557319224e-6f);
     p = fmaf(p, x2, -1.9841269841e-4f);
     p = fmaf(p, x2, 8.3333333333e-3f);
     p = fmaf(p, x2, -1.6666666667e-1f);
-    float s = fmaf(x * x2, p, x);
-    return fmaf(-4.0f * s, s, 2.0f);
+    float q = fmaf(x2, -2.7557319224e-7f, 2.4801587302e-5f);
+    q = fmaf(q, x2, -1.3888888889e-3f);
+    q = fmaf(q, x2, 4.1666666667e-2f);
+    q = fmaf(q, x2, -0.5f);
+    float sine = fmaf(x * x2, p, x), cosine = fmaf(q, x2, 1.0f), d = -2.0f * sine;
+    *c = fmaf(d, sine, 1.0f);
+    *s = -d * cosine;
+    *twice = fmaf(2 * d, sine, 2.0f);
+}
+
+// twsm_device_pair() without what LEAN pairs do not have, and with the signs moved so that nothing
+// is multiplied twice.
+__device__ __forceinline__ void lean_pair(const TwsmGpuLeg &leg, float4 s, float4 sn, float4 t,
+                                          float4 tn, float *turns, float *amp)
+{
+    float dx = t.x - s.x, dy = t.y - s.y, dz = t.z - s.z;
+    float r2 = dx * dx + dy * dy + dz * dz;
+    float inv = rsqrtf(fmaxf(r2, 1e-6f));
+    inv = inv * (1.5f - 0.5f * r2 * inv * inv);
+    float out = leg.pair.side * (sn.x * dx + sn.y * dy + sn.z * dz);
+    float cos_i = (tn.x * dx + tn.y * dy + tn.z * dz) * inv * leg.pair.arrive;
+    float at = fmaxf(fminf(cos_i, 1.0f) * TWSM_TABLE, 0.0f);
+    int k = (int)at;
+    float4 c = ((const float4 *)leg.coef)[k];
+    float a = fmaf(at - (float)k, c.z, c.x) * (out * inv) * (s.w * leg.pair.amp * inv);
+    *turns = r2 * inv * leg.pair.turns;
+    *amp = out > 0 && cos_i > 0 && r2 >= 0.25f * s.w ? a : 0.0f;
+}
+
+// Works out pair (q, i) of the tile and seeds its beams for all warps that share the targets.
+template <typename C, Pairs P>
+__device__ __forceinline__ void make_pair(const TwsmGpuLeg &leg, float k0, int q, int i, float4 t,
+                                          float4 tn, Shared<C> &sh)
+{
+    float turns, are, aim = 0, c, s, twice;
+    if (P == LEAN)
+        lean_pair(leg, sh.from[q], sh.from_normal[q], t, tn, &turns, &are);
+    else
+        twsm_device_pair<P == MASKED>(leg, sh.from[q], sh.from_normal[q], t, tn, &turns, &are,
+                                      &aim);
+    unit_step(turns, &c, &s, &twice);
+    if (C::NEAR)
+        sh.step[q][i] = make_float2(twice, __fdividef(0.159154943f, turns));
+    else
+        sh.twice[q][i] = twice;
+#pragma unroll
+    for (int w = 0; w < C::KW; w++) {
+        // Absolute error 6e-7: good for a seed, whose error stays what it is.
+        float k = k0 + w * C::KB;
+        float x = 6.28318530717958648f * fmaf(k, turns, -twsm_round(k * turns));
+        float zc = __cosf(x), zs = __sinf(x);
+        float re = P == LEAN ? are * zc : are * zc - aim * zs;
+        float im = P == LEAN ? are * zs : are * zs + aim * zc;
+        sh.seed[w][q][i] = make_float4(re, im, re * c + im * s, im * c - re * s);
+    }
+}
+
+// A tile: fetches sources and field, works out all pairs. Each thread keeps one target.
+template <typename C, Pairs P>
+__device__ __forceinline__ void load_tile(const TwsmGpuLeg &leg, const float2 *u, int stride,
+                                          float k0, int j, Shared<C> &sh)
+{
+    constexpr int ROW = C::KW * C::KB / 2;
+    if (threadIdx.x < TILE)
+        __pipeline_memcpy_async(&sh.from[threadIdx.x], (const float4 *)leg.from + j + threadIdx.x,
+                                16);
+    else if (threadIdx.x < 2 * TILE)
+        __pipeline_memcpy_async(&sh.from_normal[threadIdx.x - TILE],
+                                (const float4 *)leg.from_normal + j + threadIdx.x - TILE, 16);
+    __pipeline_commit();
+    for (int e = threadIdx.x; e < TILE * ROW; e += C::THREADS)
+        __pipeline_memcpy_async(&sh.u[e / ROW][e % ROW],
+                                u + (size_t)(j + e / ROW) * stride + 2 * (e % ROW), 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    const int i = threadIdx.x % C::TARGETS;
+    const float4 t = sh.to[i], tn = sh.to_normal[i];
+    // The field arrives while the pairs are worked out.
+#pragma unroll 2
+    for (int q = threadIdx.x / C::TARGETS; q < TILE; q += C::THREADS / C::TARGETS)
+        make_pair<C, P>(leg, k0, q, i, t, tn, sh);
+    __pipeline_wait_prior(0);
+    __syncthreads();
 }
 
 struct Beam {
     float re, im, pre, pim, twice, far;
 };
 
-// `pair`: t, amplitude (complex), 2 cos(2 pi t).
-template <bool NEAR> static __device__ __forceinline__ Beam seed(float4 pair, float k0)
+// Two frequencies of one beam: adds z u, steps z. (pre, pim) is z one frequency back, and after the
+// first step one ahead. ptxas keeps enough of the order for it to matter: of 110 orders timed on an
+// H200 this was the fastest, 480 ms for the case above, the middle one took 505 and the slowest
+// 560.
+__device__ __forceinline__ void two_steps(Beam &b, float4 u, float2 &first, float2 &second)
 {
-    Beam b;
-    float c, s;
-    seed_turn(k0, pair.x, &c, &s);
-    b.re = pair.y * c - pair.z * s;
-    b.im = pair.y * s + pair.z * c;
-    seed_turn(k0 - 1.0f, pair.x, &c, &s);
-    b.pre = pair.y * c - pair.z * s;
-    b.pim = pair.y * s + pair.z * c;
-    b.twice = pair.w;
-    b.far = NEAR ? __fdividef(0.159154943f, pair.x) : 0.0f;
-    return b;
+    first.y = fmaf(b.im, u.x, first.y);
+    b.pre = fmaf(b.re, b.twice, -b.pre);
+    second.y = fmaf(b.pre, u.w, second.y);
+    first.y = fmaf(b.re, u.y, first.y);
+    b.pim = fmaf(b.im, b.twice, -b.pim);
+    second.x = fmaf(-b.pim, u.w, second.x);
+    first.x = fmaf(b.re, u.x, first.x);
+    second.y = fmaf(b.pim, u.z, second.y);
+    first.x = fmaf(-b.im, u.y, first.x);
+    b.im = fmaf(b.pim, b.twice, -b.im);
+    b.re = fmaf(b.pre, b.twice, -b.re);
+    second.x = fmaf(b.pre, u.z, second.x);
 }
 
-// One frequency of one beam: adds z u, steps z.
-template <bool NEAR>
-static __device__ __forceinline__ void step(Beam &b, float ure, float uim, float2 &sum, float2 &near)
+// One frequency with the near field beside.
+__device__ __forceinline__ void near_step(Beam &b, float ure, float uim, float2 &sum, float2 &near)
 {
-    if (NEAR) {
-        float pr = b.re * ure - b.im * uim, pi = b.re * uim + b.im * ure;
-        sum.x += pr;
-        sum.y += pi;
-        near.x = fmaf(b.far, pr, near.x);
-        near.y = fmaf(b.far, pi, near.y);
-    } else {
-        sum.x = fmaf(b.re, ure, sum.x);
-        sum.y = fmaf(b.re, uim, sum.y);
-        sum.x = fmaf(-b.im, uim, sum.x);
-        sum.y = fmaf(b.im, ure, sum.y);
-    }
-    float nre = fmaf(b.twice, b.re, -b.pre), nim = fmaf(b.twice, b.im, -b.pim);
+    float pr = b.re * ure - b.im * uim, pi = b.re * uim + b.im * ure;
+    sum.x += pr;
+    sum.y += pi;
+    near.x = fmaf(b.far, pr, near.x);
+    near.y = fmaf(b.far, pi, near.y);
+    float re = fmaf(b.twice, b.re, -b.pre), im = fmaf(b.twice, b.im, -b.pim);
     b.pre = b.re, b.pim = b.im;
-    b.re = nre, b.im = nim;
+    b.re = re, b.im = im;
 }
 
-// How a kernel is cut: targets a lane, frequencies a warp keeps, sources a tile, blocks a processor.
-template <int ROWS_, int KB_, int TILE_, int BLOCKS_> struct Cut {
-    static const int ROWS = ROWS_, KB = KB_, TILE = TILE_, BLOCKS = BLOCKS_;
-    static const int WARPS = 4;
-};
-
-// What a block shares: a tile of sources with their field, and all pairs of its targets with them.
-struct Shared {
-    float4 *from, *normal; // [TILE]
-    float4 *u;             // [TILE][n_k / 2]
-    float4 *pair;          // [TILE][targets]: t, amplitude (complex), 2 cos(2 pi t)
-};
-
-template <typename C> static __host__ __device__ size_t shared_bytes(int n_k, int targets)
-{
-    return sizeof(float4) * C::TILE * (2 + n_k / 2 + targets);
-}
-
+// Beam of source q, read one source ahead (of the last, a row that is not used).
 template <typename C>
-static __device__ __forceinline__ Shared cut_shared(float4 *memory, int n_k)
+__device__ __forceinline__ void load_beam(const Shared<C> &sh, int q, int wk, int i, Beam &b)
 {
-    return {memory, memory + C::TILE, memory + 2 * C::TILE,
-            memory + C::TILE * (2 + n_k / 2)};
+    // Behind the last row of the last warp's seeds lies `step` or `twice`.
+    float4 z = (&sh.seed[wk][0][0])[q * C::TARGETS + i];
+    b.re = z.x, b.im = z.y, b.pre = z.z, b.pim = z.w;
+    if (C::NEAR) {
+        float2 s = sh.step[q][i];
+        b.twice = s.x, b.far = s.y;
+    } else {
+        b.twice = sh.twice[q][i];
+    }
 }
 
-// `targets` is a power of 2 and n_k a multiple of 32: no division here, this runs once per pair.
-template <typename C, bool MASK>
-static __device__ __forceinline__ void load_tile(const TwsmGpuLeg &leg, const float2 *u, int stride,
-                                                 int n_k, int j, int row, int targets,
-                                                 const Shared &sh)
-{
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    for (int q = warp; q < C::TILE; q += warps)
-        for (int h = lane; h < n_k / 2; h += 32)
-            sh.u[q * (n_k / 2) + h] = *(const float4 *)(u + (size_t)(j + q) * stride + 2 * h);
-    if (threadIdx.x < C::TILE) {
-        sh.from[threadIdx.x] = ((const float4 *)leg.from)[j + threadIdx.x];
-        sh.normal[threadIdx.x] = ((const float4 *)leg.from_normal)[j + threadIdx.x];
-    }
-    __syncthreads();
-    const int shift = 31 - __clz(targets);
-    for (int e = threadIdx.x; e < C::TILE << shift; e += blockDim.x) {
-        int q = e >> shift, i = min(row + (e & (targets - 1)), leg.n_to - 1);
-        float4 p;
-        twsm_device_pair<MASK>(leg, sh.from[q], sh.normal[q], ((const float4 *)leg.to)[i],
-                               ((const float4 *)leg.to_normal)[i], &p.x, &p.y, &p.z);
-        p.w = twice_cosine(p.x);
-        sh.pair[e] = p;
-    }
-    __syncthreads();
-}
-
-template <typename C, bool NEAR, bool MASK>
-__global__ void __launch_bounds__(32 * C::WARPS, C::BLOCKS)
-    fused_kernel(const TwsmGpuLeg leg, const float2 *__restrict__ u, int stride, int k0, int n_k,
-                 int row, int rows, float2 *__restrict__ partial)
+template <typename C, Pairs P>
+__global__ void __launch_bounds__(C::THREADS, C::BLOCKS)
+    fused_kernel(const TwsmGpuLeg leg, const float2 *__restrict__ u, int stride, int k0, int row,
+                 int rows, float2 *__restrict__ partial)
 {
     extern __shared__ float4 memory[];
-    const Shared sh = cut_shared<C>(memory, n_k);
-    constexpr int ROWS = C::ROWS, KB = C::KB;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int k_warps = n_k / KB, targets = blockDim.x / k_warps * ROWS;
-    const int wk = warp % k_warps, mine = warp / k_warps * 32 * ROWS + lane;
-    const int first = blockIdx.x * targets;
-    const float k = (float)(k0 + wk * KB);
-    float2 sum[ROWS][KB], near[NEAR ? ROWS : 1][NEAR ? KB : 1];
+    Shared<C> &sh = *(Shared<C> *)memory;
+    constexpr int KB = C::KB, N_K = C::KW * KB;
+    const int warp = threadIdx.x / 32, wk = warp % C::KW,
+              mine = warp / C::KW * 32 + threadIdx.x % 32;
+    const int first = blockIdx.x * C::TARGETS;
+    float2 sum[KB], near[C::NEAR ? KB : 1];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int m = 0; m < KB; m++) {
-            sum[r][m] = make_float2(0, 0);
-            if (NEAR)
-                near[r][m] = make_float2(0, 0);
-        }
+    for (int m = 0; m < KB; m++) {
+        sum[m] = make_float2(0, 0);
+        if (C::NEAR)
+            near[m] = make_float2(0, 0);
+    }
+    for (int e = threadIdx.x; e < C::TARGETS; e += C::THREADS) {
+        int i = min(row + first + e, leg.n_to - 1);
+        sh.to[e] = ((const float4 *)leg.to)[i];
+        sh.to_normal[e] = ((const float4 *)leg.to_normal)[i];
+    }
     int j0 = blockIdx.y * TWSM_GPU_SLICE, j1 = min(j0 + TWSM_GPU_SLICE, leg.n_from);
-    for (int j = j0; j < j1; j += C::TILE) {
-        load_tile<C, MASK>(leg, u, stride, n_k, j, row + first, targets, sh);
-        // The next source's beams are seeded while the present one's are stepped.
-        Beam next[ROWS];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            next[r] = seed<NEAR>(sh.pair[mine + 32 * r], k);
-        for (int q = 0; q < C::TILE; q++) {
-            Beam b[ROWS];
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                b[r] = next[r];
-                next[r] = seed<NEAR>(sh.pair[min(q + 1, C::TILE - 1) * targets + mine + 32 * r], k);
-            }
-            const float4 *us = sh.u + q * (n_k / 2) + wk * (KB / 2);
+    for (int j = j0; j < j1; j += TILE) {
+        load_tile<C, P>(leg, u, stride, (float)k0, j, sh);
+        Beam next;
+        load_beam(sh, 0, wk, mine, next);
+#pragma unroll 1
+        for (int q = 0; q < TILE; q++) {
+            Beam b = next;
+            load_beam(sh, q + 1, wk, mine, next);
+            const float4 *us = sh.u[q] + wk * (KB / 2);
 #pragma unroll
             for (int m = 0; m < KB; m += 2) {
                 float4 v = us[m / 2];
-#pragma unroll
-                for (int r = 0; r < ROWS; r++) {
-                    step<NEAR>(b[r], v.x, v.y, sum[r][m], near[NEAR ? r : 0][NEAR ? m : 0]);
-                    step<NEAR>(b[r], v.z, v.w, sum[r][m + 1], near[NEAR ? r : 0][NEAR ? m + 1 : 0]);
+                if (C::NEAR) {
+                    near_step(b, v.x, v.y, sum[m], near[C::NEAR ? m : 0]);
+                    near_step(b, v.z, v.w, sum[m + 1], near[C::NEAR ? m + 1 : 0]);
+                } else {
+                    two_steps(b, v, sum[m], sum[m + 1]);
                 }
             }
         }
         __syncthreads();
     }
+    int at = first + mine;
+    if (at >= rows)
+        return;
+    float2 *to = partial + ((size_t)blockIdx.y * rows + at) * N_K * (C::NEAR ? 2 : 1) + wk * KB;
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        int at = first + mine + 32 * r;
-        if (at >= rows)
-            continue;
-        float2 *to = partial + ((size_t)blockIdx.y * rows + at) * n_k * (NEAR ? 2 : 1) + wk * KB;
-#pragma unroll
-        for (int m = 0; m < KB; m++) {
-            to[m] = sum[r][m];
-            if (NEAR)
-                to[n_k + m] = near[r][m];
-        }
+    for (int m = 0; m < KB; m++) {
+        to[m] = sum[m];
+        if (C::NEAR)
+            to[N_K + m] = near[m];
     }
 }
 
-template <typename C, bool NEAR, bool MASK>
-static int launch(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
-                  int rows, void *partial, cudaStream_t stream)
+// A field under way to the sums: what the launchers hand on.
+struct Job {
+    const TwsmGpuLeg *leg;
+    const float2 *u;
+    int stride, k0, row, rows;
+    float2 *partial;
+    cudaStream_t stream;
+};
+
+template <typename C, Pairs P> int launch(const Job &job)
 {
-    int k_warps = n_k / C::KB, groups = C::WARPS / k_warps, targets = 32 * C::ROWS * groups;
-    dim3 grid((rows + targets - 1) / targets,
+    const TwsmGpuLeg *leg = job.leg;
+    dim3 grid((job.rows + C::TARGETS - 1) / C::TARGETS,
               (leg->n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE);
-    size_t bytes = shared_bytes<C>(n_k, targets);
     cudaError_t status = cudaFuncSetAttribute(
-        fused_kernel<C, NEAR, MASK>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        fused_kernel<C, P>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Shared<C>));
     if (status != cudaSuccess)
         return (int)status;
-    fused_kernel<C, NEAR, MASK><<<grid, 32 * k_warps * groups, bytes, stream>>>(
-        *leg, (const float2 *)u, stride, k0, n_k, row, rows, (float2 *)partial);
+    fused_kernel<C, P><<<grid, C::THREADS, sizeof(Shared<C>), job.stream>>>(
+        *leg, job.u, job.stride, job.k0, job.row, job.rows, job.partial);
     return (int)cudaGetLastError();
 }
 
-// Measured on an H200 for 112,000 x 112,000 pairs and 128 frequencies: one target and 64 frequencies
-// 547 ms, two and 32 595 ms, one and 32 582 ms. The register file's ports, not the arithmetic, are the
-// limit ("dispatch stall"): most multiply-adds read three fresh registers.
-typedef Cut<1, 64, 16, 3> Wide;
-typedef Cut<1, 32, 16, 4> Narrow;
-typedef Cut<1, 32, 16, 3> Near;
-
-template <typename C, bool NEAR>
-static int launch_masked(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
-                         int rows, void *partial, cudaStream_t stream)
+template <typename C> int launch_pairs(const Job &job)
 {
-    return leg->has_mask
-               ? launch<C, NEAR, true>(leg, u, stride, k0, n_k, row, rows, partial, stream)
-               : launch<C, NEAR, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
+    const TwsmGpuLeg *leg = job.leg;
+    if (leg->has_mask)
+        return launch<C, MASKED>(job);
+    return leg->pair.coef == 1 && leg->pair.damp == 0 ? launch<C, LEAN>(job) : launch<C, FULL>(job);
 }
+
+} // namespace
 
 int litho_twsm_fused(const TwsmGpuLeg *leg, const void *u, int stride, int k0, int n_k, int row,
                      int rows, void *partial, cudaStream_t stream)
 {
-    if (leg->near)
-        return launch_masked<Near, true>(leg, u, stride, k0, n_k, row, rows, partial, stream);
-    if (n_k % 64 == 0)
-        return launch_masked<Wide, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
-    return launch_masked<Narrow, false>(leg, u, stride, k0, n_k, row, rows, partial, stream);
+    const Job job = {leg, (const float2 *)u, stride, k0, row, rows, (float2 *)partial, stream};
+    switch (n_k / 32 + (leg->near ? 4 : 0)) {
+    case 1:
+        return launch_pairs<Cut<32, 1, 4, false>>(job);
+    case 2:
+        return launch_pairs<Cut<64, 1, 3, false>>(job);
+    case 3:
+        return launch_pairs<Cut<32, 3, 4, false>>(job);
+    case 4:
+        return launch_pairs<Cut<64, 2, 3, false>>(job);
+    case 5:
+        return launch_pairs<Cut<32, 1, 3, true>>(job);
+    case 6:
+        return launch_pairs<Cut<32, 2, 3, true>>(job);
+    case 7:
+        return launch_pairs<Cut<32, 3, 3, true>>(job);
+    default:
+        return launch_pairs<Cut<32, 4, 3, true>>(job);
+    }
 }
 
 // One thread a row and frequency; slices in order, in float64. Reads each partial sum once.
@@ -260,8 +330,9 @@ __global__ void reduce_kernel(const TwsmGpuLeg leg, const float2 *__restrict__ p
         y[at] = make_float2(taper * vre, taper * vim);
 }
 
-int litho_twsm_reduce(const TwsmGpuLeg *leg, const void *partial, int k0, int n_k, float sig, int row,
-                      int rows, const void *u_row, void *y, int stride, cudaStream_t stream)
+int litho_twsm_reduce(const TwsmGpuLeg *leg, const void *partial, int k0, int n_k, float sig,
+                      int row, int rows, const void *u_row, void *y, int stride,
+                      cudaStream_t stream)
 {
     reduce_kernel<<<(unsigned)(((long long)rows * n_k + 255) / 256), 256, 0, stream>>>(
         *leg, (const float2 *)partial, k0, n_k, sig, row, rows, (const float2 *)u_row, (float2 *)y,
