@@ -2,6 +2,7 @@
 //
 // The sums of tip-wave modelling: every algorithm against a float64 sum over all pairs and against
 // the others, on the CPU and, where there is one, on the GPU; models and their errors; cancelling.
+#include "core/survey.h"
 #include "tests/twsm_case.h"
 
 // Two curved boundaries close together: every kind of pair occurs (grazing, wrong side, distant).
@@ -231,19 +232,21 @@ static void test_fast(void)
     }
 }
 
-// Property: with several sources (on a GPU these go to the matrix units, float16) fast keeps its
-// 1e-3.
+// Property: with several sources fast keeps its 1e-3, and so does matrix (float16 on a GPU's matrix
+// units; on the CPU the fused sum itself).
 static void test_fast_sources(void)
 {
+    static const char *const settings[] = {"algorithm=fast", "algorithm=matrix"};
     LithoDevice list[2];
     int n_devices = devices(list);
     g_autoptr(LithoCube) direct = run_on(list[0], curved_three, "algorithm=fused");
-    for (int d = 0; d < n_devices; d++) {
-        g_autoptr(LithoCube) fast = run_on(list[d], curved_three, "algorithm=fast");
-        double error = twsm_case_cube_difference(fast, direct);
-        g_test_message("%s: %.2g", list[d].backend->key, error);
-        g_assert_cmpfloat(error, <, 1e-3);
-    }
+    for (int d = 0; d < n_devices; d++)
+        for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
+            g_autoptr(LithoCube) fast = run_on(list[d], curved_three, settings[k]);
+            double error = twsm_case_cube_difference(fast, direct);
+            g_test_message("%s, %s: %.2g", list[d].backend->key, settings[k], error);
+            g_assert_cmpfloat(error, <, 1e-3);
+        }
 }
 
 // Property: rows shared by two GPUs give the samples of one, bit for bit: a sum's order does not
@@ -468,9 +471,10 @@ static void test_model_errors(void)
 static void test_warnings(void)
 {
     const char *const settings[] = {"cells_per_wavelength=1.6", "cells_per_wavelength=1 force=on",
-                                    "coefficients=plane fmax=10", "record=0.4 fmax=10"};
-    const char *const words[] = {"1.6", "1.0", "critical", "wraps"};
-    for (int k = 0; k < 4; k++) {
+                                    "coefficients=plane fmax=10", "record=0.4 fmax=10",
+                                    "source_x=380 fmax=10"};
+    const char *const words[] = {"1.6", "1.0", "critical", "wraps", "Fresnel"};
+    for (int k = 0; k < 5; k++) {
         g_autoptr(LithoCube) cube = twsm_case_run(curved, settings[k]);
         gboolean found = FALSE;
         for (guint m = 0; m < cube->notes->len; m++)
@@ -563,6 +567,167 @@ static void test_builtin(void)
     g_assert_cmpfloat(dome->grid.inline_step[1], ==, 100);
 }
 
+// --- what a run tells -------------------------------------------------------------------------
+
+static const LithoShape *shape_of(GArray *shapes, const char *key)
+{
+    for (guint k = 0; k < shapes->len; k++)
+        if (strcmp(g_array_index(shapes, LithoShape, k).key, key) == 0)
+            return &g_array_index(shapes, LithoShape, k);
+    g_test_message("no shape %s", key);
+    g_assert_not_reached();
+}
+
+// Property: the model is told before the long sum begins (a cancel during the sum finds it), with
+// boundaries at their depths, source and receivers at their places, and the ray of a dipping
+// reflector meeting it at a right angle: n = (sin, 0, -cos) from the source, distance d cos(dip).
+static void test_model_report(void)
+{
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_autoptr(GError) error = NULL;
+    LithoReport *report = litho_report_new();
+    LithoRun run = {.cancel = cancel, .report = report};
+    GThread *thread = g_thread_new("cancel", cancel_soon, cancel);
+    g_autoptr(LithoCube) cube =
+        twsm_case_run_on(litho_device_cpu(), "dipping",
+                         "algorithm=alg1 near_field=off coefficients=pair", &run, &error);
+    g_thread_join(thread);
+    g_assert_true(cube || litho_error_is_cancelled(error));
+    g_autoptr(GArray) shapes = litho_report_shapes(report);
+    const LithoShape *sheet = shape_of(shapes, "boundary0"), *ray = shape_of(shapes, "ray0");
+    g_assert_cmpint(sheet->kind, ==, LITHO_SHAPE_SHEET);
+    g_assert_cmpuint(sheet->rows * sheet->columns, ==, sheet->n);
+    for (guint k = 0; k < sheet->n; k++) {
+        const float *p = sheet->xyz + 3 * k;
+        g_assert_cmpfloat_with_epsilon(p[2], 1000 + p[0] * tan(G_PI / 12), 0.01);
+        g_assert_true(sheet->value[k] >= 0 && sheet->value[k] <= 1);
+    }
+    g_assert_cmpuint(shape_of(shapes, "receivers")->n, ==, 41);
+    g_assert_cmpfloat(shape_of(shapes, "receivers")->xyz[0], ==, -1000);
+    g_assert_cmpuint(shape_of(shapes, "sources")->n, ==, 1);
+    double d = 1000 * cos(G_PI / 12), time = 0;
+    g_assert_cmpuint(ray->n, ==, 3);
+    g_assert_cmpfloat_with_epsilon(ray->xyz[3], -d * sin(G_PI / 12), 1);
+    g_assert_cmpfloat_with_epsilon(ray->xyz[4], 0, 1);
+    g_assert_cmpfloat_with_epsilon(ray->xyz[5], d * cos(G_PI / 12), 1);
+    g_assert_true(litho_report_get(report, "ray0", &time));
+    g_assert_cmpfloat_with_epsilon(time, 2 * d / 2000, 1e-6);
+    litho_report_unref(report);
+}
+
+static const LithoCurve *curve_of(GArray *curves, const char *key)
+{
+    for (guint k = 0; k < curves->len; k++)
+        if (strcmp(g_array_index(curves, LithoCurve, k).key, key) == 0)
+            return &g_array_index(curves, LithoCurve, k);
+    return NULL;
+}
+
+// Property: widths tried one after another stay in the curve of time against width, ascending,
+// beside the paper's; another model begins anew; the strips' memory is M N 16 bytes.
+static void test_strip_report(void)
+{
+    const int widths[] = {256, 32, 100, 32};
+    const guint points[] = {1, 2, 3, 3};
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_twsm);
+    TwsmParams *p = litho_flow_step(flow, 0)->params;
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    p->algorithm = TWSM_MOD2;
+    p->fmax = 8;
+    for (guint k = 0; k <= G_N_ELEMENTS(widths); k++) {
+        LithoReport *report = litho_report_new();
+        LithoRun run = {.report = report};
+        if (k < G_N_ELEMENTS(widths))
+            p->strip_width = widths[k];
+        else
+            p->fmax = 6;
+        g_autoptr(LithoCube) cube = litho_engine_run(engine, flow, NULL, NULL, &run, NULL);
+        g_assert_nonnull(cube);
+        g_autoptr(GArray) curves = litho_report_curves(report);
+        const LithoCurve *time = curve_of(curves, "strip_time");
+        const LithoCurve *bytes = curve_of(curves, "strip_bytes");
+        g_assert_nonnull(time);
+        g_assert_nonnull(curve_of(curves, "strip_paper_gpu"));
+        g_assert_cmpuint(time->n, ==, k < G_N_ELEMENTS(widths) ? points[k] : 1);
+        for (guint m = 1; m < time->n; m++)
+            g_assert_cmpfloat(time->x[m], >, time->x[m - 1]);
+        double elements = 0;
+        g_assert_true(litho_report_get(report, "elements", &elements));
+        g_assert_cmpfloat_with_epsilon(bytes->y[0], 16e-6 * 16 * elements, 1e-9);
+        litho_report_unref(report);
+    }
+    litho_engine_free(engine);
+    litho_flow_free(flow);
+}
+
+static gint32 header_word(const guint8 *header, int byte)
+{
+    const guint8 *b = header + byte - 1;
+    return (gint32)((guint32)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]);
+}
+
+// Property: SEG-Y of two shots carries source and receiver of every trace (bytes 73-88, 41, 49, the
+// scalars of bytes 69 and 71), and reads back as the same cube.
+static void test_segy(void)
+{
+    static const char shots[] =
+        "{'layers':[{'velocity':2000,'density':2200},{'velocity':3000,'density':2400}],"
+        "'boundaries':[{'type':'flat','depth':500}],'extent':{'x':[-700,700],'y':[-700,700]},"
+        "'wave_code':'0R','sources':[[10.5,-20,3],[200,0,0]],"
+        "'receivers':{'x':[-100,50,5],'y':[0,25,3],'z':2},'wavelet':{'ricker':10},'fmax':20,"
+        "'record':1,'dt':0.004}";
+    g_autoptr(LithoCube) cube = twsm_case_run(shots, "");
+    g_autofree char *folder = g_dir_make_tmp("twsm-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "two.sgy", NULL);
+    GError *error = NULL;
+    g_assert_true(litho_cube_save(cube, path, NULL, NULL, &error));
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) back = litho_cube_load(path, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpmem(back->samples, 4 * litho_box_count(back->held), cube->samples,
+                    4 * litho_box_count(cube->held));
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 5; j++) {
+            guint8 h[240];
+            g_assert_true(litho_survey_trace_header(back->survey, i, j, h, &error));
+            const gint32 wanted[][2] = {{73, i < 3 ? 1050 : 20000},
+                                        {77, i < 3 ? -2000 : 0},
+                                        {81, 100 * (-100 + 50 * j)},
+                                        {85, 100 * 25 * (i % 3)},
+                                        {41, -200},
+                                        {49, i < 3 ? 300 : 0},
+                                        {17, i / 3 + 1}};
+            for (guint k = 0; k < G_N_ELEMENTS(wanted); k++)
+                g_assert_cmpint(header_word(h, wanted[k][0]), ==, wanted[k][1]);
+            g_assert_cmpint((gint16)(h[68] << 8 | h[69]), ==, -100);
+            g_assert_cmpint((gint16)(h[70] << 8 | h[71]), ==, -100);
+        }
+    remove(path);
+    remove(folder);
+}
+
+// Property: memory is known before a run, and strips that do not fit are refused with the width
+// that would. LITHO_MEMORY stands for a small machine.
+static void test_memory(void)
+{
+    TwsmParams p;
+    litho_param_defaults(&litho_operator_twsm.params, &p);
+    g_strlcpy(p.model.text, "syncline", sizeof p.model.text);
+    p.algorithm = TWSM_MOD2;
+    guint64 narrow = twsm_memory_cpu(&p), on_gpu = twsm_memory_gpu(&p);
+    p.strip_width += 1000;
+    guint64 wide = twsm_memory_cpu(&p);
+    g_assert_cmpuint(narrow, >, 0);
+    g_assert_cmpuint(on_gpu, >, 0);
+    // 1000 rows more of (3000 / 12.8) (2400 / 12.8) 2 elements of 28 bytes (near field).
+    g_assert_cmpfloat_with_epsilon((double)(wide - narrow) / (1000.0 * 28 * 2 * 235 * 188), 1,
+                                   0.02);
+    g_setenv("LITHO_MEMORY", "0.05", TRUE);
+    expect_error("syncline", "algorithm=mod2 strip_width=4000 fmax=40", "strip_width must be");
+    g_unsetenv("LITHO_MEMORY");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -581,6 +746,10 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-sums/few-frequencies", test_few_frequencies);
     g_test_add_func("/twsm-sums/files", test_files);
     g_test_add_func("/twsm-sums/builtin", test_builtin);
+    g_test_add_func("/twsm-sums/model-report", test_model_report);
+    g_test_add_func("/twsm-sums/strip-report", test_strip_report);
+    g_test_add_func("/twsm-sums/segy", test_segy);
+    g_test_add_func("/twsm-sums/memory", test_memory);
     g_test_add_func("/twsm-sums/cancel", test_cancel);
     return g_test_run();
 }

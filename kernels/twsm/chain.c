@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
+
 void twsm_mask_free(TwsmMask *mask)
 {
     if (!mask)
@@ -27,8 +29,13 @@ TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
         return TWSM_FFT;
     if (asked == TWSM_AUTO || asked == TWSM_FFT)
         return TWSM_FUSED;
-    // Clusters pay between boundaries; receivers are few, and masks and absorption are not smooth.
-    if (asked == TWSM_FAST && (leg->mask || leg->near || leg->to->n < 4 * TWSM_PAD))
+    // Both pay between boundaries only, as receivers are few.
+    if ((asked == TWSM_FAST || asked == TWSM_MATRIX) &&
+        (leg->mask || leg->near || leg->to->n < 4 * TWSM_PAD))
+        return TWSM_FUSED;
+    // Clusters are squares of a regular mesh, and stand for smooth beams only: raw coefficients
+    // have a kink.
+    if (asked == TWSM_FAST && (!leg->from->cells[0] || !leg->to->cells[0] || leg->pair.coef == 2))
         return TWSM_FUSED;
     return asked;
 }
@@ -144,6 +151,25 @@ gboolean twsm_step(const TwsmHow *how, double part, LithoRun *run, GError **erro
 {
     return litho_run_step(run, (gint64)(how->done + part * how->leg), (gint64)how->total + 1,
                           error);
+}
+
+gboolean twsm_strips_fit(int width, int n, double bytes, double available, GError **error)
+{
+    if (bytes <= available)
+        return TRUE;
+    double widest = floor(width * available / bytes);
+    if (widest >= 1)
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+            "strips of %d rows x %d elements take %.3g GB and %.3g GB are free: strip_width "
+            "must be %.0f or less",
+            width, n, 1e-9 * bytes, 1e-9 * available, widest);
+    else
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "a single row of %d elements takes %.3g GB and %.3g GB are free: "
+                    "algorithm=fused stores nothing",
+                    n, 1e-9 * bytes / width, 1e-9 * available);
+    return FALSE;
 }
 
 gboolean twsm_stopped(gint stop, GError **error)

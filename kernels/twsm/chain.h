@@ -60,6 +60,7 @@ typedef enum {
     TWSM_FUSED,
     TWSM_FFT,
     TWSM_FAST,
+    TWSM_MATRIX, // many sources on matrix units; a GPU's only, FUSED on the CPU
 } TwsmAlgorithm;
 
 // How to run legs, and what came of it.
@@ -69,9 +70,23 @@ typedef struct TwsmHow {
     int gpus;                // devices to share the rows of the fused sum; 0 = all
     double strip_bytes;      // out: largest store of strips, 0 = none
     double direct_share;     // out, fast: share of pairs summed directly
+    int cards;               // out: GPUs that took part, 0 = CPU
     // Progress, in millions of pairs times frequencies: before this leg, of this leg, of the job.
     double done, leg, total;
 } TwsmHow;
+
+// The direct wave of a source at one element, when its coefficient does not depend on frequency:
+// u(k) = (re + i im) exp(2 pi i k turns).
+typedef struct TwsmRay {
+    double turns;
+    float re, im;
+} TwsmRay;
+
+// What enters a chain: the field on the first boundary, or the rays it is made of; one is NULL.
+typedef struct TwsmStart {
+    const TwsmValue *u;  // [rhs][element][k]
+    const TwsmRay *rays; // [rhs][element]
+} TwsmStart;
 
 void twsm_mask_free(TwsmMask *mask); // NULL is fine
 void twsm_chain_clear(TwsmChain *chain);
@@ -92,6 +107,10 @@ void twsm_pair_columns(const TwsmLeg *leg, int i, int j, int n, float *t, float 
 gboolean twsm_step(const TwsmHow *how, double part, LithoRun *run, GError **error);
 // TRUE when `stop` is 0; else FALSE with G_IO_ERROR_CANCELLED.
 gboolean twsm_stopped(gint stop, GError **error);
+
+// TRUE when strips of `width` x `n` elements, `bytes` in all, fit into `available` bytes; else a
+// sentence with the width that would.
+gboolean twsm_strips_fit(int width, int n, double bytes, double available, GError **error);
 
 // One leg on the CPU, any algorithm. u [rhs][from->n][band.n] -> y [rhs][to->n][band.n]. FALSE:
 // cancelled.

@@ -2,6 +2,7 @@
 #include "kernels/twsm/clusters.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { NODES2 = TWSM_MAX_NODES * TWSM_MAX_NODES, ORDERS = TWSM_MAX_NODES - 1 };
 
@@ -40,19 +41,27 @@ static double lagrange(int m, int n, double x)
     return w;
 }
 
-// Weights of one shape: centroids of the two triangles lie at 1/3 and 2/3 of their cell (mesh.c).
+// Weights of one axis of n cells: centroids of the two triangles lie at 1/3 and 2/3 of their cell
+// (mesh.c). [2 * cell + kind][node].
+static void axis_weights(int n, int nodes, double w[TWSM_AXIS_ROWS][TWSM_MAX_NODES])
+{
+    for (int row = 0; row < 2 * n; row++)
+        for (int m = 0; m < nodes; m++)
+            w[row][m] = lagrange(m, nodes, 2 * (row / 2 + (1 + row % 2) / 3.0) / n - 1);
+}
+
+// Weights of one shape: products of both axes'.
 static void fill_weights(TwsmClusters *c, int shape, const int n[2])
 {
+    double wx[TWSM_AXIS_ROWS][TWSM_MAX_NODES], wy[TWSM_AXIS_ROWS][TWSM_MAX_NODES];
     for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
         float *w = (float *)twsm_cluster_weights(c, shape, nodes);
-        for (int e = 0; e < 2 * n[0] * n[1]; e++) {
-            double third = (1 + e % 2) / 3.0;
-            double x = 2 * ((e / 2) % n[0] + third) / n[0] - 1;
-            double y = 2 * ((e / 2) / n[0] + third) / n[1] - 1;
+        axis_weights(n[0], nodes, wx);
+        axis_weights(n[1], nodes, wy);
+        for (int e = 0; e < 2 * n[0] * n[1]; e++)
             for (int m = 0; m < nodes * nodes; m++)
-                w[e * NODES2 + m] =
-                    (float)(lagrange(m % nodes, nodes, x) * lagrange(m / nodes, nodes, y));
-        }
+                w[e * NODES2 + m] = (float)(wx[2 * (e / 2 % n[0]) + e % 2][m % nodes] *
+                                            wy[2 * (e / 2 / n[0]) + e % 2][m / nodes]);
     }
 }
 
@@ -99,13 +108,25 @@ static void measure(TwsmCluster *c, const TwsmPoints *mesh)
         sum[0] += mesh->x[j] / n, sum[1] += mesh->y[j] / n, sum[2] += mesh->z[j] / n;
     }
     for (int k = 0; k < 3; k++)
-        c->centre[k] = (float)sum[k];
+        c->square.centre[k] = (float)sum[k];
     for (int e = 0; e < n; e++) {
         int j = twsm_cluster_element(mesh, c, e);
         double d[3] = {mesh->x[j] - sum[0], mesh->y[j] - sum[1], mesh->z[j] - sum[2]};
-        c->reach = MAX(c->reach, (float)sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+        c->square.reach =
+            MAX(c->square.reach, (float)sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
     }
-    c->half = (float)(0.5 * MAX(c->n[0] * mesh->step[0], c->n[1] * mesh->step[1]));
+    c->square.half = (float)(0.5 * MAX(c->n[0] * mesh->step[0], c->n[1] * mesh->step[1]));
+}
+
+// Clusters along an axis, and the cells of the last one.
+static int cluster_side(const TwsmPoints *mesh, int axis)
+{
+    return (mesh->cells[axis] + TWSM_CLUSTER - 1) / TWSM_CLUSTER;
+}
+
+static int last_side(const TwsmPoints *mesh, int axis)
+{
+    return mesh->cells[axis] - (cluster_side(mesh, axis) - 1) * TWSM_CLUSTER;
 }
 
 TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh)
@@ -115,8 +136,8 @@ TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh)
     TwsmClusters *c = g_new0(TwsmClusters, 1);
     int side[2], rest[2];
     for (int a = 0; a < 2; a++) {
-        side[a] = (mesh->cells[a] + TWSM_CLUSTER - 1) / TWSM_CLUSTER;
-        rest[a] = mesh->cells[a] - (side[a] - 1) * TWSM_CLUSTER; // cells of the last row
+        side[a] = cluster_side(mesh, a);
+        rest[a] = last_side(mesh, a);
     }
     c->n = side[0] * side[1];
     c->n_shapes = 4;
@@ -127,6 +148,7 @@ TwsmClusters *twsm_clusters_new(const TwsmPoints *mesh)
         fill_weights(
             c, shape,
             (int[2]){shape & 1 ? rest[0] : TWSM_CLUSTER, shape & 2 ? rest[1] : TWSM_CLUSTER});
+#pragma omp parallel for schedule(static)
     for (int k = 0; k < c->n; k++) {
         TwsmCluster *at = &c->cluster[k];
         for (int a = 0; a < 2; a++) {
@@ -152,30 +174,28 @@ void twsm_clusters_free(TwsmClusters *c)
     g_free(c);
 }
 
-int twsm_cluster_rule(const TwsmLeg *leg, const TwsmCluster *to, const TwsmCluster *from, int k)
+void twsm_clusters_axis_weights(const TwsmPoints *mesh, float weights[TWSM_AXIS_WEIGHTS])
 {
-    float d[3], r = 0;
-    for (int a = 0; a < 3; a++) {
-        d[a] = to->centre[a] - from->centre[a];
-        r += d[a] * d[a];
-    }
-    r = sqrtf(r);
-    // Closer than this the amplitude itself is no low polynomial over the squares.
-    if (r < 2.5f * (to->reach + from->reach))
-        return 0;
-    // Residual phase b s over |s| <= 1: Chebyshev interpolation through m nodes leaves
-    // 2 (b/2)^m / m!; four interpolations (two axes, two squares).
-    float near = r - 0.5f * (to->reach + from->reach);
-    float b = 6.2831853f * k * leg->pair.turns * to->half * from->half / near;
-    float left = 8 * (b / 2) * (b / 2) / 2;
-    int nodes = 2;
-    for (; nodes <= TWSM_MAX_NODES; nodes++) {
-        // The amplitude's own error, of order (half / R)^m / 2^(m-1).
-        float amplitude =
-            4 * powf(MAX(to->half, from->half) / near, (float)nodes) / (1 << (nodes - 1));
-        if (left + amplitude < 4e-3f)
-            return nodes;
-        left *= b / 2 / (nodes + 1);
-    }
-    return 0;
+    float *to = weights;
+    memset(weights, 0, TWSM_AXIS_WEIGHTS * sizeof *weights);
+    for (int axis = 0; axis < 2; axis++)
+        for (int last = 0; last < 2; last++)
+            for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
+                double w[TWSM_AXIS_ROWS][TWSM_MAX_NODES];
+                int n = last ? last_side(mesh, axis) : TWSM_CLUSTER;
+                axis_weights(n, nodes, w);
+                for (int row = 0; row < TWSM_AXIS_ROWS; row++, to += TWSM_AXIS_NODES)
+                    for (int m = 0; m < nodes && row < 2 * n; m++)
+                        to[m] = (float)w[row][m];
+            }
+}
+
+int twsm_cluster_rows(const TwsmPoints *mesh)
+{
+    return cluster_side(mesh, 1);
+}
+
+int twsm_cluster_row_first(const TwsmPoints *mesh, int row)
+{
+    return 2 * mesh->cells[0] * MIN(row * TWSM_CLUSTER, mesh->cells[1]);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/twsm/chain.h"
+#include "kernels/twsm/cluster_rule.h"
 
 // Clusters for algorithm=fast. The elements of a regular mesh are grouped into squares of
 // TWSM_CLUSTER cells a side. Between clusters I and J with centres x_I, y_J the beam is
@@ -10,14 +11,12 @@
 // through m x m Chebyshev nodes of the two squares stand for it (m = 2..TWSM_MAX_NODES by distance
 // and frequency). 128 x 128 beams become 16 x 16 or fewer.
 
-enum { TWSM_CLUSTER = 8, TWSM_CLUSTER_MAX = 2 * TWSM_CLUSTER * TWSM_CLUSTER, TWSM_MAX_NODES = 5 };
+enum { TWSM_CLUSTER = 8, TWSM_CLUSTER_MAX = 2 * TWSM_CLUSTER * TWSM_CLUSTER };
 
 typedef struct TwsmCluster {
     int shape;          // index into `weights`
     int first[2], n[2]; // cells
-    float centre[3];    // m, relative to the model's centre: mean of its elements
-    float half;         // half the longer side in plan, m
-    float reach;        // largest distance of an element from the centre, m
+    TwsmSquare square;
 } TwsmCluster;
 
 // Point of interpolation: position and normal of the smooth surface.
@@ -43,6 +42,13 @@ int twsm_cluster_size(const TwsmCluster *cluster);
 int twsm_cluster_element(const TwsmPoints *mesh, const TwsmCluster *cluster, int e);
 const float *twsm_cluster_weights(const TwsmClusters *clusters, int shape, int nodes);
 const TwsmNode *twsm_cluster_nodes(const TwsmClusters *clusters, int cluster, int nodes);
-// Nodes a side that keep the error of a block under about 3e-4 at the highest frequency `k`; 0 =
-// sum its pairs directly.
-int twsm_cluster_rule(const TwsmLeg *leg, const TwsmCluster *to, const TwsmCluster *from, int k);
+
+// Weights of one axis, whose products are those above: [axis][last row?][m - 2][2 * cell +
+// kind][node], rows of TWSM_AXIS_NODES; zeros for cells that the last row does not have.
+enum { TWSM_AXIS_NODES = 8, TWSM_AXIS_ROWS = 2 * TWSM_CLUSTER };
+enum { TWSM_AXIS_WEIGHTS = 2 * 2 * (TWSM_MAX_NODES - 1) * TWSM_AXIS_ROWS * TWSM_AXIS_NODES };
+void twsm_clusters_axis_weights(const TwsmPoints *mesh, float weights[TWSM_AXIS_WEIGHTS]);
+// Rows of clusters of a mesh, and the first element of row `row` (of the row behind the last: the
+// number of elements). Elements of a row lie together.
+int twsm_cluster_rows(const TwsmPoints *mesh);
+int twsm_cluster_row_first(const TwsmPoints *mesh, int row);

@@ -69,12 +69,13 @@ static void gather(const Fast *f, int q, const TwsmCluster *to, const TwsmCluste
 {
     const TwsmPoints *p = f->leg->from;
     const float *w = twsm_cluster_weights(f->from, from->shape, nodes);
-    float r0 = distance(to->centre[0], to->centre[1], to->centre[2], from->centre);
+    float r0 = distance(to->square.centre[0], to->square.centre[1], to->square.centre[2],
+                        from->square.centre);
     memset(v, 0, sizeof *v * nodes * nodes);
     for (int e = 0; e < twsm_cluster_size(from); e++) {
         int j = twsm_cluster_element(p, from, e);
         Row turn, u, product = {0};
-        float r = distance(p->x[j], p->y[j], p->z[j], to->centre) - r0;
+        float r = distance(p->x[j], p->y[j], p->z[j], to->square.centre) - r0;
         phases(r * f->leg->pair.turns, f->band.k0, &turn);
         load(f->u + ((gsize)q * p->n + j) * f->band.n, f->band.n, &u);
         add_product(&turn, &u, &product);
@@ -91,7 +92,8 @@ static void translate(const Fast *f, int i, int j, int nodes, const Row *v, Row 
     const TwsmNode *x = twsm_cluster_nodes(f->to, i, nodes);
     const TwsmNode *y = twsm_cluster_nodes(f->from, j, nodes);
     const TwsmPairScale *scale = &f->leg->pair;
-    float r0 = distance(to->centre[0], to->centre[1], to->centre[2], from->centre);
+    float r0 = distance(to->square.centre[0], to->square.centre[1], to->square.centre[2],
+                        from->square.centre);
     memset(out, 0, sizeof *out * nodes * nodes);
     for (int a = 0; a < nodes * nodes; a++)
         for (int b = 0; b < nodes * nodes; b++) {
@@ -103,8 +105,8 @@ static void translate(const Fast *f, int i, int j, int nodes, const Row *v, Row 
                 twsm_coefficient(f->leg->coef, cos_i, &re, &im);
             if (scale->damp != 0)
                 amp *= expf(-scale->damp * t / scale->turns);
-            float known = distance(x[a].x, x[a].y, x[a].z, from->centre) +
-                          distance(y[b].x, y[b].y, y[b].z, to->centre) - r0;
+            float known = distance(x[a].x, x[a].y, x[a].z, from->square.centre) +
+                          distance(y[b].x, y[b].y, y[b].z, to->square.centre) - r0;
             phases(t - known * scale->turns, f->band.k0, &turn);
             for (int k = 0; k < N; k++) {
                 beam.re[k] = amp * (re * turn.re[k] - im * turn.im[k]);
@@ -123,8 +125,8 @@ static void scatter(const Fast *f, const TwsmCluster *to, const TwsmCluster *fro
     for (int e = 0; e < twsm_cluster_size(to); e++) {
         int i = twsm_cluster_element(p, to, e);
         Row turn, sum = {0};
-        phases(distance(p->x[i], p->y[i], p->z[i], from->centre) * f->leg->pair.turns, f->band.k0,
-               &turn);
+        phases(distance(p->x[i], p->y[i], p->z[i], from->square.centre) * f->leg->pair.turns,
+               f->band.k0, &turn);
         for (int m = 0; m < nodes * nodes; m++)
             add_scaled(w[e * NODES2 + m], &v[m], &sum);
         add_product(&turn, &sum, &y[e]);
@@ -161,7 +163,8 @@ static gint64 run_target(Fast *f, int i, int q, Row *y, const LithoRun *run)
     memset(y, 0, sizeof *y * size);
     for (int j = 0; j < f->from->n && !litho_run_cancelled(run); j++) {
         const TwsmCluster *from = &f->from->cluster[j];
-        int nodes = twsm_cluster_rule(f->leg, to, from, f->band.k0 + f->band.n - 1);
+        int nodes = twsm_square_rule(f->leg->pair.turns, &to->square, &from->square,
+                                     f->band.k0 + f->band.n - 1);
         Row at_from[NODES2], at_to[NODES2];
         if (nodes == 0) {
             direct(f, q, to, from, y);
@@ -206,18 +209,12 @@ gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *ho
                        const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                        GError **error)
 {
+    (void)near;
     TwsmClusters *from = twsm_clusters_new(leg->from), *to = twsm_clusters_new(leg->to);
-    gboolean ok;
-    if (from && to) {
-        Fast f = {
-            .leg = leg, .band = band, .n_rhs = n_rhs, .from = from, .to = to, .u = u, .sum = sum};
-        run_targets(&f, how, run);
-        ok = twsm_stopped(f.stop, error);
-        how->direct_share = (double)f.direct_pairs / ((double)leg->from->n * leg->to->n * n_rhs);
-    } else {
-        ok = twsm_cpu_fused(leg, n_rhs, band, how, u, sum, near, run, error);
-    }
+    Fast f = {.leg = leg, .band = band, .n_rhs = n_rhs, .from = from, .to = to, .u = u, .sum = sum};
+    run_targets(&f, how, run);
+    how->direct_share = (double)f.direct_pairs / ((double)leg->from->n * leg->to->n * n_rhs);
     twsm_clusters_free(from);
     twsm_clusters_free(to);
-    return ok;
+    return twsm_stopped(f.stop, error);
 }

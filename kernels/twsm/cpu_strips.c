@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "kernels/twsm/chain.h"
 
 enum { ROWS = 4 }; // rows of a strip that one thread fills and multiplies at a time
@@ -154,12 +155,15 @@ gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *
                 .total = (gint64)leg->to->n * band.n};
     gsize cells = (gsize)s.width * s.n;
     gboolean phases = how->algorithm == TWSM_MOD2;
+    double bytes = cells * (8.0 + (phases ? 8 : 0) + (near ? 12 : 0));
+    // malloc() promises more than there is: asked before.
+    if (!twsm_strips_fit(s.width, s.n, bytes, (double)litho_memory_available(), error))
+        return FALSE;
     s.p = g_try_new(TwsmValue, cells);
     s.pha = phases ? g_try_new(TwsmValue, cells) : NULL;
     s.p_near = near ? g_try_new(TwsmValue, cells) : NULL;
     s.far = near ? g_try_new(float, cells) : NULL;
     s.column = g_try_new(TwsmValue, (gsize)n_rhs * s.n);
-    double bytes = cells * (8.0 + (phases ? 8 : 0) + (near ? 12 : 0));
     how->strip_bytes = MAX(how->strip_bytes, bytes);
     gboolean ok = s.p && s.column && (s.pha || !phases) && (!near || (s.p_near && s.far));
     if (ok) {

@@ -141,12 +141,28 @@ static void fill_cells(TwsmPoints *p, const double *z, const double centre[3])
         }
 }
 
+static void count_cells(const TwsmModel *model, double cell, double n[2])
+{
+    n[0] = MAX(ceil((model->x[1] - model->x[0]) / cell - 1e-9), 1);
+    n[1] = MAX(ceil((model->y[1] - model->y[0]) / cell - 1e-9), 1);
+}
+
+double twsm_mesh_count(const TwsmModel *model, int boundary, double cell)
+{
+    const TwsmBoundary *b = &model->boundary[boundary];
+    double n[2];
+    if (b->shape == TWSM_SHEET)
+        return b->sheet ? b->sheet->n_triangles : 0;
+    count_cells(model, cell, n);
+    return 2 * n[0] * n[1];
+}
+
 static TwsmPoints *regular_mesh(const TwsmModel *model, const TwsmBoundary *b, double cell,
                                 const double centre[3], GError **error)
 {
-    double nx = ceil((model->x[1] - model->x[0]) / cell - 1e-9);
-    double ny = ceil((model->y[1] - model->y[0]) / cell - 1e-9);
-    nx = MAX(nx, 1), ny = MAX(ny, 1);
+    double n[2];
+    count_cells(model, cell, n);
+    const double nx = n[0], ny = n[1];
     if (too_many(2 * nx * ny, error))
         return NULL;
     g_autoptr(TwsmPoints) p = twsm_points_new((int)(2 * nx * ny));

@@ -31,6 +31,9 @@ typedef struct TwsmPoints {
 // named), more than 20 million elements.
 TwsmPoints *twsm_mesh_new(const TwsmModel *model, int boundary, double cell, double taper,
                           const double centre[3], GError **error);
+// Elements that twsm_mesh_new() would make; of a sheet all its triangles, 0 when its file is not
+// open.
+double twsm_mesh_count(const TwsmModel *model, int boundary, double cell);
 // Receivers of the model, x fastest.
 TwsmPoints *twsm_receivers_new(const TwsmModel *model, const double centre[3]);
 // A point set with room for n; the caller fills it and calls twsm_points_pad().

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/twsm/report.h"
 #include "kernels/twsm/setup.h"
 
 struct TwsmPlan {
@@ -16,6 +17,9 @@ struct TwsmPlan {
     TwsmValue *spectra; // unit spectrum at the receivers, [source][receiver][k]; NULL = not valid
     TwsmHow how;        // what the last propagation told
     double propagate_ms;
+    TwsmCost strips, gpus; // times of this model with this algorithm, by strip width and GPUs
+    TwsmAlgorithm cost_algorithm;
+    double cost_total;
 };
 
 TwsmPlan *twsm_plan_new(const void *params, const TwsmEngine *engine, gpointer self,
@@ -64,20 +68,30 @@ static gboolean run_code(TwsmPlan *plan, int c, TwsmBand band, LithoRun *run, GE
     const TwsmChain *chain = &s->chain[c];
     const TwsmPoints *first = chain->leg[0].from;
     gint64 rows = (gint64)chain->n_rhs * s->receivers->n;
-    g_autofree TwsmValue *u = g_try_new(TwsmValue, (gsize)chain->n_rhs * first->n * band.n);
-    g_autofree TwsmValue *y = g_new(TwsmValue, rows * band.n);
-    if (!u) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for a field of %d elements, %d frequencies and %d sources", first->n,
-                    band.n, chain->n_rhs);
-        return FALSE;
-    }
+    gint64 elements = (gint64)chain->n_rhs * first->n;
+    g_autofree TwsmValue *u = NULL, *y = g_new(TwsmValue, rows * band.n);
+    g_autofree TwsmRay *rays = NULL;
     double start = litho_now_ms();
-    twsm_source_field(s, c, band, litho_run_threads(run), u);
+    if (plan->engine->takes_rays) {
+        rays = g_new(TwsmRay, elements);
+        if (!twsm_source_rays(s, c, litho_run_threads(run), rays))
+            g_clear_pointer(&rays, g_free);
+    }
+    if (!rays) {
+        u = g_try_new(TwsmValue, elements * band.n);
+        if (!u) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                        "no memory for a field of %d elements, %d frequencies and %d sources",
+                        first->n, band.n, chain->n_rhs);
+            return FALSE;
+        }
+        twsm_source_field(s, c, band, litho_run_threads(run), u);
+    }
     litho_run_time(run, "source", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
-                   8.0 * chain->n_rhs * first->n * band.n, 0);
+                   (double)elements * (rays ? sizeof *rays : sizeof *u * band.n), 0);
     start = litho_now_ms();
-    if (!plan->engine->run(plan->self, chain, band, &plan->how, u, y, run, error))
+    if (!plan->engine->run(plan->self, chain, band, &plan->how, (TwsmStart){u, rays}, y, run,
+                           error))
         return FALSE;
     plan->propagate_ms += litho_now_ms() - start;
     for (gint64 r = 0; r < rows; r++)
@@ -96,6 +110,25 @@ static void show_partial(const TwsmPlan *plan, const LithoCube *like, int known,
         return;
     twsm_traces(plan->setup, plan->spectra, known, part, litho_run_threads(run));
     litho_run_partial(run, part);
+}
+
+static gboolean stores_strips(TwsmAlgorithm algorithm)
+{
+    return algorithm == TWSM_ALG1 || algorithm == TWSM_ALG2 || algorithm == TWSM_MOD2;
+}
+
+// Times of other widths and numbers of GPUs stay beside the newest while the model is the same.
+static void keep_cost(TwsmPlan *plan)
+{
+    const TwsmHow *how = &plan->how;
+    if (plan->cost_algorithm != how->algorithm || plan->cost_total != how->total)
+        plan->strips.n = plan->gpus.n = 0;
+    plan->cost_algorithm = how->algorithm;
+    plan->cost_total = how->total;
+    if (stores_strips(how->algorithm))
+        twsm_cost_add(&plan->strips, how->strip, plan->propagate_ms);
+    if (how->cards > 0)
+        twsm_cost_add(&plan->gpus, how->cards, plan->propagate_ms);
 }
 
 static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *out, LithoRun *run,
@@ -124,10 +157,21 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
     double beams = 1e6 * plan->how.total;
     // A complex multiply-add and a three-term step: 6 fused operations.
     litho_run_time(run, "propagate", LITHO_STAGE_COMPUTE, plan->propagate_ms, 0, 12 * beams);
+    keep_cost(plan);
     return TRUE;
 }
 
 // --- exec -------------------------------------------------------------------------------------
+
+static void report_cost(const TwsmPlan *plan, int elements, LithoReport *r)
+{
+    double beams = 1e6 * plan->how.total;
+    if (stores_strips(plan->how.algorithm))
+        twsm_report_strips(&plan->strips, beams, elements,
+                           plan->how.algorithm == TWSM_MOD2 ? 16 : 8, plan->how.strip, r);
+    else if (plan->how.cards > 0)
+        twsm_report_gpus(&plan->gpus, beams, r);
+}
 
 static void report(const TwsmPlan *plan, LithoRun *run)
 {
@@ -148,6 +192,9 @@ static void report(const TwsmPlan *plan, LithoRun *run)
     if (plan->how.algorithm == TWSM_FAST)
         litho_report_number(r, "direct_share", "Pairs summed directly", "%",
                             100 * plan->how.direct_share);
+    if (plan->how.cards > 0)
+        litho_report_number(r, "gpus", "GPUs", "", plan->how.cards);
+    report_cost(plan, elements, r);
 }
 
 static gboolean build(TwsmPlan *plan, const TwsmParams *p, LithoRun *run, GError **error)
@@ -171,6 +218,7 @@ gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces
     gboolean fresh = !plan->setup || pass->first_stage <= TWSM_STAGE_SOURCE;
     if (fresh && !build(plan, p, run, error))
         return FALSE;
+    twsm_report_model(plan->setup->model, run ? run->report : NULL);
     if ((fresh || !plan->spectra || pass->first_stage <= TWSM_STAGE_PROPAGATE) &&
         !propagate(plan, p, traces, run, error))
         return FALSE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/twsm/report.h"
 
 enum { MASK_POINTS = 257 };
 
@@ -106,6 +107,7 @@ void twsm_setup_grid(const TwsmSetup *s, LithoGrid *grid)
     grid->inline_step[1] = m->receiver_step[1];
     grid->xline_step[0] = m->receiver_step[0];
     grid->xline_step[1] = 0;
+    grid->spread = litho_spread_get(m->n_sources, m->receiver_count[1], m->receiver_z, m->source);
 }
 
 // --- meshes -----------------------------------------------------------------------------------
@@ -167,23 +169,34 @@ static void set_centre(TwsmSetup *s, const gboolean *used)
     s->centre[2] = isfinite(lo + hi) ? 0.5 * (lo + hi) : 0;
 }
 
-// Flat boundaries share the finest mesh: beams then depend on differences of position only, and a
-// convolution by FFT does the work of the pairs.
-static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
+void twsm_setup_cells(const TwsmSetup *s, double cell[TWSM_MAX_LAYERS])
 {
     const TwsmModel *m = s->model;
     gboolean used[TWSM_MAX_LAYERS] = {FALSE};
     double finest = INFINITY;
     mark_boundaries(m, used);
-    set_centre(s, used);
+    for (int b = 0; b < m->n_boundaries; b++) {
+        cell[b] = used[b] ? shortest_wave(s, b) / m->cells : 0;
+        if (used[b] && m->boundary[b].shape == TWSM_FLAT)
+            finest = MIN(finest, cell[b]);
+    }
     for (int b = 0; b < m->n_boundaries; b++)
         if (used[b] && m->boundary[b].shape == TWSM_FLAT)
-            finest = MIN(finest, shortest_wave(s, b) / m->cells);
+            cell[b] = finest;
+}
+
+static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
+{
+    const TwsmModel *m = s->model;
+    gboolean used[TWSM_MAX_LAYERS] = {FALSE};
+    double cell[TWSM_MAX_LAYERS];
+    mark_boundaries(m, used);
+    set_centre(s, used);
+    twsm_setup_cells(s, cell);
     for (int b = 0; b < m->n_boundaries; b++) {
         if (!used[b])
             continue;
-        double cell = m->boundary[b].shape == TWSM_FLAT ? finest : shortest_wave(s, b) / m->cells;
-        s->mesh[b] = twsm_mesh_new(m, b, cell, m->taper, s->centre, error);
+        s->mesh[b] = twsm_mesh_new(m, b, cell[b], m->taper, s->centre, error);
         if (!s->mesh[b]) {
             g_prefix_error(error, "boundary %d: ", b);
             return FALSE;
@@ -336,6 +349,41 @@ static gboolean build_effective(TwsmSetup *s, int c, LithoRun *run)
     return TRUE;
 }
 
+// Every hit of the ray that comes back to the source should lie a Fresnel radius inside what the
+// taper leaves alone: sqrt(lambda h / 2) with h the harmonic mean of the path before and behind,
+// which for a reflector at depth z is sqrt(lambda z / 2).
+static void check_fresnel(TwsmSetup *s)
+{
+    const TwsmModel *m = s->model;
+    for (int c = 0; c < m->n_codes; c++) {
+        const TwsmCode *code = &m->code[c];
+        double p[TWSM_MAX_HITS + 2][3];
+        twsm_normal_ray(m, code, p);
+        for (int h = 0; h < code->n; h++) {
+            double before = 0, behind = 0, inside = INFINITY;
+            for (int k = 0; k < 3; k++) {
+                before += (p[h + 1][k] - p[h][k]) * (p[h + 1][k] - p[h][k]);
+                behind += (p[h + 2][k] - p[h + 1][k]) * (p[h + 2][k] - p[h + 1][k]);
+            }
+            before = sqrt(before), behind = sqrt(behind);
+            double radius =
+                sqrt(m->velocity[code->layer[h]] / m->ricker * before * behind / (before + behind));
+            for (int axis = 0; axis < 2; axis++) {
+                const double *range = axis ? m->y : m->x;
+                double fade = m->taper * (range[1] - range[0]);
+                inside =
+                    MIN(inside, MIN(p[h + 1][axis] - range[0], range[1] - p[h + 1][axis]) - fade);
+            }
+            if (inside < radius)
+                note(s,
+                     "wave %s meets boundary %d at (%.0f, %.0f) m, %.0f m inside the untapered "
+                     "part; "
+                     "a Fresnel radius is %.0f m: widen the extent or narrow the taper",
+                     code->text, code->hit[h].boundary, p[h + 1][0], p[h + 1][1], inside, radius);
+        }
+    }
+}
+
 // Latest direct way over an element at the edge of the taper, against the record.
 static void check_record(TwsmSetup *s)
 {
@@ -376,5 +424,6 @@ gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GErr
             return FALSE;
     }
     check_record(s);
+    check_fresnel(s);
     return TRUE;
 }

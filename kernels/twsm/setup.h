@@ -33,14 +33,25 @@ gboolean twsm_setup_build(TwsmSetup *setup, const TwsmParams *params, LithoRun *
 void twsm_setup_free(TwsmSetup *setup); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmSetup, twsm_setup_free)
 
+// Wanted cell of every boundary's mesh, m; 0 where no wave code meets it. Flat boundaries share the
+// finest: beams then depend on differences of position only, and a convolution by FFT does the work
+// of the pairs.
+void twsm_setup_cells(const TwsmSetup *setup, double cell[TWSM_MAX_LAYERS]);
+
 // Output grid: inline = source and receiver y, crossline = receiver x, time.
 void twsm_setup_grid(const TwsmSetup *setup, LithoGrid *grid);
 
 // Field of all sources on the first boundary of code c for a unit spectrum: [source][element][k].
 void twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u);
+// The same as rays, [source][element]; FALSE when the coefficient depends on frequency (effective).
+gboolean twsm_source_rays(const TwsmSetup *setup, int c, int threads, TwsmRay *rays);
 // Ricker spectrum at frequency number k (complex frequency with damping).
 double complex twsm_wavelet(const TwsmSetup *setup, int k);
 // Traces of `cube` (whole output grid) from receivers' spectra [source][receiver][n_frequencies],
 // of which the first `known` are there.
 void twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,
                  int threads);
+
+// Bytes a run takes, for LithoImpl.memory: of the host, and of a GPU. 0 = the model does not open.
+guint64 twsm_memory_cpu(const TwsmParams *params);
+guint64 twsm_memory_gpu(const TwsmParams *params);

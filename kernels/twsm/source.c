@@ -17,6 +17,14 @@ typedef struct Shot {
     TwsmBand band;
 } Shot;
 
+// Coefficient of all frequencies at one incidence.
+static double complex one_coefficient(const Shot *shot, double cos1)
+{
+    return shot->setup->coef[shot->code] == TWSM_COEF_PLANE
+               ? twsm_coef_plane(&shot->contact, cos1)
+               : twsm_coef_frozen(&shot->contact, cos1);
+}
+
 static void coefficients(const Shot *shot, double r, double cos1, double complex *c)
 {
     const TwsmSetup *s = shot->setup;
@@ -25,11 +33,21 @@ static void coefficients(const Shot *shot, double r, double cos1, double complex
                            shot->band.k0, shot->band.n, c);
         return;
     }
-    double complex one = s->coef[shot->code] == TWSM_COEF_PLANE
-                             ? twsm_coef_plane(&shot->contact, cos1)
-                             : twsm_coef_frozen(&shot->contact, cos1);
+    double complex one = one_coefficient(shot, cos1);
     for (int k = 0; k < shot->band.n; k++)
         c[k] = one;
+}
+
+// Distance to element j, and the cosine of incidence there; FALSE where no direct wave arrives.
+static gboolean incidence(const Shot *shot, int j, const double source[3], double *r, double *cos1)
+{
+    const TwsmPoints *m = shot->mesh;
+    double dx = m->x[j] - source[0], dy = m->y[j] - source[1], dz = m->z[j] - source[2];
+    *r = sqrt(dx * dx + dy * dy + dz * dz);
+    *cos1 = shot->arrive * (m->nx[j] * dx + m->ny[j] * dy + m->nz[j] * dz) / *r;
+    gboolean lit = *cos1 > 0 && m->taper[j] != 0;
+    *cos1 = MIN(*cos1, 1);
+    return lit;
 }
 
 // u(k) = exp(i w r / v) / r * C(k) * taper; `c` is scratch for band.n values. The phase is turned
@@ -37,48 +55,82 @@ static void coefficients(const Shot *shot, double r, double cos1, double complex
 static void element_field(const Shot *shot, int j, const double source[3], double complex *c,
                           TwsmValue *u)
 {
-    const TwsmPoints *m = shot->mesh;
     const TwsmSetup *s = shot->setup;
-    double dx = m->x[j] - source[0], dy = m->y[j] - source[1], dz = m->z[j] - source[2];
-    double r = sqrt(dx * dx + dy * dy + dz * dz);
-    double cos1 = shot->arrive * (m->nx[j] * dx + m->ny[j] * dy + m->nz[j] * dz) / r;
+    double r, cos1;
     memset(u, 0, shot->band.n * sizeof *u);
-    if (!(cos1 > 0) || m->taper[j] == 0)
+    if (!incidence(shot, j, source, &r, &cos1))
         return;
-    coefficients(shot, r, MIN(cos1, 1), c);
+    coefficients(shot, r, cos1, c);
     double phase = s->dw * r / shot->velocity;
     double complex step = cexp(I * phase);
-    double complex at = cexp(I * fmod(shot->band.k0 * phase, 2 * G_PI)) * m->taper[j] / r *
+    double complex at = cexp(I * fmod(shot->band.k0 * phase, 2 * G_PI)) * shot->mesh->taper[j] / r *
                         exp(-s->sig * r / shot->velocity);
     for (int k = 0; k < shot->band.n; k++, at *= step)
         u[k] = (TwsmValue)(at * c[k]);
 }
 
-void twsm_source_field(const TwsmSetup *s, int c, TwsmBand band, int threads, TwsmValue *u)
+static TwsmRay element_ray(const Shot *shot, int j, const double source[3])
+{
+    double r, cos1;
+    if (!incidence(shot, j, source, &r, &cos1))
+        return (TwsmRay){0};
+    double complex amplitude = one_coefficient(shot, cos1) * shot->mesh->taper[j] / r *
+                               exp(-shot->setup->sig * r / shot->velocity);
+    return (TwsmRay){shot->setup->dw * r / (2 * G_PI * shot->velocity), (float)creal(amplitude),
+                     (float)cimag(amplitude)};
+}
+
+static Shot shot_of(const TwsmSetup *s, int c, TwsmBand band)
 {
     const TwsmModel *m = s->model;
     const TwsmCode *code = &m->code[c];
     int layer = code->layer[0], b = code->hit[0].boundary, other = layer == b ? b + 1 : b;
-    Shot shot = {.setup = s,
-                 .mesh = s->mesh[b],
-                 .code = c,
-                 .band = band,
-                 .arrive = layer == b ? 1 : -1,
-                 .velocity = m->velocity[layer],
-                 .contact = {m->velocity[layer], m->density[layer], m->velocity[other],
-                             m->density[other], code->hit[0].transmit}};
+    return (Shot){.setup = s,
+                  .mesh = s->mesh[b],
+                  .code = c,
+                  .band = band,
+                  .arrive = layer == b ? 1 : -1,
+                  .velocity = m->velocity[layer],
+                  .contact = {m->velocity[layer], m->density[layer], m->velocity[other],
+                              m->density[other], code->hit[0].transmit}};
+}
+
+// Position of source q relative to the model's centre.
+static void source_place(const TwsmSetup *s, gint64 q, double at[3])
+{
+    for (int k = 0; k < 3; k++)
+        at[k] = s->model->source[q][k] - s->centre[k];
+}
+
+void twsm_source_field(const TwsmSetup *s, int c, TwsmBand band, int threads, TwsmValue *u)
+{
+    const Shot shot = shot_of(s, c, band);
     int n = shot.mesh->n;
 #pragma omp parallel num_threads(threads)
     {
         g_autofree double complex *scratch = g_new(double complex, band.n);
 #pragma omp for schedule(static)
-        for (gint64 at = 0; at < (gint64)m->n_sources * n; at++) {
+        for (gint64 at = 0; at < (gint64)s->model->n_sources * n; at++) {
             double from[3];
-            for (int k = 0; k < 3; k++)
-                from[k] = m->source[at / n][k] - s->centre[k];
+            source_place(s, at / n, from);
             element_field(&shot, at % n, from, scratch, u + at * band.n);
         }
     }
+}
+
+gboolean twsm_source_rays(const TwsmSetup *s, int c, int threads, TwsmRay *rays)
+{
+    const Shot shot = shot_of(s, c, (TwsmBand){0});
+    int n = shot.mesh->n;
+    if (s->effective[c])
+        return FALSE;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (gint64 at = 0; at < (gint64)s->model->n_sources * n; at++) {
+        double from[3];
+        source_place(s, at / n, from);
+        rays[at] = element_ray(&shot, at % n, from);
+    }
+    return TRUE;
 }
 
 // Ricker: 4 sqrt(pi) w^2 / wp^3 exp(-(w/wp)^2) exp(i w t0), at w = k dw + i sig.

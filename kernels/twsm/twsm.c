@@ -20,7 +20,7 @@ static int cpu_block(TwsmAlgorithm algorithm, int n_frequencies)
 }
 
 static gboolean cpu_run(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
-                        const TwsmValue *u0, TwsmValue *receivers, LithoRun *run, GError **error)
+                        TwsmStart start, TwsmValue *receivers, LithoRun *run, GError **error)
 {
     (void)self;
     g_autofree TwsmValue *u = NULL;
@@ -30,7 +30,7 @@ static gboolean cpu_run(gpointer self, const TwsmChain *chain, TwsmBand band, Tw
         gsize values = (gsize)chain->n_rhs * leg->to->n * band.n;
         g_autofree TwsmValue *y = last ? NULL : g_new(TwsmValue, values);
         how->leg = 1e-6 * leg->from->n * leg->to->n * chain->n_rhs * band.n;
-        if (!twsm_cpu_leg(leg, chain, band, how, u ? u : u0, last ? receivers : y, run, error))
+        if (!twsm_cpu_leg(leg, chain, band, how, u ? u : start.u, last ? receivers : y, run, error))
             return FALSE;
         how->done += how->leg;
         g_free(u);
@@ -57,7 +57,14 @@ static void destroy(gpointer data)
     twsm_plan_free(data);
 }
 
-static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy};
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    (void)in;
+    (void)region; // always whole: every trace comes from the same sums
+    return twsm_memory_cpu(params);
+}
+
+static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
 
 // --- declaration ------------------------------------------------------------------------------
 
@@ -140,7 +147,7 @@ static const LithoParam rows[] = {
                         "coefficients only, where it is exact."),
     LITHO_CHOICE(TwsmParams, mask, "none\0segment\0", .label = "Shadows", .stage = TWSM_STAGE_MESH,
                  .doc = "segment drops beams whose straight way leaves the layer."),
-    LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .def = 0.25, .min = 0, .max = 2,
+    LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .when = "mask=segment", .def = 0.25, .min = 0, .max = 2,
                 .advanced = true, .stage = TWSM_STAGE_MESH,
                 .doc = "Width of the shadow's edge in Fresnel lengths sqrt(wavelength distance); "
                        "0 is sharp."),
@@ -156,13 +163,14 @@ static const LithoParam rows[] = {
     LITHO_BOOL(TwsmParams, force, .label = "Compute coarse meshes", .def = 0, .advanced = true,
                .stage = TWSM_STAGE_MESH,
                .doc = "Computes with fewer than 1.2 cells per wavelength too."),
-    LITHO_CHOICE(TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0",
-                 .label = "Algorithm", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
-                 .doc =
-                     "How the sum over all pairs is done; all give the same traces within 1e-5, "
-                     "fast within 1e-3. alg1, alg2 and mod2 are the paper's; fused stores nothing; "
-                     "fft is for parallel flat boundaries; auto is fft where it applies, else "
-                     "fused."),
+    LITHO_CHOICE(
+        TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0matrix\0",
+        .label = "Algorithm", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
+        .doc = "How the sum over all pairs is done; all give the same traces within 1e-5, "
+               "fast and matrix within 1e-3. alg1, alg2 and mod2 are the paper's; fused stores "
+               "nothing; fft is for parallel flat boundaries; fast lets clusters of elements "
+               "meet through a few nodes; matrix is for many sources on a GPU's matrix units; "
+               "auto is fft where it applies, else fused."),
     LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",
               .unit = "rows", .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
               .log = true, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,

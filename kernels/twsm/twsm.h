@@ -40,13 +40,14 @@ enum {
 
 extern const LithoOperator litho_operator_twsm;
 
-// Sends a block of fields through one chain: u0 on the first boundary -> at the receivers. One per
+// Sends a block of fields through one chain: from the first boundary to the receivers. One per
 // backend.
 typedef struct TwsmEngine {
+    gboolean takes_rays; // `start` may come as rays
     // Frequencies the engine takes at a time with this algorithm.
     int (*block)(TwsmAlgorithm algorithm, int n_frequencies);
     gboolean (*run)(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
-                    const TwsmValue *u0, TwsmValue *receivers, LithoRun *run, GError **error);
+                    TwsmStart start, TwsmValue *receivers, LithoRun *run, GError **error);
 } TwsmEngine;
 
 // plan/exec/destroy of every backend; `engine` and `self` do the legs. twsm_plan_new() takes over

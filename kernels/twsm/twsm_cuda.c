@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/twsm/clusters.h"
+#include "kernels/twsm/setup.h"
 
 enum { MAX_CARDS = 16, BLOCK = TWSM_GPU_BAND };
 
@@ -31,15 +33,10 @@ static gboolean open_card(TwsmCard *card, int device, GError **error)
 static void open_peers(const Gpu *gpu, int n)
 {
     for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) {
-            int can = 0;
-            if (a != b && litho_cuda_use(litho_cuda_device(gpu->card[a].context), NULL) &&
-                cudaDeviceCanAccessPeer(&can, gpu->card[a].ordinal, gpu->card[b].ordinal) ==
-                    cudaSuccess &&
-                can)
-                cudaDeviceEnablePeerAccess(gpu->card[b].ordinal, 0);
-            cudaGetLastError(); // enabled already
-        }
+        for (int b = 0; b < n; b++)
+            if (a != b)
+                litho_cuda_link(litho_cuda_device(gpu->card[a].context),
+                                litho_cuda_device(gpu->card[b].context));
 }
 
 static void free_gpu(gpointer data)
@@ -61,7 +58,7 @@ static int block(TwsmAlgorithm algorithm, int n_frequencies)
 static gboolean by_rows(const TwsmLeg *leg, const TwsmHow *how)
 {
     TwsmAlgorithm a = twsm_leg_algorithm(leg, how->algorithm);
-    return a == TWSM_FUSED || a == TWSM_FAST;
+    return a == TWSM_FUSED || a == TWSM_FAST || a == TWSM_MATRIX;
 }
 
 // Cards that share the job: several only for the fused sums.
@@ -121,6 +118,38 @@ static gboolean upload_field(TwsmCard *card, const TwsmTask *task, const TwsmVal
                              (const float *)wide, 2 * values, error);
 }
 
+// The field made on the card: a hundredth of the bytes to send.
+static gboolean make_field(TwsmCard *card, const TwsmTask *task, const TwsmRay *rays,
+                           GError **error)
+{
+    const TwsmPoints *p = task->chain->leg[0].from;
+    gint64 n = (gint64)task->chain->n_rhs * p->n;
+    gsize values = (gsize)task->chain->n_rhs * p->padded * task->stride;
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    if (!litho_cuda_reserve(card->context, &card->rays, sizeof *rays * n, error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
+        !litho_cuda_upload(litho_cuda_device(card->context), card->rays.data, (const float *)rays,
+                           (gint64)(sizeof *rays / sizeof(float)) * n, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(card->field[0].data, 0, 8 * values, stream), error))
+        return FALSE;
+    for (int q = 0; q < task->chain->n_rhs; q++)
+        if (!LITHO_CUDA(
+                litho_twsm_source((const TwsmRay *)card->rays.data + (gsize)q * p->n, p->n,
+                                  task->band.k0, task->band.n, task->stride,
+                                  (float *)card->field[0].data + twsm_field_row(task, p->padded, q),
+                                  stream),
+                error))
+            return FALSE;
+    return TRUE;
+}
+
+static gboolean start_field(TwsmCard *card, const TwsmTask *task, TwsmStart start, GError **error)
+{
+    return make_fields(card, task, error) &&
+           (start.rays ? make_field(card, task, start.rays, error)
+                       : upload_field(card, task, start.u, error));
+}
+
 static gboolean download_field(TwsmCard *card, const TwsmTask *task, int which, TwsmValue *y,
                                GError **error)
 {
@@ -141,10 +170,15 @@ static gboolean download_field(TwsmCard *card, const TwsmTask *task, int which, 
 
 // First target of card k's share: whole blocks of the kernel, so that a sum does not depend on how
 // many cards there are.
-static int share(int padded, int k, int n_cards)
+static int share(const TwsmTask *task, int k, int n_cards)
 {
-    gint64 tiles = (padded + TWSM_GPU_ROWS - 1) / TWSM_GPU_ROWS;
-    return (int)MIN(tiles * k / n_cards * TWSM_GPU_ROWS, padded);
+    const TwsmPoints *to = task->leg->to;
+    if (k == n_cards)
+        return to->padded;
+    if (twsm_leg_algorithm(task->leg, task->how->algorithm) == TWSM_FAST)
+        return twsm_cluster_row_first(to, twsm_cluster_rows(to) * k / n_cards);
+    gint64 tiles = (to->padded + TWSM_GPU_ROWS - 1) / TWSM_GPU_ROWS;
+    return (int)MIN(tiles * k / n_cards * TWSM_GPU_ROWS, to->padded);
 }
 
 // Every card takes the other cards' rows of field `which`.
@@ -163,7 +197,7 @@ static gboolean all_gather(Gpu *gpu, int n_cards, const TwsmTask *task, int whic
             // Each begins with another partner, so that no link carries everything at once.
             int from = (to + k) % n_cards;
             const TwsmCard *b = &gpu->card[from];
-            int lo = share(padded, from, n_cards), hi = share(padded, from + 1, n_cards);
+            int lo = share(task, from, n_cards), hi = share(task, from + 1, n_cards);
             for (int q = 0; q < task->chain->n_rhs; q++) {
                 gsize at = 8 * ((gsize)q * padded + lo) * task->stride;
                 if (!LITHO_CUDA(cudaMemcpyPeerAsync((char *)a->field[which].data + at, a->ordinal,
@@ -197,17 +231,23 @@ static gpointer run_card(gpointer data)
 {
     CardJob *job = data;
     const TwsmTask *task = job->task;
-    // A product on the matrix units has room for four sources: for one or two of them the fused sum
-    // is quicker (548 ms against 838 for 112,000 elements; 2190 against 1500 for four sources).
-    gboolean fast =
-        twsm_leg_algorithm(task->leg, task->how->algorithm) == TWSM_FAST && task->chain->n_rhs >= 3;
+    gboolean (*sum)(TwsmCard *, const TwsmTask *, int, int, const float *, float *, GError **);
+    switch (twsm_leg_algorithm(task->leg, task->how->algorithm)) {
+    case TWSM_FAST:
+        sum = twsm_card_clusters;
+        break;
+    case TWSM_MATRIX:
+        sum = twsm_card_matrix;
+        break;
+    default:
+        sum = twsm_card_fused;
+    }
     job->ok = litho_cuda_use(litho_cuda_device(job->card->context), &job->error) &&
-              (fast ? twsm_card_matrix : twsm_card_fused)(job->card, task, job->row, job->rows,
-                                                          job->u, job->y, &job->error);
+              sum(job->card, task, job->row, job->rows, job->u, job->y, &job->error);
     return NULL;
 }
 
-static gboolean fused_on_cards(Gpu *gpu, int n_cards, const TwsmTask *task, int in, GError **error)
+static gboolean rows_on_cards(Gpu *gpu, int n_cards, const TwsmTask *task, int in, GError **error)
 {
     CardJob jobs[MAX_CARDS] = {0};
     GThread *threads[MAX_CARDS] = {NULL};
@@ -216,16 +256,16 @@ static gboolean fused_on_cards(Gpu *gpu, int n_cards, const TwsmTask *task, int 
     LithoRun quiet = {.cancel = task->run ? task->run->cancel : NULL,
                       .superseded = task->run ? task->run->superseded : NULL,
                       .superseded_data = task->run ? task->run->superseded_data : NULL};
-    TwsmTask silent = *task;
+    TwsmTask silent = *task, first = *task;
     silent.run = &quiet;
-    int padded = task->leg->to->padded;
+    first.report_share = TRUE;
     for (int k = n_cards - 1; k >= 0; k--) {
         TwsmCard *card = &gpu->card[k];
-        int lo = share(padded, k, n_cards);
+        int lo = share(task, k, n_cards);
         jobs[k] = (CardJob){card,
-                            k ? &silent : task,
+                            k ? &silent : &first,
                             lo,
-                            share(padded, k + 1, n_cards) - lo,
+                            share(task, k + 1, n_cards) - lo,
                             card->field[in].data,
                             card->field[1 - in].data,
                             NULL,
@@ -268,12 +308,12 @@ static gboolean run_leg(Gpu *gpu, int n_cards, const TwsmTask *task, int in, GEr
     case TWSM_MOD2:
         return twsm_card_strips(card, task, u, y, error);
     default:
-        return fused_on_cards(gpu, n_cards, task, in, error);
+        return rows_on_cards(gpu, n_cards, task, in, error);
     }
 }
 
 static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
-                          const TwsmValue *u0, TwsmValue *receivers, LithoRun *run, GError **error)
+                          TwsmStart start, TwsmValue *receivers, LithoRun *run, GError **error)
 {
     Gpu *gpu = self;
     int n_cards = cards_for(gpu, chain, how, error), in = 0;
@@ -283,11 +323,11 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
                      .run = run,
                      .stride = (band.n + TWSM_GPU_BLOCK - 1) / TWSM_GPU_BLOCK * TWSM_GPU_BLOCK};
     for (int k = 0; k < n_cards; k++)
-        if (!make_fields(&gpu->card[k], &task, error) ||
-            !upload_field(&gpu->card[k], &task, u0, error))
+        if (!start_field(&gpu->card[k], &task, start, error))
             return FALSE;
     if (n_cards == 0 || !litho_cuda_enter(gpu->card[0].context, error))
         return FALSE;
+    how->cards = n_cards;
     for (int m = 0; m < chain->n_legs; m++) {
         task.leg = &chain->leg[m];
         how->leg = 1e-6 * task.leg->from->n * task.leg->to->n * chain->n_rhs * band.n;
@@ -305,7 +345,7 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
 
 // --- plan, exec -------------------------------------------------------------------------------
 
-static const TwsmEngine engine = {.block = block, .run = run_chain};
+static const TwsmEngine engine = {.takes_rays = TRUE, .block = block, .run = run_chain};
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
 {
@@ -336,4 +376,12 @@ static void destroy(gpointer data)
     twsm_plan_free(data);
 }
 
-const LithoImpl litho_cuda_twsm = {.plan = plan, .exec = exec, .destroy = destroy};
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    (void)in;
+    (void)region;
+    return twsm_memory_gpu(params);
+}
+
+const LithoImpl litho_cuda_twsm = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -14,7 +14,7 @@ typedef struct TwsmCard {
     GHashTable *points;      // serial -> TwsmCardPoints
     LithoCudaArray field[2]; // [rhs][padded][stride] float2, in and out of a leg in turn
     LithoCudaArray partial;  // sums over slices, or a strip
-    LithoCudaArray coef, mask, phase, column, sum, halves, peak;
+    LithoCudaArray coef, mask, phase, column, sum, halves, peak, list, start, rays;
     LithoCudaArray beam_t, beam_a, kernels, lattice; // FFT
     cublasHandle_t blas;
     cufftHandle four, two; // transforms of 4 and 2 lattices of `pad` points; 0 = none
@@ -24,6 +24,8 @@ typedef struct TwsmCard {
 typedef struct TwsmCardPoints {
     LithoCudaArray place, normal; // float4 [padded]
     int padded;
+    LithoCudaArray square, node, weights; // clusters of the mesh, once algorithm=fast wanted them
+    int n_clusters;                       // 0 = not made
 } TwsmCardPoints;
 
 // A leg on its way: where it stands in the job and what it reads and writes.
@@ -34,6 +36,7 @@ typedef struct TwsmTask {
     TwsmHow *how;
     int stride; // frequencies of a field's row, a multiple of 32
     LithoRun *run;
+    gboolean report_share; // this card tells the share of direct pairs (fast)
 } TwsmTask;
 
 // Fills `out` for one card, with what the leg needs uploaded.
@@ -41,13 +44,22 @@ gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GErr
 // `rows` targets from `row` on by the fused sum, on one card; may return before it has finished.
 gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                          float *y, GError **error);
-// The same on the matrix units (algorithm=fast), up to four right-hand sides at a time.
+// Clusters (algorithm=fast); `row` begins a row of clusters, and so does row + rows or it is the
+// end.
+gboolean twsm_card_clusters(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
+                            float *y, GError **error);
+// The same on the matrix units (algorithm=matrix), up to four right-hand sides at a time.
 gboolean twsm_card_matrix(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                           float *y, GError **error);
 gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
                           GError **error);
 gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
                            GError **error);
+// What the legs share: points of a set on the card, a look for a cancel when `part` (0..1) of the
+// leg is done, and floats before right-hand side `rhs` of a field of `padded` elements.
+TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *points, GError **error);
+gboolean twsm_card_step(TwsmCard *card, const TwsmTask *task, double part, GError **error);
+gsize twsm_field_row(const TwsmTask *task, int padded, int rhs);
 // Before a pass: gives back meshes of earlier setups when they have become many.
 void twsm_card_trim(TwsmCard *card);
 void twsm_card_clear(TwsmCard *card);

@@ -33,7 +33,7 @@ static gboolean upload_points(TwsmCard *card, const TwsmPoints *p, TwsmCardPoint
            litho_cuda_upload(device, to->normal.data, normal, 4l * p->padded, error);
 }
 
-static const TwsmCardPoints *card_points(TwsmCard *card, const TwsmPoints *p, GError **error)
+TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *p, GError **error)
 {
     TwsmCardPoints *at = g_hash_table_lookup(card->points, &p->serial);
     if (at)
@@ -86,8 +86,8 @@ gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GErr
     // Tables and masks have one place: the leg before may still be reading them.
     if (!LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(card->context)), error))
         return FALSE;
-    const TwsmCardPoints *from = card_points(card, leg->from, error);
-    const TwsmCardPoints *to = from ? card_points(card, leg->to, error) : NULL;
+    const TwsmCardPoints *from = twsm_card_points(card, leg->from, error);
+    const TwsmCardPoints *to = from ? twsm_card_points(card, leg->to, error) : NULL;
     if (!to)
         return FALSE;
     *out = (TwsmGpuLeg){.from = from->place.data,
@@ -106,16 +106,16 @@ gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GErr
     return !leg->mask || upload_mask(card, leg->mask, &out->mask, error);
 }
 
-static gboolean step(TwsmCard *card, const TwsmTask *task, double part, GError **error)
+gboolean twsm_card_step(TwsmCard *card, const TwsmTask *task, double part, GError **error)
 {
     const TwsmHow *how = task->how;
     return litho_cuda_step(card->context, task->run, (gint64)(how->done + part * how->leg),
                            (gint64)how->total + 1, error);
 }
 
-static size_t field_row(const TwsmTask *task, int padded, int rhs)
+gsize twsm_field_row(const TwsmTask *task, int padded, int rhs)
 {
-    return 2 * (size_t)rhs * padded * task->stride; // floats before right-hand side `rhs`
+    return 2 * (gsize)rhs * padded * task->stride;
 }
 
 // --- fused ------------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
             for (int row = row0; row < row0 + rows; row += chunk) {
                 int n = MIN(chunk, row0 + rows - row), m = MIN(n_k, task->stride - k);
                 int k0 = task->band.k0 + k;
-                const float *from = u + field_row(task, leg.n_from, q) + 2 * k;
-                float *to = y + field_row(task, leg.n_to, q) + 2 * k;
+                const float *from = u + twsm_field_row(task, leg.n_from, q) + 2 * k;
+                float *to = y + twsm_field_row(task, leg.n_to, q) + 2 * k;
                 if (!LITHO_CUDA(litho_twsm_fused(&leg, from, task->stride, k0, m, row, n,
                                                  card->partial.data, stream),
                                 error) ||
@@ -156,7 +156,7 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
                                 error))
                     return FALSE;
                 done += (gint64)n * m;
-                if (!step(card, task, (double)done / total, error))
+                if (!twsm_card_step(card, task, (double)done / total, error))
                     return FALSE;
             }
     litho_cuda_mark_end(card->context);
@@ -187,7 +187,7 @@ static gboolean matrix_part(TwsmCard *card, const TwsmTask *task, const TwsmGpuL
     int chunk = (int)MIN(3 * CHUNK / n_k / leg->n_from, 1e6);
     chunk = MIN(MAX(chunk / TWSM_GPU_ROWS, 1) * TWSM_GPU_ROWS, rows);
     float scale = beam_scale(task->leg);
-    const float *from = u + field_row(task, leg->n_from, q);
+    const float *from = u + twsm_field_row(task, leg->n_from, q);
     if (!litho_cuda_reserve(card->context, &card->partial, 8 * (gsize)slices * chunk * n_k * n_q,
                             error) ||
         !litho_cuda_reserve(card->context, &card->halves, 6 * (gsize)n_q * leg->n_from * n_k,
@@ -206,14 +206,14 @@ static gboolean matrix_part(TwsmCard *card, const TwsmTask *task, const TwsmGpuL
         for (int s = 0; s < n_q; s++) {
             const float *sums = (const float *)card->partial.data + 2 * (gsize)s * slices * n * n_k;
             if (!LITHO_CUDA(litho_twsm_reduce(leg, sums, k0, n_k, (float)task->chain->sig, row, n,
-                                              from + field_row(task, leg->n_from, s),
-                                              y + field_row(task, leg->n_to, q + s), task->stride,
-                                              stream),
+                                              from + twsm_field_row(task, leg->n_from, s),
+                                              y + twsm_field_row(task, leg->n_to, q + s),
+                                              task->stride, stream),
                             error))
                 return FALSE;
         }
         double part = (q + n_q * (double)(row + n - row0) / rows) / task->chain->n_rhs;
-        if (!step(card, task, part, error))
+        if (!twsm_card_step(card, task, part, error))
             return FALSE;
     }
     return TRUE;
@@ -272,8 +272,8 @@ static gboolean strip_frequency(Strips *s, int row, int rows, int k, gboolean fi
     cudaStream_t stream = litho_cuda_stream(s->card->context);
     int kk = task->band.k0 + k, rhs = task->chain->n_rhs, n = s->leg.n_from;
     for (int q = 0; q < rhs; q++)
-        if (!LITHO_CUDA(litho_twsm_column(s->u + field_row(task, n, q) + 2 * k, task->stride, n,
-                                          s->column + 2 * (gsize)q * n, stream),
+        if (!LITHO_CUDA(litho_twsm_column(s->u + twsm_field_row(task, n, q) + 2 * k, task->stride,
+                                          n, s->column + 2 * (gsize)q * n, stream),
                         error))
             return FALSE;
     for (s->near_pass = 0; s->near_pass <= s->leg.near; s->near_pass++) {
@@ -290,8 +290,8 @@ static gboolean strip_frequency(Strips *s, int row, int rows, int k, gboolean fi
         const float *sum = s->sum + 2 * (gsize)q * rows;
         const float *near = s->leg.near ? sum + 2 * (gsize)s->width * rhs : NULL;
         if (!LITHO_CUDA(litho_twsm_finish(&s->leg, sum, near, kk, (float)task->chain->sig, row,
-                                          rows, s->u + field_row(task, n, q) + 2 * k,
-                                          s->y + field_row(task, s->leg.n_to, q) + 2 * k,
+                                          rows, s->u + twsm_field_row(task, n, q) + 2 * k,
+                                          s->y + twsm_field_row(task, s->leg.n_to, q) + 2 * k,
                                           task->stride, stream),
                         error))
             return FALSE;
@@ -308,7 +308,14 @@ static gboolean strips_open(Strips *s, GError **error)
     gboolean phases = task->how->algorithm == TWSM_MOD2 && !s->leg.near;
     s->width = MIN(task->how->strip, s->leg.n_to);
     gsize bytes = 8 * (gsize)s->width * n;
-    task->how->strip_bytes = MAX(task->how->strip_bytes, (phases ? 2.0 : 1.0) * bytes);
+    double all = (phases ? 2.0 : 1.0) * bytes;
+    guint64 free_bytes = 0, total;
+    task->how->strip_bytes = MAX(task->how->strip_bytes, all);
+    // What an earlier pass reserved counts as free.
+    if (!litho_cuda_memory(litho_cuda_device(c), &free_bytes, &total, error) ||
+        !twsm_strips_fit(s->width, (int)n, all,
+                         (double)free_bytes + s->card->partial.bytes + s->card->phase.bytes, error))
+        return FALSE;
     if (!litho_cuda_reserve(c, &s->card->partial, bytes, error) ||
         (phases && !litho_cuda_reserve(c, &s->card->phase, bytes, error)) ||
         !litho_cuda_reserve(c, &s->card->column, 8 * rhs * n, error) ||
@@ -342,7 +349,7 @@ gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, 
         if (!strip_frequency(&s, row, rows, k, fill, error))
             return FALSE;
         if (at % STRIP_STEPS == STRIP_STEPS - 1 &&
-            !step(card, task, (double)at / ((gint64)strips * n), error))
+            !twsm_card_step(card, task, (double)at / ((gint64)strips * n), error))
             return FALSE;
     }
     litho_cuda_mark_end(card->context);
@@ -395,8 +402,8 @@ static gboolean convolve(TwsmCard *card, const TwsmTask *task, const TwsmGpuLeg 
     gint64 bins = (gint64)px * py;
     float *field = card->lattice.data, *out = field + 4 * bins;
     float *sum = (float *)card->sum.data + 2 * (gsize)near * leg->n_to;
-    return LITHO_CUDA(litho_twsm_spread(u + field_row(task, leg->n_from, q) + 2 * k, task->stride,
-                                        nx, ny, px, py, field, stream),
+    return LITHO_CUDA(litho_twsm_spread(u + twsm_field_row(task, leg->n_from, q) + 2 * k,
+                                        task->stride, nx, ny, px, py, field, stream),
                       error) &&
            LITHO_CUFFT(
                cufftExecC2C(card->two, (cufftComplex *)field, (cufftComplex *)field, CUFFT_FORWARD),
@@ -429,8 +436,8 @@ static gboolean lattice_frequency(TwsmCard *card, const TwsmTask *task, const Tw
         const float *sum = card->sum.data;
         if (!LITHO_CUDA(litho_twsm_finish(leg, sum, leg->near ? sum + 2 * (gsize)leg->n_to : NULL,
                                           kk, (float)task->chain->sig, 0, task->leg->to->n, u,
-                                          y + field_row(task, leg->n_to, q) + 2 * k, task->stride,
-                                          stream),
+                                          y + twsm_field_row(task, leg->n_to, q) + 2 * k,
+                                          task->stride, stream),
                         error))
             return FALSE;
     }
@@ -459,7 +466,7 @@ gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u,
         return FALSE;
     for (int k = 0; k < task->band.n; k++)
         if (!lattice_frequency(card, task, &leg, k, u, y, error) ||
-            !step(card, task, (k + 1.0) / task->band.n, error))
+            !twsm_card_step(card, task, (k + 1.0) / task->band.n, error))
             return FALSE;
     litho_cuda_mark_end(c);
     return TRUE;
@@ -472,8 +479,10 @@ static void drop_points(TwsmCard *card)
     gpointer value;
     g_hash_table_iter_init(&iter, card->points);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        litho_cuda_release(card->context, &((TwsmCardPoints *)value)->place);
-        litho_cuda_release(card->context, &((TwsmCardPoints *)value)->normal);
+        TwsmCardPoints *p = value;
+        LithoCudaArray *const arrays[] = {&p->place, &p->normal, &p->square, &p->node, &p->weights};
+        for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
+            litho_cuda_release(card->context, arrays[k]);
     }
     g_hash_table_remove_all(card->points);
 }
@@ -490,7 +499,8 @@ void twsm_card_clear(TwsmCard *card)
     LithoCudaArray *const arrays[] = {
         &card->field[0], &card->field[1], &card->partial, &card->coef,   &card->mask,
         &card->phase,    &card->column,   &card->sum,     &card->halves, &card->peak,
-        &card->beam_t,   &card->beam_a,   &card->kernels, &card->lattice};
+        &card->list,     &card->start,    &card->rays,    &card->beam_t, &card->beam_a,
+        &card->kernels,  &card->lattice};
     if (c && litho_cuda_enter(c, NULL)) {
         drop_points(card);
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)

@@ -2,9 +2,9 @@
 #pragma once
 #include <driver_types.h>
 
-#include "kernels/twsm/pair.h"
+#include "kernels/twsm/cluster_rule.h"
 
-// Launchers of twsm_fused.cu, twsm_matrix.cu and twsm_stored.cu. Each gives
+// Launchers of twsm_fused.cu, twsm_fast.cu, twsm_matrix.cu and twsm_stored.cu. Each gives
 // (int)cudaGetLastError(). All pointers are device pointers. A field is float2 [right-hand
 // side][padded element][stride], frequency fastest.
 
@@ -35,6 +35,11 @@ typedef struct TwsmGpuLeg {
     TwsmGpuMask mask;
 } TwsmGpuLeg;
 
+// Field of a source from its rays (TwsmRay: double turns, float re, im) at `n` elements, for n_k
+// frequencies from k0 on; u [n][stride].
+int litho_twsm_source(const void *rays, int n, int k0, int n_k, int stride, void *u,
+                      cudaStream_t stream);
+
 // Sums of targets row .. row + rows - 1 over each slice of the sources, for n_k frequencies (a
 // multiple of 32, at most TWSM_GPU_BAND) from k0 on: partial, float2 [slice][rows][1 or 2
 // (near)][n_k]. `u` points to the first of the frequencies of source 0; `stride` in float2.
@@ -44,6 +49,37 @@ int litho_twsm_fused(const TwsmGpuLeg *leg, const void *u, int stride, int k0, i
 // `u`, `y` point to the first of the frequencies of element 0.
 int litho_twsm_reduce(const TwsmGpuLeg *leg, const void *partial, int k0, int n_k, float sig,
                       int row, int rows, const void *u, void *y, int stride, cudaStream_t stream);
+
+// Clusters of a mesh (clusters.h) on the device.
+typedef struct TwsmGpuClusters {
+    int n, n_x;               // clusters, and of a row of them
+    int cells_x, cells_y;     // of the mesh
+    const TwsmSquare *square; // [n]
+    const void *node; // float4 [n][TWSM_MAX_NODES - 1][TWSM_GPU_NODES][2]: place (and 1), normal
+    const float *weights; // twsm_clusters_axis_weights()
+} TwsmGpuClusters;
+
+enum {
+    TWSM_GPU_SIDE = 8,                                // cells of a cluster
+    TWSM_GPU_NODES = TWSM_MAX_NODES * TWSM_MAX_NODES, // nodes of one at most
+    TWSM_GPU_CLUSTER = 2 * TWSM_GPU_SIDE * TWSM_GPU_SIDE,
+    TWSM_GPU_CLASSES = TWSM_MAX_NODES, // blocks of 5, 4, 3, 2 nodes a side, and direct ones
+};
+
+// algorithm=fast. partners(): for target clusters first .. first + count - 1 and every 32 of n_k
+// frequencies from k0 on (the last that matters is k_last), the clusters they meet, sorted by
+// class: list [band][count][from->n], start [band][count][TWSM_GPU_CLASSES + 1]; `direct` (8 bytes,
+// to be 0 before the first call) counts pairs summed directly. cluster_field(): u times area in
+// order of clusters, [cluster][TWSM_GPU_CLUSTER][stride]. clusters(): y of these targets, finished.
+int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns, int k0,
+                        int n_k, int k_last, int first, int count, void *list, void *start,
+                        void *direct, cudaStream_t stream);
+int litho_twsm_cluster_field(const TwsmGpuLeg *leg, const TwsmGpuClusters *from, const void *u,
+                             int stride, void *out, cudaStream_t stream);
+int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
+                        const TwsmGpuClusters *to, const void *field, int stride, int k0, int n_k,
+                        float sig, int first, int count, const void *list, const void *start,
+                        void *y, cudaStream_t stream);
 
 // The same sums on the matrix units, for 1 to 4 right-hand sides. pack(): the field of all sources
 // [rhs][n][stride] as float16, 6 bytes a component triple, [tile of 16][n_k][rhs][3][16], and its

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+// When two squares of elements may meet through a few points of interpolation (clusters.h): the
+// same decision on the CPU and on the device.
+#include "kernels/twsm/pair.h"
+
+enum { TWSM_MAX_NODES = 5 };
+
+// Size and place of a square, metres.
+typedef struct TwsmSquare {
+    float centre[3]; // mean of its elements, relative to the model's centre
+    float half;      // half the longer side in plan
+    float reach;     // largest distance of an element from the centre
+} TwsmSquare;
+
+// Nodes a side that keep the error of a block under about 3e-4 at the highest frequency `k`; 0 =
+// sum its pairs directly.
+TWSM_INLINE int twsm_square_rule(float turns, const TwsmSquare *to, const TwsmSquare *from, int k)
+{
+    float dx = to->centre[0] - from->centre[0], dy = to->centre[1] - from->centre[1];
+    float dz = to->centre[2] - from->centre[2], r = sqrtf(dx * dx + dy * dy + dz * dz);
+    // Closer than this the amplitude itself is no low polynomial over the squares.
+    if (r < 2.5f * (to->reach + from->reach))
+        return 0;
+    // Residual phase b s over |s| <= 1: Chebyshev interpolation through m nodes leaves
+    // 2 (b/2)^m / m!; four interpolations (two axes, two squares).
+    float near = r - 0.5f * (to->reach + from->reach);
+    float b = 6.2831853f * (float)k * turns * to->half * from->half / near;
+    float left = 8 * (b / 2) * (b / 2) / 2;
+    // The amplitude's own error, of order (half / R)^m / 2^(m-1).
+    float ratio = (to->half > from->half ? to->half : from->half) / near;
+    float amplitude = 4 * ratio * ratio / 2;
+    for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
+        if (left + amplitude < 4e-3f)
+            return nodes;
+        left *= b / 2 / (float)(nodes + 1);
+        amplitude *= ratio / 2;
+    }
+    return 0;
+}
