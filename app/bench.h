@@ -88,5 +88,5 @@ double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst,
 
 // Tables for people; g_free().
 char *bench_text(const Bench *bench);
-// Everything, for machines.
-JsonNode *bench_json(const Bench *bench);
+// Everything as JSON text, for machines; g_free().
+char *bench_json(const Bench *bench);

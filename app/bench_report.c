@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/bench.h"
+#include "core/json.h"
 
 // --- text
 // -----------------------------------------------------------------------------------------
@@ -295,7 +296,7 @@ static JsonObject *run_json(const Bench *b, const BenchRun *r)
     return o;
 }
 
-JsonNode *bench_json(const Bench *b)
+char *bench_json(const Bench *b)
 {
     JsonObject *root = json_object_new();
     JsonArray *size = json_array_new(), *runs = json_array_new();
@@ -314,7 +315,5 @@ JsonNode *bench_json(const Bench *b)
     json_object_set_array_member(root, "size", size);
     put(root, "step", b->grid.axis[2].step);
     json_object_set_array_member(root, "runs", runs);
-    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
-    json_node_take_object(node, root);
-    return node;
+    return litho_json_object_text(root);
 }

@@ -7,7 +7,6 @@
 #include "app/cli.h"
 #include "app/cli_open.h"
 #include "core/error.h"
-#include "core/json.h"
 
 typedef struct Options {
     char *size, *backends, *json, **also;
@@ -154,9 +153,7 @@ static gboolean run_all(Bench *b, const Options *o, GError **error)
 
 static gboolean write_json(const Bench *b, const char *path, GError **error)
 {
-    JsonNode *root = bench_json(b);
-    g_autofree char *text = litho_json_text(root);
-    json_node_unref(root);
+    g_autofree char *text = bench_json(b);
     return g_file_set_contents(path, text, -1, error);
 }
 

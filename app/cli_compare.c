@@ -27,11 +27,8 @@ static void print_json(const LithoDifference *d)
     add(object, "scale", d->scale);
     json_object_set_int_member(object, "samples", d->count);
     json_object_set_boolean_member(object, "equal", d->max_abs == 0);
-    JsonNode *root = json_node_new(JSON_NODE_OBJECT);
-    json_node_take_object(root, object);
-    g_autofree char *text = litho_json_text(root);
+    g_autofree char *text = litho_json_object_text(object);
     printf("%s\n", text);
-    json_node_unref(root);
 }
 
 int litho_cli_compare(int argc, char **argv)

@@ -10,3 +10,12 @@ char *litho_json_text(JsonNode *node)
         g_regex_new("(?<=[:\\[,\\s])(-?[0-9]+e[+-]?[0-9]+)\\.0(?=\\s*[,\\]}\\n])", 0, 0, NULL);
     return g_regex_replace(wrong, text, -1, 0, "\\1", 0, NULL);
 }
+
+char *litho_json_object_text(JsonObject *object)
+{
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(node, object);
+    char *text = litho_json_text(node);
+    json_node_unref(node);
+    return text;
+}

@@ -159,6 +159,18 @@ static gboolean parse_shape(const char *text, gint64 n[3])
     return count > 0;
 }
 
+// The survey takes over `file`, whose format is known now. FALSE: it is still the caller's.
+static gboolean take(LithoSurvey *survey, LithoTraceFile *file, const char *kind, const gint64 n[3],
+                     const LithoOpenOptions *options, GError **error)
+{
+    if (!litho_regular_finish(survey, file, n, options, error))
+        return FALSE;
+    survey->format = g_strdup_printf("%s, %s, %s", kind, litho_format_name(file->format),
+                                     litho_order_name(file->sample_order));
+    g_array_append_val(survey->files, *file);
+    return TRUE;
+}
+
 gboolean litho_npy_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
                         GError **error)
 {
@@ -189,12 +201,8 @@ gboolean litho_npy_open(LithoSurvey *survey, const char *path, const LithoOpenOp
                     "%s is in Fortran order; save numpy.ascontiguousarray(cube)", path);
         goto fail;
     }
-    if (!litho_regular_finish(survey, &file, n, options, error))
-        goto fail;
-    survey->format = g_strdup_printf("NumPy, %s, %s", litho_format_name(file.format),
-                                     litho_order_name(file.sample_order));
-    g_array_append_val(survey->files, file);
-    return TRUE;
+    if (take(survey, &file, "NumPy", n, options, error))
+        return TRUE;
 fail:
     litho_file_close(&file);
     return FALSE;
@@ -223,12 +231,8 @@ gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOp
                     path, file.size / litho_format_bytes(file.format), type);
         goto fail;
     }
-    if (!litho_regular_finish(survey, &file, options->shape, options, error))
-        goto fail;
-    survey->format = g_strdup_printf("raw, %s, %s", litho_format_name(file.format),
-                                     litho_order_name(file.sample_order));
-    g_array_append_val(survey->files, file);
-    return TRUE;
+    if (take(survey, &file, "raw", options->shape, options, error))
+        return TRUE;
 fail:
     litho_file_close(&file);
     return FALSE;

@@ -170,10 +170,7 @@ static void report(Measure *m)
 
 static void conclude(Measure *m)
 {
-    JsonNode *root = json_node_new(JSON_NODE_OBJECT);
-    json_node_take_object(root, g_steal_pointer(&m->figures));
-    g_autofree char *text = litho_json_text(root);
-    json_node_unref(root);
+    g_autofree char *text = litho_json_object_text(g_steal_pointer(&m->figures));
     if (m->json)
         g_file_set_contents(m->json, text, -1, NULL);
     finish(m, m->verdict);
