@@ -82,6 +82,8 @@ typedef struct WpSizes {
 // `spec` must have been cleared before it was filled. FALSE: the volume is refused.
 gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error);
 
+// windows.c: rows, weights and sigma of every box of a geometry that is laid out. FALSE on cancel.
+gboolean wp_fill_windows(WpGeometry *geometry, LithoRun *run, GError **error);
 // The residual box or NULL (full design).
 const WpBox *wp_residual(const WpGeometry *geometry);
 // Residual weight phi/(n1 n2 n3) for the half spectrum [n1][n2][n3/2+1]; g_free().

@@ -73,7 +73,8 @@ typedef struct WpEngineClass {
     gboolean (*fetch)(WpEngine *engine, const float *array, const WpPiece *pieces, int n, float *to,
                       GError **error);
     // Floats at .. at+n-1 of a volume of another engine of this kind, which must have been waited
-    // for: copied, or added to what is there. NULL where there is only one engine.
+    // for and stay as it is until this one has been, too: copied, or added to what is there. NULL
+    // where there is only one engine.
     gboolean (*take)(WpEngine *engine, float *to, const WpEngine *other, const float *from,
                      gint64 at, gint64 n, gboolean add, GError **error);
 

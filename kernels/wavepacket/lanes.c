@@ -316,5 +316,5 @@ gboolean wp_lanes_work(WpJob *job, const WpWork *work, LithoRun *run, GError **e
             return FALSE;
     }
     sum_kept(job);
-    return TRUE;
+    return job->n_lanes == 1 || k->wait(job->engine, error);
 }

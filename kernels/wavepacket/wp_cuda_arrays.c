@@ -131,8 +131,7 @@ static gboolean cuda_take(WpEngine *engine, float *to, const WpEngine *other, co
     }
     return LITHO_CUDA(cudaMemcpyPeerAsync(target, cuda->ordinal, from + at, source->ordinal,
                                           n * sizeof *to, stream_of(cuda)), error) &&
-           (!add || LITHO_CUDA(wp_cuda_blend(1, target, 1, to + at, n, stream_of(cuda)), error)) &&
-           wait_for(cuda, error);
+           (!add || LITHO_CUDA(wp_cuda_blend(1, target, 1, to + at, n, stream_of(cuda)), error));
 }
 
 // `small` = [n_boxes floats][rest], all set by the caller's copies in stream order.

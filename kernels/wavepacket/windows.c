@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The windows sampled on the boxes' lattices: the long part of a plan, box by box in parallel.
+#include <math.h>
+#include <string.h>
+
+#include "kernels/wavepacket/boxes.h"
+
+// Lattice point j as a frequency.
+static inline void lattice_xi(const WpBox *box, int j1, int j2, int j3, double xi[3])
+{
+    double t1 = (box->j0[0] + j1) / box->M[0], t2 = (box->j0[1] + j2) / box->M[1];
+    double t3 = (box->j0[2] + j3) / box->M[2];
+    for (int a = 0; a < 3; a++)
+        xi[a] = t1 * box->R[0][a] + t2 * box->R[1][a] + t3 * box->R[2][a];
+}
+
+static void window_row(const WpTiling *t, const WpBox *box, const WpNeighbour *nb, int count,
+                       int j1, int j2, float *phi)
+{
+    for (int at = 0; at < box->n[2]; at += WP_ROW) {
+        int n = MIN(WP_ROW, box->n[2] - at);
+        float x[WP_ROW], y[WP_ROW], z[WP_ROW];
+        for (int i = 0; i < n; i++) {
+            double xi[3];
+            lattice_xi(box, j1, j2, at + i, xi);
+            x[i] = (float)xi[0];
+            y[i] = (float)xi[1];
+            z[i] = (float)xi[2];
+            if (box->kind == WP_COARSE)
+                phi[at + i] = (float)wp_window_coarse(t, xi);
+        }
+        if (box->kind == WP_DIRECTION)
+            wp_window_points(t, box->scale, nb, count, n, x, y, z, phi + at);
+    }
+}
+
+// Fills rows and weights; returns sum phi^2.
+static double box_windows(const WpGeometry *g, WpBox *box)
+{
+    int count = 0;
+    WpNeighbour *nb = box->kind == WP_DIRECTION
+                          ? wp_neighbours(g->tiling, box->scale, box->direction, &count)
+                          : NULL;
+    const gint64 rows = (gint64)box->n[0] * box->n[1], points = rows * box->n[2];
+    const double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
+    const float factor = (float)(s / sqrt(box->M[0] * box->M[1] * box->M[2] * (double)points));
+    float *phi = g_new(float, box->n[2]), *weight = g_new(float, points);
+    double sum = 0;
+    gint64 at = 0;
+    box->rows = g_new0(WpRow, rows);
+    for (gint64 r = 0; r < rows; r++) {
+        window_row(g->tiling, box, nb, count, (int)(r / box->n[1]), (int)(r % box->n[1]), phi);
+        int first = 0, end = box->n[2];
+        while (first < end && phi[first] == 0)
+            first++;
+        while (end > first && phi[end - 1] == 0)
+            end--;
+        box->rows[r] = (WpRow){(guint32)at, (guint16)first, (guint16)(end - first)};
+        for (int j = first; j < end; j++) {
+            sum += (double)phi[j] * phi[j];
+            weight[at++] = phi[j] * factor;
+        }
+    }
+    g_free(phi);
+    g_free(nb);
+    box->weight = g_realloc_n(weight, MAX(at, 1), sizeof *weight);
+    box->n_weights = at;
+    return sum;
+}
+
+float *wp_residual_weights(const WpGeometry *g)
+{
+    const WpBox *box = wp_residual(g);
+    const int *n = box->n, half = n[2] / 2 + 1;
+    const double scale = 1.0 / ((double)n[0] * n[1] * n[2]);
+    float *weights = g_new(float, (gsize)n[0] * n[1] * half);
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n[0]; i++)
+        for (int j = 0; j < n[1]; j++)
+            for (int k = 0; k < half; k++) {
+                double xi[3] = {(double)i / n[0], (double)j / n[1], (double)k / n[2]};
+                weights[((gsize)i * n[1] + j) * half + k] =
+                    (float)(scale * wp_window_residual(g->tiling, xi));
+            }
+    return weights;
+}
+
+static double residual_energy(const WpGeometry *g, const WpBox *box)
+{
+    const int *n = box->n;
+    double sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < n[0]; i++) {
+        double plane = 0;
+        for (int j = 0; j < n[1]; j++)
+            for (int k = 0; k < n[2]; k++) {
+                double phi = wp_window_residual(
+                    g->tiling, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]});
+                plane += phi * phi;
+            }
+        sum += plane;
+    }
+    return sum;
+}
+
+static void finish_box(WpGeometry *g, WpBox *box)
+{
+    double sum = box->kind == WP_RESIDUAL ? residual_energy(g, box) : box_windows(g, box);
+    double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
+    box->sigma = s * sqrt(sum / ((double)box->n[0] * box->n[1] * box->n[2]));
+}
+
+gboolean wp_fill_windows(WpGeometry *g, LithoRun *run, GError **error)
+{
+    const int n = g->n_boxes, threads = litho_run_threads(run);
+    litho_run_begin(run, "windows", "boxes");
+    for (int at = 0; at < n; at += 4 * threads) {
+        const int end = MIN(at + 4 * threads, n);
+        if (!litho_run_step(run, at, n, error))
+            return FALSE;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (int b = at; b < end; b++)
+            if (g->boxes[b].kind != WP_RESIDUAL && !litho_run_cancelled(run))
+                finish_box(g, &g->boxes[b]);
+    }
+    if (wp_residual(g)) // parallel inside
+        finish_box(g, &g->boxes[n - 1]);
+    for (int b = 0; b < n; b++)
+        g->n_active += g->boxes[b].n_weights;
+    return litho_run_step(run, n, n, error);
+}
