@@ -93,9 +93,25 @@ static char *velocity_file(void)
     return path;
 }
 
-// Property: both devices give the same image. 2e-5 of its norm (4e-6 measured): sums over frequencies and the 23
-// degrees of 40 steps in another order (2e-6 measured on the CPU against double), sine and cosine of
-// the split-step engine to 1e-6 a step; a wrong halo, tile edge or coefficient is off by 1e-2.
+// The kernels that do the CPU's recursion: 2e-5 of the image's norm (4e-6 measured), for sums over
+// frequencies and the 23 degrees of 40 steps in another order (2e-6 on the CPU against double), sine
+// and cosine of the split-step engine to 1e-6 a step. The product of factors rounds 2 to 4 times
+// coarser at 15 degrees and up to 12 times at 63 (see roots.h): 6e-5 measured at 23.
+static double tolerance_of(const char *settings)
+{
+    return strstr(settings, "factored") ? 3e-4 : 2e-5;
+}
+
+// What is said about the kernel in pass 0, 1 of a case: both of those that keep several degrees on chip;
+// NULL when the case decides itself and this is pass 1.
+static const char *kernel_of(const char *settings, int pass)
+{
+    if (strstr(settings, "gpu_kernel") || strstr(settings, "pointwise") || strstr(settings, "splitstep"))
+        return pass == 0 ? "" : NULL;
+    return pass == 0 ? " gpu_kernel=fused" : " gpu_kernel=factored";
+}
+
+// Property: both devices give the same image; a wrong halo, tile edge or coefficient is off by 1e-2.
 static void test_against_cpu(void)
 {
     LithoDevice gpu;
@@ -112,22 +128,23 @@ static void test_against_cpu(void)
         "mode=shot geometry=line source_x=100 dy=10",
     };
     // Widths around multiples of 4 and 8, one axis alone, and wide enough for several tiles.
-    static const int shapes[][2] = {{40, 61}, {37, 64}, {1, 130}, {50, 1}, {11, 303}};
+    static const int shapes[][2] = {{40, 61}, {37, 64}, {1, 130}, {50, 1}, {11, 303}, {70, 250}, {5, 700}};
     g_autofree char *velocity = velocity_file();
     for (guint s = 0; s < G_N_ELEMENTS(shapes); s++)
-        for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-            if (s > 0 && k > 12)
+        for (guint k = 0; k < 2 * G_N_ELEMENTS(cases); k++) {
+            const char *which = cases[k / 2], *kernel = kernel_of(which, k % 2);
+            if ((s > 0 && k / 2 > 12) || !kernel)
                 continue;
             LithoGrid grid = grid_of(shapes[s][0], shapes[s][1], 100, 12, 0.004, FALSE);
             g_autoptr(LithoCube) in = random_cube(&grid, 3 + s);
-            g_autofree char *settings = g_strdup_printf("velocity=%s dz=12 nz=41 fmax=45 %s", velocity,
-                                                        cases[k]);
+            g_autofree char *settings = g_strdup_printf("velocity=%s dz=12 nz=41 fmax=45 %s%s",
+                                                        velocity, which, kernel);
             g_autoptr(LithoCube) a = migrate(litho_device_cpu(), in, NULL, settings);
             g_autoptr(LithoCube) b = migrate(gpu, in, NULL, settings);
             g_autoptr(LithoCube) c = migrate(gpu, in, NULL, settings);
             double d = relative_difference(b, a);
-            g_test_message("%d x %d, %s: %.2e", shapes[s][0], shapes[s][1], cases[k], d);
-            g_assert_cmpfloat(d, <, 2e-5);
+            g_test_message("%d x %d, %s: %.2e", shapes[s][0], shapes[s][1], settings + 9, d);
+            g_assert_cmpfloat(d, <, tolerance_of(settings));
             gsize bytes = litho_grid_samples(&b->grid) * sizeof(float);
             g_assert_cmpmem(b->samples, bytes, c->samples, bytes); // the same every time
         }
@@ -149,10 +166,14 @@ static void test_adjoint(void)
     g_autoptr(LithoCube) m = random_cube(&image, 2);
     memset(d->live, 1, 33 * 45);
     memset(m->live, 1, 33 * 45);
-    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autofree char *down = g_strdup_printf("velocity=%s dz=10 nz=40 fmax=60 %s", velocity, cases[k]);
-        g_autofree char *up = g_strdup_printf("mode=demigrate nt=90 dt=0.004 velocity=%s fmax=60 %s",
-                                              velocity, cases[k]);
+    for (guint k = 0; k < 2 * G_N_ELEMENTS(cases); k++) {
+        const char *which = cases[k / 2], *kernel = kernel_of(which, k % 2);
+        if (!kernel)
+            continue;
+        g_autofree char *down = g_strdup_printf("velocity=%s dz=10 nz=40 fmax=60 %s%s", velocity, which,
+                                                kernel);
+        g_autofree char *up = g_strdup_printf(
+            "mode=demigrate nt=90 dt=0.004 velocity=%s fmax=60 %s%s", velocity, which, kernel);
         g_autoptr(LithoCube) ad = migrate(gpu, d, NULL, down);
         g_autoptr(LithoCube) am = migrate(gpu, m, NULL, up);
         g_autoptr(LithoCube) reference = migrate(litho_device_cpu(), m, NULL, up);
@@ -165,47 +186,44 @@ static void test_adjoint(void)
         for (gint64 i = 0; i < litho_grid_samples(&data); i++)
             right += (double)d->samples[i] * am->samples[i];
         double apart = relative_difference(am, reference);
-        g_test_message("%s: %.7g %.7g, against the CPU %.2e", cases[k], left, right, apart);
+        g_test_message("%s%s: %.7g %.7g, against the CPU %.2e", which, kernel, left, right, apart);
         g_assert_cmpfloat(fabs(left - right) / sqrt(size * model), <, 1e-5);
-        g_assert_cmpfloat(apart, <, 2e-5);
+        g_assert_cmpfloat(apart, <, tolerance_of(up));
     }
     g_unlink(velocity);
 }
 
-static void take_part(LithoCube *part, gpointer data)
-{
-    LithoCube **whole = data;
-    if (!*whole)
-        *whole = litho_cube_new(&part->grid, NULL);
-    litho_cube_paste(*whole, part);
-}
-
-// Property: the slabs shown on the way are the final samples, and a cancel is obeyed.
-static void test_parts_and_cancel(void)
+// Property: after 1000 steps each kernel is within 2e-3 of the CPU (which is within 3e-6 of double
+// precision, see test-migrate-design.c), all dips and evanescent waves included, and no energy has come
+// from nowhere: the deepest planes are not larger than on the CPU by more than that.
+static void test_deep(void)
 {
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;
-    LithoGrid grid = grid_of(60, 70, 200, 12, 0.004, FALSE);
-    g_autoptr(LithoCube) in = random_cube(&grid, 8);
-    g_autoptr(LithoCube) whole = NULL;
-    LithoRun run = {.on_partial = take_part, .partial_data = &whole};
-    g_autoptr(LithoCube) out = migrate(gpu, in, &run, "velocity=2000 nz=150 coarse=on");
-    gsize bytes = litho_grid_samples(&out->grid) * sizeof(float);
-    g_assert_cmpmem(whole->samples, bytes, out->samples, bytes);
-
-    g_autoptr(GCancellable) cancel = g_cancellable_new();
-    g_cancellable_cancel(cancel);
-    LithoRun stopped = {.cancel = cancel};
-    g_autoptr(LithoFlow) flow = litho_flow_new();
-    litho_flow_append(flow, &litho_operator_migrate);
-    LithoEngine *engine = litho_engine_new(gpu);
-    g_autoptr(GError) error = NULL;
-    g_assert_null(litho_engine_run(engine, flow, in, NULL, &stopped, &error));
-    g_assert_true(litho_error_is_cancelled(error));
-    g_autoptr(LithoCube) again = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
-    g_assert_nonnull(again);
-    litho_engine_free(engine);
+    static const char *const cases[] = {"degree=15 gpu_kernel=factored", "degree=23 gpu_kernel=factored",
+                                        "degree=15 gpu_kernel=fused"};
+    LithoGrid grid = grid_of(24, 40, 120, 10, 0.004, FALSE);
+    g_autoptr(LithoCube) in = random_cube(&grid, 5);
+    g_autofree char *velocity = velocity_file();
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autofree char *settings = g_strdup_printf(
+            "velocity=%s dz=10 nz=1001 step=1 fmin=20 fmax=24 sponge=0 %s", velocity, cases[k]);
+        g_autoptr(LithoCube) a = migrate(litho_device_cpu(), in, NULL, settings);
+        g_autoptr(LithoCube) b = migrate(gpu, in, NULL, settings);
+        double d = 0, size = 0, found = 0;
+        for (gint64 t = 0; t < 24 * 40; t++)
+            for (int z = 951; z < 1001; z++) {
+                double p = a->samples[1001 * t + z], q = b->samples[1001 * t + z];
+                d += (p - q) * (p - q);
+                size += p * p;
+                found += q * q;
+            }
+        g_test_message("1000 steps, %s: %.2e, energy %.6f", cases[k], sqrt(d / size), found / size);
+        g_assert_cmpfloat(sqrt(d / size), <, 2e-3);
+        g_assert_cmpfloat(found / size, <, 1 + 2e-3);
+    }
+    g_unlink(velocity);
 }
 
 int main(int argc, char **argv)
@@ -213,6 +231,6 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/migrate-cuda/against-cpu", test_against_cpu);
     g_test_add_func("/migrate-cuda/adjoint", test_adjoint);
-    g_test_add_func("/migrate-cuda/parts-and-cancel", test_parts_and_cancel);
+    g_test_add_func("/migrate-cuda/deep", test_deep);
     return g_test_run();
 }

@@ -8,21 +8,20 @@
 #include "core/error.h"
 #include "kernels/migrate/planes.h"
 #include "kernels/migrate/resample.h"
-#include "kernels/migrate/shots.h"
+#include "kernels/migrate/stages.h"
 #include "kernels/migrate/sweep.h"
 
-// One grid's share of the band: all of it, or (coarse) the upper half on the image's grid and the
-// lower half on twice the spacing.
+// One job's part of the band.
 typedef struct Band {
-    LithoMigrateJob *job;
+    LithoMigrateJob *job; // of the plan's jobs
     LithoSweep *sweep;
     float *spectrum; // waves at the surface, kept for changes behind the spectrum; zero-offset only
 } Band;
 
 typedef struct Plan {
     LithoGrid in;
-    Band band[2];
-    int n_bands;
+    LithoMigrateJobs jobs;
+    Band band[2]; // one a job
     float *image, *light; // sums [nz][ny][nx]; light for shots
 } Plan;
 
@@ -39,7 +38,7 @@ static gpointer plan_new(const LithoGrid *in, const void *params, LithoRun *run,
 static void band_clear(Band *band)
 {
     g_clear_pointer(&band->sweep, litho_sweep_free);
-    g_clear_pointer(&band->job, litho_migrate_job_free);
+    band->job = NULL;
     g_clear_pointer(&band->spectrum, free);
 }
 
@@ -48,6 +47,7 @@ static void plan_free(gpointer data)
     Plan *plan = data;
     for (int k = 0; k < 2; k++)
         band_clear(&plan->band[k]);
+    litho_migrate_jobs_clear(&plan->jobs);
     g_free(plan->image);
     g_free(plan->light);
     g_free(plan);
@@ -60,15 +60,10 @@ static gboolean no_memory(GError **error, const char *what, double bytes)
     return FALSE;
 }
 
-static gsize image_cells(const LithoMigrateJob *job)
-{
-    return (gsize)job->image.axis[0].n * job->image.axis[1].n;
-}
-
 static gsize image_size(const Plan *plan)
 {
     const LithoMigrateJob *job = plan->band[0].job;
-    return image_cells(job) * job->image.axis[2].n;
+    return litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
 }
 
 static float *alloc_waves(const Band *band, GError **error)
@@ -84,31 +79,24 @@ static float *alloc_waves(const Band *band, GError **error)
 static gboolean stage_velocity(Plan *plan, const LithoMigrateParams *params, LithoRun *run,
                                GError **error)
 {
-    double start = litho_now_ms();
     for (int k = 0; k < 2; k++)
         band_clear(&plan->band[k]);
-    plan->n_bands = params->coarse ? 2 : 1;
-    for (int k = 0; k < plan->n_bands; k++) {
-        plan->band[k].job = litho_migrate_job_new(&plan->in, params, k + 1, run, error);
-        if (!plan->band[k].job)
-            return FALSE;
-    }
-    litho_run_time(run, "velocity", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, run, error))
+        return FALSE;
+    for (int k = 0; k < plan->jobs.n; k++)
+        plan->band[k].job = plan->jobs.job[k];
     return TRUE;
 }
 
 static gboolean stage_design(Plan *plan, const LithoMigrateParams *params, LithoRun *run,
                              GError **error)
 {
-    double start = litho_now_ms();
-    for (int k = 0; k < plan->n_bands; k++) {
-        Band *band = &plan->band[k];
-        g_clear_pointer(&band->sweep, litho_sweep_free);
-        if (!litho_migrate_job_design(band->job, params, run, error))
-            return FALSE;
-        band->sweep = litho_sweep_new(band->job);
-    }
-    litho_run_time(run, "design", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    for (int k = 0; k < plan->jobs.n; k++)
+        g_clear_pointer(&plan->band[k].sweep, litho_sweep_free);
+    if (!litho_migrate_jobs_design(&plan->jobs, params, run, error))
+        return FALSE;
+    for (int k = 0; k < plan->jobs.n; k++)
+        plan->band[k].sweep = litho_sweep_new(plan->band[k].job);
     return TRUE;
 }
 
@@ -125,7 +113,7 @@ static gboolean load_spectrum(const Band *band, const LithoCube *in, const int *
 static gboolean stage_spectrum(Plan *plan, const LithoCube *in, LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
-    for (int k = 0; k < plan->n_bands; k++) {
+    for (int k = 0; k < plan->jobs.n; k++) {
         Band *band = &plan->band[k];
         g_clear_pointer(&band->spectrum, free);
         float *waves = alloc_waves(band, error);
@@ -155,14 +143,6 @@ static gboolean clear_sums(Plan *plan, gboolean light, GError **error)
     return TRUE;
 }
 
-// Floating-point work of one pass over the job's depths, for the timing panel.
-static double sweep_flops(const LithoMigrateJob *job, int waves)
-{
-    double a_degree = 2 * 2 * (8 + (job->cells.ny > 1 ? 8 : 0) + 2) + 8.0 * job->step;
-    return a_degree * job->params.degree * job->cells.nx * job->cells.ny * job->nf *
-           (double)job->n_steps * waves;
-}
-
 // --- modes ------------------------------------------------------------------------------------
 
 // What a finished slab is shown with.
@@ -176,7 +156,7 @@ typedef struct Watch {
 static void show_slab(int first, int n, gpointer data)
 {
     const Watch *w = data;
-    const gsize cells = image_cells(w->plan->band[0].job);
+    const gsize cells = litho_migrate_image_cells(w->plan->band[0].job);
     if (!w->run || !w->run->on_partial)
         return;
     const float *planes = w->plan->image + cells * first;
@@ -213,7 +193,7 @@ static gboolean sweep_band(Plan *plan, Band *band, float *up, float *down, Watch
             litho_coarse_image_add(job, light, plan->light, run);
     }
     litho_run_time(run, "extrapolate", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0,
-                   sweep_flops(job, down ? 2 : 1));
+                   litho_migrate_sweep_flops(job, down ? 2 : 1));
     return ok;
 }
 
@@ -222,7 +202,7 @@ static gboolean run_zero_offset(Plan *plan, Watch *watch, LithoRun *run, GError 
     if (!clear_sums(plan, FALSE, error))
         return FALSE;
     // The coarse band first: cheap, and the slabs shown afterwards are whole.
-    for (int k = plan->n_bands - 1; k >= 0; k--) {
+    for (int k = plan->jobs.n - 1; k >= 0; k--) {
         Band *band = &plan->band[k];
         float *waves = alloc_waves(band, error);
         if (!waves)
@@ -254,23 +234,12 @@ static void place_source(const Band *band, const LithoShot *shot, float *down)
         }
 }
 
-// Cells of the traces of one shot; -1 for all others. NULL stays NULL.
-static int *cells_of_shot(const LithoShots *shots, const int *cell, guint shot, gint64 traces)
-{
-    if (!cell)
-        return NULL;
-    int *own = g_new(int, traces);
-    for (gint64 k = 0; k < traces; k++)
-        own[k] = shots->of[k] == (int)shot ? cell[k] : -1;
-    return own;
-}
-
 static gboolean run_shot(Plan *plan, Band *band, const LithoShots *shots, guint k,
                          const LithoCube *in, Watch *watch, LithoRun *run, GError **error)
 {
     const gint64 traces = litho_grid_traces(&in->grid);
-    g_autofree int *row = cells_of_shot(shots, shots->row, k, traces);
-    g_autofree int *column = cells_of_shot(shots, shots->column, k, traces);
+    g_autofree int *row = litho_shots_cells_of(shots, shots->row, k, traces);
+    g_autofree int *column = litho_shots_cells_of(shots, shots->column, k, traces);
     float *up = alloc_waves(band, error), *down = up ? alloc_waves(band, error) : NULL;
     gboolean ok = up && down && load_spectrum(band, in, row, column, up, run, error);
     if (ok) {
@@ -288,14 +257,10 @@ static gboolean run_shots(Plan *plan, const LithoCube *in, Watch *watch, LithoRu
     LithoShots *shots = litho_shots_new(plan->band[0].job, in, error);
     gboolean ok = shots && clear_sums(plan, TRUE, error);
     for (guint k = 0; ok && k < shots->n; k++)
-        for (int b = plan->n_bands - 1; ok && b >= 0; b--)
+        for (int b = plan->jobs.n - 1; ok && b >= 0; b--)
             ok = run_shot(plan, &plan->band[b], shots, k, in, watch, run, error);
-    if (ok && shots->outside > 0)
-        litho_cube_note((LithoCube *)watch->out,
-                        "%u traces have their source or receiver off the image and were left out",
-                        shots->outside);
     if (ok)
-        litho_report_number(run ? run->report : NULL, "shots", "Shots", "", shots->n);
+        litho_migrate_shots_told(shots, watch->out, run);
     litho_shots_free(shots);
     return ok;
 }
@@ -316,7 +281,7 @@ static gboolean demigrate_band(Band *band, const float *image, LithoCube *out, L
     }
     free(waves);
     litho_run_time(run, "extrapolate", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0,
-                   sweep_flops(band->job, 1));
+                   litho_migrate_sweep_flops(band->job, 1));
     return ok;
 }
 
@@ -328,7 +293,7 @@ static gboolean run_demigrate(Plan *plan, const LithoCube *in, LithoCube *out, L
         return no_memory(error, "image", 4.0 * litho_grid_samples(&in->grid));
     litho_migrate_cube_to_planes(in, image);
     memset(out->samples, 0, sizeof(float) * litho_box_count(out->held));
-    for (int k = 0; k < plan->n_bands; k++)
+    for (int k = 0; k < plan->jobs.n; k++)
         if (!demigrate_band(&plan->band[k], image, out, run, error))
             return FALSE;
     return TRUE;
@@ -340,7 +305,7 @@ static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, LithoC
 {
     double start = litho_now_ms();
     const int nz = plan->band[0].job->image.axis[2].n;
-    const gsize cells = image_cells(plan->band[0].job);
+    const gsize cells = litho_migrate_image_cells(plan->band[0].job);
     if (plan->light && params->imaging == LITHO_MIGRATE_NORMALISED) {
         g_autofree float *divided = g_new(float, cells * nz);
         litho_migrate_normalise(plan->image, plan->light, cells, nz, params->stabilise, divided);
@@ -359,18 +324,13 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (!litho_cube_host(pass->in, error))
         return FALSE;
     const int first = pass->first_stage;
-    gboolean fresh = first <= LITHO_MIGRATE_STAGE_SPECTRUM || !plan->band[0].job;
+    gboolean fresh = first <= LITHO_MIGRATE_STAGE_SPECTRUM || !plan->jobs.n;
     if (fresh && !stage_velocity(plan, params, run, error))
         return FALSE;
     if ((first <= LITHO_MIGRATE_STAGE_DESIGN || !plan->band[0].sweep) &&
         !stage_design(plan, params, run, error))
         return FALSE;
-    // The sweep reads what changed behind the design too (wavelet, growth) from its job.
-    for (int k = 0; k < plan->n_bands; k++)
-        plan->band[k].job->params = *params;
-    memset(pass->out->live, 1,
-           litho_box_size(pass->out->held, 0) * litho_box_size(pass->out->held, 1));
-    litho_migrate_job_report(plan->band[0].job, run, pass->out);
+    litho_migrate_jobs_begin(&plan->jobs, pass, run);
 
     if (params->mode == LITHO_MIGRATE_DEMIGRATE)
         return run_demigrate(plan, pass->in, pass->out, run, error);
@@ -380,7 +340,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         if (!run_shots(plan, pass->in, &watch, run, error))
             return FALSE;
     } else if (again) {
-        if ((fresh || !plan->band[plan->n_bands - 1].spectrum) &&
+        if ((fresh || !plan->band[plan->jobs.n - 1].spectrum) &&
             !stage_spectrum(plan, pass->in, run, error))
             return FALSE;
         if (!run_zero_offset(plan, &watch, run, error))
@@ -389,19 +349,18 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return stage_image(plan, params, pass->out, run);
 }
 
-// Waves twice (kept and in use; up and down), sums, velocity, image and cubes.
+// Waves twice (kept and in use; up and down), velocity, sums with those of the groups, cubes.
 static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
 {
     const LithoMigrateParams *p = params;
+    LithoMigrateSizes s;
     (void)region;
-    LithoGrid out;
-    if (!litho_migrate_output_grid(in, p, &out, NULL))
+    if (!litho_migrate_sizes(in, p, &s))
         return 0;
-    double cells = (out.axis[1].n + 2.0 * p->pad + 32) * (out.axis[0].n + 2.0 * p->pad);
-    double record = MAX(in->axis[2].n, out.axis[2].n) * fmin(in->axis[2].step, p->dt);
-    double frequencies = (p->fmax > 0 ? p->fmax : 60) * record * 1.3;
-    return (guint64)(16 * cells * frequencies + 12.0 * litho_grid_samples(&out) +
-                     4.0 * litho_grid_samples(in) + (192 << 20));
+    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
+    return (guint64)(16 * s.cells * s.frequencies + 4 * s.slowness +
+                     (shot ? 12.0 : 8.0) * litho_grid_samples(&s.out) +
+                     4.0 * litho_grid_samples(in) + ((shot ? 448 : 256) << 20));
 }
 
 const LithoImpl litho_migrate_cpu = {

@@ -41,6 +41,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const size_t im = (size_t)f.plane.ny * f.plane.pitch;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
+    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
     float mine = 0;
     if (inside) {
         float *p = waves + (size_t)y * f.plane.pitch + x;
@@ -49,7 +50,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
             float *w = p + k * f.plane.size;
             const float re = w[0];
             mine += re;
-            if (g != 1) {
+            if (apply) {
                 w[0] = g * re;
                 w[im] *= g;
             }
@@ -58,7 +59,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const float total = slices_sum(part, mine);
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0)
-        sum[cell] = scale * total;
+        sum[cell] = scale * total / (sponge == LITHO_GPU_SPONGE_DONE ? g : 1);
 }
 
 __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float *up, float *down,
@@ -69,6 +70,7 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const size_t im = (size_t)f.plane.ny * f.plane.pitch;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
+    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
     float mine = 0, lit = 0;
     if (inside) {
         const size_t at = (size_t)y * f.plane.pitch + x;
@@ -78,7 +80,7 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
             const float ur = u[0], ui = u[im], dr = d[0], di = d[im];
             mine += ur * dr - ui * di;
             lit += dr * dr + di * di;
-            if (g != 1) {
+            if (apply) {
                 u[0] = g * ur;
                 u[im] = g * ui;
                 d[0] = g * dr;
@@ -89,8 +91,9 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const float total = slices_sum(part, mine), light_total = slices_sum(part, lit);
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0) {
-        sum[cell] = total;
-        light[cell] = light_total;
+        const float g2 = sponge == LITHO_GPU_SPONGE_DONE ? g * g : 1;
+        sum[cell] = total / g2;
+        light[cell] = light_total / g2;
     }
 }
 

@@ -356,6 +356,7 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     job->half = params->mode != LITHO_MIGRATE_SHOT;
     job->image = demigrate ? *in : out;
     depth_axis(&job->image, depth_step(in, params), job->image.axis[LITHO_SAMPLE].n);
+    job->k_stride = 1;
     job->entries = g_array_new(FALSE, FALSE, sizeof(LithoEntry));
     job->model = litho_migrate_model_load(params->velocity.text, run, error);
     if (!job->model || !litho_migrate_model_map(job->model, &job->image, &job->map, error))
@@ -378,20 +379,17 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     return g_steal_pointer(&job);
 }
 
-static void drop_design(LithoMigrateJob *job)
-{
-    g_array_set_size(job->entries, 0);
-    g_clear_pointer(&job->entry, g_free);
-    g_clear_pointer(&job->filter, g_free);
-    for (int m = 0; m < LITHO_MIGRATE_MAX_STEP; m++)
-        g_clear_pointer(&job->table[m], g_free);
-}
-
 void litho_migrate_job_free(LithoMigrateJob *job)
 {
     if (!job)
         return;
-    drop_design(job);
+    litho_migrate_job_drop_design(job);
+    if (job->share) {
+        g_free(job->omega);
+        g_free(job->weight);
+        g_free(job);
+        return;
+    }
     g_array_unref(job->entries);
     litho_migrate_model_unref(job->model);
     g_free(job->omega);
@@ -402,188 +400,6 @@ void litho_migrate_job_free(LithoMigrateJob *job)
     g_free(job->sponge_x);
     g_free(job->sponge_y);
     g_free(job);
-}
-
-// --- choice of polynomials --------------------------------------------------------------------
-
-// Classes of largest over smallest slowness in a plane.
-static const double ratios[] = {1, 1.05, 1.15, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 20};
-
-static double ratio_class(double ratio)
-{
-    for (guint k = 0; k < G_N_ELEMENTS(ratios); k++)
-        if (ratio <= ratios[k])
-            return ratios[k];
-    return ratio;
-}
-
-// A layered model with few layers gets its exact K per layer; anything else a 2 % grid, anchored at
-// K = 1 so that designs are found again whatever the band and the model.
-static void plane_class(double kap_max, double kap_min, gboolean exact, double *big_k, double *r)
-{
-    *big_k = exact ? kap_max : pow(1.02, ceil(log(kap_max) / log(1.02) - 1e-9));
-    *r = exact ? kap_max / kap_min : ratio_class(*big_k / kap_min);
-}
-
-typedef struct ClassKey {
-    double big_k, r;
-} ClassKey;
-
-static guint class_hash(gconstpointer key)
-{
-    const ClassKey *c = key;
-    return g_double_hash(&c->big_k) * 31 + g_double_hash(&c->r);
-}
-
-static gboolean class_equal(gconstpointer a, gconstpointer b)
-{
-    return memcmp(a, b, sizeof(ClassKey)) == 0;
-}
-
-static gboolean use_exact_classes(const LithoMigrateJob *job)
-{
-    enum { MOST_DESIGNS = 600 };
-    if (job->slowness)
-        return FALSE;
-    gint64 layers = 1;
-    for (int s = 1; s < job->n_steps; s++)
-        layers += job->slow_min[s] != job->slow_min[s - 1];
-    return layers * job->nf <= MOST_DESIGNS;
-}
-
-// Entry index of every (step, frequency); the entries' K and rho2.
-static void choose_entries(LithoMigrateJob *job)
-{
-    const gboolean exact = use_exact_classes(job);
-    const double thick = job->dz * job->step;
-    const double rho = litho_migrate_rho(&job->cells, thick);
-    g_autoptr(GHashTable) known = g_hash_table_new_full(class_hash, class_equal, g_free, NULL);
-    for (int s = 0; s < job->n_steps; s++)
-        for (int f = 0; f < job->nf; f++) {
-            ClassKey key;
-            double kap = job->omega[f] * thick;
-            plane_class(kap * job->slow_max[s], kap * job->slow_min[s], exact, &key.big_k, &key.r);
-            gpointer index;
-            if (!g_hash_table_lookup_extended(known, &key, NULL, &index)) {
-                double k2 = key.big_k * key.big_k;
-                LithoEntry entry = {.big_k = key.big_k,
-                                    .rho2 = rho + k2 * (1 - 1 / (key.r * key.r))};
-                index = GUINT_TO_POINTER(job->entries->len);
-                g_array_append_val(job->entries, entry);
-                g_hash_table_insert(known, g_memdup2(&key, sizeof key), index);
-            }
-            job->entry[(gsize)s * job->nf + f] = GPOINTER_TO_INT(index);
-        }
-}
-
-static LithoPolySpec entry_spec(const LithoMigrateJob *job, const LithoEntry *entry, double rho,
-                                int m)
-{
-    const LithoMigrateParams *p = &job->params;
-    double fraction = (m + 1.0) / job->step;
-    double low2 = entry->big_k * entry->big_k - (entry->rho2 - rho); // (K / r)^2
-    double r = entry->big_k / sqrt(low2);
-    return (LithoPolySpec){
-        .kap = fraction * entry->big_k,
-        .rho = fraction * fraction * entry->rho2,
-        // A slow point's K must also serve the same horizontal wavenumber in the fast rock.
-        .theta = acos(cos(p->max_dip * G_PI / 180) / fmin(fmax(r, 1), p->ratio_cap)),
-        .w0 = p->edge_weight,
-        .tol = 0.2,
-        .degree = p->degree,
-    };
-}
-
-static gboolean design_entries(LithoMigrateJob *job, LithoRun *run, GError **error)
-{
-    const guint n = job->entries->len * job->step;
-    const double rho = litho_migrate_rho(&job->cells, job->dz * job->step);
-    g_autofree LithoPolySpec *specs = g_new0(LithoPolySpec, MAX(n, 1));
-    g_autofree const LithoPoly **polys = g_new0(const LithoPoly *, MAX(n, 1));
-    for (guint k = 0; k < n; k++)
-        specs[k] = entry_spec(job, &g_array_index(job->entries, LithoEntry, k / job->step), rho,
-                              k % job->step);
-    if (!litho_poly_get(specs, n, polys, run, error))
-        return FALSE;
-    for (guint k = 0; k < n; k++)
-        g_array_index(job->entries, LithoEntry, k / job->step).poly[k % job->step] = polys[k];
-    return TRUE;
-}
-
-// One table, uniform in kap over everything the job meets.
-static gboolean design_table(LithoMigrateJob *job, LithoRun *run, GError **error)
-{
-    const double thick = job->dz * job->step, rho = litho_migrate_rho(&job->cells, thick);
-    double low = INFINITY, high = 0;
-    for (int s = 0; s < job->n_steps; s++) {
-        low = fmin(low, job->slow_min[s]);
-        high = fmax(high, job->slow_max[s]);
-    }
-    low *= job->omega[0] * thick;
-    high *= job->omega[job->nf - 1] * thick;
-    job->n_table = LITHO_MIGRATE_TABLE;
-    job->table_first = low;
-    job->table_step = fmax((high - low) / (job->n_table - 1), 1e-9);
-    g_autofree LithoPolySpec *specs = g_new0(LithoPolySpec, job->n_table);
-    for (int m = 0; m < job->step; m++) {
-        LithoEntry entry = {.rho2 = rho};
-        for (int k = 0; k < job->n_table; k++) {
-            entry.big_k = low + k * job->table_step;
-            specs[k] = entry_spec(job, &entry, rho, m);
-        }
-        job->table[m] = g_new0(const LithoPoly *, job->n_table);
-        if (!litho_poly_get(specs, job->n_table, job->table[m], run, error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static void choose_filters(LithoMigrateJob *job)
-{
-    double cell = 0;
-    if (job->cells.nx > 1)
-        cell = job->cells.dx;
-    if (job->cells.ny > 1)
-        cell = fmax(cell, job->cells.dy);
-    double reach = cell * sin(job->params.max_dip * G_PI / 180);
-    for (int s = 0; s < job->n_steps; s++)
-        for (int f = 0; f < job->nf; f++)
-            job->filter[(gsize)s * job->nf + f] =
-                litho_migrate_bank_choose(job->omega[f] * job->slow_max[s] * reach);
-}
-
-gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
-                                  LithoRun *run, GError **error)
-{
-    drop_design(job);
-    job->params = *params;
-    if (job->n_steps == 0 || job->nf == 0 || params->engine == LITHO_MIGRATE_SPLITSTEP)
-        return TRUE;
-    const gsize n = (gsize)job->n_steps * job->nf;
-    job->entry = g_new0(gint32, n);
-    job->filter = g_new0(const LithoSecondDerivative *, n);
-    choose_filters(job);
-    if (params->form == LITHO_MIGRATE_POINTWISE)
-        return design_table(job, run, error);
-    choose_entries(job);
-    return design_entries(job, run, error);
-}
-
-const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f)
-{
-    return &g_array_index(job->entries, LithoEntry, job->entry[(gsize)s * job->nf + f]);
-}
-
-LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f)
-{
-    const double thick = job->dz * job->step;
-    const LithoSecondDerivative *filter = job->filter[(gsize)s * job->nf + f];
-    if (job->params.form == LITHO_MIGRATE_POINTWISE)
-        return litho_migrate_stencil(filter, &job->cells, thick, 0, 0,
-                                     litho_migrate_rho(&job->cells, thick));
-    const LithoEntry *entry = litho_migrate_job_entry(job, s, f);
-    return litho_migrate_stencil(filter, &job->cells, thick, job->omega[f], entry->big_k,
-                                 entry->rho2);
 }
 
 void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error)

@@ -32,7 +32,8 @@ typedef struct LithoMigrateJob {
 
     int nt, nfft;      // samples, and padded
     double dt, t0;     // s
-    int k_first, nf;   // frequencies k_first .. k_first + nf - 1 in units of 1 / (nfft dt)
+    int k_first, nf;   // frequencies k_first + k_stride f, f < nf, in units of 1 / (nfft dt)
+    int k_stride;      // 1, or the number of shares
     double *omega;     // [nf] rad/s
     float *weight;     // [nf] cosine ramps at the band's ends
 
@@ -50,6 +51,7 @@ typedef struct LithoMigrateJob {
     int n_table;
     double table_first, table_step;       // kap of entry 0 and increment
     const LithoPoly **table[LITHO_MIGRATE_MAX_STEP];
+    gboolean share;                       // owns only what has one element a frequency
 } LithoMigrateJob;
 
 enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
@@ -65,6 +67,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateJob, litho_migrate_job_free)
 // and computes the polynomials in use. Again after such a change. FALSE when cancelled.
 gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
                                   LithoRun *run, GError **error);
+// Degree of target m: the depths inside a step are imaged and not carried on, so their shorter way does
+// with fewer (error of one step, not of all); a product of factors is that much cheaper.
+int litho_migrate_target_degree(const LithoMigrateJob *job, int m);
+void litho_migrate_job_drop_design(LithoMigrateJob *job);
+// The k-th of n shares of a designed job: every n-th frequency. Borrows from `whole`, which must stay
+// as it is; freed with litho_migrate_job_free().
+LithoMigrateJob *litho_migrate_job_share(const LithoMigrateJob *whole, int k, int n);
 // Recursion operator of frequency f in step s.
 LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f);
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f);

@@ -13,7 +13,7 @@ enum { LITHO_MIGRATE_OPERATOR, LITHO_MIGRATE_POINTWISE };
 enum { LITHO_MIGRATE_CHEBYSHEV, LITHO_MIGRATE_SPLITSTEP };
 enum { LITHO_MIGRATE_CORRELATION, LITHO_MIGRATE_NORMALISED };
 enum { LITHO_MIGRATE_RECORD, LITHO_MIGRATE_LINE, LITHO_MIGRATE_HEADERS };
-enum { LITHO_MIGRATE_FUSED, LITHO_MIGRATE_PER_DEGREE };
+enum { LITHO_MIGRATE_FUSED, LITHO_MIGRATE_FACTORED, LITHO_MIGRATE_PER_DEGREE };
 
 enum { LITHO_MIGRATE_MAX_DEGREE = 63, LITHO_MIGRATE_MAX_STEP = 4 };
 
@@ -46,6 +46,7 @@ typedef struct LithoMigrateParams {
     double ratio_cap;   // velocity ratio of a plane up to which max_dip holds in its fast rock
     double growth;      // pointwise form: energy over its running minimum that stops; 0 = never
     int gpu_kernel;
+    int gpus;           // devices that share the frequencies; 0 = all
 } LithoMigrateParams;
 
 enum {

@@ -1,416 +1,400 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Depth migration on the GPU: the same stages and jobs as cpu.c.
+// Depth migration on one or more GPUs: the same stages and jobs as cpu.c. Frequencies are dealt out in
+// turn, so that every card has a sample of the whole band; each card sums an image of its own and the
+// first one adds them up. A band that does not fit into memory is taken in several rounds.
 #include <cufft.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "kernels/migrate/plan_cuda.h"
-#include "kernels/migrate/planes.h"
-#include "kernels/migrate/shots.h"
+
+enum { MAX_CARDS = 16 };
+
+typedef struct Plan {
+    LithoGrid in;
+    LithoMigrateJobs jobs;
+    LithoGpuPlan *card[MAX_CARDS]; // [0] is the run's device; the others open when first wanted
+    int first;                     // our index of card 0
+    int n_cards, n_rounds;         // of the last pass: what the cards' shares were made for
+    gboolean designed, have_image;
+} Plan;
 
 static void plan_free(gpointer data)
 {
-    LithoGpuPlan *p = data;
-    cudaStreamSynchronize(litho_cuda_stream(p->context));
-    for (int k = 0; k < 2; k++)
-        litho_gpu_band_clear(p, &p->band[k]);
-    LithoCudaArray *arrays[] = {&p->scratch, &p->part, &p->light_part, &p->image, &p->light,
-                                &p->coarse, &p->coarse_light, &p->resampled[0], &p->resampled[1],
-                                &p->taps, &p->growth, &p->live, &p->cells, &p->taper, &p->lines,
-                                &p->bins, &p->largest, &p->wavelet};
-    for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
-        litho_cuda_release(p->context, arrays[k]);
-    for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++) {
-        litho_cuda_release(p->context, &p->up.plane[k]);
-        litho_cuda_release(p->context, &p->down.plane[k]);
-    }
-    const int ffts[] = {p->fft_forward, p->fft_inverse, p->fft_plane};
-    for (guint k = 0; k < G_N_ELEMENTS(ffts); k++)
-        if (ffts[k])
-            cufftDestroy(ffts[k]);
-    for (int g = 0; g < LITHO_GPU_GROUPS; g++) {
-        if (p->stream[g])
-            cudaStreamDestroy(p->stream[g]);
-        if (p->joined[g])
-            cudaEventDestroy(p->joined[g]);
-    }
-    if (p->forked)
-        cudaEventDestroy(p->forked);
-    litho_cuda_context_free(p->context);
-    g_free(p);
-}
-
-static gboolean plan_streams(LithoGpuPlan *p, GError **error)
-{
-    int device, shared = 0;
-    if (!LITHO_CUDA(cudaGetDevice(&device), error) ||
-        !LITHO_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                    error) ||
-        !LITHO_CUDA(litho_gpu_fused_prepare(shared), error) ||
-        !LITHO_CUDA(cudaEventCreateWithFlags(&p->forked, cudaEventDisableTiming), error))
-        return FALSE;
-    p->shared = shared;
-    for (int g = 0; g < LITHO_GPU_GROUPS; g++)
-        if (!LITHO_CUDA(cudaStreamCreateWithFlags(&p->stream[g], cudaStreamNonBlocking), error) ||
-            !LITHO_CUDA(cudaEventCreateWithFlags(&p->joined[g], cudaEventDisableTiming), error))
-            return FALSE;
-    return TRUE;
+    Plan *plan = data;
+    for (int k = 0; k < MAX_CARDS; k++)
+        litho_gpu_card_free(plan->card[k]);
+    litho_migrate_jobs_clear(&plan->jobs);
+    g_free(plan);
 }
 
 static gpointer plan_new(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
 {
     (void)params;
-    LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
-    if (!context)
-        return NULL;
-    LithoGpuPlan *plan = g_new0(LithoGpuPlan, 1);
+    Plan *plan = g_new0(Plan, 1);
     plan->in = *in;
-    plan->context = context;
-    if (plan_streams(plan, error))
+    plan->first = run ? run->device : 0;
+    plan->card[0] = litho_gpu_card_new(in, plan->first, error);
+    if (plan->card[0])
         return plan;
-    plan_free(plan);
+    g_free(plan);
     return NULL;
 }
 
-// --- stages -----------------------------------------------------------------------------------
+// --- how many cards, how many rounds ------------------------------------------------------------
 
-static gboolean stage_velocity(LithoGpuPlan *plan, const LithoMigrateParams *params, LithoRun *run,
-                               GError **error)
+static gboolean open_cards(Plan *plan, int n, GError **error)
 {
-    double start = litho_now_ms();
+    const int all = litho_cuda_backend()->n_devices;
+    for (int k = 1; k < n; k++)
+        if (!plan->card[k] &&
+            !(plan->card[k] = litho_gpu_card_new(&plan->in, (plan->first + k) % all, error)))
+            return FALSE;
+    // Direct copies where the machine has them; without, CUDA goes through the host.
+    int can = 0;
+    for (int k = 1; k < n && litho_cuda_use(plan->first, NULL); k++)
+        if (cudaDeviceCanAccessPeer(&can, plan->card[0]->ordinal, plan->card[k]->ordinal) ==
+                cudaSuccess && can)
+            cudaDeviceEnablePeerAccess(plan->card[k]->ordinal, 0);
+    cudaGetLastError(); // enabled already
+    return litho_cuda_use(plan->first, error);
+}
+
+static int cards_for(const LithoMigrateParams *p, const LithoMigrateJobs *jobs)
+{
+    const int all = MIN(litho_cuda_backend()->n_devices, MAX_CARDS);
+    return CLAMP(p->gpus > 0 ? MIN(p->gpus, all) : all, 1, MAX(jobs->job[0]->nf, 1));
+}
+
+static size_t held_by(const LithoGpuPlan *card)
+{
+    size_t bytes = card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes;
+    for (int k = 0; k <= LITHO_GPU_CHAIN; k++)
+        bytes += card->up.plane[k].bytes + card->down.plane[k].bytes;
     for (int k = 0; k < 2; k++)
-        litho_gpu_band_clear(plan, &plan->band[k]);
-    plan->n_bands = params->coarse ? 2 : 1;
-    for (int k = 0; k < plan->n_bands; k++) {
-        plan->band[k].job = litho_migrate_job_new(&plan->in, params, k + 1, run, error);
-        if (!plan->band[k].job)
-            return FALSE;
+        bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
+    return bytes;
+}
+
+// Bytes of the waves of one frequency on a card: depths of a step, the surface, and between passes.
+static double bytes_of_frequency(const LithoMigrateJob *job, gboolean shot)
+{
+    double plane = 8.0 * ((job->cells.nx + 7) / 8 * 8) * job->cells.ny;
+    return plane * (shot ? 2 * (job->step + 1) + 4 : job->step + 2 + 3);
+}
+
+// What does not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of traces.
+static double bytes_of_job(const Plan *plan, gboolean shot)
+{
+    const LithoMigrateJob *job = plan->jobs.job[0];
+    const double cells = (double)job->cells.nx * job->cells.ny;
+    const double image = 4.0 * litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
+    const double traces = fmin((double)litho_grid_traces(&plan->in), 8192);
+    return image * (shot ? 3 : 2) + (plan->jobs.n > 1 ? 1.5 * image : 0) +
+           4.0 * litho_grid_samples(&plan->in) + (job->slowness ? 4.4 * cells * job->n_steps : 0) +
+           33 * 4 * 4 * cells * (shot ? 2 : 1) + 16 * traces * job->nfft;
+}
+
+// Rounds in which every card's share fits into its memory. When not even one frequency does, the
+// allocation says so.
+static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, GError **error)
+{
+    const LithoMigrateJob *job = plan->jobs.job[0];
+    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
+    guint64 least = G_MAXUINT64;
+    for (int k = 0; k < n_cards; k++) {
+        guint64 left, total;
+        if (!litho_cuda_memory(litho_cuda_device(plan->card[k]->context), &left, &total, error))
+            return 0;
+        least = MIN(least, left + held_by(plan->card[k]));
     }
-    litho_run_time(run, "velocity", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
-    return TRUE;
+    const double room = fmax(0.9 * least - bytes_of_job(plan, shot), 1);
+    const double nf = MAX((job->nf + n_cards - 1) / n_cards, 1);
+    const int rounds = (int)fmin(ceil(bytes_of_frequency(job, shot) * nf / room), nf);
+    // What is left may hold the waves of several depths.
+    for (int k = 0; k < n_cards; k++)
+        plan->card[k]->chain_bytes =
+            (size_t)fmax(room - bytes_of_frequency(job, shot) * nf, 0) / (shot ? 2 : 1);
+    return MAX(rounds, 1);
 }
 
-static gboolean stage_design(LithoGpuPlan *plan, const LithoMigrateParams *params, LithoRun *run,
-                             GError **error)
-{
-    double start = litho_now_ms();
-    for (int k = 0; k < plan->n_bands; k++)
-        if (!litho_migrate_job_design(plan->band[k].job, params, run, error) ||
-            !litho_gpu_band_tables(plan, &plan->band[k], error))
-            return FALSE;
-    litho_run_time(run, "design", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
-    return TRUE;
-}
+// --- the cards at work --------------------------------------------------------------------------
 
-static size_t image_cells(const LithoGpuPlan *plan)
-{
-    const LithoMigrateJob *job = plan->band[0].job;
-    return (size_t)job->image.axis[0].n * job->image.axis[1].n;
-}
+typedef struct Team Team;
 
-static int image_depths(const LithoGpuPlan *plan)
-{
-    return plan->band[0].job->image.axis[2].n;
-}
+// One card's work and what came of it.
+typedef struct Member {
+    Team *team;
+    int index;
+    LithoRun run; // only the first card's reports anything
+    GThread *thread;
+    GError *error;
+    gboolean ok;
+} Member;
 
-static gboolean zeroed(LithoGpuPlan *plan, LithoCudaArray *array, size_t floats, GError **error)
-{
-    return litho_cuda_reserve(plan->context, array, MAX(floats, 1) * sizeof(float), error) &&
-           LITHO_CUDA(cudaMemsetAsync(array->data, 0, floats * sizeof(float),
-                                      litho_cuda_stream(plan->context)), error);
-}
-
-// --- partial results --------------------------------------------------------------------------
-
-typedef struct Watch {
-    LithoGpuPlan *plan;
-    const LithoMigrateParams *params;
-    const LithoCube *out;
+struct Team {
+    Plan *plan;
+    const LithoPass *pass;
     LithoRun *run;
-} Watch;
+    const LithoShots *shots;
+    float *out;     // traces, of the first card
+    gboolean stale; // shares must be made again
+    gint stop;
+    Member member[MAX_CARDS];
+};
 
-static gboolean download_planes(LithoGpuPlan *plan, const float *from, float *to, size_t n,
-                                GError **error)
+static gboolean should_stop(gpointer data)
 {
-    cudaStream_t stream = litho_cuda_stream(plan->context);
-    return LITHO_CUDA(cudaMemcpyAsync(to, from, n * sizeof(float), cudaMemcpyDeviceToHost, stream),
+    const Member *m = data;
+    return g_atomic_int_get(&m->team->stop) || (m->index == 0 && litho_run_cancelled(m->team->run));
+}
+
+static gboolean member_round(Member *m, int round, LithoGpuWatch *watch, float *traces)
+{
+    Team *team = m->team;
+    Plan *plan = team->plan;
+    LithoGpuPlan *card = plan->card[m->index];
+    const int share = round * plan->n_cards + m->index, shares = plan->n_cards * plan->n_rounds;
+    const LithoMigrateParams *params = team->pass->params;
+    if ((team->stale || plan->n_rounds > 1) &&
+        !litho_gpu_card_share(card, &plan->jobs, share, shares, &m->run, &m->error))
+        return FALSE;
+    for (int b = 0; b < card->n_bands; b++)
+        card->band[b].job->params = *params;
+    watch->scale = (float)shares / (round + 1);
+    if (params->mode == LITHO_MIGRATE_DEMIGRATE)
+        return litho_gpu_card_demigrate(card, team->pass->in, traces, &m->run, &m->error);
+    if (round == 0 && !litho_gpu_card_clear(card, team->shots != NULL, &m->error))
+        return FALSE;
+    return team->shots ? litho_gpu_card_shots(card, team->shots, team->pass->in, watch, &m->run,
+                                              &m->error)
+                       : litho_gpu_card_stack(card, team->pass->in, watch, &m->run, &m->error);
+}
+
+static gboolean member_work(Member *m)
+{
+    Team *team = m->team;
+    Plan *plan = team->plan;
+    LithoGpuPlan *card = plan->card[m->index];
+    LithoGpuWatch watch = {card, team->pass->params, team->pass->out, 1, &m->run};
+    if (m->index > 0 && !litho_cuda_enter(card->context, &m->error))
+        return FALSE;
+    float *traces = NULL;
+    const size_t bytes = litho_box_count(team->pass->out->held) * sizeof(float);
+    if (watch.params->mode == LITHO_MIGRATE_DEMIGRATE) {
+        if (m->index > 0 && !litho_cuda_reserve(card->context, &card->traces, bytes, &m->error))
+            return FALSE;
+        traces = m->index > 0 ? card->traces.data : team->out;
+        if (!LITHO_CUDA(cudaMemsetAsync(traces, 0, bytes, litho_cuda_stream(card->context)),
+                        &m->error))
+            return FALSE;
+    }
+    for (int round = 0; round < plan->n_rounds; round++)
+        if (!member_round(m, round, &watch, traces))
+            return FALSE;
+    return m->index == 0 || litho_cuda_finish(card->context, NULL, &m->error);
+}
+
+static gpointer member_thread(gpointer data)
+{
+    Member *m = data;
+    m->ok = member_work(m);
+    if (!m->ok) {
+        g_atomic_int_set(&m->team->stop, 1);
+        if (litho_cuda_use(litho_cuda_device(m->team->plan->card[m->index]->context), NULL))
+            cudaDeviceSynchronize(); // the groups' streams too
+    }
+    return NULL;
+}
+
+// to (first card) += from (card k), n floats.
+static gboolean gather(Plan *plan, int k, float *to, const void *from, size_t n, GError **error)
+{
+    LithoGpuPlan *first = plan->card[0];
+    cudaStream_t stream = litho_cuda_stream(first->context);
+    return litho_cuda_reserve(first->context, &first->gathered, n * sizeof(float), error) &&
+           LITHO_CUDA(cudaMemcpyPeerAsync(first->gathered.data, first->ordinal, from,
+                                          plan->card[k]->ordinal, n * sizeof(float), stream),
                       error) &&
-           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+           LITHO_CUDA(litho_gpu_add(to, first->gathered.data, n, stream), error);
 }
 
-static gboolean show_slab(int first, int n, gpointer data, GError **error)
+static gboolean gather_all(Team *team, GError **error)
 {
-    const Watch *w = data;
-    LithoGpuPlan *plan = w->plan;
-    if (!w->run || !w->run->on_partial || n <= 0)
-        return TRUE;
-    const size_t cells = image_cells(plan), count = cells * n;
-    g_autofree float *planes = g_new(float, count);
-    if (!download_planes(plan, (float *)plan->image.data + cells * first, planes, count, error))
-        return FALSE;
-    if (plan->have_light && w->params->imaging == LITHO_MIGRATE_NORMALISED) {
-        g_autofree float *light = g_new(float, count);
-        if (!download_planes(plan, (float *)plan->light.data + cells * first, light, count, error))
+    Plan *plan = team->plan;
+    LithoGpuPlan *first = plan->card[0];
+    const LithoMigrateJob *job = plan->jobs.job[0];
+    const size_t image = litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
+    for (int k = 1; k < plan->n_cards; k++) {
+        const LithoGpuPlan *card = plan->card[k];
+        if (k == 1)
+            litho_cuda_mark(first->context, "gather", LITHO_STAGE_COMPUTE, 0, 0);
+        if (team->out ? !gather(plan, k, team->out, card->traces.data,
+                                litho_box_count(team->pass->out->held), error)
+                      : !gather(plan, k, first->image.data, card->image.data, image, error) ||
+                            (team->shots && !gather(plan, k, first->light.data, card->light.data,
+                                                    image, error)))
             return FALSE;
-        litho_migrate_normalise(planes, light, cells, n, w->params->stabilise, planes);
     }
-    litho_migrate_show(w->out, planes, first, n, w->run);
     return TRUE;
 }
 
-// --- modes ------------------------------------------------------------------------------------
-
-static double sweep_flops(const LithoMigrateJob *job, int waves)
+// Why the team failed: the first reason that is not "cancelled", for others stop because one failed.
+static void team_error(Team *team, GError **error)
 {
-    double a_degree = 2 * 2 * (8 + (job->cells.ny > 1 ? 8 : 0) + 2) + 8.0 * job->step;
-    return a_degree * job->params.degree * job->cells.nx * job->cells.ny * job->nf *
-           (double)job->n_steps * waves;
-}
-
-// The band's waves (in plan->up, plan->down) down onto the plan's sums.
-static gboolean sweep_band(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot, Watch *watch,
-                           LithoRun *run, GError **error)
-{
-    const LithoMigrateJob *job = band->job;
-    litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0,
-                    sweep_flops(job, shot ? 2 : 1));
-    if (job->factor == 1)
-        return litho_gpu_sweep_down(plan, band, shot, plan->image.data, plan->light.data, show_slab,
-                                    watch, run, error);
-    const size_t n = (size_t)job->nz * job->data_ny * job->data_nx;
-    return zeroed(plan, &plan->coarse, n, error) &&
-           (!shot || zeroed(plan, &plan->coarse_light, n, error)) &&
-           litho_gpu_sweep_down(plan, band, shot, plan->coarse.data, plan->coarse_light.data, NULL,
-                                NULL, run, error) &&
-           litho_gpu_coarse_add(plan, band, plan->coarse.data, plan->image.data, error) &&
-           (!shot || litho_gpu_coarse_add(plan, band, plan->coarse_light.data, plan->light.data,
-                                          error));
-}
-
-static gboolean clear_sums(LithoGpuPlan *plan, gboolean light, GError **error)
-{
-    const size_t n = image_cells(plan) * image_depths(plan);
-    plan->have_image = plan->have_light = FALSE;
-    return zeroed(plan, &plan->image, n, error) && (!light || zeroed(plan, &plan->light, n, error));
-}
-
-static gboolean band_spectrum(LithoGpuPlan *plan, LithoGpuBand *band, const LithoCube *in,
-                              LithoRun *run, GError **error)
-{
-    if (band->have_spectrum)
-        return TRUE;
-    const size_t bytes = band->plane.size * MAX(band->job->nf, 1) * sizeof(float);
-    band->have_spectrum = litho_cuda_reserve(plan->context, &band->spectrum, bytes, error) &&
-                          litho_gpu_spectrum_forward(plan, band, in, NULL, NULL,
-                                                     band->spectrum.data, run, error);
-    return band->have_spectrum;
-}
-
-static gboolean run_zero_offset(LithoGpuPlan *plan, const LithoCube *in, Watch *watch, LithoRun *run,
-                                GError **error)
-{
-    if (!clear_sums(plan, FALSE, error))
-        return FALSE;
-    for (int k = plan->n_bands - 1; k >= 0; k--) {
-        LithoGpuBand *band = &plan->band[k];
-        const size_t bytes = band->plane.size * band->job->nf * sizeof(float);
-        if (!band_spectrum(plan, band, in, run, error) ||
-            !litho_gpu_waves_reserve(plan, band, &plan->up, error) ||
-            !LITHO_CUDA(cudaMemcpyAsync(plan->up.plane[0].data, band->spectrum.data, bytes,
-                                        cudaMemcpyDeviceToDevice,
-                                        litho_cuda_stream(plan->context)), error) ||
-            !sweep_band(plan, band, FALSE, watch, run, error))
-            return FALSE;
+    Member *why = NULL;
+    for (int k = 0; k < team->plan->n_cards; k++) {
+        Member *m = &team->member[k];
+        if (m->error && (!why || g_error_matches(why->error, G_IO_ERROR, G_IO_ERROR_CANCELLED)))
+            why = m;
     }
-    plan->have_image = TRUE;
-    return TRUE;
+    if (why)
+        g_propagate_error(error, g_steal_pointer(&why->error));
+    for (int k = 0; k < team->plan->n_cards; k++)
+        g_clear_error(&team->member[k].error);
 }
 
-static gboolean place_source(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoShot *shot,
-                             GError **error)
+static gboolean team_work(Team *team, GError **error)
 {
-    const LithoMigrateJob *job = band->job;
-    int x[4], y[4], cell[4];
-    float weight[4];
-    litho_shot_cells(job, shot, x, y, weight);
-    for (int k = 0; k < 4; k++)
-        cell[k] = (y[k] + job->pad_y) * band->plane.pitch + x[k] + job->pad_x;
-    g_autofree float *wavelet = g_new(float, 2 * MAX(job->nf, 1));
-    litho_shots_wavelet(job, wavelet);
-    return litho_gpu_upload(plan, &plan->wavelet, wavelet, 2 * job->nf * sizeof(float), error) &&
-           (job->nf == 0 ||
-            LITHO_CUDA(litho_gpu_source(plan->down.plane[0].data, band->plane, cell, weight,
-                                        plan->wavelet.data, job->nf,
-                                        litho_cuda_stream(plan->context)), error));
-}
-
-static int *cells_of_shot(const LithoShots *shots, const int *cell, guint shot, gint64 traces)
-{
-    if (!cell)
-        return NULL;
-    int *own = g_new(int, traces);
-    for (gint64 k = 0; k < traces; k++)
-        own[k] = shots->of[k] == (int)shot ? cell[k] : -1;
-    return own;
-}
-
-static gboolean run_shot(LithoGpuPlan *plan, LithoGpuBand *band, const LithoShots *shots, guint k,
-                         const LithoCube *in, Watch *watch, LithoRun *run, GError **error)
-{
-    const gint64 traces = litho_grid_traces(&in->grid);
-    g_autofree int *row = cells_of_shot(shots, shots->row, k, traces);
-    g_autofree int *column = cells_of_shot(shots, shots->column, k, traces);
-    return litho_gpu_waves_reserve(plan, band, &plan->up, error) &&
-           litho_gpu_waves_reserve(plan, band, &plan->down, error) &&
-           litho_gpu_spectrum_forward(plan, band, in, row, column, plan->up.plane[0].data, run,
-                                      error) &&
-           place_source(plan, band, &shots->shot[k], error) &&
-           sweep_band(plan, band, TRUE, watch, run, error);
-}
-
-static gboolean run_shots(LithoGpuPlan *plan, const LithoCube *in, Watch *watch, LithoRun *run,
-                          GError **error)
-{
-    LithoShots *shots = litho_shots_new(plan->band[0].job, in, error);
-    gboolean ok = shots && clear_sums(plan, TRUE, error);
-    plan->have_light = ok;
-    for (guint k = 0; ok && k < shots->n; k++)
-        for (int b = plan->n_bands - 1; ok && b >= 0; b--)
-            ok = run_shot(plan, &plan->band[b], shots, k, in, watch, run, error);
-    if (ok && shots->outside > 0)
-        litho_cube_note((LithoCube *)watch->out,
-                        "%u traces have their source or receiver off the image and were left out",
-                        shots->outside);
-    if (ok)
-        litho_report_number(run ? run->report : NULL, "shots", "Shots", "", shots->n);
-    plan->have_image = ok;
-    litho_shots_free(shots);
-    return ok;
-}
-
-static gboolean demigrate_band(LithoGpuPlan *plan, LithoGpuBand *band, float *out, LithoRun *run,
-                               GError **error)
-{
-    const LithoMigrateJob *job = band->job;
-    const float *image = plan->image.data;
-    if (job->nf == 0)
-        return TRUE;
-    litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0, sweep_flops(job, 1));
-    if (job->factor == 2) {
-        if (!zeroed(plan, &plan->coarse, (size_t)job->nz * job->data_ny * job->data_nx, error) ||
-            !litho_gpu_coarse_adjoint(plan, band, image, plan->coarse.data, error))
-            return FALSE;
-        image = plan->coarse.data;
+    Plan *plan = team->plan;
+    gboolean ok = TRUE;
+    for (int k = 0; k < plan->n_cards; k++) {
+        Member *m = &team->member[k];
+        *m = (Member){.team = team, .index = k};
+        if (k == 0 && team->run)
+            m->run = *team->run;
+        m->run.threads = MAX(litho_run_threads(team->run) / plan->n_cards, 1);
+        m->run.superseded = should_stop;
+        m->run.superseded_data = m;
     }
-    return litho_gpu_waves_reserve(plan, band, &plan->up, error) &&
-           litho_gpu_sweep_up(plan, band, image, run, error) &&
-           litho_gpu_spectrum_adjoint(plan, band, plan->up.plane[plan->up.now].data, out, run, error);
+    for (int k = 1; k < plan->n_cards; k++)
+        team->member[k].thread = g_thread_new("migrate", member_thread, &team->member[k]);
+    member_thread(&team->member[0]);
+    for (int k = 1; k < plan->n_cards; k++)
+        g_thread_join(team->member[k].thread);
+    for (int k = 0; k < plan->n_cards; k++)
+        ok = ok && team->member[k].ok;
+    if (!ok)
+        team_error(team, error);
+    return ok && gather_all(team, error);
 }
 
-static gboolean run_demigrate(LithoGpuPlan *plan, const LithoCube *in, const LithoCube *cube,
-                              float *out, LithoRun *run, GError **error)
-{
-    const size_t cells = image_cells(plan);
-    cudaStream_t stream = litho_cuda_stream(plan->context);
-    const float *samples = litho_cuda_input(plan->context, in, run, error);
-    plan->have_image = FALSE;
-    if (!samples || !litho_gpu_upload(plan, &plan->live, in->live, cells, error) ||
-        !zeroed(plan, &plan->image, cells * image_depths(plan), error) ||
-        !LITHO_CUDA(litho_gpu_traces_to_planes(samples, plan->live.data, cells, image_depths(plan),
-                                               plan->image.data, stream), error) ||
-        !LITHO_CUDA(cudaMemsetAsync(out, 0, litho_box_count(cube->held) * sizeof(float), stream),
-                    error))
-        return FALSE;
-    for (int k = 0; k < plan->n_bands; k++)
-        if (!demigrate_band(plan, &plan->band[k], out, run, error))
-            return FALSE;
-    return TRUE;
-}
+// --- a pass -------------------------------------------------------------------------------------
 
-static gboolean stage_image(LithoGpuPlan *plan, const LithoMigrateParams *params, float *out,
-                            GError **error)
+static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, float *out, GError **error)
 {
-    const size_t cells = image_cells(plan);
-    const int nz = image_depths(plan);
-    cudaStream_t stream = litho_cuda_stream(plan->context);
-    const gboolean divide = plan->have_light && params->imaging == LITHO_MIGRATE_NORMALISED;
-    litho_cuda_mark(plan->context, "image", LITHO_STAGE_COMPUTE, 8.0 * cells * nz, 0);
-    if (divide && (!litho_cuda_reserve(plan->context, &plan->largest, nz * sizeof(float), error) ||
-                   !LITHO_CUDA(litho_gpu_plane_max(plan->light.data, cells, nz, plan->largest.data,
+    LithoGpuPlan *card = plan->card[0];
+    const size_t cells = litho_migrate_image_cells(plan->jobs.job[0]);
+    const int nz = litho_migrate_image_depths(plan->jobs.job[0]);
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    const gboolean divide = card->have_light && params->imaging == LITHO_MIGRATE_NORMALISED;
+    litho_cuda_mark(card->context, "image", LITHO_STAGE_COMPUTE, 8.0 * cells * nz, 0);
+    if (divide && (!litho_cuda_reserve(card->context, &card->largest, nz * sizeof(float), error) ||
+                   !LITHO_CUDA(litho_gpu_plane_max(card->light.data, cells, nz, card->largest.data,
                                                    stream), error)))
         return FALSE;
-    return LITHO_CUDA(litho_gpu_planes_to_traces(plan->image.data, divide ? plan->light.data : NULL,
-                                                 plan->largest.data, (float)params->stabilise, cells,
+    return LITHO_CUDA(litho_gpu_planes_to_traces(card->image.data, divide ? card->light.data : NULL,
+                                                 card->largest.data, (float)params->stabilise, cells,
                                                  nz, out, stream), error);
 }
 
-static gboolean work(LithoGpuPlan *plan, const LithoPass *pass, gboolean fresh, LithoRun *run,
-                     GError **error)
+// Everything before the waves: grids, velocity, polynomials, cards. TRUE in `stale`: tables too.
+static gboolean prepare(Plan *plan, const LithoPass *pass, gboolean *stale, LithoRun *run,
+                        GError **error)
 {
     const LithoMigrateParams *params = pass->params;
-    float *out = litho_cuda_output(plan->context, pass->out, error);
-    if (!out)
-        return FALSE;
-    if (params->mode == LITHO_MIGRATE_DEMIGRATE)
-        return run_demigrate(plan, pass->in, pass->out, out, run, error);
-    Watch watch = {plan, params, pass->out, run};
-    if (fresh || pass->first_stage <= LITHO_MIGRATE_STAGE_EXTRAPOLATE || !plan->have_image) {
-        gboolean ok = params->mode == LITHO_MIGRATE_SHOT
-                          ? run_shots(plan, pass->in, &watch, run, error)
-                          : run_zero_offset(plan, pass->in, &watch, run, error);
-        if (!ok)
+    const int first = pass->first_stage;
+    const gboolean fresh = first <= LITHO_MIGRATE_STAGE_SPECTRUM || !plan->jobs.n;
+    if (fresh) {
+        plan->designed = plan->have_image = FALSE;
+        for (int k = 0; k < MAX_CARDS && plan->card[k]; k++)
+            litho_gpu_card_forget(plan->card[k]);
+        if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, run, error))
             return FALSE;
     }
-    return stage_image(plan, params, out, error);
+    // Which kernel runs decides how the tables lie, so that row counts as design here.
+    *stale = !plan->designed || first <= LITHO_MIGRATE_STAGE_DESIGN ||
+             plan->jobs.job[0]->params.gpu_kernel != params->gpu_kernel;
+    if (*stale) {
+        plan->designed = FALSE;
+        if (!litho_migrate_jobs_design(&plan->jobs, params, run, error))
+            return FALSE;
+    }
+    litho_migrate_jobs_begin(&plan->jobs, pass, run);
+    const int cards = cards_for(params, &plan->jobs);
+    if (!open_cards(plan, cards, error))
+        return FALSE;
+    const int rounds = rounds_for(plan, params, cards, error);
+    *stale = *stale || cards != plan->n_cards || rounds != plan->n_rounds;
+    plan->n_cards = cards;
+    plan->n_rounds = rounds;
+    return rounds > 0;
+}
+
+static gboolean exec_team(Team *team, LithoRun *run, GError **error)
+{
+    Plan *plan = team->plan;
+    const LithoMigrateParams *params = team->pass->params;
+    LithoShots *shots = NULL;
+    plan->have_image = FALSE;
+    if (params->mode == LITHO_MIGRATE_SHOT &&
+        !(shots = litho_shots_new(plan->jobs.job[0], team->pass->in, error)))
+        return FALSE;
+    team->shots = shots;
+    const gboolean ok = team_work(team, error);
+    if (ok && shots)
+        litho_migrate_shots_told(shots, team->pass->out, run);
+    litho_shots_free(shots);
+    plan->designed = ok || plan->card[0]->n_bands > 0;
+    plan->have_image = ok && params->mode != LITHO_MIGRATE_DEMIGRATE;
+    return ok;
+}
+
+static gboolean work(Plan *plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoMigrateParams *params = pass->params;
+    gboolean stale;
+    if (!prepare(plan, pass, &stale, run, error))
+        return FALSE;
+    float *out = litho_cuda_output(plan->card[0]->context, pass->out, error);
+    if (!out)
+        return FALSE;
+    const gboolean demigrate = params->mode == LITHO_MIGRATE_DEMIGRATE;
+    if (stale || pass->first_stage <= LITHO_MIGRATE_STAGE_EXTRAPOLATE || !plan->have_image) {
+        g_autofree Team *team = g_new0(Team, 1);
+        *team = (Team){.plan = plan, .pass = pass, .run = run, .stale = stale,
+                       .out = demigrate ? out : NULL};
+        if (!exec_team(team, run, error))
+            return FALSE;
+    }
+    return demigrate || stage_image(plan, params, out, error);
 }
 
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    LithoGpuPlan *plan = data;
-    const LithoMigrateParams *params = pass->params;
-    if (!litho_cuda_enter(plan->context, error))
+    Plan *plan = data;
+    if (!litho_cuda_enter(plan->card[0]->context, error))
         return FALSE;
-    const int first = pass->first_stage;
-    gboolean fresh = first <= LITHO_MIGRATE_STAGE_SPECTRUM || !plan->band[0].job ||
-                     (params->coarse && !plan->band[1].job);
-    if (fresh && !stage_velocity(plan, params, run, error))
-        return FALSE;
-    // Which kernel runs decides how the tables lie, so that row counts as design here.
-    gboolean other_kernel =
-        plan->band[0].job->params.gpu_kernel != params->gpu_kernel;
-    gboolean redesign = fresh || first <= LITHO_MIGRATE_STAGE_DESIGN || other_kernel ||
-                        !plan->band[plan->n_bands - 1].turn.data;
-    if (redesign && !stage_design(plan, params, run, error)) {
-        // Half-made tables must not be used by the next pass.
-        litho_gpu_band_clear(plan, &plan->band[0]);
-        return FALSE;
-    }
-    for (int k = 0; k < plan->n_bands; k++)
-        plan->band[k].job->params = *params;
-    memset(pass->out->live, 1,
-           litho_box_size(pass->out->held, 0) * litho_box_size(pass->out->held, 1));
-    litho_migrate_job_report(plan->band[0].job, run, pass->out);
-    if (work(plan, pass, fresh, run, error))
-        return litho_cuda_finish(plan->context, run, error);
-    cudaDeviceSynchronize(); // the groups' streams too
-    return FALSE;
+    return work(plan, pass, run, error) && litho_cuda_finish(plan->card[0]->context, run, error);
 }
 
+// What the fastest way takes; with less, fewer frequencies are under way at a time.
 static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
 {
     const LithoMigrateParams *p = params;
+    LithoMigrateSizes s;
     (void)region;
-    LithoGrid out;
-    if (!litho_migrate_output_grid(in, p, &out, NULL))
+    if (!litho_migrate_sizes(in, p, &s))
         return 0;
-    double cells = (out.axis[1].n + 2.0 * p->pad + 8) * (out.axis[0].n + 2.0 * p->pad);
-    double record = MAX(in->axis[2].n, out.axis[2].n) * fmin(in->axis[2].step, p->dt);
-    double waves = 8 * cells * (p->fmax > 0 ? p->fmax : 60) * record * 1.3;
-    // Surface, now and next (both waves of a shot), b's of the launches in flight.
-    return (guint64)((p->mode == LITHO_MIGRATE_SHOT ? 5 : 4) * waves +
-                     LITHO_GPU_GROUPS * 132 * 5 * 8 * cells / 2 +
-                     16.0 * litho_grid_samples(&out) + 4.0 * litho_grid_samples(in));
+    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
+    const double waves = 8 * s.cells * s.frequencies;
+    const double samples = litho_grid_samples(&s.out), record = litho_grid_samples(in);
+    return (guint64)(waves * (s.planes * (shot ? 2 : 1) + (shot ? 0 : 1)) +
+                     fmin(waves * 8, 8 * s.cells * 4 * 4 * 132) + 4.4 * s.slowness +
+                     (shot ? 12 : 8) * samples + (p->coarse ? 6 * samples : 0) + 4 * record +
+                     4 * samples);
 }
 
 const LithoImpl litho_cuda_migrate = {

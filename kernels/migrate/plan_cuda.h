@@ -3,8 +3,9 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/migrate/job.h"
 #include "kernels/migrate/migrate_kernels.h"
+#include "kernels/migrate/stages.h"
 
-// What the CUDA side of migration keeps. Private to *_cuda.c.
+// What the CUDA side of migration keeps on one device. Private to *_cuda.c.
 //
 // Frequencies are split into groups, each with a stream of its own: while the last blocks of one
 // group's launch finish, the other groups' fill the multiprocessors. Groups meet at the end of every
@@ -12,14 +13,25 @@
 
 enum { LITHO_GPU_GROUPS = 4 };
 
+typedef enum LithoGpuKernel {
+    LITHO_GPU_FACTORED,
+    LITHO_GPU_FUSED,
+    LITHO_GPU_PER_DEGREE,
+    LITHO_GPU_SPLITSTEP,
+} LithoGpuKernel;
+
 // One grid's share of the band (see cpu.c) with its tables on the device.
 typedef struct LithoGpuBand {
-    LithoMigrateJob *job;
+    LithoMigrateJob *job;    // this card's share, its own
     LithoGpuPlane plane;
-    gboolean fused;          // several degrees a launch; else one
-    int degrees_a_pass, quads, strip;
+    LithoGpuKernel kernel;
+    int degrees_a_pass, quads, warps; // of the kernels that keep several degrees on chip
+    int strip, strips;       // columns a block writes; blocks a plane's width takes
+    int chain;               // depths a launch may take
+    int planes;              // arrays that a set of waves moves through
     LithoCudaArray steps;    // LithoGpuStep [n_steps][nf]
     LithoCudaArray coef;     // float [entries][targets][2][COEFS]
+    LithoCudaArray roots;    // float [entries][targets][ROOTS], factored
     LithoCudaArray slow;     // float [n_steps][ny][pitch], squared when fused; empty: layered
     LithoCudaArray table, table_scale;      // pointwise form
     LithoCudaArray sponge_x, sponge_y;
@@ -32,7 +44,7 @@ typedef struct LithoGpuBand {
 
 // A set of nf waves under way: where it is now, and room for the planes of the next step.
 typedef struct LithoGpuWaves {
-    LithoCudaArray plane[LITHO_MIGRATE_MAX_STEP + 1];
+    LithoCudaArray plane[LITHO_GPU_CHAIN + 1];
     int now; // index of the plane array that holds the waves
 } LithoGpuWaves;
 
@@ -53,15 +65,49 @@ typedef struct LithoGpuPlan {
     int fft_length, fft_batch;
     int fft_forward, fft_inverse, fft_plane; // cufftHandle; 0 = none
     int fft_plane_nx, fft_plane_ny, fft_plane_batch;
-    gboolean have_image, have_light;
+    gboolean have_light;
+    LithoCudaArray gathered, traces; // another card's sums; traces of a card other than the first
+    int ordinal;                // CUDA's index of the device
+    size_t chain_bytes;         // memory for the waves of several depths
     size_t shared;              // bytes of shared memory a block may have
+    int processors;
+    gboolean has_factored;      // shared memory enough
 } LithoGpuPlan;
 
 // Waves the split-step engine transforms at a time.
 enum { LITHO_GPU_FFT_BATCH = 32 };
 
+// card_cuda.c ----------------------------------------------------------------------------------
+LithoGpuPlan *litho_gpu_card_new(const LithoGrid *in, int device, GError **error);
+void litho_gpu_card_free(LithoGpuPlan *card); // NULL is fine
+// Drops tables and spectra.
+void litho_gpu_card_forget(LithoGpuPlan *card);
+// Share k of n of the frequencies, with tables.
+gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, int k, int n,
+                              LithoRun *run, GError **error);
+
+// What a finished slab is shown with.
+typedef struct LithoGpuWatch {
+    LithoGpuPlan *card;
+    const LithoMigrateParams *params;
+    const LithoCube *out;
+    float scale; // of a sum that is only part of the image
+    LithoRun *run;
+} LithoGpuWatch;
+
+// The share's image (and light) onto sums that clear() made, or the traces of its frequencies onto
+// `out`, a device array.
+gboolean litho_gpu_card_clear(LithoGpuPlan *card, gboolean light, GError **error);
+gboolean litho_gpu_card_stack(LithoGpuPlan *card, const LithoCube *in, LithoGpuWatch *watch,
+                              LithoRun *run, GError **error);
+gboolean litho_gpu_card_shots(LithoGpuPlan *card, const LithoShots *shots, const LithoCube *in,
+                              LithoGpuWatch *watch, LithoRun *run, GError **error);
+gboolean litho_gpu_card_demigrate(LithoGpuPlan *card, const LithoCube *in, float *out, LithoRun *run,
+                                  GError **error);
+
 // band_cuda.c ----------------------------------------------------------------------------------
-gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error);
+gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, LithoRun *run,
+                               GError **error);
 void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band);
 // Uploads `count` elements of `size` bytes; waits, so `from` may go.
 gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *from, size_t bytes,
@@ -80,6 +126,31 @@ gboolean litho_gpu_coarse_add(LithoGpuPlan *plan, const LithoGpuBand *band, cons
                               float *fine, GError **error);
 gboolean litho_gpu_coarse_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, const float *fine,
                                   float *coarse, GError **error);
+
+// step_cuda.c ----------------------------------------------------------------------------------
+// n waves from frequency f on, in step s.
+typedef struct LithoGpuTask {
+    LithoGpuPlan *plan;
+    LithoGpuBand *band;
+    cudaStream_t stream;
+    float *scratch; // litho_gpu_scratch_planes() * batch waves
+    int batch;
+    int s, f, n;
+} LithoGpuTask;
+
+// The split-step engine's transforms; others need none.
+gboolean litho_gpu_need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GError **error);
+float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f);
+// Index of the array that target m (0: the first) of a step lies in when the waves are in `now`.
+int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m);
+int litho_gpu_scratch_planes(const LithoGpuBand *band, int n_sets);
+// `depths` steps (up to band->chain) of one or two sets of waves. The factored kernel applies the
+// sponge at the end of each step; for the others the imaging does.
+gboolean litho_gpu_steps_down(const LithoGpuTask *task, LithoGpuWaves *const *sets, int n_sets,
+                              int now, int depths, GError **error);
+// One step up, from array `now` (and those of the depths between) to the last target's.
+gboolean litho_gpu_step_up(const LithoGpuTask *task, const LithoGpuWaves *up, int now,
+                           GError **error);
 
 // sweep_cuda.c ---------------------------------------------------------------------------------
 typedef gboolean (*LithoGpuSlab)(int first, int n, gpointer data, GError **error);

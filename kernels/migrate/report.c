@@ -38,6 +38,20 @@ static void step_error(const LithoMigrateJob *job, int s, int f, double theta, d
     *phase = remainder(atan2(g_im, g_re) - kap * cos(theta), 2 * G_PI);
 }
 
+// One frequency's curve, in a plot with the other frequencies' and a line at the largest dip.
+static void dip_curve(const LithoMigrateJob *job, LithoReport *report, const char *what,
+                      const char *which, const char *title, const char *unit, int f,
+                      const double *dip, const double *y)
+{
+    char key[32], label[64], name[32];
+    g_snprintf(key, sizeof key, "%s_%s", what, which);
+    g_snprintf(name, sizeof name, "%.0f Hz", job->omega[f] / (2 * G_PI));
+    g_snprintf(label, sizeof label, "%s, %s", title, name);
+    litho_report_curve(report, key, label, "dip (degrees)", unit, DIPS, dip, y);
+    litho_report_curve_style(report, key, title, name, FALSE, FALSE, FALSE);
+    litho_report_curve_marks(report, key, 1, &job->params.max_dip);
+}
+
 static void report_frequency(const LithoMigrateJob *job, LithoReport *report, int f,
                              const char *which)
 {
@@ -50,15 +64,9 @@ static void report_frequency(const LithoMigrateJob *job, LithoReport *report, in
         phase[k] *= steps * 180 / G_PI;
         amplitude[k] = pow(amplitude[k], steps);
     }
-    char key[32], label[64];
-    g_snprintf(key, sizeof key, "phase_%s", which);
-    g_snprintf(label, sizeof label, "Phase error after 1000 m, %.0f Hz",
-               job->omega[f] / (2 * G_PI));
-    litho_report_curve(report, key, label, "dip (degrees)", "degrees", DIPS, dip, phase);
-    g_snprintf(key, sizeof key, "amplitude_%s", which);
-    g_snprintf(label, sizeof label, "Amplitude after 1000 m, %.0f Hz",
-               job->omega[f] / (2 * G_PI));
-    litho_report_curve(report, key, label, "dip (degrees)", "of exact", DIPS, dip, amplitude);
+    dip_curve(job, report, "phase", which, "Phase error after 1000 m", "degrees", f, dip, phase);
+    dip_curve(job, report, "amplitude", which, "Amplitude after 1000 m", "of exact", f, dip,
+              amplitude);
 }
 
 static void report_design(const LithoMigrateJob *job, LithoReport *report)
@@ -78,6 +86,27 @@ static void report_design(const LithoMigrateJob *job, LithoReport *report)
     report_frequency(job, report, 0, "low");
     report_frequency(job, report, job->nf / 2, "middle");
     report_frequency(job, report, job->nf - 1, "high");
+}
+
+// Two-way vertical time against depth under the image's middle trace: what a cursor goes by between a
+// record and its image.
+static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
+{
+    const gsize cells = (gsize)job->cells.nx * job->cells.ny;
+    const gsize middle = (gsize)(job->pad_y + job->data_ny / 2) * job->cells.nx + job->pad_x +
+                         job->data_nx / 2;
+    g_autofree double *depth = g_new(double, job->nz), *time = g_new(double, job->nz);
+    double t = 0;
+    for (int z = 0; z < job->nz; z++) {
+        depth[z] = z * job->dz;
+        time[z] = t;
+        const int s = z / job->step;
+        if (s < job->n_steps)
+            t += (job->half ? 1 : 2) * job->dz *
+                 (job->slowness ? job->slowness[cells * s + middle] : job->slow_min[s]);
+    }
+    litho_report_curve(report, "depth_time", "Two-way time under the middle trace", "depth (m)",
+                       "two-way time (s)", job->nz, depth, time);
 }
 
 static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
@@ -117,6 +146,7 @@ void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCu
     LithoReport *report = run ? run->report : NULL;
     if (!report)
         return;
+    report_depth_time(job, report);
     litho_report_number(report, "frequencies", "Frequencies", "", job->nf);
     litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
     if (job->n_steps > 0 && job->params.engine == LITHO_MIGRATE_CHEBYSHEV)

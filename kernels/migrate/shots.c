@@ -171,6 +171,16 @@ LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GEr
     return shots;
 }
 
+int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, gint64 traces)
+{
+    if (!cell)
+        return NULL;
+    int *own = g_new(int, traces);
+    for (gint64 k = 0; k < traces; k++)
+        own[k] = shots->of[k] == (int)shot ? cell[k] : -1;
+    return own;
+}
+
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum)
 {
     const LithoMigrateParams *p = &job->params;

@@ -21,6 +21,9 @@ typedef struct LithoShots {
 LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GError **error);
 void litho_shots_free(LithoShots *shots); // NULL is fine
 
+// `cell` (row or column) for the traces of one shot, -1 for all others; NULL stays NULL. g_free().
+int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, gint64 traces);
+
 // Spectrum of the source's wavelet at each of the job's frequencies: re, im pairs.
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum);
 // The four cells and weights a source between cells is spread over.

@@ -37,7 +37,7 @@ __global__ void store_lines_kernel(const float *lines, const float *taper, size_
 
 // Turns 32 traces x 32 frequencies in shared memory. Cells that several traces share are added up
 // atomically; two addends give the same sum in either order.
-__global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_first, int nf,
+__global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
                                const float *turn, const int *cell, LithoGpuPlane plane, float *waves)
 {
     __shared__ float2 tile[32][33];
@@ -45,7 +45,7 @@ __global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_
     for (int k = threadIdx.y; k < 32; k += 8)
         if (trace0 + k < n && f0 + threadIdx.x < nf)
             tile[k][threadIdx.x] =
-                spectrum[(size_t)(trace0 + k) * n_bins + k_first + f0 + threadIdx.x];
+                spectrum[(size_t)(trace0 + k) * n_bins + k_first + k_stride * (f0 + threadIdx.x)];
     __syncthreads();
     const int trace = trace0 + threadIdx.x;
     const int at = trace < n ? cell[trace] : -1;
@@ -63,8 +63,8 @@ __global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_
 }
 
 __global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int *cell,
-                              const float *turn, int n, int n_bins, int k_first, int nf,
-                              float2 *spectrum)
+                              const float *turn, int n, int n_bins, int k_first, int k_stride,
+                              int nf, float2 *spectrum)
 {
     __shared__ float2 tile[32][33];
     const int trace0 = blockIdx.x * 32, bin0 = blockIdx.y * 32;
@@ -72,9 +72,9 @@ __global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int
     const int at = trace < n ? cell[trace] : -1;
     const size_t im = (size_t)plane.ny * plane.pitch;
     for (int k = threadIdx.y; k < 32; k += 8) {
-        const int f = bin0 + k - k_first;
+        const int past = bin0 + k - k_first, f = past / k_stride;
         float2 v = make_float2(0, 0);
-        if (at >= 0 && f >= 0 && f < nf) {
+        if (at >= 0 && past >= 0 && past % k_stride == 0 && f < nf) {
             const float *w = waves + f * plane.size + at;
             const float tr = turn[2 * f], ti = turn[2 * f + 1], re = w[0], i = w[im];
             v = make_float2(tr * re + ti * i, tr * i - ti * re);
@@ -185,20 +185,20 @@ int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, 
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int nf,
+int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
                       const float *turn, const int *cell, LithoGpuPlane plane, float *waves,
                       cudaStream_t stream)
 {
     scatter_kernel<<<dim3((n + 31) / 32, (nf + 31) / 32), dim3(32, 8), 0, stream>>>(
-        spectrum, n, n_bins, k_first, nf, turn, cell, plane, waves);
+        spectrum, n, n_bins, k_first, k_stride, nf, turn, cell, plane, waves);
     return (int)cudaGetLastError();
 }
 
 int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn, int n,
-                     int n_bins, int k_first, int nf, float2 *spectrum, cudaStream_t stream)
+                     int n_bins, int k_first, int k_stride, int nf, float2 *spectrum, cudaStream_t stream)
 {
     gather_kernel<<<dim3((n + 31) / 32, (n_bins + 31) / 32), dim3(32, 8), 0, stream>>>(
-        waves, plane, cell, turn, n, n_bins, k_first, nf, spectrum);
+        waves, plane, cell, turn, n, n_bins, k_first, k_stride, nf, spectrum);
     return (int)cudaGetLastError();
 }
 

@@ -154,7 +154,7 @@ static gboolean lines_to_waves(LithoGpuPlan *plan, const LithoGpuBand *band, con
                         error) ||
             !LITHO_CUFFT(cufftExecR2C(plan->fft_forward, plan->lines.data, plan->bins.data),
                          error) ||
-            !LITHO_CUDA(litho_gpu_scatter(plan->bins.data, n, bins, job->k_first, job->nf,
+            !LITHO_CUDA(litho_gpu_scatter(plan->bins.data, n, bins, job->k_first, job->k_stride, job->nf,
                                           band->turn.data, (const int *)plan->cells.data + first,
                                           place->plane, waves, stream), error))
             return FALSE;
@@ -167,6 +167,8 @@ gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, cons
                                     GError **error)
 {
     const LithoMigrateJob *job = band->job;
+    if (job->nf == 0)
+        return TRUE;
     const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
     const Place place = place_of(band);
     cudaStream_t stream = litho_cuda_stream(plan->context);
@@ -216,7 +218,7 @@ gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, cons
     for (gint64 first = 0; first < traces; first += plan->fft_batch) {
         const int n = (int)MIN(plan->fft_batch, traces - first);
         if (!LITHO_CUDA(litho_gpu_gather(from, place.plane, (const int *)plan->cells.data + first,
-                                         band->turn.data, n, bins, job->k_first, job->nf,
+                                         band->turn.data, n, bins, job->k_first, job->k_stride, job->nf,
                                          plan->bins.data, stream), error) ||
             !LITHO_CUFFT(cufftExecC2R(plan->fft_inverse, plan->bins.data, plan->lines.data),
                          error) ||

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/migrate/job.h"
+#include "kernels/migrate/shots.h"
+
+// What both backends do around the extrapolation.
+
+// The jobs of a pass: one, or with `coarse` the upper half of the band on the image's grid and the
+// lower half on twice the spacing. The first one is always the image's.
+typedef struct LithoMigrateJobs {
+    LithoMigrateJob *job[2];
+    int n;
+} LithoMigrateJobs;
+
+void litho_migrate_jobs_clear(LithoMigrateJobs *jobs);
+// Grids, frequencies and velocity; polynomials. Both take their time as a stage of the run.
+gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in,
+                                     const LithoMigrateParams *params, LithoRun *run,
+                                     GError **error);
+gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigrateParams *params,
+                                   LithoRun *run, GError **error);
+// Hands the parameters behind the design (wavelet, growth) to the jobs, marks the output live and
+// tells the report what is known before the long computation.
+void litho_migrate_jobs_begin(LithoMigrateJobs *jobs, const LithoPass *pass, LithoRun *run);
+
+gsize litho_migrate_image_cells(const LithoMigrateJob *job);
+int litho_migrate_image_depths(const LithoMigrateJob *job);
+// Floating-point work of one pass of `waves` waves over the job's depths, for the timing panel.
+double litho_migrate_sweep_flops(const LithoMigrateJob *job, int waves);
+// What a pass over all shots found, into report and notes.
+void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, LithoRun *run);
+
+// Sizes that memory is counted from, without loading more than the velocity. FALSE: not known.
+typedef struct LithoMigrateSizes {
+    LithoGrid out;
+    double cells;       // of the extrapolation grid, padding and row ends included
+    double frequencies; // at most
+    double slowness;    // samples of slowness the job keeps
+    double planes;      // arrays a set of waves moves through, depths of a step included
+} LithoMigrateSizes;
+gboolean litho_migrate_sizes(const LithoGrid *in, const LithoMigrateParams *params,
+                             LithoMigrateSizes *sizes);

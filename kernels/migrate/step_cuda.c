@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Some waves through a step, by each of the kernels.
+#include <cufft.h>
+
+#include "kernels/migrate/plan_cuda.h"
+
+// --- one step of some waves -------------------------------------------------------------------
+
+static float *scratch_at(const LithoGpuTask *t, int k)
+{
+    return t->scratch + t->band->plane.size * t->batch * k;
+}
+
+static const LithoGpuStep *steps_at(const LithoGpuTask *t)
+{
+    const LithoGpuBand *band = t->band;
+    return (const LithoGpuStep *)band->steps.data + (size_t)t->s * band->job->nf + t->f;
+}
+
+static const float *slow_at(const LithoGpuTask *t)
+{
+    const LithoGpuBand *band = t->band;
+    return band->slow.data && band->job->slowness
+               ? (const float *)band->slow.data + (size_t)t->s * band->plane.ny * band->plane.pitch
+               : NULL;
+}
+
+// out = sum_n a_n T_n p for one target, in passes of several degrees.
+static gboolean fused_target(const LithoGpuTask *t, int target, gboolean conjugate, const float *p, float *out,
+                             GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    const LithoMigrateJob *job = band->job;
+    const int total = job->params.degree + 1;
+    const int passes = (total + band->degrees_a_pass - 1) / band->degrees_a_pass;
+    const float slow = (float)job->slow_min[t->s];
+    LithoGpuFused a = {.plane = band->plane, .p = p, .slow2 = slow_at(t), .slow2_value = slow * slow,
+                       .steps = steps_at(t), .coef = band->coef.data, .targets = job->step,
+                       .target = target, .conjugate = conjugate, .quads = band->quads,
+                       .strip = band->strip, .halo = 4 * band->degrees_a_pass, .n_waves = t->n};
+    for (int pass = 0, done = 0; pass < passes; pass++) {
+        const gboolean last = pass == passes - 1;
+        a.degrees = (total - done + passes - pass - 1) / (passes - pass);
+        a.top = job->params.degree - done;
+        a.out1 = last ? out : scratch_at(t, 2 * (pass & 1));
+        a.out2 = last ? NULL : scratch_at(t, 2 * (pass & 1) + 1);
+        if (!LITHO_CUDA(litho_gpu_fused(&a, t->stream), error))
+            return FALSE;
+        a.b1 = a.out1;
+        a.b2 = a.out2;
+        done += a.degrees;
+    }
+    return TRUE;
+}
+
+static LithoGpuDegree degree_args(const LithoGpuTask *t)
+{
+    const LithoGpuBand *band = t->band;
+    const LithoMigrateJob *job = band->job;
+    return (LithoGpuDegree){.plane = band->plane, .slowness = slow_at(t),
+                            .slow_value = (float)job->slow_min[t->s], .steps = steps_at(t),
+                            .coef = band->coef.data, .table = job->table[0] ? band->table.data : NULL,
+                            .n_table = job->n_table, .n_coefs = job->params.degree + 1,
+                            .table_scale = job->table[0] ? (float *)band->table_scale.data + t->f
+                                                         : NULL,
+                            .table_offset = (float)(job->table_first / job->table_step),
+                            .targets = job->step, .degree = job->params.degree, .n_waves = t->n};
+}
+
+// The published loop: T_n after T_n-1, every target's sum on the way. Uses up the waves `p`.
+static gboolean degrees_forward(const LithoGpuTask *t, float *p, float *const *out, GError **error)
+{
+    LithoGpuDegree a = degree_args(t);
+    float *odd = scratch_at(t, 0);
+    for (int m = 0; m < a.targets; m++)
+        a.sum[m] = out[m];
+    for (a.n = 1; a.n <= a.degree; a.n++) {
+        a.now = a.n & 1 ? p : odd;
+        a.other = a.n & 1 ? odd : p;
+        if (!LITHO_CUDA(litho_gpu_degree(&a, t->stream), error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean degrees_adjoint(const LithoGpuTask *t, float *const *in, float *out, GError **error)
+{
+    LithoGpuDegree a = degree_args(t);
+    a.adjoint = 1;
+    for (int m = 0; m < a.targets; m++)
+        a.in[m] = in[m];
+    for (a.n = a.degree; a.n >= 0; a.n--) {
+        a.now = a.n == a.degree ? NULL : scratch_at(t, ~a.n & 1);
+        a.other = scratch_at(t, a.n & 1);
+        if (!LITHO_CUDA(litho_gpu_degree(&a, t->stream), error))
+            return FALSE;
+    }
+    return LITHO_CUDA(cudaMemcpyAsync(out, scratch_at(t, 0),
+                                      t->band->plane.size * t->n * sizeof(float),
+                                      cudaMemcpyDeviceToDevice, t->stream), error);
+}
+
+static gboolean fused_adjoint(const LithoGpuTask *t, float *const *in, float *out, GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    const size_t n = band->plane.size * t->n;
+    for (int m = 0; m < band->job->step; m++) {
+        float *to = m == 0 ? out : scratch_at(t, 4);
+        if (!fused_target(t, m, TRUE, in[m], to, error) ||
+            (m > 0 && !LITHO_CUDA(litho_gpu_add(out, to, n, t->stream), error)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// --- split-step -------------------------------------------------------------------------------
+
+gboolean litho_gpu_need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GError **error)
+{
+    const LithoGpuPlane *p = &band->plane;
+    if (band->kernel != LITHO_GPU_SPLITSTEP)
+        return TRUE;
+    if (plan->fft_plane && plan->fft_plane_nx == p->nx && plan->fft_plane_ny == p->ny)
+        return TRUE;
+    if (plan->fft_plane)
+        cufftDestroy(plan->fft_plane);
+    plan->fft_plane = 0;
+    int n[2] = {p->ny, p->nx};
+    plan->fft_plane_nx = p->nx;
+    plan->fft_plane_ny = p->ny;
+    return LITHO_CUFFT(cufftPlanMany(&plan->fft_plane, 2, n, NULL, 1, 0, NULL, 1, 0, CUFFT_C2C,
+                                     LITHO_GPU_FFT_BATCH), error) &&
+           LITHO_CUFFT(cufftSetStream(plan->fft_plane, litho_cuda_stream(plan->context)), error);
+}
+
+// One plane down (adjoint: up) in place, all frequencies.
+static gboolean split_step(const LithoGpuTask *t, float *waves, gboolean adjoint, GError **error)
+{
+    LithoGpuPlan *plan = t->plan;
+    const LithoGpuBand *band = t->band;
+    const LithoMigrateJob *job = band->job;
+    const double mean = band->mean[t->s], *omega = band->omega.data;
+    const gboolean lens = job->slowness != NULL;
+    for (int f = 0; f < t->n; f += LITHO_GPU_FFT_BATCH) {
+        const int n = MIN(LITHO_GPU_FFT_BATCH, t->n - f);
+        float *w = waves + band->plane.size * f;
+        if ((adjoint && lens &&
+             !LITHO_CUDA(litho_gpu_lens(band->plane, w, n, omega + f, job->dz, slow_at(t), mean, -1,
+                                        t->stream), error)) ||
+            !LITHO_CUDA(litho_gpu_interleave(band->plane, w, n, band->pairs.data, t->stream),
+                        error) ||
+            !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, band->pairs.data, band->pairs.data,
+                                      CUFFT_FORWARD), error) ||
+            !LITHO_CUDA(litho_gpu_phase_shift(band->plane, band->pairs.data, n, omega + f, mean,
+                                              job->dz, band->kx2.data, band->ky2.data, adjoint,
+                                              t->stream), error) ||
+            !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, band->pairs.data, band->pairs.data,
+                                      CUFFT_INVERSE), error) ||
+            !LITHO_CUDA(litho_gpu_deinterleave(band->plane, band->pairs.data, n, w, t->stream),
+                        error) ||
+            (!adjoint && lens &&
+             !LITHO_CUDA(litho_gpu_lens(band->plane, w, n, omega + f, job->dz, slow_at(t), mean, 1,
+                                        t->stream), error)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// --- factored -----------------------------------------------------------------------------------
+
+// One target of `depths` steps, one or two sets of waves, in one launch or one a pass.
+static gboolean factored_target(const LithoGpuTask *t, LithoGpuFactored *a, GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    const LithoMigrateJob *job = band->job;
+    a->plane = band->plane;
+    a->n_frequencies = t->n;
+    a->between[0] = scratch_at(t, 0);
+    a->between[1] = scratch_at(t, a->n_sets);
+    a->slow2 = slow_at(t);
+    a->slow2_stride = (size_t)band->plane.ny * band->plane.pitch;
+    for (int d = 0; d < a->depths; d++)
+        a->slow2_value[d] = (float)(job->slow_min[t->s + d] * job->slow_min[t->s + d]);
+    a->steps = steps_at(t);
+    a->steps_stride = job->nf;
+    a->roots = band->roots.data;
+    a->targets = job->step;
+    a->degree = litho_migrate_target_degree(job, a->target);
+    a->passes = (a->degree + LITHO_GPU_FACTORS - 1) / LITHO_GPU_FACTORS;
+    a->warps = band->warps;
+    a->strip = band->strip;
+    a->waves_a_block = MAX(a->n_sets * t->n * band->strips / t->plan->processors, 1);
+    const gboolean together = band->strips == 1;
+    for (int pass = 0; pass < a->passes; pass = a->last_pass) {
+        a->first_pass = pass;
+        a->last_pass = together ? a->passes : pass + 1;
+        if (!LITHO_CUDA(litho_gpu_factored(a, t->stream), error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean factored_down(const LithoGpuTask *t, LithoGpuWaves *const *sets, int n_sets, int now,
+                              int depths, GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    const int targets = band->job->step;
+    for (int m = 0; m < targets; m++) {
+        LithoGpuFactored a = {.n_sets = n_sets, .depths = depths, .target = m};
+        for (int k = 0; k < n_sets; k++) {
+            a.wave[k][0] = litho_gpu_wave(band, sets[k], now, t->f);
+            for (int d = 0; d < depths; d++)
+                a.wave[k][d + 1] =
+                    litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m + d), t->f);
+        }
+        if (m == targets - 1) {
+            a.sponge_x = band->sponge_x.data;
+            a.sponge_y = band->sponge_y.data;
+        }
+        if (!factored_target(t, &a, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean factored_adjoint(const LithoGpuTask *t, float *const *in, float *out, GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    for (int m = 0; m < band->job->step; m++) {
+        float *to = m == 0 ? out : scratch_at(t, 2);
+        LithoGpuFactored a = {.n_sets = 1, .depths = 1, .target = m, .conjugate = 1};
+        a.wave[0][0] = in[m];
+        a.wave[0][1] = to;
+        if (!factored_target(t, &a, error) ||
+            (m > 0 && !LITHO_CUDA(litho_gpu_add(out, to, band->plane.size * t->n, t->stream), error)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// --- any kernel ---------------------------------------------------------------------------------
+
+float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f)
+{
+    return (float *)waves->plane[index].data + band->plane.size * f;
+}
+
+int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
+{
+    return band->planes == 1 ? 0 : (now + 1 + m) % band->planes;
+}
+
+int litho_gpu_scratch_planes(const LithoGpuBand *band, int n_sets)
+{
+    if (band->kernel == LITHO_GPU_SPLITSTEP)
+        return 0;
+    return band->kernel == LITHO_GPU_FACTORED ? MAX(2 * n_sets, 3) : 5;
+}
+
+gboolean litho_gpu_steps_down(const LithoGpuTask *t, LithoGpuWaves *const *sets, int n_sets, int now,
+                              int depths, GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    const int targets = band->job->step;
+    if (band->kernel == LITHO_GPU_FACTORED)
+        return factored_down(t, sets, n_sets, now, depths, error);
+    for (int k = 0; k < n_sets; k++) {
+        float *out[LITHO_MIGRATE_MAX_STEP], *p = litho_gpu_wave(band, sets[k], now, t->f);
+        if (band->kernel == LITHO_GPU_SPLITSTEP) {
+            if (!split_step(t, p, FALSE, error))
+                return FALSE;
+            continue;
+        }
+        for (int m = 0; m < targets; m++)
+            out[m] = litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m), t->f);
+        for (int m = 0; m < targets && band->kernel == LITHO_GPU_FUSED; m++)
+            if (!fused_target(t, m, FALSE, p, out[m], error))
+                return FALSE;
+        if (band->kernel == LITHO_GPU_PER_DEGREE && !degrees_forward(t, p, out, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean litho_gpu_step_up(const LithoGpuTask *t, const LithoGpuWaves *up, int now, GError **error)
+{
+    const LithoGpuBand *band = t->band;
+    const int targets = band->job->step;
+    float *in[LITHO_MIGRATE_MAX_STEP], *p = litho_gpu_wave(band, up, now, t->f);
+    if (band->kernel == LITHO_GPU_SPLITSTEP)
+        return split_step(t, p, TRUE, error);
+    for (int m = 0; m + 1 < targets; m++)
+        in[m] = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, m), t->f);
+    in[targets - 1] = p;
+    float *out = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, targets - 1), t->f);
+    return band->kernel == LITHO_GPU_FACTORED ? factored_adjoint(t, in, out, error)
+           : band->kernel == LITHO_GPU_FUSED  ? fused_adjoint(t, in, out, error)
+                                              : degrees_adjoint(t, in, out, error);
+}

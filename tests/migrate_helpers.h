@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+// What the tests of migration share: grids, settings, one run on the CPU, events, measures. A test uses
+// what it needs of it.
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/survey.h"
+#include "kernels/migrate/migrate.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+
+static LithoGrid time_grid(int ni, int nj, int nt, double cell, double dt)
+{
+    LithoGrid g = litho_grid_new(ni, nj, nt);
+    g.inline_step[1] = g.xline_step[0] = cell;
+    g.axis[2].step = dt;
+    g.axis[2].source = LITHO_FROM_USER;
+    return g;
+}
+
+static void set(LithoFlow *flow, const char *settings)
+{
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    for (int k = 0; words[k]; k++) {
+        char *eq = strchr(words[k], '=');
+        if (!eq)
+            continue;
+        *eq = 0;
+        g_autoptr(GError) error = NULL;
+        litho_param_parse(&litho_operator_migrate.params, litho_flow_step(flow, 0)->params,
+                          words[k], eq + 1, &error);
+        g_assert_no_error(error);
+    }
+}
+
+static LithoFlow *flow_of(const char *settings)
+{
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_migrate);
+    set(flow, settings);
+    return flow;
+}
+
+static LithoCube *try_migrate(const LithoCube *in, LithoRun *run, GError **error,
+                              const char *settings)
+{
+    g_autoptr(LithoFlow) flow = flow_of(settings);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    LithoCube *out = litho_engine_run(engine, flow, in, NULL, run, error);
+    litho_engine_free(engine);
+    return out;
+}
+
+static LithoCube *migrate(const LithoCube *in, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static LithoCube *migrate(const LithoCube *in, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *settings = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = try_migrate(in, NULL, &error, settings);
+    g_assert_no_error(error);
+    return out;
+}
+
+static double ricker(double t, double f)
+{
+    double a = G_PI * f * t;
+    return (1 - 2 * a * a) * exp(-a * a);
+}
+
+static void add_event(LithoCube *cube, int i, int j, double time, double f, double amplitude)
+{
+    const LithoAxis *t = &cube->grid.axis[2];
+    float *trace = litho_cube_trace(cube, i, j);
+    for (gint64 k = 0; k < t->n; k++)
+        trace[k] += (float)(amplitude * ricker(t->first + k * t->step - time, f));
+}
+
+static LithoCube *random_cube(const LithoGrid *grid, guint32 seed)
+{
+    LithoCube *cube = litho_cube_new(grid, NULL);
+    GRand *rand = g_rand_new_with_seed(seed);
+    for (gint64 k = 0; k < litho_grid_samples(grid); k++)
+        cube->samples[k] = (float)g_rand_double_range(rand, -1, 1);
+    g_rand_free(rand);
+    return cube;
+}
+
+static double dot(const LithoCube *a, const LithoCube *b)
+{
+    double sum = 0;
+    for (gint64 k = 0; k < litho_grid_samples(&a->grid); k++)
+        sum += (double)a->samples[k] * b->samples[k];
+    return sum;
+}
+
+static double relative_difference(const LithoCube *a, const LithoCube *b)
+{
+    double d = 0, n = 0;
+    for (gint64 k = 0; k < litho_grid_samples(&b->grid); k++) {
+        d += pow((double)a->samples[k] - b->samples[k], 2);
+        n += pow(b->samples[k], 2);
+    }
+    return sqrt(d / n);
+}
+
+// Depth (m) and value of the trace's largest sample between two depths, by a parabola.
+static double peak_depth(const LithoCube *image, int i, int j, double from, double to,
+                         double *value)
+{
+    const double dz = image->grid.axis[2].step;
+    const float *t = litho_cube_trace(image, i, j);
+    gint64 k = (gint64)ceil(from / dz), hi = MIN((gint64)(to / dz), image->grid.axis[2].n - 2);
+    for (gint64 z = k; z <= hi; z++)
+        k = t[z] > t[k] ? z : k;
+    double l = t[k - 1], m = t[k], r = t[k + 1], shift = 0.5 * (l - r) / (l - 2 * m + r);
+    if (value)
+        *value = m - 0.25 * (l - r) * shift;
+    return (k + shift) * dz;
+}
+
+#define assert_below(x, limit)                                                                     \
+    do {                                                                                           \
+        double x_ = (x), limit_ = (limit);                                                         \
+        g_test_message(#x " = %.4g (limit %.4g)", x_, limit_);                                      \
+        g_assert_cmpfloat(x_, <=, limit_);                                                         \
+    } while (0)
+
+static char *scratch_path(const char *name)
+{
+    return g_build_filename(g_get_tmp_dir(), name, NULL);
+}
+
+#pragma GCC diagnostic pop

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Depth migration on GPUs as a run: parts shown on the way, cancel, little memory, several GPUs. Skips
+// without a GPU.
+#include "tests/migrate_helpers.h"
+
+static gboolean gpus_or_skip(int n, LithoDevice *device)
+{
+    g_autoptr(GError) error = NULL;
+    if (!litho_device_parse("cuda", device, &error)) {
+        g_test_skip(error->message);
+        return FALSE;
+    }
+    if (device->backend->n_devices >= n)
+        return TRUE;
+    g_autofree char *why = g_strdup_printf("%d GPUs are needed, here is %d", n,
+                                           device->backend->n_devices);
+    g_test_skip(why);
+    return FALSE;
+}
+
+static LithoCube *run_on(LithoDevice device, const LithoCube *in, LithoRun *run, GError **error,
+                         const char *settings)
+{
+    g_autoptr(LithoFlow) flow = flow_of(settings);
+    LithoEngine *engine = litho_engine_new(device);
+    LithoCube *out = litho_engine_run(engine, flow, in, NULL, run, error);
+    if (out && !litho_cube_host(out, error))
+        g_clear_pointer(&out, litho_cube_unref);
+    litho_engine_free(engine);
+    return out;
+}
+
+static void take_part(LithoCube *part, gpointer data)
+{
+    LithoCube **whole = data;
+    if (!*whole)
+        *whole = litho_cube_new(&part->grid, NULL);
+    litho_cube_paste(*whole, part);
+}
+
+// Property: the slabs shown on the way are the final samples.
+static void test_parts(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    static const char *const cases[] = {"coarse=on", "step=1 gpu_kernel=factored", "step=3 gpu_kernel=fused"};
+    LithoGrid grid = time_grid(60, 70, 200, 12, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 8);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoCube *whole = NULL;
+        LithoRun run = {.on_partial = take_part, .partial_data = &whole};
+        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=150 %s", cases[k]);
+        g_autoptr(LithoCube) out = run_on(gpu, in, &run, NULL, settings);
+        gsize bytes = litho_grid_samples(&out->grid) * sizeof(float);
+        g_assert_cmpmem(whole->samples, bytes, out->samples, bytes);
+        litho_cube_unref(whole);
+    }
+}
+
+static gpointer cancel_later(gpointer data)
+{
+    g_usleep(700000); // the module's start, velocity and design are over; seconds of waves remain
+    gint64 now = g_get_monotonic_time();
+    g_cancellable_cancel(data);
+    return GSIZE_TO_POINTER((gsize)now);
+}
+
+// Property: a cancel is obeyed between two chunks of about 12 ms, two of which are in flight: 60 ms, and
+// as much again for slower cards. The plan is good for another pass afterwards, with the same samples.
+static void test_cancel(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    const char *settings = "velocity=2000 nz=1200 degree=31 step=1 fmax=60";
+    LithoGrid grid = time_grid(150, 150, 500, 12.5, 0.004), small = time_grid(20, 30, 100, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 4);
+    g_autoptr(LithoCube) other = random_cube(&small, 5);
+    g_autoptr(LithoCube) warm = run_on(gpu, other, NULL, NULL, "velocity=2000 nz=20");
+    g_assert_nonnull(warm);
+    g_autoptr(LithoFlow) flow = flow_of(settings);
+    LithoEngine *engine = litho_engine_new(gpu);
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    LithoRun run = {.cancel = cancel};
+    g_autoptr(GError) error = NULL;
+    GThread *thread = g_thread_new("cancel", cancel_later, cancel);
+    g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, &run, &error);
+    gint64 back = g_get_monotonic_time();
+    gint64 asked = (gint64)GPOINTER_TO_SIZE(g_thread_join(thread));
+    g_assert_null(out);
+    g_assert_true(litho_error_is_cancelled(error));
+    assert_below((back - asked) * 1e-3, 120);
+
+    set(flow, "nz=30 degree=15");
+    g_autoptr(LithoCube) again = litho_engine_run(engine, flow, other, NULL, NULL, NULL);
+    g_autoptr(LithoCube) fresh = run_on(gpu, other, NULL, NULL, "velocity=2000 nz=30 degree=15 step=1 fmax=60");
+    g_assert_true(litho_cube_host(again, NULL));
+    gsize bytes = litho_grid_samples(&fresh->grid) * sizeof(float);
+    g_assert_cmpmem(again->samples, bytes, fresh->samples, bytes);
+    litho_engine_free(engine);
+}
+
+// Property: with less memory than all frequencies need at once, fewer are under way at a time and the
+// image is the same (1e-5: another order of summation); with too little for one, a sentence says what is
+// needed and what is there.
+static void test_memory(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    LithoGrid grid = time_grid(120, 130, 250, 12, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 6);
+    static const char *const cases[] = {"step=1 degree=15 gpu_kernel=factored", "mode=shot degree=15 source_x=700",
+                                        "gpu_kernel=fused degree=15 coarse=on"};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=60 %s", cases[k]);
+        g_autoptr(LithoCube) whole = run_on(gpu, in, NULL, NULL, settings);
+        g_assert_nonnull(whole);
+        g_autoptr(GError) error = NULL;
+        gpu.backend->limit_memory((guint64)90 << 20);
+        g_autoptr(LithoCube) tight = run_on(gpu, in, NULL, &error, settings);
+        gpu.backend->limit_memory(0);
+        g_assert_no_error(error);
+        double d = relative_difference(tight, whole);
+        g_test_message("%s: %.2e", cases[k], d);
+        g_assert_cmpfloat(d, <, 1e-5);
+        gpu.backend->limit_memory((guint64)8 << 20);
+        g_autoptr(LithoCube) none = run_on(gpu, in, NULL, &error, settings);
+        gpu.backend->limit_memory(0);
+        g_assert_null(none);
+        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
+        g_test_message("%s", error->message);
+    }
+}
+
+// Property: 2 and 4 GPUs give one GPU's samples but for the order of the sum over frequencies (1e-5), in
+// every mode; also as many as there are.
+static void compare_gpus(int n)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(n, &gpu))
+        return;
+    LithoGrid grid = time_grid(40, 61, 200, 12, 0.004), depth = time_grid(40, 61, 50, 12, 10);
+    depth.is_depth = TRUE;
+    g_autoptr(LithoCube) in = random_cube(&grid, 6);
+    g_autoptr(LithoCube) image = random_cube(&depth, 7);
+    static const char *const cases[] = {"gpu_kernel=factored", "step=1 gpu_kernel=factored", "gpu_kernel=fused", "coarse=on", "mode=shot source_x=300",
+                                        "mode=shot imaging=normalised source_x=300", "engine=splitstep",
+                                        "form=pointwise", "mode=demigrate nt=200", "fmin=58 fmax=60"};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const LithoCube *from = strstr(cases[k], "demigrate") ? image : in;
+        g_autofree char *one = g_strdup_printf("velocity=2000 nz=50 %s", cases[k]);
+        g_autofree char *several = g_strdup_printf("%s gpus=%d", one, n);
+        g_autoptr(LithoCube) a = run_on(gpu, from, NULL, NULL, one);
+        g_autoptr(LithoCube) b = run_on(gpu, from, NULL, NULL, several);
+        double d = relative_difference(b, a);
+        g_test_message("%d GPUs, %s: %.2e", n, cases[k], d);
+        g_assert_cmpfloat(d, <, 1e-5);
+    }
+}
+
+static void test_two(void)
+{
+    compare_gpus(2);
+}
+
+static void test_four(void)
+{
+    compare_gpus(4);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/migrate-cuda-runs/parts", test_parts);
+    g_test_add_func("/migrate-cuda-runs/cancel", test_cancel);
+    g_test_add_func("/migrate-cuda-runs/memory", test_memory);
+    g_test_add_func("/migrate-cuda-runs/two-gpus", test_two);
+    g_test_add_func("/migrate-cuda-runs/four-gpus", test_four);
+    return g_test_run();
+}

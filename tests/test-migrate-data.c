@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Depth migration of data that was not made by its own operator: modelled by finite differences,
+// placed by trace headers, and through the Marmousi model.
+#include "core/synth.h"
+#include "tests/migrate_helpers.h"
+#include "tests/segy_make.h"
+
+// --- generated data ----------------------------------------------------------------------------
+
+// A record of the generator "models" and its velocity, the latter written to a file.
+static LithoCube *generated(const char *settings, char **velocity_path)
+{
+    const LithoSynth *synth = litho_synth_find("models");
+    g_autofree void *params = g_malloc0(synth->params.size);
+    litho_param_defaults(&synth->params, params);
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    g_autoptr(GError) error = NULL;
+    for (int k = 0; words[k]; k++) {
+        char *eq = strchr(words[k], '=');
+        *eq = 0;
+        litho_param_parse(&synth->params, params, words[k], eq + 1, &error);
+        g_assert_no_error(error);
+    }
+    LithoCube *cube = NULL;
+    g_autoptr(LithoCube) velocity = NULL;
+    synth->make(params, NULL, &cube, NULL, &velocity, &error);
+    g_assert_no_error(error);
+    *velocity_path = scratch_path("litho-test-model.npy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(velocity, *velocity_path, &save, NULL, NULL));
+    return cube;
+}
+
+// Property: waves modelled by finite differences in time, which share nothing with the migration,
+// come back to the depths of their model: flat, dipping under a velocity step, a trough whose record
+// is a bow tie, and a shot. 0.2 dz (0.3 dz for the shot): the staircase of the model and dispersion.
+static void test_generated(void)
+{
+    static const struct {
+        const char *model;
+        int trace;
+        double depth;
+    } known[] = {{"flat", 60, 600}, {"dipping", 60, 600}, {"dipping", 75, 600 + 300 * 0.36397},
+                 {"syncline", 60, 720}, {"syncline", 15, 420}};
+    for (guint k = 0; k < G_N_ELEMENTS(known); k++) {
+        g_autofree char *settings = g_strdup_printf("model=%s inlines=1 xlines=121 samples=250 depth=600",
+                                                    known[k].model);
+        g_autofree char *path = NULL;
+        g_autoptr(LithoCube) in = generated(settings, &path);
+        g_autoptr(LithoCube) image =
+            migrate(in, "velocity=%s dz=20 nz=60 step=1 fmin=2 fmax=26 pad=30 dx=20 dy=20", path);
+        double found = peak_depth(image, 0, known[k].trace, known[k].depth - 120,
+                                  known[k].depth + 120, NULL);
+        g_test_message("%s, trace %d: %.1f m, true %.1f m", known[k].model, known[k].trace, found,
+                       known[k].depth);
+        assert_below(fabs(found - known[k].depth), 4);
+        g_unlink(path);
+    }
+    g_autofree char *path = NULL;
+    g_autoptr(LithoCube) shot = generated("record=shot model=flat inlines=1 xlines=121 samples=250 "
+                                          "depth=600 source_x=1200 source_y=0", &path);
+    g_autoptr(LithoCube) image = migrate(shot, "mode=shot velocity=%s dz=20 nz=60 step=1 fmin=2 fmax=26 "
+                                               "pad=30 source_x=1200 wavelet=8 dx=20 dy=20", path);
+    double at = peak_depth(image, 0, 60, 480, 720, NULL), side = peak_depth(image, 0, 75, 480, 720, NULL);
+    g_test_message("shot: %.1f m below it, %.1f m 300 m aside, true 600 m", at, side);
+    assert_below(fabs(at - 600), 6);
+    assert_below(fabs(side - at), 10);
+    g_unlink(path);
+}
+
+// Property: a file of two shots whose trace headers place sources and receivers gives the sum of the
+// two records' images, at the survey coordinates asked for. 1e-5 is the order of summation.
+static void test_headers(void)
+{
+    enum { NX = 60, NT = 120 };
+    Make make = make_plain();
+    make.format = 5;
+    make.n1 = 2;
+    make.n2 = NX;
+    make.ns = NT;
+    make.dt_us = 4000;
+    g_autoptr(GByteArray) file = make_file(&make);
+    LithoGrid grid = time_grid(1, NX, NT, 12.5, 0.004);
+    g_autoptr(LithoCube) sum = NULL;
+    const int source[2] = {15, 40};
+    for (int k = 0; k < 2; k++) {
+        g_autoptr(LithoCube) record = random_cube(&grid, 20 + k);
+        for (int j = 0; j < NX; j++) {
+            const int n = k * NX + j;
+            make_put_head16(file, &make, n, 71, -10); // coordinates in tenths of a metre
+            make_put_head32(file, &make, n, 73, 50000 + 125 * source[k]);
+            make_put_head32(file, &make, n, 77, 70000);
+            make_put_head32(file, &make, n, 81, 50000 + 125 * (NX - 1 - j)); // receivers backwards
+            make_put_head32(file, &make, n, 85, 70000);
+            for (int t = 0; t < NT; t++)
+                make_put_sample(file, &make, n, t, litho_cube_trace(record, 0, NX - 1 - j)[t]);
+        }
+        g_autoptr(LithoCube) image = migrate(record, "mode=shot velocity=2000 dz=12.5 nz=30 source_x=%g",
+                                             source[k] * 12.5);
+        if (!sum)
+            sum = litho_cube_ref(image);
+        else
+            for (gint64 i = 0; i < litho_grid_samples(&sum->grid); i++)
+                sum->samples[i] += image->samples[i];
+    }
+    g_autofree char *path = scratch_path("litho-test-shots.sgy");
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    LithoOpenOptions options = {.file_order = TRUE, .keep_zero_traces = TRUE};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) in = litho_cube_load(path, &options, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(LithoCube) image =
+        migrate(in, "mode=shot geometry=headers nx=%d ny=1 dx=12.5 dy=12.5 origin_x=5000 origin_y=7000 "
+                    "velocity=2000 dz=12.5 nz=30", NX);
+    g_assert_cmpfloat(image->grid.origin[0], ==, 5000);
+    assert_below(relative_difference(image, sum), 1e-5);
+    g_unlink(path);
+}
+
+// Property: the Marmousi velocity (Marmousi "hard", 384 x 122 cells) migrates without growth, and the
+// image of data modelled through it by demigration correlates with the reflectivity it came from.
+static void test_marmousi(void)
+{
+    g_autofree char *name = NULL;
+    const char *shared = g_getenv("LITHO_SHARED_DATA"), *root = g_getenv("LITHO_SOURCE_ROOT");
+    g_autofree char *beside = g_build_filename(root ? root : ".", "..", "shared", "data", NULL);
+    name = g_build_filename(shared ? shared : beside, "velocity", "marmhard_122x384.txt", NULL);
+    g_autofree char *content = NULL;
+    if (!g_file_get_contents(name, &content, NULL, NULL)) {
+        g_test_skip("the Marmousi model is not on this machine");
+        return;
+    }
+    LithoGrid grid = time_grid(1, 384, 122, 24, 24);
+    grid.is_depth = TRUE;
+    g_autoptr(LithoCube) velocity = litho_cube_new(&grid, NULL);
+    g_autoptr(LithoCube) reflectivity = litho_cube_new(&grid, NULL);
+    char *at = content;
+    for (int k = 0; k < 384 * 122; k++)
+        velocity->samples[k] = (float)g_ascii_strtod(at, &at); // one trace after another
+    for (int j = 0; j < 384; j++)
+        for (int z = 1; z < 122; z++) {
+            const float *v = litho_cube_trace(velocity, 0, j);
+            litho_cube_trace(reflectivity, 0, j)[z] = (v[z] - v[z - 1]) / (v[z] + v[z - 1]);
+        }
+    g_autofree char *path = scratch_path("litho-test-marmousi.npy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(velocity, path, &save, NULL, NULL));
+    const char *common = "fmin=3 fmax=20 step=1 sponge=30";
+    g_autoptr(LithoCube) data =
+        migrate(reflectivity, "mode=demigrate velocity=%s nt=800 dt=0.004 %s", path, common);
+    g_autoptr(LithoCube) image = migrate(data, "velocity=%s dz=24 nz=122 %s", path, common);
+    double ab = 0, aa = 0, bb = 0;
+    for (gint64 k = 0; k < 384 * 122; k++) {
+        g_assert_true(isfinite(image->samples[k]));
+        ab += (double)image->samples[k] * reflectivity->samples[k];
+        aa += pow(image->samples[k], 2);
+        bb += pow(reflectivity->samples[k], 2);
+    }
+    g_test_message("correlation of image and reflectivity %.3f", ab / sqrt(aa * bb));
+    // Band limits alone (3 to 20 Hz of white) leave about 0.5.
+    g_assert_cmpfloat(ab / sqrt(aa * bb), >, 0.3);
+    g_unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/migrate-data/generated", test_generated);
+    g_test_add_func("/migrate-data/headers", test_headers);
+    g_test_add_func("/migrate-data/marmousi", test_marmousi);
+    return g_test_run();
+}
