@@ -178,10 +178,17 @@ static void restore_view(const SavedView *s)
 
 void litho_renderer_clear(LithoRenderer *renderer, const LithoTarget *target, const double rgb[3])
 {
+    litho_renderer_clear_rect(renderer, target, (LithoRect){0, 0, target->width, target->height},
+                              rgb);
+}
+
+void litho_renderer_clear_rect(LithoRenderer *renderer, const LithoTarget *target, LithoRect rect,
+                               const double rgb[3])
+{
     (void)renderer;
     SavedView saved = save_view();
     glEnable(GL_SCISSOR_TEST);
-    set_scissor(litho_target_pixels(target, (LithoRect){0, 0, target->width, target->height}));
+    set_scissor(litho_target_pixels(target, rect));
     glClearColor(rgb[0], rgb[1], rgb[2], 1);
     glClear(GL_COLOR_BUFFER_BIT);
     glDisable(GL_SCISSOR_TEST);

@@ -32,6 +32,10 @@ typedef struct LithoTarget {
 // Fills the whole target with one colour; what a view's render handler does first.
 void litho_renderer_clear(LithoRenderer *renderer, const LithoTarget *target, const double rgb[3]);
 
+// The same for one rectangle of it.
+void litho_renderer_clear_rect(LithoRenderer *renderer, const LithoTarget *target, LithoRect rect,
+                               const double rgb[3]);
+
 typedef struct LithoSliceDraw {
     const LithoVolume *input, *output; // either may be NULL: then nothing is drawn for it
     const LithoGrid *grid;             // of what is shown; input and output of another shape are

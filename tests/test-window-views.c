@@ -263,6 +263,34 @@ static void test_side_by_side(void)
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
 }
 
+// Property: a frame paints what has changed: turning the scene leaves the sections alone, stepping a
+// section paints it and the scene, and a frame without news paints nothing.
+static void test_paints(void)
+{
+    guint64 before[LITHO_N_VIEWS];
+    litho_canvas_show_model(canvas(), -1);
+    gui_settle(&gui);
+    for (int step = 0; step < 3; step++) {
+        for (int k = 0; k < LITHO_N_VIEWS; k++)
+            before[k] = litho_canvas_paints(canvas(), k);
+        guint64 frames = litho_canvas_frames(canvas());
+        LithoSceneView scene = litho_session_display(gui.session)->scene;
+        scene.camera.yaw += 10;
+        if (step == 0)
+            litho_session_set_scene(gui.session, &scene);
+        else if (step == 1)
+            litho_cube_view_step(litho_canvas_view(canvas(), LITHO_XLINE), 3);
+        else
+            gtk_gl_area_queue_render(GTK_GL_AREA(litho_canvas_area(canvas())));
+        gui_spin(&gui, 0.5);
+        g_assert_cmpuint(litho_canvas_frames(canvas()), >, frames);
+        static const gboolean painted[3][LITHO_N_VIEWS] = {
+            {FALSE, FALSE, FALSE, TRUE}, {FALSE, TRUE, FALSE, TRUE}, {FALSE, FALSE, FALSE, FALSE}};
+        for (int k = 0; k < LITHO_N_VIEWS; k++)
+            g_assert_cmpint(litho_canvas_paints(canvas(), k) > before[k], ==, painted[step][k]);
+    }
+}
+
 static gboolean area_known(Gui *g)
 {
     return litho_session_area_numbers(g->session) != NULL;
@@ -347,6 +375,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/special", test_special);
     g_test_add_func("/views/memory", test_memory);
     g_test_add_func("/views/picture", test_picture);
+    g_test_add_func("/views/paints", test_paints);
     g_test_add_func("/views/area", test_area);
     g_test_add_func("/views/side-by-side", test_side_by_side);
     g_test_add_func("/views/live", test_live);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/canvas.h"
 
+#include "render/frame-cache.h"
+
 #include <string.h>
 
 enum { LITHO_N_SPACES = 2 };
@@ -21,6 +23,11 @@ struct _LithoCanvas {
     int maximised;
 
     LithoRenderer *renderer;
+    LithoFrameCache *cache; // lives with the renderer
+    guint64 layout;         // hash of where the views lie in the cache
+    guint first_view;       // whose turn it is when a frame has not time for all
+    gboolean unfinished;    // views wait for the next frame
+    guint64 paints[LITHO_N_VIEWS + 1];
     LithoVolume *input, *output;
     guint64 input_serial, generation; // what was put into the volumes
     guint64 result_tag;
@@ -153,6 +160,86 @@ static gboolean place_of(LithoCanvas *self, GtkWidget *view, double *x, double *
            gtk_widget_translate_coordinates(view, self->area, 0, 0, x, y);
 }
 
+enum { MODEL = LITHO_N_VIEWS, N_PAINTED }; // the model's place behind the views of the data
+
+// A rasteriser on the CPU keeps the window from answering while it paints: after this time the rest
+// waits for the next frame.
+static const double software_budget_ms = 12;
+
+static GtkWidget *painted_widget(LithoCanvas *self, guint k)
+{
+    return k == MODEL ? self->model : GTK_WIDGET(self->views[k]);
+}
+
+// What the samples in the textures are; differs after every upload.
+static guint64 hash_of_samples(LithoCanvas *self)
+{
+    LithoVolumeInfo info[2];
+    litho_volume_info(self->input, &info[0]);
+    litho_volume_info(self->output, &info[1]);
+    guint64 parts[] = {self->input_serial,  self->generation,      info[0].layout,
+                       info[0].host_bytes,  info[0].shared_bytes,  info[1].layout,
+                       info[1].host_bytes,  info[1].shared_bytes};
+    return litho_hash_bytes(LITHO_HASH_BEGIN, parts, sizeof parts);
+}
+
+// Where each view lies; a change (maximise, fold, another size) empties the picture.
+static guint64 hash_of_layout(LithoCanvas *self, LithoRect rects[N_PAINTED])
+{
+    for (guint k = 0; k < N_PAINTED; k++) {
+        GtkWidget *view = painted_widget(self, k);
+        double x, y;
+        rects[k] = (LithoRect){0};
+        if (place_of(self, view, &x, &y))
+            rects[k] = (LithoRect){x, y, gtk_widget_get_width(view), gtk_widget_get_height(view)};
+    }
+    return litho_hash_bytes(LITHO_HASH_BEGIN, rects, N_PAINTED * sizeof *rects);
+}
+
+static void paint_view(LithoCanvas *self, guint k, const LithoTarget *target, LithoRect r)
+{
+    litho_renderer_clear_rect(self->renderer, target, r,
+                              litho_session_display(self->session)->look.background);
+    if (k == MODEL)
+        litho_model_view_draw(LITHO_MODEL_VIEW(self->model), self->renderer, target, r.x, r.y);
+    else
+        litho_cube_view_draw(self->views[k], self->renderer, target, r.x, r.y, self->input,
+                             self->output);
+}
+
+// Paints the views that have changed. With a rasteriser on the CPU as many as there is time for, each
+// frame beginning with another one.
+static void paint_stale(LithoCanvas *self, const LithoTarget *target,
+                        const LithoRect rects[N_PAINTED])
+{
+    gboolean slow = litho_renderer_is_software(self->renderer);
+    guint64 samples = hash_of_samples(self);
+    double start = litho_now_ms();
+    guint first = self->first_view;
+    self->unfinished = FALSE;
+    for (guint n = 0; n < N_PAINTED; n++) {
+        guint k = (first + n) % N_PAINTED;
+        if (rects[k].w <= 0)
+            continue;
+        guint64 own = k == MODEL ? litho_model_view_hash(LITHO_MODEL_VIEW(self->model))
+                                 : litho_cube_view_hash(self->views[k]);
+        guint64 hash = litho_hash_bytes(samples, &own, sizeof own);
+        if (!litho_frame_cache_stale(self->cache, k, hash))
+            continue;
+        if (slow && litho_now_ms() - start > software_budget_ms) {
+            if (!self->unfinished)
+                self->first_view = k;
+            self->unfinished = TRUE;
+            continue;
+        }
+        paint_view(self, k, target, rects[k]);
+        litho_frame_cache_painted(self->cache, k, hash);
+        self->paints[k]++;
+        if (slow)
+            litho_frame_cache_finish(self->cache);
+    }
+}
+
 static gboolean on_render(GtkGLArea *area, GdkGLContext *context, LithoCanvas *self)
 {
     (void)context;
@@ -162,18 +249,22 @@ static gboolean on_render(GtkGLArea *area, GdkGLContext *context, LithoCanvas *s
     LithoTarget target = {gtk_widget_get_width(GTK_WIDGET(area)),
                           gtk_widget_get_height(GTK_WIDGET(area)),
                           gtk_widget_get_scale_factor(GTK_WIDGET(area))};
-    litho_renderer_clear(self->renderer, &target,
-                         litho_session_display(self->session)->look.background);
+    LithoRect rects[N_PAINTED];
+    guint64 layout = hash_of_layout(self, rects);
     fill_textures(self);
-    double x, y;
-    for (int k = 0; k < LITHO_N_VIEWS; k++)
-        if (place_of(self, GTK_WIDGET(self->views[k]), &x, &y))
-            litho_cube_view_draw(self->views[k], self->renderer, &target, x, y, self->input,
-                                 self->output);
-    if (place_of(self, self->model, &x, &y))
-        litho_model_view_draw(LITHO_MODEL_VIEW(self->model), self->renderer, &target, x, y);
+    gboolean fresh = litho_frame_cache_begin(self->cache, &target);
+    if (fresh || layout != self->layout) {
+        litho_frame_cache_forget(self->cache);
+        litho_renderer_clear(self->renderer, &target,
+                             litho_session_display(self->session)->look.background);
+    }
+    self->layout = layout;
+    paint_stale(self, &target, rects);
+    litho_frame_cache_end(self->cache);
+    if (self->unfinished && self->fill_tick == 0)
+        self->fill_tick = gtk_widget_add_tick_callback(GTK_WIDGET(self), keep_filling, NULL, NULL);
     self->draw_ms = litho_now_ms() - start;
-    self->drew = TRUE;
+    self->drew = !self->unfinished;
     self->frames++;
     return TRUE;
 }
@@ -195,6 +286,8 @@ static void on_realize(GtkGLArea *area, LithoCanvas *self)
     const GError *trouble = gtk_gl_area_get_error(area);
     if (!trouble)
         self->renderer = litho_renderer_new(&error);
+    if (self->renderer)
+        self->cache = litho_frame_cache_new();
     g_free(self->gl_name);
     self->failed = !self->renderer;
     self->gl_name = g_strdup(self->renderer ? litho_renderer_name(self->renderer)
@@ -214,6 +307,7 @@ static void on_unrealize(GtkGLArea *area, LithoCanvas *self)
         litho_volume_release(self->input);
         litho_volume_release(self->output);
     }
+    g_clear_pointer(&self->cache, litho_frame_cache_free);
     g_clear_pointer(&self->renderer, litho_renderer_free);
     g_clear_signal_handler(&self->after_paint, self->clock);
     g_clear_object(&self->clock);
@@ -422,6 +516,11 @@ void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info)
 const LithoVolume *litho_canvas_output(LithoCanvas *self)
 {
     return self->output;
+}
+
+guint64 litho_canvas_paints(LithoCanvas *self, int view)
+{
+    return self->paints[view];
 }
 
 guint64 litho_canvas_frames(LithoCanvas *self)

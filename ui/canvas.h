@@ -33,3 +33,5 @@ const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed);
 void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info);
 const LithoVolume *litho_canvas_output(LithoCanvas *self); // borrowed; its textures belong to area()
 guint64 litho_canvas_frames(LithoCanvas *self); // drawn since the start
+// How often a view of the data (LITHO_INLINE .. LITHO_VIEW_SCENE) was painted: only when it changed.
+guint64 litho_canvas_paints(LithoCanvas *self, int view);

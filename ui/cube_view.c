@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Drawing of a view. Mouse and keyboard: cube_view_input.c.
+#include "render/frame-cache.h"
 #include "ui/cube_view_private.h"
 
 #include <math.h>
@@ -280,6 +281,26 @@ void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const Li
     }
 }
 
+guint64 litho_cube_view_hash(LithoCubeView *self)
+{
+    guint64 hash = litho_hash_bytes(LITHO_HASH_BEGIN, &self->n_panels, sizeof self->n_panels);
+    for (guint k = 0; k < self->n_panels; k++) {
+        const LithoViewPanel *panel = &self->panel[k];
+        LithoLook look = litho_session_look_for(self->session, panel->show);
+        hash = litho_hash_bytes(hash, &panel->show, sizeof panel->show);
+        hash = litho_hash_bytes(hash, &panel->frame.data, sizeof panel->frame.data);
+        hash = litho_hash_bytes(hash, &panel->grid, sizeof panel->grid);
+        hash = litho_hash_bytes(hash, &look, sizeof look);
+        if (self->axis == LITHO_VIEW_SCENE) {
+            LithoSceneView scene = litho_cube_view_scene(self);
+            hash = litho_hash_bytes(hash, &scene, sizeof scene);
+        } else {
+            hash = litho_hash_bytes(hash, &panel->view, sizeof panel->view);
+        }
+    }
+    return hash;
+}
+
 // --- accessibility ------------------------------------------------------------------------------
 
 // What a reader of the screen would say about the view: where it is, what it shows, what lies under
@@ -314,11 +335,18 @@ static void describe(LithoCubeView *self)
 
 // --- changes ------------------------------------------------------------------------------------
 
+// Turning the scene changes nothing about the sections, a clip nothing about their axes: text is drawn
+// again only where it may differ.
 static void changed(LithoCubeView *self)
 {
-    g_clear_pointer(&self->overlay, gsk_render_node_unref);
     litho_cube_view_layout(self);
     describe(self);
+    guint64 hash = litho_cube_view_hash(self);
+    hash = litho_hash_bytes(hash, &self->large, sizeof self->large);
+    if (self->overlay && hash == self->overlay_hash)
+        return;
+    self->overlay_hash = hash;
+    g_clear_pointer(&self->overlay, gsk_render_node_unref);
     gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
@@ -348,6 +376,7 @@ static void size_allocate(GtkWidget *widget, int width, int height, int baseline
     (void)width;
     (void)height;
     (void)baseline;
+    g_clear_pointer(&LITHO_CUBE_VIEW(widget)->overlay, gsk_render_node_unref);
     changed(LITHO_CUBE_VIEW(widget));
 }
 

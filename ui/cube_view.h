@@ -23,6 +23,8 @@ void litho_cube_view_set_large(LithoCubeView *self, gboolean large);
 void litho_cube_view_zoom(LithoCubeView *self, double factor);
 void litho_cube_view_step(LithoCubeView *self, gint64 by);
 
+// Changes with everything that litho_cube_view_draw() paints but the samples themselves.
+guint64 litho_cube_view_hash(LithoCubeView *self);
 // Paints the samples. The renderer's context is current; the view's corner lies at (x, y) of the
 // target.
 void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const LithoTarget *target,

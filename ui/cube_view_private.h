@@ -19,6 +19,7 @@ struct _LithoCubeView {
     guint n_panels; // 0 = nothing to show, or no room
     LithoViewPanel panel[2];
     GskRenderNode *overlay; // axes, titles, colour bar; NULL = draw them again
+    guint64 overlay_hash;   // of what it was drawn for
 
     // Drag under way, cube_view_input.c.
     enum { DRAG_NONE, DRAG_PAN, DRAG_SPLIT, DRAG_RUBBER, DRAG_AREA, DRAG_ORBIT, DRAG_MOVE, DRAG_SLICE } drag;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "render/frame-cache.h"
 #include "ui/camera.h"
 
 enum { PAD = 6, N_SPACES = 2 };
@@ -175,6 +176,17 @@ void litho_model_view_draw(LithoModelView *self, LithoRenderer *renderer,
                            .look = litho_session_display(self->session)->look,
                            .meshes = self->model->meshes};
     litho_renderer_draw_scene(renderer, target, &draw);
+}
+
+guint64 litho_model_view_hash(LithoModelView *self)
+{
+    guint64 hash = litho_hash_bytes(LITHO_HASH_BEGIN, &self->view, sizeof self->view);
+    hash = litho_hash_bytes(hash, &self->frame.data, sizeof self->frame.data);
+    for (guint k = 0; self->model && k < self->model->meshes->len; k++) {
+        const LithoMesh *mesh = g_ptr_array_index(self->model->meshes, k);
+        hash = litho_hash_bytes(hash, &mesh->serial, sizeof mesh->serial);
+    }
+    return hash;
 }
 
 // --- mouse and keyboard -------------------------------------------------------------------------

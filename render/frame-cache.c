@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "render/frame-cache.h"
+
+#include <epoxy/gl.h>
+#include <math.h>
+#include <string.h>
+
+struct LithoFrameCache {
+    guint framebuffer, colour, depth;
+    int width, height; // device pixels
+    GLint outer;       // framebuffer that was bound at begin()
+    gboolean known[LITHO_FRAME_VIEWS];
+    guint64 hash[LITHO_FRAME_VIEWS];
+};
+
+LithoFrameCache *litho_frame_cache_new(void)
+{
+    return g_new0(LithoFrameCache, 1);
+}
+
+static void drop(LithoFrameCache *cache)
+{
+    if (cache->framebuffer == 0)
+        return;
+    glDeleteFramebuffers(1, &cache->framebuffer);
+    glDeleteRenderbuffers(1, &cache->colour);
+    glDeleteRenderbuffers(1, &cache->depth);
+    cache->framebuffer = 0;
+}
+
+void litho_frame_cache_free(LithoFrameCache *cache)
+{
+    if (!cache)
+        return;
+    drop(cache);
+    g_free(cache);
+}
+
+static void make(LithoFrameCache *cache, int width, int height)
+{
+    drop(cache);
+    cache->width = width;
+    cache->height = height;
+    glGenFramebuffers(1, &cache->framebuffer);
+    glGenRenderbuffers(1, &cache->colour);
+    glGenRenderbuffers(1, &cache->depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, cache->colour);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+    glBindRenderbuffer(GL_RENDERBUFFER, cache->depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, width, height);
+    glBindRenderbuffer(GL_RENDERBUFFER, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, cache->framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, cache->colour);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, cache->depth);
+}
+
+gboolean litho_frame_cache_begin(LithoFrameCache *cache, const LithoTarget *target)
+{
+    int width = MAX((int)lrint(target->width * target->scale), 1);
+    int height = MAX((int)lrint(target->height * target->scale), 1);
+    gboolean fresh = cache->framebuffer == 0 || width != cache->width || height != cache->height;
+    glGetIntegerv(GL_FRAMEBUFFER_BINDING, &cache->outer);
+    if (fresh) {
+        make(cache, width, height);
+        litho_frame_cache_forget(cache);
+    }
+    glBindFramebuffer(GL_FRAMEBUFFER, cache->framebuffer);
+    return fresh;
+}
+
+gboolean litho_frame_cache_stale(const LithoFrameCache *cache, guint view, guint64 hash)
+{
+    return !cache->known[view] || cache->hash[view] != hash;
+}
+
+void litho_frame_cache_painted(LithoFrameCache *cache, guint view, guint64 hash)
+{
+    cache->known[view] = TRUE;
+    cache->hash[view] = hash;
+}
+
+void litho_frame_cache_forget(LithoFrameCache *cache)
+{
+    memset(cache->known, 0, sizeof cache->known);
+}
+
+void litho_frame_cache_finish(LithoFrameCache *cache)
+{
+    (void)cache;
+    glFinish();
+}
+
+void litho_frame_cache_end(LithoFrameCache *cache)
+{
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, cache->framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)cache->outer);
+    glDisable(GL_SCISSOR_TEST);
+    glBlitFramebuffer(0, 0, cache->width, cache->height, 0, 0, cache->width, cache->height,
+                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_FRAMEBUFFER, (GLuint)cache->outer);
+}
+
+guint64 litho_hash_bytes(guint64 hash, const void *bytes, gsize size)
+{
+    const guint8 *p = bytes;
+    for (gsize k = 0; k < size; k++)
+        hash = (hash ^ p[k]) * 1099511628211u;
+    return hash;
+}
