@@ -249,20 +249,6 @@ static void test_fast_sources(void)
         }
 }
 
-// Property: rows shared by two GPUs give the samples of one, bit for bit: a sum's order does not
-// depend on who computes it.
-static void test_gpus(void)
-{
-    LithoDevice list[2];
-    if (devices(list) < 2 || list[1].backend->n_devices < 2) {
-        g_test_skip("two GPUs are needed");
-        return;
-    }
-    g_autoptr(LithoCube) one = run_on(list[1], curved_three, "algorithm=fused gpus=1");
-    g_autoptr(LithoCube) all = run_on(list[1], curved_three, "algorithm=fused gpus=0");
-    g_assert_cmpfloat(twsm_case_cube_difference(all, one), ==, 0);
-}
-
 // Property: the operator is linear in the sources: the sum of two single shots is the shot of a
 // field that is the sum (3e-6: three float32 sums of beams that mostly cancel), and the sources of
 // one run equal single runs.
@@ -736,7 +722,6 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-sums/options", test_options);
     g_test_add_func("/twsm-sums/fast", test_fast);
     g_test_add_func("/twsm-sums/fast-sources", test_fast_sources);
-    g_test_add_func("/twsm-sums/gpus", test_gpus);
     g_test_add_func("/twsm-sums/sources", test_sources);
     g_test_add_func("/twsm-sums/threads", test_threads);
     g_test_add_func("/twsm-sums/partial", test_partial);

@@ -147,7 +147,7 @@ static const LithoParam rows[] = {
                         "coefficients only, where it is exact."),
     LITHO_CHOICE(TwsmParams, mask, "none\0segment\0", .label = "Shadows", .stage = TWSM_STAGE_MESH,
                  .doc = "segment drops beams whose straight way leaves the layer."),
-    LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .when = "mask=segment", .def = 0.25, .min = 0, .max = 2,
+    LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .def = 0.25, .min = 0, .max = 2,
                 .advanced = true, .stage = TWSM_STAGE_MESH,
                 .doc = "Width of the shadow's edge in Fresnel lengths sqrt(wavelength distance); "
                        "0 is sharp."),

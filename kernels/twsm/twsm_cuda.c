@@ -5,6 +5,7 @@
 // gather the whole field by peer copies.
 #include "kernels/twsm/twsm_cuda.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -34,7 +35,7 @@ static void open_peers(const Gpu *gpu, int n)
 {
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++)
-            if (a != b)
+            if (gpu->card[a].ordinal != gpu->card[b].ordinal)
                 litho_cuda_link(litho_cuda_device(gpu->card[a].context),
                                 litho_cuda_device(gpu->card[b].context));
 }
@@ -48,10 +49,14 @@ static void free_gpu(gpointer data)
     g_free(gpu);
 }
 
+static gboolean stores_strips(TwsmAlgorithm a)
+{
+    return a == TWSM_ALG1 || a == TWSM_ALG2 || a == TWSM_MOD2;
+}
+
 static int block(TwsmAlgorithm algorithm, int n_frequencies)
 {
-    gboolean whole = algorithm == TWSM_ALG1 || algorithm == TWSM_ALG2 || algorithm == TWSM_MOD2;
-    return whole ? n_frequencies : BLOCK;
+    return stores_strips(algorithm) ? n_frequencies : BLOCK;
 }
 
 // Sums whose targets can be shared out.
@@ -61,11 +66,14 @@ static gboolean by_rows(const TwsmLeg *leg, const TwsmHow *how)
     return a == TWSM_FUSED || a == TWSM_FAST || a == TWSM_MATRIX;
 }
 
-// Cards that share the job: several only for the fused sums.
+// Cards that share the job: several only for sums by rows. LITHO_TWSM_CARDS lets a machine stand
+// for one with so many GPUs, several cards to a GPU: tests of the sharing need no second GPU.
 static int cards_for(Gpu *gpu, const TwsmChain *chain, const TwsmHow *how, GError **error)
 {
     int n = litho_cuda_backend()->n_devices;
-    int wanted = MIN(how->gpus > 0 ? MIN(how->gpus, n) : n, MAX_CARDS);
+    const char *pretend = g_getenv("LITHO_TWSM_CARDS");
+    int most = pretend ? atoi(pretend) : n;
+    int wanted = CLAMP(how->gpus > 0 ? MIN(how->gpus, most) : most, 1, MAX_CARDS);
     for (int m = 0; m < chain->n_legs; m++)
         if (!by_rows(&chain->leg[m], how))
             wanted = 1;
@@ -145,9 +153,8 @@ static gboolean make_field(TwsmCard *card, const TwsmTask *task, const TwsmRay *
 
 static gboolean start_field(TwsmCard *card, const TwsmTask *task, TwsmStart start, GError **error)
 {
-    return make_fields(card, task, error) &&
-           (start.rays ? make_field(card, task, start.rays, error)
-                       : upload_field(card, task, start.u, error));
+    return start.rays ? make_field(card, task, start.rays, error)
+                      : upload_field(card, task, start.u, error);
 }
 
 static gboolean download_field(TwsmCard *card, const TwsmTask *task, int which, TwsmValue *y,
@@ -323,7 +330,8 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
                      .run = run,
                      .stride = (band.n + TWSM_GPU_BLOCK - 1) / TWSM_GPU_BLOCK * TWSM_GPU_BLOCK};
     for (int k = 0; k < n_cards; k++)
-        if (!start_field(&gpu->card[k], &task, start, error))
+        if (!make_fields(&gpu->card[k], &task, error) ||
+            !start_field(&gpu->card[k], &task, start, error))
             return FALSE;
     if (n_cards == 0 || !litho_cuda_enter(gpu->card[0].context, error))
         return FALSE;

@@ -7,8 +7,8 @@
 #include "core/error.h"
 #include "kernels/twsm/twsm_cuda.h"
 
-// Pairs times frequencies of a chunk: about 35 ms, so that two in flight still stop within 100 ms.
-static const double CHUNK = 1.4e11;
+// Pairs times frequencies of a chunk: about 33 ms, so that two in flight still stop within 100 ms.
+static const double CHUNK = 1.1e11;
 
 enum { STRIP_STEPS = 8 }; // frequencies of a strip between looks for a cancel
 
@@ -130,7 +130,7 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
     if (!twsm_card_leg(card, task->leg, &leg, error))
         return FALSE;
     int slices = (leg.n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE;
-    double heavy = leg.has_mask ? 5 : leg.near ? 2 : 1;
+    double heavy = leg.has_mask ? 12 : leg.near ? 2 : 1;
     int n_k = MIN(task->stride, TWSM_GPU_BAND), parts = leg.near ? 2 : 1;
     int chunk = (int)MIN(CHUNK / heavy / n_k / leg.n_from, 1e6);
     chunk = MIN(MAX(chunk / TWSM_GPU_ROWS, 1) * TWSM_GPU_ROWS, rows);
