@@ -193,8 +193,8 @@ static void test_adjoint(void)
     g_unlink(velocity);
 }
 
-// Property: after 1000 steps each kernel is within 2e-3 of the CPU (which is within 3e-6 of double
-// precision, see test-migrate-design.c), all dips and evanescent waves included, and no energy has come
+// Property: after 1000 steps each kernel is within 1e-3 of the CPU (which is within 3e-6 of double
+// precision, see test-migrate-design.c), the product of factors within 5e-3 (1.6e-3 measured), all dips and evanescent waves included, and no energy has come
 // from nowhere: the deepest planes are not larger than on the CPU by more than that.
 static void test_deep(void)
 {
@@ -220,8 +220,8 @@ static void test_deep(void)
                 found += q * q;
             }
         g_test_message("1000 steps, %s: %.2e, energy %.6f", cases[k], sqrt(d / size), found / size);
-        g_assert_cmpfloat(sqrt(d / size), <, 2e-3);
-        g_assert_cmpfloat(found / size, <, 1 + 2e-3);
+        g_assert_cmpfloat(sqrt(d / size), <, strstr(cases[k], "factored") ? 5e-3 : 1e-3);
+        g_assert_cmpfloat(found / size, <, 1 + 1e-3);
     }
     g_unlink(velocity);
 }
