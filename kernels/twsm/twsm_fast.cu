@@ -16,8 +16,7 @@
 // special functions, which run at an eighth of the rate and are the limit.
 #include "kernels/twsm/twsm_device.cuh"
 
-namespace
-{
+namespace {
 
 enum {
     SIDE = TWSM_GPU_SIDE,

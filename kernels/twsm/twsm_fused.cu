@@ -10,13 +10,12 @@
 // Floor: 6 fp32 instructions per pair and frequency, 0.288 s for 112,000 x 112,000 pairs and 128
 // frequencies on an H200 at 1.98 GHz. Broadcasts add 0.5, the pairs 0.9. The limit is the register
 // file: two banks (even and odd numbers) give one operand a clock each, and the six instructions
-// read 15 operands that the reuse cache does not hold: 7.5 clocks.
+// read 16 operands that the reuse cache does not hold: 8 clocks.
 #include <cuda_pipeline.h>
 
 #include "kernels/twsm/twsm_device.cuh"
 
-namespace
-{
+namespace {
 
 enum { WARPS = 4, TILE = 16 };
 
@@ -143,8 +142,8 @@ struct Beam {
 
 // Two frequencies of one beam: adds z u, steps z. (pre, pim) is z one frequency back, and after the
 // first step one ahead. ptxas keeps enough of the order for it to matter: of 110 orders timed on an
-// H200 this was the fastest, 480 ms for the case above, the middle one took 505 and the slowest
-// 560.
+// H200 this was the fastest, 480 ms for the case above; the middle one would take 520, the slowest
+// 595.
 __device__ __forceinline__ void two_steps(Beam &b, float4 u, float2 &first, float2 &second)
 {
     first.y = fmaf(b.im, u.x, first.y);
