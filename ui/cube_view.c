@@ -219,7 +219,20 @@ static void append_area(LithoCubeView *self, GtkSnapshot *snapshot, const LithoV
     LithoRect box = {CLAMP(x0, r.x, r.x + r.w - 1), CLAMP(y0, r.y, r.y + r.h - 1), 0, 0};
     box.w = CLAMP(x1, r.x, r.x + r.w - 1) - box.x;
     box.h = CLAMP(y1, r.y, r.y + r.h - 1) - box.y;
-    append_rubber(snapshot, box);
+    gtk_snapshot_append_color(snapshot, &(GdkRGBA){0, 0, 0, 0.10},
+                              &GRAPHENE_RECT_INIT(box.x, box.y, box.w, box.h));
+    const GdkRGBA edges[] = {{0, 0, 0, 0.7}, {1, 1, 1, 1}};
+    for (guint k = 0; k < G_N_ELEMENTS(edges); k++) { // black around white: seen on any colours
+        float inset = k, width = 3 - 2 * (float)k;
+        GskRoundedRect outline;
+        gsk_rounded_rect_init_from_rect(&outline,
+                                        &GRAPHENE_RECT_INIT(box.x + inset, box.y + inset,
+                                                            MAX(box.w - 2 * inset, 1),
+                                                            MAX(box.h - 2 * inset, 1)),
+                                        0);
+        gtk_snapshot_append_border(snapshot, &outline, (const float[]){width, width, width, width},
+                                   (const GdkRGBA[]){edges[k], edges[k], edges[k], edges[k]});
+    }
 }
 
 static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)

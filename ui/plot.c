@@ -132,8 +132,8 @@ static GdkRGBA curve_colour(GtkWidget *widget, guint k)
                                        "theme_selected_bg_color", &colour);
     // Colours made for surfaces; as thin lines on a dark ground they need more light.
     if (ink.red + ink.green + ink.blue > 1.5)
-        colour = (GdkRGBA){0.4 + 0.6 * colour.red, 0.4 + 0.6 * colour.green,
-                           0.4 + 0.6 * colour.blue, 1};
+        colour = (GdkRGBA){0.25 + 0.75 * colour.red, 0.25 + 0.75 * colour.green,
+                           0.25 + 0.75 * colour.blue, 1};
     return colour;
 }
 
