@@ -15,6 +15,7 @@ static const LithoWindowCommand commands[] = {
     {"Colours", "Less gain for the removed part", "win.gain-down", NULL, "braceleft", TRUE},
     {"Colours", "More gain for the removed part", "win.gain-up", NULL, "braceright", TRUE},
     {"Colours", "Next colour map", "win.colours-next", NULL, "c", TRUE},
+    {"Colours", "Load a colour map", "win.colours-load", NULL, NULL, FALSE},
     {"Colours", "Wiggles on and off", "win.wiggle", NULL, "w", TRUE},
     {"Views", "Maximise the inline section", "win.maximise", "0", "1", TRUE},
     {"Views", "Maximise the crossline section", "win.maximise", "1", "2", TRUE},

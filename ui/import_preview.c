@@ -68,9 +68,12 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
         return d;
     }
     double clip = litho_qc_percentile(line, 99), typical = litho_qc_percentile(line, 50);
-    LithoRaster raster = {.input = line, .grid = &line->grid,
+    LithoRaster raster = {.input = line,
+                          .grid = &line->grid,
                           .view = litho_slice_view(&line->grid, LITHO_INLINE, 0),
-                          .look = litho_look_default(), .show = LITHO_SHOW_INPUT, .scale = SCALE};
+                          .look = litho_look_default(),
+                          .show = LITHO_SHOW_INPUT,
+                          .scale = SCALE};
     litho_look_set_clip(&raster.look, clip);
     cairo_surface_t *picture =
         litho_raster_slice(&raster, LITHO_PREVIEW_WIDTH, LITHO_PREVIEW_HEIGHT, NULL);
@@ -95,11 +98,12 @@ static char *summarise(const LithoSurvey *survey)
                            "%" G_GINT64_FORMAT " inline%s × %" G_GINT64_FORMAT
                            " crossline%s × %" G_GINT64_FORMAT " samples, %.4g %s\n",
                            g->axis[0].n, g->axis[0].n == 1 ? "" : "s", g->axis[1].n,
-                           g->axis[1].n == 1 ? "" : "s", g->axis[2].n,
-                           g->axis[2].step * how.factor, how.unit);
+                           g->axis[1].n == 1 ? "" : "s", g->axis[2].n, g->axis[2].step * how.factor,
+                           how.unit);
     g_string_append_printf(text,
                            "%" G_GINT64_FORMAT " traces, %" G_GINT64_FORMAT
-                           " cells without one, %" G_GINT64_FORMAT " duplicates; bins %.4g × %.4g m\n",
+                           " cells without one, %" G_GINT64_FORMAT
+                           " duplicates; bins %.4g × %.4g m\n",
                            c.traces, c.missing, c.duplicates, litho_grid_spacing(g, LITHO_INLINE),
                            litho_grid_spacing(g, LITHO_XLINE));
     g_string_append(text, litho_survey_format(survey));

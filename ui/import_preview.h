@@ -16,7 +16,7 @@ typedef struct LithoImportPreview {
     char *problem;       // why
     char *summary;       // sizes, interval, bins, counts
     char *notes;         // what opening repaired or assumed, a line each
-    guint n;             // decodings: the chosen one first, the other floating-point one if there is
+    guint n; // decodings: the chosen one first, the other floating-point one if there is
     LithoDecoding decoding[2]; // a doubt
 } LithoImportPreview;
 

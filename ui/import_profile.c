@@ -96,8 +96,9 @@ static JsonNode *load(const char *name, GError **error)
     if (json_parser_load_from_file(parser, path, &why) && json_parser_get_root(parser) &&
         JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)))
         return json_parser_steal_root(parser);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "the import profile '%s' cannot be read: %s",
-                name, why ? why->message : "it is no JSON object");
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                "the import profile '%s' cannot be read: %s", name,
+                why ? why->message : "it is no JSON object");
     return NULL;
 }
 

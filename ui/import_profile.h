@@ -2,9 +2,10 @@
 #pragma once
 #include "core/survey.h"
 
-// Named ways to read files, kept in the user's configuration (lithoscope/import/NAME.json). A profile
-// remembers the words of the text header it was made with and fits files that share most of them:
-// what one company or program writes looks alike. The functions read and write files: any thread.
+// Named ways to read files, kept in the user's configuration (lithoscope/import/NAME.json). A
+// profile remembers the words of the text header it was made with and fits files that share most of
+// them: what one company or program writes looks alike. The functions read and write files: any
+// thread.
 
 // Names in alphabetical order; g_strfreev().
 char **litho_profiles(void);

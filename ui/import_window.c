@@ -17,7 +17,7 @@ enum { SETTLE_MS = 250 }; // after the last change, before the file is read anew
 static const int formats[] = {0, 1, 5, 2, 3, 8, 6, 7, 10, 11, 15, 16};
 
 typedef struct Import {
-    gint refs; // of the dialog and of the job
+    gint refs;           // of the dialog and of the job
     LithoWindow *window; // owned
     GtkWidget *dialog;   // NULL once closed
     char **paths;
@@ -173,9 +173,9 @@ static void read_progress(const LithoProgress *p, gpointer data)
     Import *self = ((Reading *)data)->self;
     if (!self->dialog)
         return;
-    g_autofree char *text =
-        p->total > 0 ? g_strdup_printf("%s %.0f %%", p->what, 100.0 * p->done / p->total)
-                     : g_strdup(p->what);
+    g_autofree char *text = p->total > 0
+                                ? g_strdup_printf("%s %.0f %%", p->what, 100.0 * p->done / p->total)
+                                : g_strdup(p->what);
     gtk_label_set_text(GTK_LABEL(self->busy), text);
 }
 

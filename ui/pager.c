@@ -6,8 +6,8 @@
 #include "core/error.h"
 
 enum {
-    AHEAD = 3,       // neighbours read in advance
-    THICK = 16,      // samples read with a time slice: one costs what a few cost
+    AHEAD = 3,  // neighbours read in advance
+    THICK = 16, // samples read with a time slice: one costs what a few cost
     MAX_WANTED = 3 + 3 * (AHEAD + 1),
 };
 

@@ -2,10 +2,10 @@
 #pragma once
 #include "core/survey.h"
 
-// Slices of a survey that does not fit into memory: read as they are looked at, the neighbours in the
-// direction of scrubbing ahead, kept while a budget allows. Reading happens in a thread of its own;
-// all functions below are for the main thread and never wait for it, except litho_pager_free(), which
-// waits for the read under way to notice its cancel.
+// Slices of a survey that does not fit into memory: read as they are looked at, the neighbours in
+// the direction of scrubbing ahead, kept while a budget allows. Reading happens in a thread of its
+// own; all functions below are for the main thread and never wait for it, except
+// litho_pager_free(), which waits for the read under way to notice its cancel.
 typedef struct LithoPager LithoPager;
 
 // References `survey`. `arrived` is called in the main thread after slices came or a read failed.

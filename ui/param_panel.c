@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ui/param_editor.h"
+#include "ui/suggest.h"
 
 struct _LithoParamPanel {
     GtkBox parent;
@@ -13,6 +14,7 @@ struct _LithoParamPanel {
 
     GtkWidget *title, *info, *summary, *reset;
     GtkWidget *preset_line, *preset;
+    GtkWidget *foot; // Suggest, Sweep
     GtkWidget *rows, *advanced, *problem, *memory;
     gboolean loading;
 };
@@ -324,7 +326,10 @@ static GtkWidget *make_body(LithoParamPanel *self)
     gtk_box_append(GTK_BOX(body), self->problem);
     gtk_box_append(GTK_BOX(body), self->rows);
     gtk_box_append(GTK_BOX(body), self->advanced);
-    gtk_box_append(GTK_BOX(body), make_sweep());
+    self->foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(self->foot, "litho-foot");
+    gtk_box_append(GTK_BOX(self->foot), make_sweep());
+    gtk_box_append(GTK_BOX(body), self->foot);
     return body;
 }
 
@@ -365,6 +370,7 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
 {
     LithoParamPanel *self = g_object_new(LITHO_TYPE_PARAM_PANEL, NULL);
     self->session = g_object_ref(session);
+    gtk_box_prepend(GTK_BOX(self->foot), litho_suggest_button_new(session));
     g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
     g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);

@@ -307,8 +307,8 @@ gboolean litho_session_set_param(LithoSession *self, guint step, const LithoPara
     return TRUE;
 }
 
-// The whole of one step's parameters, as one change.
-static void set_params(LithoSession *self, guint step, gconstpointer params, const char *what)
+void litho_session_set_params(LithoSession *self, guint step, gconstpointer params,
+                              const char *what)
 {
     LithoStep *s = litho_flow_step(self->flow, step);
     if (litho_params_first_stage(&s->op->params, params, s->params) == G_MAXINT)
@@ -326,7 +326,7 @@ gboolean litho_session_preset(LithoSession *self, guint step, const char *name, 
     if (!litho_operator_preset(op, name, params, error))
         return FALSE;
     g_autofree char *what = g_strdup_printf("Preset %s of", name);
-    set_params(self, step, params, what);
+    litho_session_set_params(self, step, params, what);
     return TRUE;
 }
 
@@ -335,7 +335,7 @@ void litho_session_reset_step(LithoSession *self, guint step)
     const LithoOperator *op = litho_flow_step(self->flow, step)->op;
     g_autofree void *params = g_malloc0(op->params.size);
     litho_param_defaults(&op->params, params);
-    set_params(self, step, params, "Reset");
+    litho_session_set_params(self, step, params, "Reset");
 }
 
 void litho_session_undo(LithoSession *self)

@@ -111,6 +111,9 @@ void litho_session_enable_step(LithoSession *session, guint step, gboolean enabl
 // FALSE with the reason when the value is out of range: nothing changes then.
 gboolean litho_session_set_param(LithoSession *session, guint step, const LithoParam *row,
                                  double value, const char *text, GError **error);
+// All of a step's parameters (the operator's struct, legal values) as one change of that name.
+void litho_session_set_params(LithoSession *session, guint step, gconstpointer params,
+                              const char *what);
 gboolean litho_session_preset(LithoSession *session, guint step, const char *name, GError **error);
 void litho_session_reset_step(LithoSession *session, guint step);
 // Why the flow as it stands cannot run on the input; NULL = it can. Borrowed.

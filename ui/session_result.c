@@ -124,7 +124,10 @@ void litho_session_flow_touched(LithoSession *self)
     }
     litho_session_update_grid(self);
     submit(self);
-    litho_session_memory_want(self);
+    if (self->pager)
+        litho_session_memory_forget(self); // a whole result is never computed here
+    else
+        litho_session_memory_want(self);
 }
 
 void litho_session_slices_moved(LithoSession *self)

@@ -39,9 +39,8 @@ static void on_named(GtkEditableLabel *name, GParamSpec *spec, LithoSnapshotList
 static void on_compare(GtkToggleButton *button, LithoSnapshotList *self)
 {
     if (!self->loading)
-        litho_snapshots_compare(self->snapshots, gtk_toggle_button_get_active(button)
-                                                     ? index_of(self, button)
-                                                     : -1);
+        litho_snapshots_compare(self->snapshots,
+                                gtk_toggle_button_get_active(button) ? index_of(self, button) : -1);
 }
 
 static void on_remove(GtkButton *button, LithoSnapshotList *self)
@@ -142,12 +141,12 @@ static void show_row(LithoSnapshotList *self, GtkListBoxRow *row, guint k)
         gtk_widget_add_css_class(mark, "litho-present");
     else
         gtk_widget_remove_css_class(mark, "litho-present");
-    g_autofree char *tip = g_strdup_printf(
-        "%s\n%s%s", s->name, present ? "Shown now" : "Click or Enter goes back to it",
-        s->result ? "; its result is kept" : "");
+    g_autofree char *tip = g_strdup_printf("%s\n%s%s", s->name,
+                                           present ? "Shown now" : "Click or Enter goes back to it",
+                                           s->result ? "; its result is kept" : "");
     gtk_widget_set_tooltip_text(GTK_WIDGET(row), tip);
-    g_autofree char *label = g_strdup_printf("Snapshot %c: %s%s", s->letter, s->name,
-                                             present ? ", shown now" : "");
+    g_autofree char *label =
+        g_strdup_printf("Snapshot %c: %s%s", s->letter, s->name, present ? ", shown now" : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 }
 

@@ -207,7 +207,8 @@ static void start_computing(LithoSnapshots *self, int k)
     litho_job_cancel(self->job);
     self->wanted = at(self, k)->letter;
     Question *q = g_new0(Question, 1);
-    *q = (Question){.self = g_object_ref(self), .flow = litho_flow_copy(at(self, k)->flow),
+    *q = (Question){.self = g_object_ref(self),
+                    .flow = litho_flow_copy(at(self, k)->flow),
                     .in = in ? litho_cube_ref(in) : NULL,
                     .device = litho_session_device(self->session),
                     .input_serial = self->input_serial};
@@ -302,8 +303,8 @@ void litho_snapshots_rename(LithoSnapshots *self, guint k, const char *name)
 
 void litho_snapshots_adopt(LithoSnapshots *self, guint k)
 {
-    if (k >= self->list->len || litho_flow_equal(at(self, k)->flow,
-                                                 litho_session_flow(self->session)))
+    if (k >= self->list->len ||
+        litho_flow_equal(at(self, k)->flow, litho_session_flow(self->session)))
         return;
     LithoSnapshot *s = at(self, k);
     g_autofree char *why = g_strdup_printf("Snapshot %c", s->letter);

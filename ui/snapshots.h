@@ -3,9 +3,9 @@
 #include <json-glib/json-glib.h>
 #include "ui/session.h"
 
-// Flows worth keeping beside the present one: A, B, C, ..., each with a name and, while memory allows,
-// with its result, so that going back to it or comparing with it computes nothing. They are saved
-// with the session without their results. Main thread.
+// Flows worth keeping beside the present one: A, B, C, ..., each with a name and, while memory
+// allows, with its result, so that going back to it or comparing with it computes nothing. They are
+// saved with the session without their results. Main thread.
 //
 // Signal "changed": another list, another name, a result arrived, or another one is compared with.
 #define LITHO_TYPE_SNAPSHOTS (litho_snapshots_get_type())
@@ -14,8 +14,8 @@ G_DECLARE_FINAL_TYPE(LithoSnapshots, litho_snapshots, LITHO, SNAPSHOTS, GObject)
 enum { LITHO_SNAPSHOTS_MAX = 26 };
 
 typedef struct LithoSnapshot {
-    char letter;  // 'A'..'Z', never given twice at a time
-    char *name;   // the user's, or what differs from the defaults
+    char letter; // 'A'..'Z', never given twice at a time
+    char *name;  // the user's, or what differs from the defaults
     LithoFlow *flow;
     LithoResult *result; // whole, of the present input; or NULL
 } LithoSnapshot;

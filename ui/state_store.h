@@ -3,8 +3,8 @@
 #include <json-glib/json-glib.h>
 
 // Where sessions are kept: one JSON file for each file (or set of files) that was worked on, in the
-// user's state folder (XDG_STATE_HOME/lithoscope/sessions). Written to a temporary name and renamed,
-// so that a crash leaves the former one. The functions read and write files: any thread.
+// user's state folder (XDG_STATE_HOME/lithoscope/sessions). Written to a temporary name and
+// renamed, so that a crash leaves the former one. The functions read and write files: any thread.
 
 // Name of the session of `paths` (absolute); NULL = of the demo cube. g_free().
 char *litho_state_key(const char *const *paths);

@@ -105,8 +105,8 @@ static cairo_surface_t *picture_of_survey(LithoSurveyMap *self, int *n1, int *n2
     return picture;
 }
 
-// World (x east, y north) of the unit square's corners: (0, 0) first inline and crossline, (1, 0) last
-// crossline, (0, 1) last inline.
+// World (x east, y north) of the unit square's corners: (0, 0) first inline and crossline, (1, 0)
+// last crossline, (0, 1) last inline.
 static void frame_of(LithoSurveyMap *self, double origin[2], double right[2], double up[2])
 {
     const LithoGrid *g = self->survey ? litho_survey_grid(self->survey) : NULL;
@@ -149,8 +149,8 @@ static cairo_matrix_t fit(const double origin[2], const double right[2], const d
 }
 
 static void draw_picture(cairo_t *cr, cairo_surface_t *picture, int n1, int n2,
-                         const cairo_matrix_t *world, const double origin[2],
-                         const double right[2], const double up[2])
+                         const cairo_matrix_t *world, const double origin[2], const double right[2],
+                         const double up[2])
 {
     // Pixels of the picture (row 0 on top = last inline) -> unit square -> world -> screen.
     cairo_matrix_t unit = {1.0 / n2, 0, 0, -1.0 / n1, 0, 1};
@@ -179,8 +179,7 @@ static void draw_labels(LithoSurveyMap *self, cairo_t *cr, double w, double h)
                                litho_axis_value(&a[0], a[0].n - 1), a[1].first,
                                litho_axis_value(&a[1], a[1].n - 1));
     } else if (self->points->len > 0) {
-        text = g_strdup_printf("%d–%d · %d–%d", self->lo[0], self->hi[0], self->lo[1],
-                               self->hi[1]);
+        text = g_strdup_printf("%d–%d · %d–%d", self->lo[0], self->hi[0], self->lo[1], self->hi[1]);
     }
     if (!text)
         return;

@@ -10,8 +10,8 @@ G_DECLARE_FINAL_TYPE(LithoSurveyMap, litho_survey_map, LITHO, SURVEY_MAP, GtkWid
 
 GtkWidget *litho_survey_map_new(void);
 void litho_survey_map_clear(LithoSurveyMap *map);
-// Points of the scan, in any unit: the map keeps all of them in view. Thin them out beforehand; some
-// ten thousand are plenty.
+// Points of the scan, in any unit: the map keeps all of them in view. Thin them out beforehand;
+// some ten thousand are plenty.
 void litho_survey_map_add(LithoSurveyMap *map, const gint32 (*points)[2], guint n);
 guint litho_survey_map_count(LithoSurveyMap *map); // points so far
 // The cells of an opened survey, in place of the points.

@@ -297,7 +297,8 @@ static void restore(LithoWindow *self)
     gtk_widget_set_visible(self->right, litho_settings_int(s, "right-panel", 1));
     g_autofree char *colours = litho_settings_text(s, "colours", "");
     LithoLook look = litho_session_display(self->session)->look;
-    look.map = litho_colormap_find(colours);
+    litho_window_restore_colours(self);
+    look.map = litho_window_find_colours(self, colours);
     litho_session_set_look(self->session, &look);
     g_autofree char *device = litho_settings_text(s, "device", "auto");
     litho_session_set_device(self->session, device);
@@ -338,6 +339,7 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->save_path, g_free);
     litho_window_state_clear(self);
     g_clear_object(&self->snapshots);
+    g_clear_pointer(&self->colours, g_ptr_array_unref);
     G_OBJECT_CLASS(litho_window_parent_class)->dispose(object);
     if (self->session) {
         g_object_run_dispose(G_OBJECT(self->session)); // joins the worker although jobs hold a ref
@@ -350,6 +352,7 @@ static void litho_window_init(LithoWindow *self)
     self->session = litho_session_new();
     self->watchdog = litho_watchdog_new();
     self->snapshots = litho_snapshots_new(self->session);
+    self->colours = g_ptr_array_new();
     litho_window_build(self);
     litho_window_state_init(self);
     litho_window_actions_init(self);

@@ -217,16 +217,27 @@ static void scale_removed(LithoWindow *self, double factor)
     litho_session_set_look(self->session, &look);
 }
 
+// The built-in maps, then the user's own.
 ACTION(do_colours_next)
 {
     SELF;
     LithoLook look = display_of(self)->look;
     const LithoColormap *const *maps = litho_colormaps();
-    guint k = 0;
-    while (maps[k] && look.map && maps[k] != look.map)
+    const LithoColormap *now = look.map ? look.map : maps[0];
+    guint n = 0, k = 0;
+    while (maps[n])
+        n++;
+    guint all = n + self->colours->len;
+    while (k < all && now != (k < n ? maps[k] : g_ptr_array_index(self->colours, k - n)))
         k++;
-    look.map = maps[k] && maps[k + 1] ? maps[k + 1] : maps[0];
+    k = k + 1 < all ? k + 1 : 0;
+    look.map = k < n ? maps[k] : g_ptr_array_index(self->colours, k - n);
     litho_session_set_look(self->session, &look);
+}
+
+ACTION(do_colours_load)
+{
+    litho_window_choose_colours(LITHO_WINDOW(data));
 }
 
 ACTION(do_colours)
@@ -393,6 +404,7 @@ static const GActionEntry entries[] = {
     {"split", do_split, NULL, NULL, NULL, {0}},
     {"blink", do_blink, NULL, "false", NULL, {0}},
     {"colours-next", do_colours_next, NULL, NULL, NULL, {0}},
+    {"colours-load", do_colours_load, NULL, NULL, NULL, {0}},
     {"colours", do_colours, "s", NULL, NULL, {0}},
     {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
     {"maximise", do_maximise, "i", NULL, NULL, {0}},

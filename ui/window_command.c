@@ -78,9 +78,9 @@ char *litho_window_command(LithoWindow *self, GError **error)
     g_autofree char *run = run_part(flow, in, out);
     g_autofree char *words = in ? litho_open_options_words(&self->open) : g_strdup("");
     const char *device = litho_session_wanted_device(self->session);
-    g_autofree char *backend = strcmp(device, "auto") != 0
-                                   ? g_strdup_printf(" --backend %s", device)
-                                   : g_strdup("");
-    return g_strdup_printf("%s%s%s%s", demo && in ? "lithoscope-cli synth survey -o demo.sgy && " : "",
-                           run, words, backend);
+    g_autofree char *backend =
+        strcmp(device, "auto") != 0 ? g_strdup_printf(" --backend %s", device) : g_strdup("");
+    return g_strdup_printf("%s%s%s%s",
+                           demo && in ? "lithoscope-cli synth survey -o demo.sgy && " : "", run,
+                           words, backend);
 }

@@ -146,3 +146,20 @@ void litho_window_choose_recipe(LithoWindow *self, gboolean save)
         suggest(self, dialog, "-recipe.json");
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
+
+// --- colours ------------------------------------------------------------------------------------
+
+static void colours_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_load_colours(self, path);
+}
+
+void litho_window_choose_colours(LithoWindow *self)
+{
+    static const char *const formats[] = {"*.csv", "*.txt", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, "Load a colour map: rows of red, green, blue", FALSE, colours_chosen);
+    add_filter(dialog, "Tables of colours", formats);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}

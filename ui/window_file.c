@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Opening, saving and pictures: each a job in a thread, one at a time.
+// Opening and saving: each a job in a thread, one at a time.
 #include "ui/window_private.h"
 
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "core/stream.h"
 #include "core/survey.h"
 #include "core/synth.h"
-#include "render/picture.h"
 #include "ui/import_profile.h"
 #include "ui/state_store.h"
 #include "ui/survey_map.h"
@@ -25,7 +24,7 @@ gboolean litho_window_is_busy(LithoWindow *self)
     return self->job != NULL || self->save_path != NULL;
 }
 
-static void start_job(LithoWindow *self, const char *what, const char *sentence,
+void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
                       const LithoJobFuncs *funcs, gpointer data)
 {
     self->job_what = what;
@@ -37,7 +36,7 @@ static void start_job(LithoWindow *self, const char *what, const char *sentence,
     litho_window_actions_update(self);
 }
 
-static void show_job(LithoWindow *self, const LithoProgress *p)
+void litho_window_show_job(LithoWindow *self, const LithoProgress *p)
 {
     GString *text = g_string_new(p->what);
     if (p->total > 0)
@@ -54,7 +53,7 @@ static void show_job(LithoWindow *self, const LithoProgress *p)
 }
 
 // The window may have been closed while the job was at work: then there is nobody to tell.
-static gboolean end_job(LithoWindow *self, const GError *error)
+gboolean litho_window_end_job(LithoWindow *self, const GError *error)
 {
     self->job = NULL;
     if (!self->session)
@@ -66,7 +65,7 @@ static gboolean end_job(LithoWindow *self, const GError *error)
     return TRUE;
 }
 
-static void tell_done(LithoWindow *self, gboolean ok)
+void litho_window_tell_done(LithoWindow *self, gboolean ok)
 {
     g_signal_emit_by_name(self, "job-done", self->job_what, ok);
 }
@@ -228,7 +227,7 @@ static void open_progress(const LithoProgress *progress, gpointer data)
     if (!o->window->session)
         return;
     fill_map(o);
-    show_job(o->window, progress);
+    litho_window_show_job(o->window, progress);
 }
 
 static void offer_profile(LithoWindow *self, Opening *o)
@@ -263,7 +262,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     Opening *o = data;
     LithoWindow *self = o->window;
     g_autoptr(LithoCube) cube = result;
-    if (!end_job(self, error))
+    if (!litho_window_end_job(self, error))
         return;
     gtk_widget_set_visible(self->scan_map, FALSE);
     if (cube) {
@@ -289,7 +288,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
             litho_window_actions_update(self);
         }
     }
-    tell_done(self, cube != NULL);
+    litho_window_tell_done(self, cube != NULL);
 }
 
 void litho_window_open_as(LithoWindow *self, const char *const *paths,
@@ -311,7 +310,7 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->has_options = options != NULL;
     if (options)
         o->options = *options;
-    start_job(self, "open", paths ? "opening" : "making the demo cube", &funcs, o);
+    litho_window_start_job(self, "open", paths ? "opening" : "making the demo cube", &funcs, o);
 }
 
 static char **absolute_paths(const char *const *paths)
@@ -387,14 +386,14 @@ static void save_progress(const LithoProgress *progress, gpointer data)
 {
     Saving *s = data;
     if (s->window->session)
-        show_job(s->window, progress);
+        litho_window_show_job(s->window, progress);
 }
 
 static void save_done(gpointer result, const GError *error, gpointer data)
 {
     Saving *s = data;
-    if (end_job(s->window, error))
-        tell_done(s->window, result != NULL);
+    if (litho_window_end_job(s->window, error))
+        litho_window_tell_done(s->window, result != NULL);
 }
 
 // `cube` NULL: the result of a cube beyond memory is computed while it is written.
@@ -412,7 +411,7 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
     s->force = force;
     g_autofree char *base = g_path_get_basename(path);
     g_autofree char *sentence = g_strdup_printf("saving %s", base);
-    start_job(self, "save", sentence, &funcs, s);
+    litho_window_start_job(self, "save", sentence, &funcs, s);
 }
 
 void litho_window_save(LithoWindow *self, const char *path, gboolean force)
@@ -443,130 +442,6 @@ void litho_window_result_arrived(LithoWindow *self)
         return;
     g_autofree char *path = g_steal_pointer(&self->save_path);
     save_start(self, output, path, self->save_force);
-}
-
-// --- pictures -----------------------------------------------------------------------------------
-
-typedef struct Picture {
-    LithoWindow *window;
-    LithoPicture picture;
-    LithoCube *input, *output; // owned, for picture.input/.output
-    LithoModel *model;         // owned, for a panel that shows it
-    GPtrArray *input_parts, *output_parts; // of a cube beyond memory; or NULL
-    char *path, *title, *caption, *clip_note;
-} Picture;
-
-static void picture_free(gpointer data)
-{
-    Picture *p = data;
-    g_object_unref(p->window);
-    litho_cube_unref(p->input);
-    litho_cube_unref(p->output);
-    litho_model_unref(p->model);
-    g_free(p->path);
-    g_free(p->title);
-    g_free(p->caption);
-    g_free(p->clip_note);
-    g_free(p);
-}
-
-static gpointer picture_work(LithoRun *run, gpointer data, GError **error)
-{
-    (void)run;
-    Picture *p = data;
-    return litho_picture_save(&p->picture, p->path, error) ? p->path : NULL;
-}
-
-static void picture_done(gpointer result, const GError *error, gpointer data)
-{
-    Picture *p = data;
-    if (end_job(p->window, error))
-        tell_done(p->window, result != NULL);
-}
-
-// The panels that are on screen: one maximised view, or all four.
-static void add_panels(LithoWindow *self, LithoPicture *picture, gboolean both, LithoModel *model)
-{
-    const LithoDisplay *d = litho_session_display(self->session);
-    LithoShow show = litho_session_shown(self->session), shows[2] = {show, show};
-    int only = litho_canvas_maximised(LITHO_CANVAS(self->canvas));
-    guint n = 1;
-    if (!both)
-        shows[0] = LITHO_SHOW_INPUT;
-    else if (show == LITHO_SHOW_SIDE) {
-        shows[n - 1] = LITHO_SHOW_INPUT;
-        shows[n++] = LITHO_SHOW_OUTPUT;
-    }
-    for (int axis = 0; axis < LITHO_N_VIEWS; axis++) {
-        if (only >= 0 && only != axis)
-            continue;
-        if (axis == LITHO_VIEW_SCENE && model) {
-            litho_picture_add_model(picture, model)->view = *litho_model_view_scene(
-                litho_canvas_model(LITHO_CANVAS(self->canvas)));
-            continue;
-        }
-        for (guint k = 0; k < (axis == LITHO_VIEW_SCENE ? 1 : n); k++) {
-            LithoPanel *panel =
-                axis == LITHO_VIEW_SCENE
-                    ? litho_picture_add_scene(picture, shows[n - 1])
-                    : litho_picture_add_slice(picture, axis, d->slice[axis], shows[k]);
-            if (axis == LITHO_VIEW_SCENE) {
-                panel->view = d->scene;
-                memcpy(panel->view.index, d->slice, sizeof d->slice);
-            } else {
-                panel->slice = litho_session_slice_view(self->session, axis);
-            }
-        }
-    }
-    picture->columns = n == 2 && only >= 0 ? 2 : 0;
-}
-
-static gpointer copy_reference(gconstpointer cube, gpointer unused)
-{
-    (void)unused;
-    return litho_cube_ref(cube);
-}
-
-void litho_window_export(LithoWindow *self, const char *path)
-{
-    static const LithoJobFuncs funcs = {picture_work, NULL, picture_done, picture_free};
-    LithoCube *input = litho_session_input(self->session);
-    LithoCube *output = litho_session_output(self->session);
-    const LithoResult *result = litho_session_result(self->session);
-    guint64 stamp, dropped;
-    const GPtrArray *pages = litho_session_pages(self->session, &stamp, &dropped);
-    if (pages && result && result->parts->len > 0)
-        output = g_ptr_array_index(result->parts, 0);
-    if (litho_window_is_busy(self) || (!input && !output))
-        return;
-    Picture *p = g_new0(Picture, 1);
-    gboolean both = input && output && output != input;
-    p->window = g_object_ref(self);
-    p->input = litho_cube_ref(input ? input : output);
-    p->output = both ? litho_cube_ref(output) : NULL;
-    p->path = g_strdup(path);
-    p->title = g_strdup(p->input->name);
-    p->caption = both ? litho_flow_command(litho_session_flow(self->session), NULL, "OUT")
-                      : g_strdup("");
-    double percent = litho_session_clip_percent(self->session);
-    p->clip_note = percent >= 0 ? g_strdup_printf("%.4g %%", percent) : NULL;
-    litho_picture_init(&p->picture, p->input, p->output);
-    if (pages) {
-        p->input_parts = g_ptr_array_copy((GPtrArray *)pages, copy_reference, NULL);
-        p->output_parts = both ? g_ptr_array_copy(result->parts, copy_reference, NULL) : NULL;
-        p->picture.input_parts = p->input_parts;
-        p->picture.output_parts = p->output_parts;
-    }
-    p->picture.look = litho_session_display(self->session)->look;
-    p->picture.scale = 2;
-    p->picture.title = p->title;
-    p->picture.caption = both ? p->caption : NULL;
-    p->picture.clip_note = p->clip_note;
-    LithoModelView *shown = litho_canvas_model(LITHO_CANVAS(self->canvas));
-    LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
-    p->model = model ? litho_model_ref(model) : NULL;
-    add_panels(self, &p->picture, both, p->model);
-    start_job(self, "picture", "drawing the picture", &funcs, p);
 }
 
 // --- recipes ------------------------------------------------------------------------------------

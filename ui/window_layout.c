@@ -112,6 +112,7 @@ static GtkWidget *make_menu(void)
                                           {NULL, NULL}};
     static const char *const view[][2] = {{"Wiggles", "win.wiggle"},
                                           {"Next colour map", "win.colours-next"},
+                                          {"Load colour map…", "win.colours-load"},
                                           {"Fit to window", "win.fit"},
                                           {"Survey and headers…", "win.survey"},
                                           {"Read with other header bytes…", "win.import"},

@@ -39,6 +39,7 @@ struct _LithoWindow {
     char *save_path; // a save that waits for the whole result
     gboolean save_force;
 
+    GPtrArray *colours; // the user's own maps, of LithoColormap, borrowed
     LithoSnapshots *snapshots;
     // The file that is open, and its session (window_state.c).
     char **paths;          // absolute; NULL = the demo, or nothing
@@ -69,12 +70,24 @@ char *litho_window_last_path(void); // of the newest recent file, NULL = none; g
 void litho_window_choose_open(LithoWindow *self);
 void litho_window_choose_save(LithoWindow *self);
 void litho_window_choose_picture(LithoWindow *self);
+void litho_window_choose_colours(LithoWindow *self);
 void litho_window_choose_recipe(LithoWindow *self, gboolean save);
+// The one job at a time: the bar shows `sentence` and progress, `what` names it in "job-done".
+void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
+                            const LithoJobFuncs *funcs, gpointer data);
+void litho_window_show_job(LithoWindow *self, const LithoProgress *p);
+// FALSE when the window has been closed meanwhile: then there is nobody to tell.
+gboolean litho_window_end_job(LithoWindow *self, const GError *error);
+void litho_window_tell_done(LithoWindow *self, gboolean ok);
 // window_command.c
 // A line for a shell that repeats the flow on what is open; g_free(). NULL with `error` when one
 // line cannot say it.
 char *litho_window_command(LithoWindow *self, GError **error);
 // window_file.c
+// Colour maps read from CSV files: the window remembers them.
+void litho_window_load_colours(LithoWindow *self, const char *path);
+void litho_window_restore_colours(LithoWindow *self);
+const LithoColormap *litho_window_find_colours(LithoWindow *self, const char *name); // NULL = none
 void litho_window_cancel_job(LithoWindow *self);
 void litho_window_result_arrived(LithoWindow *self); // a waiting save may go on
 // `paths` NULL = the demo. `options` may be NULL: as this file was read last time, or find out.

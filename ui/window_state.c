@@ -147,7 +147,8 @@ static gboolean save_later(gpointer data)
     LithoWindow *self = data;
     self->state_timeout = 0;
     if (!self->state_key || self->job || self->state_job)
-        return G_SOURCE_REMOVE; // while a file is being opened nothing is settled; done() comes back
+        return G_SOURCE_REMOVE; // while a file is being opened nothing is settled; done() comes
+                                // back
     Writing *w = g_new0(Writing, 1);
     *w = (Writing){g_object_ref(self), g_strdup(self->state_key), state_text(self),
                    g_get_monotonic_time()};
@@ -214,11 +215,12 @@ static double member_number(JsonObject *object, const char *key, double fallback
     return value >= least && value <= most ? value : fallback;
 }
 
-static void restore_look(LithoSession *session, JsonObject *object)
+static void restore_look(LithoWindow *self, JsonObject *object)
 {
+    LithoSession *session = self->session;
     LithoLook look = litho_session_display(session)->look;
     const char *colours = json_object_get_string_member_with_default(object, "colours", "");
-    const LithoColormap *map = litho_colormap_find(colours);
+    const LithoColormap *map = litho_window_find_colours(self, colours);
     if (map)
         look.map = map;
     look.gain = member_number(object, "gain", look.gain, 0, 1e6);
@@ -248,8 +250,8 @@ static gboolean restore_views(LithoWindow *self, JsonObject *object)
         litho_session_set_window(self->session, lo, hi);
     if (read_numbers(object, "camera", camera, 6) && camera[2] > 0.01 && camera[2] < 1000) {
         LithoSceneView scene = litho_session_display(self->session)->scene;
-        scene.camera = (LithoCamera){.yaw = camera[0], .pitch = CLAMP(camera[1], -89, 89),
-                                     .distance = camera[2]};
+        scene.camera = (LithoCamera){
+            .yaw = camera[0], .pitch = CLAMP(camera[1], -89, 89), .distance = camera[2]};
         memcpy(scene.camera.target, camera + 3, sizeof scene.camera.target);
         litho_session_set_scene(self->session, &scene);
     }
@@ -275,9 +277,9 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
         litho_flow_from_json(json_object_get_member(root, "recipe"), &error);
     g_clear_pointer(&self->state_views, json_object_unref);
     if (!flow) {
-        g_autofree char *text = g_strdup_printf(
-            "The recipe saved with this file cannot be used and was left aside: %s",
-            error->message);
+        g_autofree char *text =
+            g_strdup_printf("The recipe saved with this file cannot be used and was left aside: %s",
+                            error->message);
         litho_window_show_error(self, text, NULL);
         return;
     }
@@ -286,10 +288,11 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
     else if (!litho_flow_equal(flow, litho_session_flow(self->session)) &&
              litho_flow_length(flow) > 0)
         // Nothing is lost: one undo gives this file its own recipe back.
-        litho_history_push(litho_session_history(self->session), flow, "The recipe of another file");
+        litho_history_push(litho_session_history(self->session), flow,
+                           "The recipe of another file");
     litho_snapshots_from_json(self->snapshots, member_array(root, "snapshots"));
     if (look)
-        restore_look(self->session, look);
+        restore_look(self, look);
     const char *show = json_object_get_string_member_with_default(root, "show", "output");
     for (int k = 0; k < 5; k++)
         if (strcmp(show, litho_show_keys[k]) == 0)
