@@ -507,6 +507,7 @@ static void test_import(void)
     forget_flow();
     open_file(path);
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1); // in file order
+    g_assert_true(gtk_widget_get_visible(gui.window->notes_remedy));
     gui_activate(&gui, "win.import");
     await_label("Import odd.sgy", "1 inline × 20");
     GtkWindow *dialog = window_titled("Import odd.sgy");

@@ -97,6 +97,7 @@ static void show_notes(LithoWindow *self)
     gtk_label_set_text(GTK_LABEL(self->notes_label), sentence);
     gtk_label_set_text(GTK_LABEL(self->notes_details), plain_all);
     gtk_widget_set_visible(self->notes_details_button, n > 1);
+    gtk_widget_set_visible(self->notes_remedy, cube->survey && strstr(all->str, "file order"));
     g_string_free(all, TRUE);
 }
 

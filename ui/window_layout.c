@@ -429,6 +429,7 @@ void litho_window_build(LithoWindow *self)
     gtk_widget_set_visible(add_remedy(self->offer_bar, "Use it", "win.use-profile"), TRUE);
     self->notes_bar = make_bar(GTK_MESSAGE_INFO, &self->notes_label, &self->notes_details,
                                &self->notes_details_button);
+    self->notes_remedy = add_remedy(self->notes_bar, "Read otherwise…", "win.import");
     GtkWidget *bottom = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     self->status = litho_status_line_new(self->session);
     gtk_widget_set_hexpand(self->status, TRUE);

@@ -17,6 +17,7 @@ struct _LithoWindow {
     // Below it.
     GtkWidget *progress; // thin line
     GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
+    GtkWidget *notes_remedy;    // the same: there are no line numbers
     GtkWidget *error_remedy;    // "Read otherwise…": opening has failed
     char **failed_paths;        // what could not be opened, or NULL
     GtkWidget *offer_bar, *offer_label, *offer_details, *offer_details_button;

@@ -81,6 +81,8 @@ void gui_open(Gui *gui, int width, int height)
     g_autofree char *ini = gui_path(gui, "settings.ini");
     gui->settings = litho_settings_new(ini);
     litho_settings_set_text(gui->settings, "device", "cpu");
+    if (g_getenv("LITHO_WINDOW_DARK"))
+        litho_settings_set_text(gui->settings, "appearance", "dark");
     litho_settings_set_int(gui->settings, "width", width);
     litho_settings_set_int(gui->settings, "height", height);
     gui->app = gtk_application_new(NULL, G_APPLICATION_NON_UNIQUE);
