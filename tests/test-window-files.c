@@ -759,7 +759,7 @@ static void test_command(void)
     g_remove(out);
 
     litho_session_add_step(gui.session, fx);
-    litho_session_add_step(gui.session, litho_operator_find("wavepacket"));
+    litho_session_add_step(gui.session, fx);
     litho_session_enable_step(gui.session, 2, FALSE);
     g_assert_true(litho_session_set_param(gui.session, 1, window, 11, NULL, &error));
     g_assert_true(gui_wait(gui_has_output, &gui, 30));

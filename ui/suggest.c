@@ -193,6 +193,8 @@ GtkWidget *litho_suggest_button_new(LithoSession *session)
     gtk_menu_button_set_always_show_arrow(GTK_MENU_BUTTON(button), FALSE);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
     gtk_widget_add_css_class(button, "litho-suggest");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Suggest parameters", -1);
     gtk_widget_set_tooltip_text(button, "First guesses from the data's band and noise; one undo "
                                         "takes them back");
     g_signal_connect_object(popover, "show", G_CALLBACK(on_shown), session, 0);
