@@ -28,7 +28,7 @@ struct LithoPager {
     guint n_wanted;
     LithoBox reading;
     gboolean busy, quit, posted;
-    GCancellable *cancel; // of the read under way
+    GCancellable *cancel; // of the read under way; NULL = none is
     GPtrArray *fresh;     // of LithoCube: read, not yet fetched
     GError *error;        // of a failed read, not yet fetched
 };
@@ -102,13 +102,13 @@ static gpointer pager_main(gpointer data)
         self->reading = self->wanted[0];
         memmove(self->wanted, self->wanted + 1, --self->n_wanted * sizeof *self->wanted);
         self->busy = TRUE;
-        g_set_object(&self->cancel, NULL);
         self->cancel = g_cancellable_new();
         GCancellable *cancel = g_object_ref(self->cancel);
         g_mutex_unlock(&self->lock);
         read_one(self, self->reading, cancel);
         g_object_unref(cancel);
         g_mutex_lock(&self->lock);
+        g_clear_object(&self->cancel);
     }
     self->busy = FALSE;
     g_mutex_unlock(&self->lock);
@@ -184,7 +184,9 @@ void litho_pager_want(LithoPager *self, const gint64 slice[3], const int *axes, 
     memcpy(self->last, slice, sizeof self->last);
     g_mutex_lock(&self->lock);
     gboolean of_use = FALSE;
-    for (guint k = 0; self->busy && k < list->len; k++)
+    // A read that has been told to stop brings nothing, even if it is wanted again by now.
+    gboolean alive = self->cancel && !g_cancellable_is_cancelled(self->cancel);
+    for (guint k = 0; alive && k < list->len; k++)
         if (litho_box_equal(g_array_index(list, LithoBox, k), self->reading)) {
             of_use = TRUE; // on its way already
             g_array_remove_index(list, k);
@@ -192,7 +194,7 @@ void litho_pager_want(LithoPager *self, const gint64 slice[3], const int *axes, 
         }
     self->n_wanted = list->len;
     memcpy(self->wanted, list->data, list->len * sizeof(LithoBox));
-    if (self->busy && !of_use && list->len > 0)
+    if (self->cancel && !of_use && list->len > 0)
         g_cancellable_cancel(self->cancel);
     if (list->len > 0)
         self->busy = TRUE;
