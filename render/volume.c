@@ -199,12 +199,12 @@ static void drop_foreign_tiles(LithoVolume *volume)
 // What the parts hold and the tile does not, as boxes.
 static LithoCover pending(const LithoVolume *volume, const LithoTile *tile)
 {
-    LithoCover todo = {0};
+    LithoCover missing = {0};
     for (guint k = 0; k < volume->parts->len; k++)
-        litho_cover_add(&todo, litho_box_intersect(part_at(volume, k)->cube->held, tile->box));
+        litho_cover_add(&missing, litho_box_intersect(part_at(volume, k)->cube->held, tile->box));
     for (guint k = 0; k < tile->clean.n; k++)
-        litho_cover_subtract(&todo, tile->clean.box[k]);
-    return todo;
+        litho_cover_subtract(&missing, tile->clean.box[k]);
+    return missing;
 }
 
 // A box of the newest part that the tile does not show yet. Newest first: a part is then never
@@ -272,7 +272,7 @@ gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n
     litho_tile_choose_layout(volume);
     update_live(volume);
     gboolean copied = update_views(volume, views, n_views);
-    LithoCover todo = {0};
+    LithoCover missing = {0};
     if (volume->info.layout == LITHO_LAYOUT_VOLUME) {
         LithoTile *tile = g_ptr_array_index(volume->tiles, 0);
         LithoBox box, last = {0};
@@ -282,12 +282,12 @@ gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n
             copied = TRUE;
             last = box; // the same again: no samples to be had; the sentence is in why_not
         }
-        todo = pending(volume, tile);
+        missing = pending(volume, tile);
     }
-    volume->info.pending_bytes = cover_bytes(&todo);
+    volume->info.pending_bytes = cover_bytes(&missing);
     if (copied)
         volume->info.last_fill_ms = litho_now_ms() - start;
-    return todo.n == 0;
+    return missing.n == 0;
 }
 
 void litho_volume_release(LithoVolume *volume)

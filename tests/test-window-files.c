@@ -611,16 +611,6 @@ static void open_with_gain(const char *path, double value)
     gui_settle(&gui);
 }
 
-static void assert_same(const LithoCube *a, const LithoCube *b)
-{
-    g_assert_true(litho_grid_same_shape(&a->grid, &b->grid));
-    gsize bytes = 4 * a->grid.axis[2].n;
-    for (gint64 i = 0; i < a->grid.axis[0].n; i++)
-        for (gint64 j = 0; j < a->grid.axis[1].n; j++)
-            if (litho_cube_is_live(a, i, j))
-                g_assert_cmpmem(litho_cube_trace(a, i, j), bytes, litho_cube_trace(b, i, j), bytes);
-}
-
 // Property: the result comes back from every format it is saved in, sample by sample (all of them
 // hold 32-bit floats), and SEG-Y keeps the headers of the file: a word that means nothing to the
 // program is found again at every trace.
@@ -643,7 +633,7 @@ static void test_save_formats(void)
         g_assert_null(litho_window_error(gui.window));
         g_autoptr(LithoCube) back = litho_cube_load(out, NULL, NULL, &error);
         g_assert_no_error(error);
-        assert_same(litho_session_output(gui.session), back);
+        gui_assert_same(litho_session_output(gui.session), back);
         if (k > 0)
             continue;
         for (int t = 0; t < 20; t++) {
@@ -755,7 +745,7 @@ static void test_command(void)
     g_autofree char *out = gui_path(&gui, "it's a \"survey\" $x-result.sgy");
     g_autoptr(LithoCube) one = litho_cube_load(out, NULL, NULL, &error);
     g_assert_no_error(error);
-    assert_same(litho_session_output(gui.session), one);
+    gui_assert_same(litho_session_output(gui.session), one);
     g_remove(out);
 
     litho_session_add_step(gui.session, fx);
@@ -766,7 +756,7 @@ static void test_command(void)
     run_command();
     g_autoptr(LithoCube) two = litho_cube_load(out, NULL, NULL, &error);
     g_assert_no_error(error);
-    assert_same(litho_session_output(gui.session), two);
+    gui_assert_same(litho_session_output(gui.session), two);
 
     Make make = odd_make();
     make.n1 = make.n2 = 8;
@@ -783,7 +773,7 @@ static void test_command(void)
     g_autofree char *odd_out = gui_path(&gui, "bytes-result.sgy");
     g_autoptr(LithoCube) three = litho_cube_load(odd_out, &bytes, NULL, &error);
     g_assert_no_error(error);
-    assert_same(litho_session_output(gui.session), three);
+    gui_assert_same(litho_session_output(gui.session), three);
 }
 
 // --- what goes wrong ----------------------------------------------------------------------------

@@ -262,3 +262,13 @@ void gui_activate(Gui *gui, const char *action)
     g_assert_true(gtk_widget_activate_action_variant(GTK_WIDGET(gui->window), name, target));
     g_clear_pointer(&target, g_variant_unref);
 }
+
+void gui_assert_same(const LithoCube *a, const LithoCube *b)
+{
+    g_assert_true(litho_grid_same_shape(&a->grid, &b->grid));
+    gsize bytes = 4 * a->grid.axis[2].n;
+    for (gint64 i = 0; i < a->grid.axis[0].n; i++)
+        for (gint64 j = 0; j < a->grid.axis[1].n; j++)
+            if (litho_cube_is_live(a, i, j))
+                g_assert_cmpmem(litho_cube_trace(a, i, j), bytes, litho_cube_trace(b, i, j), bytes);
+}

@@ -42,3 +42,5 @@ void gui_screenshot_of(Gui *gui, GtkWidget *window, const char *name); // of ano
 // Fraction of pixels of the canvas that differ between two pictures of the same size.
 double gui_difference(Gui *gui, GdkTexture *a, GdkTexture *b);
 void gui_activate(Gui *gui, const char *action); // "win.split", "win.show('side')"
+// Both cubes hold the same samples, bit by bit, at the traces that are live in `a`.
+void gui_assert_same(const LithoCube *a, const LithoCube *b);
