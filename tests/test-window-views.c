@@ -365,9 +365,7 @@ int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
     gui_register(&gui_teller);
-    const char *size = g_getenv("LITHO_WINDOW_SIZE");
-    gboolean large = size && strcmp(size, "large") == 0;
-    gui_open(&gui, large ? 2560 : 1280, large ? 1440 : 800);
+    gui_open_sized(&gui);
     g_test_add_func("/views/model", test_model);
     g_test_add_func("/views/model-follows", test_model_follows);
     g_test_add_func("/views/plots", test_plots);

@@ -481,9 +481,7 @@ static void test_dark(void)
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
-    const char *size = g_getenv("LITHO_WINDOW_SIZE");
-    gboolean large = size && strcmp(size, "large") == 0;
-    gui_open(&gui, large ? 2560 : 1280, large ? 1440 : 800);
+    gui_open_sized(&gui);
     g_test_add_func("/window/demo", test_demo);
     g_test_add_func("/window/drag", test_drag);
     g_test_add_func("/window/undo", test_undo);

@@ -100,6 +100,12 @@ void gui_reopen(Gui *gui)
     make_window(gui);
 }
 
+void gui_open_sized(Gui *gui)
+{
+    gboolean large = g_strcmp0(g_getenv("LITHO_WINDOW_SIZE"), "large") == 0;
+    gui_open(gui, large ? 2560 : 1280, large ? 1440 : 800);
+}
+
 void gui_close(Gui *gui)
 {
     g_clear_object(&gui->mirror);

@@ -20,6 +20,7 @@ void gui_init(int *argc, char ***argv);
 // One more operator beside the program's own and the example.
 void gui_register(const LithoOperator *op);
 void gui_open(Gui *gui, int width, int height);
+void gui_open_sized(Gui *gui); // 1280 x 800; 2560 x 1440 with LITHO_WINDOW_SIZE=large
 void gui_close(Gui *gui);
 void gui_reopen(Gui *gui); // closes the window as a person does and opens another one
 // Runs the main loop until `done` is TRUE; FALSE after `seconds`.

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Opening files in the window under a virtual display: the import view, profiles, doubts about the
+// samples, files dropped on the window.
+#include <math.h>
+#include <string.h>
+
+#include "core/survey.h"
+#include "kernels/template/template.h"
+#include "tests/gui/files.h"
+#include "ui/import_profile.h"
+#include "ui/window_private.h"
+
+static Gui gui;
+
+// The one that can be seen.
+static GtkWidget *shown_button(GtkWindow *dialog, const char *label)
+{
+    for (int k = 0;; k++) {
+        int n = k;
+        GtkWidget *found = gui_find_nth(GTK_WIDGET(dialog), GTK_TYPE_BUTTON, &n);
+        g_assert_nonnull(found);
+        if (gtk_widget_get_visible(found) &&
+            g_strcmp0(gtk_button_get_label(GTK_BUTTON(found)), label) == 0)
+            return found;
+    }
+}
+
+// Property: a file whose line numbers nobody can find opens in file order; bytes typed in the
+// import view give the survey and its samples; kept as a profile they are offered for the next file
+// of the same origin and not for another one; the session remembers how the file was read.
+static void test_import(void)
+{
+    Make make = gui_odd_make();
+    g_autofree char *path = gui_write_odd(&gui, "odd.sgy", &make, "ACME");
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1); // in file order
+    g_assert_true(gtk_widget_get_visible(gui.window->notes_remedy));
+    gui_activate(&gui, "win.import");
+    gui_await_label(&gui, "Import odd.sgy", "1 inline × 20");
+    GtkWindow *dialog = gui_window_titled("Import odd.sgy");
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, 0))),
+                    ==, "find out");
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, 0)), 61);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, 1)), 65);
+    gui_await_label(&gui, "Import odd.sgy", "4 inlines × 5");
+    gui_spin(&gui, 0.4);
+    gui_screenshot_of(&gui, GTK_WIDGET(dialog), "files-import");
+    GtkWidget *name = gui_nth(dialog, GTK_TYPE_ENTRY, 0);
+    g_assert_false(gtk_widget_get_sensitive(gui_button(dialog, "Keep")));
+    gtk_editable_set_text(GTK_EDITABLE(name), "Northern");
+    gui_click(dialog, "Keep");
+    gui_click(dialog, "_Open");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    g_assert_cmpint(grid->axis[0].n, ==, 4);
+    g_assert_cmpint(grid->axis[1].n, ==, 5);
+    g_assert_cmpfloat(litho_cube_trace(litho_session_input(gui.session), 2, 3)[7], ==,
+                      make_value(&make, 2, 3, 7));
+    g_assert_cmpint(gui.window->open.inline_byte, ==, 61);
+
+    g_autofree char *next = gui_write_odd(&gui, "next.sgy", &make, "OTHER CLIENT");
+    gui_open_file(&gui, next);
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1);
+    g_assert_true(gtk_widget_get_visible(gui.window->offer_bar));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "files-offer");
+    gui_activate(&gui, "win.use-profile");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
+    g_assert_false(gtk_widget_get_visible(gui.window->offer_bar));
+
+    g_autofree char *strange = gui_write_cube(&gui, "strange.sgy", 4, 5, 30);
+    gui_open_file(&gui, strange);
+    g_assert_false(gtk_widget_get_visible(gui.window->offer_bar));
+    gui_open_file(&gui, path); // as it was read last time
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
+
+    g_assert_true(litho_profile_delete("Northern", NULL));
+    g_assert_null(litho_profile_match("client recorded northern surveys processing sequence line"));
+    g_assert_nonnull(litho_profile_bad_name("../etc/passwd"));
+    g_assert_false(litho_profile_save("a/b", &gui.window->open, "", NULL));
+}
+
+// Property: a file that says IBM and holds IEEE floats does not open silently; the error offers the
+// import view, which shows the traces decoded both ways, and the other one opens with the right
+// samples. Traces in file order work there, too.
+static void test_import_doubt(void)
+{
+    Make make = make_plain();
+    make.format = 5;
+    make.n1 = 12;
+    make.n2 = 14;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int t = 0; t < make.n1 * make.n2; t++) // enough different numbers to tell from
+        for (int k = 0; k < make.ns; k++)
+            make_put_sample(file, &make, t, k, sin(0.7 * t + 0.31 * k * k) * 1234.5);
+    make_put_bin16(file, &make, 3225, 1);
+    g_autofree char *path = gui_path(&gui, "doubt.sgy");
+    g_assert_true(g_file_set_contents(path, (const char *)file->data, file->len, NULL));
+    gui_open_file(&gui, path);
+    g_test_message("%s", litho_window_error(gui.window));
+    g_assert_nonnull(litho_window_error(gui.window));
+    g_assert_true(gtk_widget_get_visible(gui.window->error_remedy));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "files-doubt-bar");
+    gui_activate(&gui, "win.import");
+    gui_await_label(&gui, "Import doubt.sgy", "IEEE float, typical");
+    GtkWindow *dialog = gui_window_titled("Import doubt.sgy");
+    g_assert_false(gtk_widget_get_sensitive(gui_button(dialog, "_Open")));
+    gui_screenshot_of(&gui, GTK_WIDGET(dialog), "files-import-doubt");
+    for (int k = 0; k < 2; k++)
+        g_assert_nonnull(
+            gtk_picture_get_paintable(GTK_PICTURE(gui_nth(dialog, GTK_TYPE_PICTURE, k))));
+    GtkDropDown *format = GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 2));
+    g_signal_emit_by_name(shown_button(dialog, "Read it so"), "clicked");
+    gui_await_label(&gui, "Import doubt.sgy", "12 inlines × 14");
+    g_assert_cmpuint(gtk_drop_down_get_selected(format), ==, 2); // IEEE
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 1);
+    gui_await_label(&gui, "Import doubt.sgy", "1 inline × 168");
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 0);
+    gui_await_label(&gui, "Import doubt.sgy", "12 inlines × 14");
+    gui_click(dialog, "_Open");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    float *trace = litho_cube_trace(litho_session_input(gui.session), 1, 2);
+    g_assert_cmpfloat(trace[5], ==, (float)(sin(0.7 * 16 + 0.31 * 25) * 1234.5));
+}
+
+// --- dropping -----------------------------------------------------------------------------------
+
+static GtkDropTarget *drop_target(void)
+{
+    g_autoptr(GListModel) controllers = gtk_widget_observe_controllers(GTK_WIDGET(gui.window));
+    for (guint k = 0; k < g_list_model_get_n_items(controllers); k++) {
+        g_autoptr(GObject) c = g_list_model_get_item(controllers, k);
+        if (GTK_IS_DROP_TARGET(c))
+            return GTK_DROP_TARGET(c);
+    }
+    return NULL;
+}
+
+static gboolean drop(const char *path)
+{
+    GSList *files = g_slist_prepend(NULL, g_file_new_for_path(path));
+    GValue value = G_VALUE_INIT;
+    gboolean taken = FALSE;
+    g_value_init(&value, GDK_TYPE_FILE_LIST);
+    g_value_set_boxed(&value, files);
+    g_signal_emit_by_name(drop_target(), "drop", &value, 10.0, 10.0, &taken);
+    g_value_unset(&value);
+    g_slist_free_full(files, g_object_unref);
+    return taken;
+}
+
+// Property: a cube dropped on the window opens, a recipe dropped there becomes the flow as one step
+// of the history; a file opened becomes the first of the recent ones.
+static void test_drop(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "dropped.sgy", 9, 10, 40);
+    gui_forget_flow(&gui);
+    g_assert_true(drop(path));
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_cmpstr(litho_session_path(gui.session), ==, path);
+    g_autofree char *recipe = gui_path(&gui, "recipe.json");
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    g_assert_true(litho_flow_save(flow, recipe, NULL));
+    g_assert_true(drop(recipe));
+    g_assert_true(litho_flow_equal(litho_session_flow(gui.session), flow));
+    gui_activate(&gui, "win.undo");
+    g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
+    gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
+    g_autofree char *recent = litho_window_last_path();
+    g_assert_cmpstr(recent, ==, path);
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    gui_open_sized(&gui);
+    g_test_add_func("/import/bytes", test_import);
+    g_test_add_func("/import/doubt", test_import_doubt);
+    g_test_add_func("/import/drop", test_drop);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
