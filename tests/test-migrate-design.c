@@ -414,6 +414,53 @@ static void test_adjoint(void)
     g_unlink(path);
 }
 
+// --- moving a slider --------------------------------------------------------------------------
+
+// 1800 m/s at the top, 3500 at 2 km, +-12 % to the sides: half the velocity, as for a stack.
+static void fill_interactive(float *plane, int step)
+{
+    for (int k = 0; k < SIDE * SIDE; k++)
+        plane[k] = (float)(2 / ((1800 + 6.6 * step) * (1 + 0.12 * sin(k % SIDE * 0.3) *
+                                                              cos(k / SIDE * 0.2 + step * 0.01))));
+}
+
+// Property: a move of the degree or the largest dip designs what (frequency, depth) classes need and not
+// one polynomial for each of 119 x 256; going back designs nothing. With -m perf on the GPU host's 16
+// cores: within 100 ms (a design's time grows with the degree cubed, so up to 31).
+static void test_moves(void)
+{
+    static const struct {
+        const char *settings;
+        gboolean timed;
+    } moves[] = {{"degree=16", TRUE}, {"degree=23", TRUE}, {"max_dip=60", TRUE},
+                 {"max_dip=70", TRUE}, {"degree=31", TRUE}, {"max_dip=65", TRUE},
+                 {"degree=23", TRUE}, {"degree=47", FALSE}, {"degree=63", FALSE}};
+    const int n = g_test_perf() ? G_N_ELEMENTS(moves) : 4;
+    litho_poly_cache_clear();
+    g_autoptr(LithoMigrateJob) job = made_job(
+        "velocity=2000 dz=8 nz=257 step=1 fmin=3 fmax=61.2 degree=15", SIDE, 256, fill_interactive);
+    g_autoptr(LithoFlow) flow = flow_of(
+        "velocity=2000 dz=8 nz=257 step=1 fmin=3 fmax=61.2 degree=15");
+    for (int k = 0; k < 2 * n; k++) {
+        const char *move = moves[k % n].settings;
+        set(flow, move);
+        guint64 made = litho_poly_designs_made();
+        const double start = litho_now_ms();
+        g_assert_true(litho_migrate_job_design(job, litho_flow_step(flow, 0)->params, NULL, NULL));
+        const double ms = litho_now_ms() - start;
+        made = litho_poly_designs_made() - made;
+        g_test_message("%d x %d: %s: %" G_GUINT64_FORMAT " designs in %.1f ms", job->nf, job->n_steps,
+                       move, made, ms);
+        g_assert_cmpuint(made, <=, 600);
+        if (k == n - 1)
+            set(flow, "degree=15 max_dip=65"); // where the first round began
+        else if (k >= n)
+            g_assert_cmpuint(made, ==, 0);
+        if (g_test_perf() && moves[k % n].timed)
+            assert_below(ms, 100);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -426,5 +473,6 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-design/precision", test_precision);
     g_test_add_func("/migrate-design/partial-depths", test_partial_depths);
     g_test_add_func("/migrate-design/adjoint", test_adjoint);
+    g_test_add_func("/migrate-design/moves", test_moves);
     return g_test_run();
 }

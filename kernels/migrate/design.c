@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/clones.h"
+
 // Keeps certified |G| below 1 against rounding in the samples between grid points.
 #define SAFETY (1 - 1e-6)
 
@@ -83,7 +85,7 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
 }
 
 // G at all samples and the barrier's value there.
-static void evaluate(const Problem *p, Point *at)
+LITHO_CLONES static void evaluate(const Problem *p, Point *at)
 {
     const int width = 2 * p->n1 - 1;
     const double *re = at->x, *im = at->x + p->n1, tau = at->x[2 * p->n1];
@@ -123,7 +125,7 @@ typedef struct Weights {
     double gr, gi;     // gradient
 } Weights;
 
-static Weights sample_weights(const Problem *p, const Point *at, int j, double *grad_tau,
+LITHO_INLINE Weights sample_weights(const Problem *p, const Point *at, int j, double *grad_tau,
                               double *hess_tau)
 {
     const double tau = at->x[2 * p->n1];
@@ -154,7 +156,7 @@ static Weights sample_weights(const Problem *p, const Point *at, int j, double *
 
 // Gradient and Hessian. cos(m phi) cos(n phi) = (cos((m-n) phi) + cos((m+n) phi)) / 2 turns each
 // block B^T diag(w) B into 2 N + 1 moments of w: O(samples N) instead of O(samples N^2).
-static void derivatives(const Problem *p, const Point *at, double *grad, double *hess)
+LITHO_CLONES static void derivatives(const Problem *p, const Point *at, double *grad, double *hess)
 {
     const int n1 = p->n1, width = 2 * n1 - 1, u = p->unknowns;
     double rr[2 * MAX_N + 1] = {0}, ri[2 * MAX_N + 1] = {0}, ii[2 * MAX_N + 1] = {0};
@@ -193,7 +195,7 @@ static void derivatives(const Problem *p, const Point *at, double *grad, double 
 
 // Solves H d = -g for symmetric positive H (lower triangle, overwritten); returns d . (-g), the
 // squared Newton decrement.
-static double newton_direction(double *h, const double *g, double *d, int u)
+LITHO_CLONES static double newton_direction(double *h, const double *g, double *d, int u)
 {
     double scale[MAX_UNKNOWNS];
     for (int i = 0; i < u; i++)
@@ -253,7 +255,7 @@ static gboolean newton_step(const Problem *p, Point **at, Point **trial, double 
     return FALSE;
 }
 
-double litho_poly_max_modulus(const LithoPolySpec *spec, const double *re, const double *im)
+LITHO_CLONES double litho_poly_max_modulus(const LithoPolySpec *spec, const double *re, const double *im)
 {
     enum { LANES = 16 };
     const int count = 256 * (spec->degree + 1) + 1;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/clones.h"
+
 enum {
     PAD = 16,                    // zeros before each row: 4 are needed, 16 keep rows aligned
     RADIUS = LITHO_STENCIL_RADIUS,
@@ -65,14 +67,14 @@ void litho_wave_scratch_free(LithoWaveScratch *s)
     g_free(s);
 }
 
-static inline float *plane_row(const LithoWaves *w, float *plane, int y)
+LITHO_INLINE float *plane_row(const LithoWaves *w, float *plane, int y)
 {
     return plane + 2 * (gsize)w->stride * (y + RADIUS) + PAD;
 }
 
 // out = Y b - prev + a p over one row of complex values; `im` is the distance to imaginary parts,
 // `up` to the next row of b. 41 flops a component.
-static inline __attribute__((always_inline)) void
+LITHO_INLINE void
 stencil_row_axes(float *out, const float *prev, const float *b, const float *p, ptrdiff_t im,
                  ptrdiff_t up, const LithoStencil *s, const float *slow2, float ar, float ai,
                  int nx, gboolean along_y)
@@ -105,7 +107,7 @@ stencil_row_axes(float *out, const float *prev, const float *b, const float *p, 
     }
 }
 
-static void stencil_row(float *out, const float *prev, const float *b, const float *p,
+LITHO_CLONES static void stencil_row(float *out, const float *prev, const float *b, const float *p,
                         ptrdiff_t im, ptrdiff_t up, const LithoStencil *s, const float *slow2,
                         float ar, float ai, int nx, int ny)
 {
@@ -133,7 +135,7 @@ static void square_slowness(const LithoWaves *w, LithoWaveScratch *s, const floa
 }
 
 // Coefficient n of target m at one point of the pointwise form.
-static inline void table_look_up(const LithoWaveStep *step, int m, int n, float slowness,
+LITHO_INLINE void table_look_up(const LithoWaveStep *step, int m, int n, float slowness,
                                  float *re, float *im)
 {
     const float *row = step->table[m] + 2 * (gsize)n * step->n_table;
@@ -149,7 +151,7 @@ static inline void table_look_up(const LithoWaveStep *step, int m, int n, float 
 // --- adjoint and the plain forward step: Clenshaw's recursion -----------------------------------
 
 // sum_m c_m(n) planes[m] of one row into `row`; c conjugated for the adjoint.
-static void source_row(const LithoWaves *w, const LithoWaveStep *step, float *const *planes,
+LITHO_CLONES static void source_row(const LithoWaves *w, const LithoWaveStep *step, float *const *planes,
                        gboolean conjugate, int n, int y, float *row)
 {
     const int im = w->stride;
@@ -222,7 +224,7 @@ static void clenshaw(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveSt
 
 // --- forward with depths in between, and the pointwise form: T_n one after the other ----------
 
-static void accumulate_row(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
+LITHO_CLONES static void accumulate_row(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
                            int n, int y, const float *t)
 {
     const int im = w->stride;
