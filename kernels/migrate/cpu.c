@@ -352,15 +352,12 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 // Waves twice (kept and in use; up and down), velocity, sums with those of the groups, cubes.
 static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
 {
-    const LithoMigrateParams *p = params;
-    LithoMigrateSizes s;
     (void)region;
-    if (!litho_migrate_sizes(in, p, &s))
+    LithoMigrateSizes s;
+    if (!litho_migrate_sizes(in, params, &s))
         return 0;
-    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
-    return (guint64)(16 * s.cells * s.frequencies + 4 * s.slowness +
-                     (shot ? 12.0 : 8.0) * litho_grid_samples(&s.out) +
-                     4.0 * litho_grid_samples(in) + ((shot ? 448 : 256) << 20));
+    return (guint64)(16 * s.cells * s.frequencies + 4 * s.slowness + (s.shot ? 12 : 8) * s.out +
+                     4 * s.in + ((s.shot ? 448 : 256) << 20));
 }
 
 const LithoImpl litho_migrate_cpu = {

@@ -386,15 +386,11 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     const LithoMigrateParams *p = params;
     LithoMigrateSizes s;
     (void)region;
-    if (!litho_migrate_sizes(in, p, &s))
+    if (!litho_migrate_sizes(in, params, &s))
         return 0;
-    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
-    const double waves = 8 * s.cells * s.frequencies;
-    const double samples = litho_grid_samples(&s.out), record = litho_grid_samples(in);
-    return (guint64)(waves * (s.planes * (shot ? 2 : 1) + (shot ? 0 : 1)) +
-                     fmin(waves * 8, 8 * s.cells * 4 * 4 * 132) + 4.4 * s.slowness +
-                     (shot ? 12 : 8) * samples + (p->coarse ? 6 * samples : 0) + 4 * record +
-                     4 * samples);
+    const double waves = 8 * s.cells * s.frequencies, sets = s.shot ? 2 * s.planes : s.planes + 1;
+    return (guint64)(waves * sets + fmin(waves * 8, 8 * s.cells * 4 * 4 * 132) + 4.4 * s.slowness +
+                     ((s.shot ? 16 : 12) + (p->coarse ? 6 : 0)) * s.out + 4 * s.in);
 }
 
 const LithoImpl litho_cuda_migrate = {

@@ -75,20 +75,24 @@ void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, Lit
     litho_report_number(run ? run->report : NULL, "shots", "Shots", "", shots->n);
 }
 
-gboolean litho_migrate_sizes(const LithoGrid *in, const LithoMigrateParams *p,
-                             LithoMigrateSizes *sizes)
+gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoMigrateSizes *sizes)
 {
+    const LithoMigrateParams *p = params;
+    LithoGrid out;
     g_autoptr(LithoMigrateModel) model = litho_migrate_model_load(p->velocity.text, NULL, NULL);
-    if (!model || !litho_migrate_output_grid(in, p, &sizes->out, NULL))
+    if (!model || !litho_migrate_output_grid(in, p, &out, NULL))
         return FALSE;
     const gboolean demigrate = p->mode == LITHO_MIGRATE_DEMIGRATE;
-    const LithoGrid *image = demigrate ? in : &sizes->out, *time = demigrate ? &sizes->out : in;
+    const LithoGrid *image = demigrate ? in : &out, *time = demigrate ? &out : in;
     const LithoAxis *t = &time->axis[LITHO_SAMPLE], *z = &image->axis[LITHO_SAMPLE];
     double bottom = z->step * (z->n - 1);
     double record = fmax(t->n * t->step, 1.3 * 2 * bottom / litho_migrate_model_range(model).mean);
     double nx = image->axis[1].n, ny = image->axis[0].n;
     nx += nx > 1 ? 2 * p->pad : 0;
     ny += ny > 1 ? 2 * p->pad : 0;
+    sizes->shot = p->mode == LITHO_MIGRATE_SHOT;
+    sizes->in = litho_grid_samples(in);
+    sizes->out = litho_grid_samples(&out);
     sizes->cells = (nx + 8) * ny;
     sizes->frequencies = ((p->fmax > 0 ? p->fmax : fmin(60, 0.4 / t->step)) - p->fmin) * record + 2;
     sizes->planes = (p->step > 0 ? p->step : LITHO_MIGRATE_MAX_STEP) + 1;

@@ -32,11 +32,11 @@ void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, Lit
 
 // Sizes that memory is counted from, without loading more than the velocity. FALSE: not known.
 typedef struct LithoMigrateSizes {
-    LithoGrid out;
+    gboolean shot;
+    double in, out;     // samples of the input and of the result
     double cells;       // of the extrapolation grid, padding and row ends included
     double frequencies; // at most
     double slowness;    // samples of slowness the job keeps
     double planes;      // arrays a set of waves moves through, depths of a step included
 } LithoMigrateSizes;
-gboolean litho_migrate_sizes(const LithoGrid *in, const LithoMigrateParams *params,
-                             LithoMigrateSizes *sizes);
+gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoMigrateSizes *sizes);
