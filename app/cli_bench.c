@@ -162,8 +162,7 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
     const LithoOperator *op = words[0] ? litho_operator_find(words[0]) : NULL;
     *usage = TRUE;
     if (!op)
-        return words[0] ? litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'",
-                                       words[0])
+        return words[0] ? litho_cli_no_operator(words[0], error)
                         : litho_refuse(error, LITHO_ERROR_PARAMETER,
                                        "an operator is needed, see 'lithoscope-cli list'");
     Bench b = {.op = op,

@@ -2,12 +2,14 @@
 #include <stdio.h>
 
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/survey.h"
 
 typedef struct Convert {
+    LithoCliFiles files;
     LithoOpenOptions open;
     LithoSaveOptions save;
     char *missing, *endian, *note, *progress;
@@ -31,14 +33,14 @@ static gboolean copy_slabs(LithoSurvey *survey, LithoWriter *writer, LithoRun *r
     return litho_writer_finish(writer, error);
 }
 
-static gboolean convert(Convert *c, char **in, const char *out, LithoRun *run, GError **error)
+static gboolean convert(Convert *c, LithoRun *run, GError **error)
 {
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)in, &c->open, run, error);
+        litho_survey_open((const char *const *)c->files.in, &c->open, run, error);
     if (!survey)
         return FALSE;
     LithoWriter *writer =
-        litho_writer_new(out, litho_survey_grid(survey), survey, &c->save, error);
+        litho_writer_new(c->files.out, litho_survey_grid(survey), survey, &c->save, error);
     if (!writer)
         return FALSE;
     gboolean good = copy_slabs(survey, writer, run, error);
@@ -50,12 +52,13 @@ static gboolean convert(Convert *c, char **in, const char *out, LithoRun *run, G
     return good;
 }
 
-static gboolean check(Convert *c, int argc, GError **error)
+static gboolean check(Convert *c, char **words, GError **error)
 {
-    if (argc < 3) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "an input and an output are needed");
+    if (!litho_cli_files_add(&c->files, words, G_MAXUINT, TRUE, error))
         return FALSE;
-    }
+    if (!c->files.in || !c->files.out)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "an input and an output are needed: -i IN -o OUT");
     if (c->endian && !litho_cli_endian(c->endian, &c->save.endian, error))
         return FALSE;
     if (c->missing && !g_str_equal(c->missing, "dead") && !g_str_equal(c->missing, "omit")) {
@@ -70,6 +73,7 @@ static gboolean check(Convert *c, int argc, GError **error)
 
 static void convert_clear(Convert *c)
 {
+    litho_cli_files_clear(&c->files);
     g_free(c->missing);
     g_free(c->endian);
     g_free(c->note);
@@ -82,6 +86,8 @@ int litho_cli_convert(int argc, char **argv)
 {
     g_auto(Convert) c = {0};
     const GOptionEntry entries[] = {
+        LITHO_CLI_INPUT(&c.files, "Survey to read; may be repeated"),
+        LITHO_CLI_OUTPUT(&c.files, "File to write"),
         {"format", 0, 0, G_OPTION_ARG_INT, &c.save.format,
          "Sample format of the output (SEG-Y code: 1 IBM, 5 IEEE, 3 int16, ...)", "N"},
         {"endian", 0, 0, G_OPTION_ARG_STRING, &c.endian, "Byte order of the output: big, little",
@@ -94,21 +100,22 @@ int litho_cli_convert(int argc, char **argv)
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "IN [IN ...] OUT",
+        "-i IN [-i IN ...] -o OUT",
         "Reads one survey (of one or several files) and writes it in the format that the "
-        "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw",
+        "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw. The words IN ... OUT mean the same as -i and "
+        "-o.",
         entries, litho_cli_input_group(&c.open));
+    g_option_context_set_description(context, "Example: lithoscope-cli convert survey.sgy cube.npy");
     GError *error = NULL;
-    if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&c, argc, &error))
+    if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&c, argv + 1, &error))
         return litho_cli_misused("convert", error);
     LithoRun run = {0};
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, c.progress ? c.progress : "auto", &run, &error))
         return litho_cli_misused("convert", error);
-    g_autofree char **in = g_new0(char *, argc); // the words between command and output
-    for (int k = 1; k < argc - 1; k++)
-        in[k - 1] = argv[k];
-    gboolean good = convert(&c, in, argv[argc - 1], &run, &error);
+    gboolean good = convert(&c, &run, &error);
     litho_cli_progress_end(&progress);
+    if (good)
+        litho_cli_wrote(&progress, c.files.out);
     return good ? LITHO_EXIT_OK : litho_cli_fail(error);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/memory.h"
@@ -242,8 +243,10 @@ static void print_json(const Info *info)
 int litho_cli_info(int argc, char **argv)
 {
     LithoOpenOptions open = {0};
+    g_auto(LithoCliFiles) files = {0};
     gboolean json = FALSE, headers = FALSE, text = FALSE;
     const GOptionEntry entries[] = {
+        LITHO_CLI_INPUT(&files, "The same as FILE; may be repeated"),
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
         {"headers", 0, 0, G_OPTION_ARG_NONE, &headers, "Headers only: do not read the samples",
          NULL},
@@ -254,9 +257,10 @@ int litho_cli_info(int argc, char **argv)
         litho_cli_options("FILE [FILE ...]", "What a survey (of one or several files) holds.",
                           entries, litho_cli_open_group(&open));
     GError *error = NULL;
-    if (!g_option_context_parse(context, &argc, &argv, &error))
+    if (!g_option_context_parse(context, &argc, &argv, &error) ||
+        !litho_cli_files_add(&files, argv + 1, G_MAXUINT, FALSE, &error))
         return litho_cli_misused("info", error);
-    if (argc < 2) {
+    if (!files.in) {
         g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "a file is needed");
         return litho_cli_misused("info", error);
     }
@@ -265,7 +269,7 @@ int litho_cli_info(int argc, char **argv)
     if (!litho_cli_progress_init(&progress, "auto", &run, &error))
         return litho_cli_misused("info", error);
     Info info = {.survey =
-                     litho_survey_open((const char *const *)argv + 1, &open, &run, &error)};
+                     litho_survey_open((const char *const *)files.in, &open, &run, &error)};
     gboolean good = info.survey && (headers || read_stats(&info, &run, &error));
     litho_cli_progress_end(&progress);
     if (good && json)

@@ -25,6 +25,15 @@ int litho_cli_misused(const char *command, GError *error)
     return LITHO_EXIT_USAGE;
 }
 
+gboolean litho_cli_no_operator(const char *word, GError **error)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        g_string_append_printf(names, "%s%s", names->len ? ", " : "", (*op)->key);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'; there are: %s",
+                        word, names->str);
+}
+
 static const char *const type_names[] = {"float", "int", "bool", "choice", "text", "file"};
 
 static void add_string(JsonBuilder *b, const char *key, const char *value)
@@ -116,6 +125,26 @@ static void print_json(const char *only)
     g_object_unref(b);
 }
 
+enum { COLUMNS = 96 };
+
+// Words of `text` in lines that start `indent` columns in.
+static void print_wrapped(const char *text, int indent)
+{
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    int at = 0;
+    for (char **word = words; *word; word++) {
+        int length = (int)g_utf8_strlen(*word, -1);
+        if (at > 0 && at + 1 + length > COLUMNS) {
+            printf("\n");
+            at = 0;
+        }
+        at += at == 0 ? printf("%*s", indent, "") : printf(" ");
+        printf("%s", *word);
+        at += length;
+    }
+    printf("\n");
+}
+
 static void print_param(const LithoParam *row, const void *defaults)
 {
     g_autofree char *def = litho_param_print(row, defaults);
@@ -131,15 +160,17 @@ static void print_param(const LithoParam *row, const void *defaults)
     } else if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
         printf("  (%g to %g)", row->min, row->max);
     }
-    printf("\n      %s\n", row->doc);
+    printf("\n");
+    print_wrapped(row->doc, 6);
 }
 
 static void print_operator(const LithoOperator *op)
 {
     g_autofree void *defaults = g_malloc0(op->params.size);
     litho_param_defaults(&op->params, defaults);
-    printf("%s: %s\n%s\n\nParameters (key, default, legal values):\n", op->key, op->title,
-           op->summary);
+    printf("%s: %s\n", op->key, op->title);
+    print_wrapped(op->summary, 0);
+    printf("\nParameters (key, default, legal values):\n");
     for (guint k = 0; k < op->params.n; k++)
         print_param(&op->params.rows[k], defaults);
     if (op->presets)
@@ -164,7 +195,7 @@ int litho_cli_list(int argc, char **argv)
         return litho_cli_misused("list", error);
     const char *only = argc > 1 ? argv[1] : NULL;
     if (only && !litho_operator_find(only)) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "there is no operator '%s'", only);
+        litho_cli_no_operator(only, &error);
         return litho_cli_misused("list", error);
     }
     if (json) {
@@ -174,10 +205,14 @@ int litho_cli_list(int argc, char **argv)
     for (const LithoOperator *const *op = litho_operators(); *op; op++) {
         if (only && strcmp(only, (*op)->key) != 0)
             continue;
-        if (only)
+        if (only) {
             print_operator(*op);
-        else
-            printf("%-12s %s\n             %s\n", (*op)->key, (*op)->title, (*op)->summary);
+        } else {
+            printf("%-12s %s\n", (*op)->key, (*op)->title);
+            print_wrapped((*op)->summary, 13);
+        }
     }
+    if (!only)
+        printf("\n'lithoscope-cli list OPERATOR' tells the parameters of one.\n");
     return LITHO_EXIT_OK;
 }

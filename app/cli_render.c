@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/error.h"
@@ -14,7 +15,8 @@
 
 typedef struct Render {
     LithoOpenOptions open;
-    char *out, *against, *colormap, *size, *title, *progress;
+    LithoCliFiles files;
+    char *against, *colormap, *size, *title, *progress;
     char **slices[3];      // --inline, --xline, --time or --depth; each may be given several times
     char **depths;
     double clip, scale, gain;
@@ -70,8 +72,9 @@ static gboolean find_slice(const LithoGrid *grid, int axis, const char *text, gi
         return FALSE;
     }
     if (fabs(at - (double)*index) > 1e-3)
-        fprintf(stderr, "note: the nearest %s to %.10g is %.10g\n", name, value,
-                litho_axis_value(a, (double)*index));
+        fprintf(stderr, "note: the nearest %s to %.10g%s%s is %.10g%s%s\n", name, value,
+                *a->unit ? " " : "", a->unit, litho_axis_value(a, (double)*index),
+                *a->unit ? " " : "", a->unit);
     return TRUE;
 }
 
@@ -224,7 +227,7 @@ static gboolean draw(const Render *r, const LithoCube *cube, const LithoCube *ot
     picture.look.nearest = r->nearest;
     g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
     add_panels(r, &picture, wanted, titles);
-    return litho_picture_save(&picture, r->out, error);
+    return litho_picture_save(&picture, r->files.out, error);
 }
 
 static gboolean render(const Render *r, const char *path, LithoRun *run, GError **error)
@@ -248,13 +251,14 @@ static gboolean render(const Render *r, const char *path, LithoRun *run, GError 
 
 // --- words --------------------------------------------------------------------------------------
 
-static gboolean check(Render *r, int argc, GError **error)
+static gboolean check(Render *r, char **words, GError **error)
 {
     char rest;
-    if (argc != 2 || !r->out) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "one FILE and -o OUT are needed");
+    if (!litho_cli_files_add(&r->files, words, 1, TRUE, error))
         return FALSE;
-    }
+    if (!r->files.in || !r->files.out)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "a file and a picture to draw are needed: -i FILE -o OUT.png");
     if (r->size && (sscanf(r->size, "%lfx%lf%c", &r->width, &r->height, &rest) != 2 ||
                     r->width < 100 || r->height < 80)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
@@ -275,7 +279,7 @@ static gboolean check(Render *r, int argc, GError **error)
 
 static void render_clear(Render *r)
 {
-    g_free(r->out);
+    litho_cli_files_clear(&r->files);
     g_free(r->against);
     g_free(r->colormap);
     g_free(r->size);
@@ -291,7 +295,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Render, render_clear)
 static GOptionContext *options(Render *r)
 {
     const GOptionEntry entries[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &r->out, "Picture: .png, .pdf or .svg", "OUT"},
+        LITHO_CLI_INPUT(&r->files, "Survey to draw"),
+        LITHO_CLI_OUTPUT(&r->files, "Picture: .png, .pdf or .svg"),
         {"inline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[0],
          "Inline section; may be repeated, each slice is a panel", "N"},
         {"xline", 0, 0, G_OPTION_ARG_STRING_ARRAY, &r->slices[1], "Crossline section", "N"},
@@ -318,9 +323,10 @@ static GOptionContext *options(Render *r)
         {NULL},
     };
     g_autofree char *names = litho_colormap_names();
-    g_autofree char *maps = g_strdup_printf("Colour maps: %s.", names);
+    g_autofree char *maps = g_strdup_printf("Example: lithoscope-cli render survey.sgy --inline 1050 --time 600ms -o look.png\n\n"
+                                              "Colour maps: %s.", names);
     GOptionContext *context = litho_cli_options(
-        "FILE -o OUT",
+        "-i FILE -o OUT",
         "Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "
         "slice: the middle inline.",
         entries, litho_cli_open_group(&r->open));
@@ -333,13 +339,15 @@ int litho_cli_render(int argc, char **argv)
     g_auto(Render) r = {.clip = 99, .scale = 1, .gain = 1, .width = 1280, .height = 800};
     g_autoptr(GOptionContext) context = options(&r);
     GError *error = NULL;
-    if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&r, argc, &error))
+    if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&r, argv + 1, &error))
         return litho_cli_misused("render", error);
     LithoRun run = {0};
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, r.progress ? r.progress : "auto", &run, &error))
         return litho_cli_misused("render", error);
-    gboolean good = render(&r, argv[1], &run, &error);
+    gboolean good = render(&r, r.files.in[0], &run, &error);
     litho_cli_progress_end(&progress);
+    if (good)
+        litho_cli_wrote(&progress, r.files.out);
     return good ? LITHO_EXIT_OK : litho_cli_fail(error);
 }

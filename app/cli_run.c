@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/peers.h"
 #include "app/progress.h"
@@ -16,35 +17,54 @@
 static const double GIB = 1 << 30;
 
 typedef struct Options {
-    char *in, *out, *backend, *gpus, *timings, *progress;
+    LithoCliFiles files;
+    char *backend, *gpus, *timings, *progress;
     int threads;
     double memory, gpu_memory; // GiB
     gboolean dry_run, force;
     LithoOpenOptions open;
 } Options;
 
+static void options_clear(Options *o)
+{
+    litho_cli_files_clear(&o->files);
+    g_free(o->backend);
+    g_free(o->gpus);
+    g_free(o->timings);
+    g_free(o->progress);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
 // --- what to run ------------------------------------------------------------------------------
 
-// words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes), the others are settings of the operator (or of a
-// recipe's only step).
-static LithoFlow *parse_flow(char **words, GError **error)
+// words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes).
+static LithoFlow *named_flow(const char *word, GError **error)
 {
-    const LithoOperator *op = litho_operator_find(words[0]);
-    g_autoptr(LithoFlow) flow = NULL;
+    const LithoOperator *op = litho_operator_find(word);
     if (op) {
-        flow = litho_flow_new();
+        LithoFlow *flow = litho_flow_new();
         litho_flow_append(flow, op);
-    } else if (words[0][0] == '{') {
-        flow = litho_flow_parse(words[0], error);
-    } else if (g_file_test(words[0], G_FILE_TEST_EXISTS)) {
-        flow = litho_flow_load(words[0], error);
-    } else {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "'%s' is neither an operator (see 'lithoscope-cli list') nor a recipe file",
-                    words[0]);
+        return flow;
     }
+    if (word[0] == '{')
+        return litho_flow_parse(word, error);
+    if (g_file_test(word, G_FILE_TEST_EXISTS))
+        return litho_flow_load(word, error);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "'%s' is neither an operator (see 'lithoscope-cli list') nor a recipe file", word);
+    return NULL;
+}
+
+// The other words are settings of the operator (or of a recipe's only step), and files, which are
+// added to `files`.
+static LithoFlow *parse_flow(char **words, LithoCliFiles *files, GError **error)
+{
+    g_autoptr(LithoFlow) flow = named_flow(words[0], error);
     if (!flow)
         return NULL;
+    const LithoOperator *op = litho_flow_length(flow) ? litho_flow_step(flow, 0)->op : NULL;
+    g_autofree char **bare = litho_cli_settings(op ? &op->params : NULL, words + 1);
     if (words[1] && litho_flow_length(flow) != 1) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     "settings such as %s can change a recipe of one step; this one has %u",
@@ -52,9 +72,10 @@ static LithoFlow *parse_flow(char **words, GError **error)
         return NULL;
     }
     for (char **word = words + 1; *word; word++)
-        if (!litho_operator_set(litho_flow_step(flow, 0)->op, litho_flow_step(flow, 0)->params,
-                                *word, error))
+        if (!litho_operator_set(op, litho_flow_step(flow, 0)->params, *word, error))
             return NULL;
+    if (!litho_cli_files_add(files, bare, op && !op->needs_input ? 0 : G_MAXUINT, TRUE, error))
+        return NULL;
     return g_steal_pointer(&flow);
 }
 
@@ -73,8 +94,8 @@ static GArray *parse_devices(const Options *o, const LithoPeersModule *peers, GE
     if (o->gpus && first.backend != litho_backend_cpu())
         n = strcmp(o->gpus, "all") == 0 ? first.backend->n_devices : atoi(o->gpus);
     if (n < 1 || first.index + n > first.backend->n_devices) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "--gpus is %s; this machine has %d", o->gpus, first.backend->n_devices);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--gpus is %s; this machine has %d",
+                    o->gpus, first.backend->n_devices);
         g_array_unref(devices);
         return NULL;
     }
@@ -125,10 +146,10 @@ static gboolean save_timings(const char *path, LithoRun *run, double seconds,
 
 static gboolean refuse_overwrite(const Options *o, GError **error)
 {
-    if (o->force || !g_file_test(o->out, G_FILE_TEST_EXISTS))
+    if (o->force || !g_file_test(o->files.out, G_FILE_TEST_EXISTS))
         return FALSE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "%s exists already; --force overwrites it", o->out);
+                "%s exists already; --force overwrites it", o->files.out);
     return TRUE;
 }
 
@@ -141,16 +162,18 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPee
     const LithoBackend *backend = g_array_index(devices, LithoDevice, 0).backend;
     if (o->gpu_memory > 0 && backend->limit_memory)
         backend->limit_memory((guint64)(o->gpu_memory * GIB));
-    const char *paths[] = {o->in, NULL};
-    g_autoptr(LithoSurvey) survey = o->in ? litho_survey_open(paths, &o->open, run, error) : NULL;
-    if (o->in && !survey)
+    g_autoptr(LithoSurvey) survey =
+        o->files.in ? litho_survey_open((const char *const *)o->files.in, &o->open, run, error)
+                    : NULL;
+    if (o->files.in && !survey)
         return FALSE;
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
     gboolean speaks = !peers || peers->peers.rank == 0;
     for (guint k = 0; speaks && notes && k < notes->len; k++)
         fprintf(stderr, "note: %s\n", (char *)g_ptr_array_index(notes, k));
 
-    g_autofree char *note = litho_flow_command(flow, o->in ? litho_survey_name(survey) : NULL, "OUT");
+    g_autofree char *note =
+        litho_flow_command(flow, o->files.in ? litho_survey_name(survey) : NULL, "OUT");
     LithoStreamOptions options = {
         .devices = (const LithoDevice *)devices->data,
         .n_devices = devices->len,
@@ -174,18 +197,33 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPee
         return TRUE;
     }
     double start = litho_now_ms();
-    if (!litho_stream_run(flow, survey, o->out, &options, run, error))
+    if (!litho_stream_run(flow, survey, o->files.out, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
     return !speaks || !o->timings || save_timings(o->timings, run, seconds, &plan, error);
 }
 
+// What is missing is said in one go.
+static gboolean check_files(const LithoFlow *flow, const Options *o, GError **error)
+{
+    gboolean source = litho_flow_length(flow) > 0 && !litho_flow_step(flow, 0)->op->needs_input;
+    gboolean out = o->files.out || o->dry_run;
+    if (source && o->files.in)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s makes its own data and takes no -i",
+                            litho_flow_step(flow, 0)->op->key);
+    if (!source && !o->files.in)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s",
+                            out ? "-i IN is needed"
+                                : "an input and an output are needed: -i IN -o OUT");
+    return out || litho_refuse(error, LITHO_ERROR_PARAMETER, "-o OUT is needed");
+}
+
 int litho_cli_run(int argc, char **argv)
 {
-    Options o = {0};
+    g_auto(Options) o = {0};
     const GOptionEntry entries[] = {
-        {"input", 'i', 0, G_OPTION_ARG_FILENAME, &o.in, "Input cube", "FILE"},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Output cube", "FILE"},
+        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
+        LITHO_CLI_OUTPUT(&o.files, "File to write"),
         {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
         {"gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus, "How many GPUs to use", "N|all"},
         {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
@@ -199,34 +237,36 @@ int litho_cli_run(int argc, char **argv)
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite the output", NULL},
         {NULL},
     };
-    g_autoptr(GOptionContext) context =
-        litho_cli_options("OPERATOR|RECIPE.json [key=value ...] -i IN -o OUT",
-                          "Applies an operator or a recipe to a whole survey.", entries,
-                          litho_cli_open_group(&o.open));
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "OPERATOR|RECIPE.json [key=value ...] -i IN -o OUT",
+        "Applies an operator or a recipe to a whole survey. The words IN and OUT mean the "
+        "same as -i and -o.",
+        entries, litho_cli_open_group(&o.open));
+    g_option_context_set_description(
+        context, "Examples:\n"
+                 "  lithoscope-cli run fx window=30 -i survey.sgy -o filtered.sgy\n"
+                 "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
+                 "  lithoscope-cli run twsm model=syncline -o shot.sgy\n\n"
+                 "'lithoscope-cli list' names the operators, 'list fx' their parameters.");
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("run", error);
-    if (argc < 2 || (!o.out && !o.dry_run)) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s",
-                    argc < 2 ? "an operator or a recipe is needed" : "-o OUT is needed");
+    if (argc < 2) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "an operator (see 'lithoscope-cli list') or a recipe is needed");
         return litho_cli_misused("run", error);
     }
-    g_autoptr(LithoFlow) flow = parse_flow(argv + 1, &error);
+    g_autoptr(LithoFlow) flow = parse_flow(argv + 1, &o.files, &error);
     if (!flow)
         return litho_cli_misused("run", error);
-    gboolean source = litho_flow_length(flow) > 0 && !litho_flow_step(flow, 0)->op->needs_input;
-    if (source == (o.in != NULL)) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s",
-                    source ? "this operator makes its own data and takes no -i"
-                           : "-i IN is needed");
+    if (!check_files(flow, &o, &error))
         return litho_cli_misused("run", error);
-    }
 
     const LithoPeersModule *peers = litho_peers_start(&error);
     if (error)
         return litho_cli_fail(error);
-    LithoRun run = {.threads = o.threads, .timings = litho_timings_new(),
-                    .report = litho_report_new()};
+    LithoRun run = {
+        .threads = o.threads, .timings = litho_timings_new(), .report = litho_report_new()};
     LithoCliProgress progress;
     const char *form = o.progress ? o.progress : "auto";
     if (peers && peers->peers.rank != 0)
@@ -235,6 +275,8 @@ int litho_cli_run(int argc, char **argv)
         return litho_cli_misused("run", error);
     gboolean ok = run_flow(flow, &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
+    if (ok && !o.dry_run)
+        litho_cli_wrote(&progress, o.files.out);
     litho_timings_unref(run.timings);
     litho_report_unref(run.report);
     int status = ok ? LITHO_EXIT_OK : litho_cli_fail(error);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/error.h"
@@ -48,13 +49,24 @@ static gboolean save_all(const Made *made, const char *out, gboolean force, Lith
            (!made->velocity || litho_cube_save(made->velocity, velocity, &options, run, error));
 }
 
+static void tell(const LithoCliProgress *progress, const Made *made, const char *out)
+{
+    g_autofree char *truth = beside(out, "truth"), *velocity = beside(out, "velocity");
+    g_autoptr(GString) names = g_string_new(out);
+    if (made->truth)
+        g_string_append_printf(names, "%s%s", made->velocity ? ", " : " and ", truth);
+    if (made->velocity)
+        g_string_append_printf(names, " and %s", velocity);
+    litho_cli_wrote(progress, names->str);
+}
+
 int litho_cli_synth(int argc, char **argv)
 {
-    g_autofree char *out = NULL;
+    g_auto(LithoCliFiles) files = {0};
     gboolean list = FALSE, force = FALSE, no_truth = FALSE, velocity = FALSE;
     const GOptionEntry entries[] = {
         {"list", 0, 0, G_OPTION_ARG_NONE, &list, "What can be generated", NULL},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &out, "File to write", "FILE"},
+        LITHO_CLI_OUTPUT(&files, "File to write"),
         {"no-truth", 0, 0, G_OPTION_ARG_NONE, &no_truth, "Leave out FILE-truth", NULL},
         {"velocity", 0, 0, G_OPTION_ARG_NONE, &velocity, "Write FILE-velocity too", NULL},
         {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Overwrite files", NULL},
@@ -64,6 +76,8 @@ int litho_cli_synth(int argc, char **argv)
         "NAME -o FILE [key=value ...]",
         "Makes a cube with known truth: FILE is noisy, FILE-truth (before the suffix) clean.",
         entries, NULL);
+    g_option_context_set_description(
+        context, "Example: lithoscope-cli synth survey snr=0 -o survey.sgy");
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("synth", error);
@@ -72,17 +86,24 @@ int litho_cli_synth(int argc, char **argv)
         return LITHO_EXIT_OK;
     }
     const LithoSynth *synth = argc > 1 ? litho_synth_find(argv[1]) : NULL;
-    if (!synth || !out) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s",
-                    synth ? "-o FILE is needed" : "a name from 'synth --list' is needed");
+    if (!synth) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "a name from 'lithoscope-cli synth --list' is needed");
         return litho_cli_misused("synth", error);
     }
     g_autofree void *params = g_malloc0(synth->params.size);
     litho_param_defaults(&synth->params, params);
-    for (int k = 2; k < argc; k++) {
-        g_auto(GStrv) pair = g_strsplit(argv[k], "=", 2);
+    g_autofree char **words = litho_cli_settings(&synth->params, argv + 2);
+    for (char **setting = argv + 2; *setting; setting++) {
+        g_auto(GStrv) pair = g_strsplit(*setting, "=", 2);
         if (!litho_param_parse(&synth->params, params, pair[0], pair[1] ? pair[1] : "", &error))
             return litho_cli_misused("synth", error);
+    }
+    if (!litho_cli_files_add(&files, words, 0, TRUE, &error))
+        return litho_cli_misused("synth", error);
+    if (!files.out) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "-o FILE is needed");
+        return litho_cli_misused("synth", error);
     }
     LithoRun run = {0};
     LithoCliProgress progress;
@@ -90,8 +111,10 @@ int litho_cli_synth(int argc, char **argv)
     Made made = {NULL};
     gboolean ok = synth->make(params, &run, &made.noisy, no_truth ? NULL : &made.truth,
                               velocity ? &made.velocity : NULL, &error) &&
-                  save_all(&made, out, force, &run, &error);
+                  save_all(&made, files.out, force, &run, &error);
     litho_cli_progress_end(&progress);
+    if (ok)
+        tell(&progress, &made, files.out);
     litho_cube_unref(made.noisy);
     litho_cube_unref(made.truth);
     litho_cube_unref(made.velocity);

@@ -22,8 +22,31 @@ static int usage(FILE *to)
     fprintf(to, "usage: lithoscope-cli COMMAND ...\n\n");
     for (const LithoCommand *c = commands; c->name; c++)
         fprintf(to, "  %-8s %s\n", c->name, c->what);
-    fprintf(to, "\n'lithoscope-cli COMMAND --help' tells more.\n");
+    fprintf(to, "\n'lithoscope-cli COMMAND --help' tells more, '--version' the version.\n"
+                "Files are given as -i IN and -o OUT or as words in that order.\n"
+                "Exit status: 0 done, 1 failed, 2 wrong usage, 3 cancelled.\n");
     return to == stdout ? LITHO_EXIT_OK : LITHO_EXIT_USAGE;
+}
+
+// GLib would turn the help's ellipses into question marks where no locale is set.
+static void print_as_is(const char *text)
+{
+    fputs(text, stdout);
+}
+
+static const LithoCommand *find(const char *name)
+{
+    const LithoCommand *c = commands;
+    while (c->name && strcmp(c->name, name) != 0)
+        c++;
+    return c->name ? c : NULL;
+}
+
+static int start(const LithoCommand *command, int argc, char **argv)
+{
+    g_autofree char *name = g_strdup_printf("lithoscope-cli %s", command->name);
+    g_set_prgname(name); // what the help says
+    return command->main(argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -31,11 +54,20 @@ int main(int argc, char **argv)
     litho_kernels_init();
     if (argc < 2)
         return usage(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+    g_set_print_handler(print_as_is);
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lithoscope-cli %s\n", LITHO_VERSION);
+        return LITHO_EXIT_OK;
+    }
+    gboolean help = strcmp(argv[1], "help") == 0;
+    if ((help && argc < 3) || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return usage(stdout);
-    for (const LithoCommand *c = commands; c->name; c++)
-        if (strcmp(argv[1], c->name) == 0)
-            return c->main(argc - 1, argv + 1);
-    fprintf(stderr, "lithoscope-cli: there is no command '%s'\n", argv[1]);
+    const LithoCommand *command = find(help ? argv[2] : argv[1]);
+    if (command && help)
+        return start(command, 2, (char *[]){argv[2], (char *)"--help", NULL});
+    if (command)
+        return start(command, argc - 1, argv + 1);
+    fprintf(stderr, "lithoscope-cli: there is no command '%s'\n",
+            help ? argv[2] : argv[1]);
     return usage(stderr);
 }

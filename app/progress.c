@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/timings.h"
 
 enum { FORM_NONE, FORM_LINE, FORM_PLAIN, FORM_JSONL };
 
@@ -110,6 +111,8 @@ gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, L
     }
     if (progress->form == FORM_LINE && !isatty(STDERR_FILENO))
         progress->form = FORM_NONE;
+    progress->talks = progress->form == FORM_LINE || progress->form == FORM_PLAIN;
+    progress->start_ms = litho_now_ms();
     progress->cancel = g_cancellable_new();
     catch_signals(progress->cancel);
     run->cancel = progress->cancel;
@@ -126,4 +129,11 @@ void litho_cli_progress_end(LithoCliProgress *progress)
         fprintf(stderr, "\r\033[K");
     progress->shown = FALSE;
     g_clear_object(&progress->cancel);
+}
+
+void litho_cli_wrote(const LithoCliProgress *progress, const char *path)
+{
+    if (progress->talks)
+        fprintf(stderr, "wrote %s in %.3g s\n", path,
+                (litho_now_ms() - progress->start_ms) * 1e-3);
 }

@@ -8,6 +8,8 @@ typedef struct LithoCliProgress {
     int form;           // private
     gboolean shown;     // private: a line stands without its end
     gint64 last_us;     // private
+    gboolean talks;     // private: to a person
+    double start_ms;    // private
 } LithoCliProgress;
 
 // `form`: "auto" (a line that is rewritten when stderr is a terminal, else nothing), "plain" (a line
@@ -17,3 +19,6 @@ gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, L
                                  GError **error);
 // Ends the line and frees. Call before printing anything else.
 void litho_cli_progress_end(LithoCliProgress *progress);
+// Tells the person at the terminal that `path` was written and how long the command took; says
+// nothing where progress goes to a program or nowhere. After litho_cli_progress_end().
+void litho_cli_wrote(const LithoCliProgress *progress, const char *path);

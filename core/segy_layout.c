@@ -345,6 +345,17 @@ static gboolean walk_variable(LithoTraceFile *file, const Reading *r)
 
 // --- putting it together ----------------------------------------------------------------------
 
+// Text where the binary header should be, too, which is never without zero bytes.
+static gboolean is_plain_text(const LithoTraceFile *file)
+{
+    char head[LITHO_TEXT_BYTES + LITHO_BINARY_BYTES];
+    gint64 n = litho_file_read(file, head, sizeof head, 0, NULL);
+    for (gint64 k = 0; k < n; k++)
+        if (!g_ascii_isprint(head[k]) && !g_ascii_isspace(head[k]) && !(head[k] & 0x80))
+            return FALSE;
+    return n > 0 && (g_utf8_validate(head, n, NULL) || g_utf8_validate(head, MAX(n - 3, 0), NULL));
+}
+
 static gboolean tape_checks(LithoTraceFile *file, GError **error)
 {
     guint8 head[128] = {0};
@@ -359,6 +370,11 @@ static gboolean tape_checks(LithoTraceFile *file, GError **error)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
                     "%s is a tape image (TIF-8 records); extract the SEG-Y file from it first",
                     file->path);
+        return FALSE;
+    }
+    if (is_plain_text(file)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s is a text file, not SEG-Y; a seismic file is needed", file->path);
         return FALSE;
     }
     gint64 need = file->label + LITHO_TEXT_BYTES + LITHO_BINARY_BYTES;

@@ -106,13 +106,13 @@ static void test_byte_orders(void)
 
 static void test_not_segy(void)
 {
-    odd_expect_refusal("a.sgy", odd_bytes("short", 5, 2220), NULL,
+    odd_expect_refusal("a.sgy", odd_bytes("\1short", 6, 2220), NULL,
                        "2220 bytes, at least 3600 needed");
     odd_expect_refusal("a.sgy", odd_bytes("\x1f\x8b\x08", 3, 5000), NULL, "gzip");
     odd_expect_refusal("a.sgy", odd_bytes("PK\x03\x04", 4, 5000), NULL, "zip");
     odd_expect_refusal("a.sgy", odd_bytes("  <!DOCTYPE html>", 17, 5000), NULL, "HTML");
     odd_expect_refusal("a.sgy", odd_bytes("", 0, 0), NULL, "is empty");
-    odd_expect_refusal("a.sgy", odd_bytes("C 1 text", 8, 9000), NULL, "not SEG-Y");
+    odd_expect_refusal("a.sgy", odd_bytes("C 1 text", 8, 9000), NULL, "text file, not SEG-Y");
     static const guint8 tif[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0x8c, 0x0c};
     odd_expect_refusal("a.sgy", odd_bytes(tif, 12, 9000), NULL, "TIF-8");
     const char *paths[] = {odd_folder, NULL};

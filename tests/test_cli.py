@@ -98,6 +98,38 @@ def fx_denoises_and_a_recipe_repeats_it():
 
 
 @test
+def files_as_options_and_as_words_are_the_same():
+    """-i IN -o OUT, IN OUT and mixtures of them give the same bytes in every command that takes files."""
+    cli("synth", "planes", "inlines=10", "xlines=9", "samples=64", "-o", "io.sgy", "--no-truth")
+    cli("synth", "planes", "inlines=10", "xlines=9", "io-word.sgy", "samples=64", "--no-truth")
+    ways = [["-i", "io.sgy", "-o"], ["io.sgy"], ["io.sgy", "-o"], ["-i", "io.sgy"]]
+    for command, name in [(["convert"], "c.npy"), (["run", "fx", "half_width=2", "--backend", "cpu"], "r.npy"), (["render", "--cpu"], "p.png")]:
+        made = []
+        for k, way in enumerate(ways):
+            cli(*command, *way, f"{k}-{name}")
+            made.append(open(f"{k}-{name}", "rb").read())
+        assert all(m == made[0] for m in made), command
+    assert open("io.sgy", "rb").read() == open("io-word.sgy", "rb").read()
+    assert cli("info", "-i", "io.sgy").stdout == cli("info", "io.sgy").stdout
+    for args, word in [(["convert", "io.sgy"], "-o"), (["render", "a", "b", "c"], "'b'"), (["run", "twsm", "in.sgy", "x.sgy"], "'in.sgy'"),
+                       (["run", "fx", "window", "io.sgy", "x.sgy"], "window"), (["synth", "planes"], "-o")]:
+        r = cli(*args, status=2)
+        assert word in r.stderr, (args, r.stderr)
+    assert not os.path.exists("x.sgy")
+
+
+@test
+def help_is_there_for_every_command():
+    for line in cli("--help").stdout.splitlines():
+        if re.match(r"  \w", line):
+            name = line.split()[0]
+            text = cli(name, "--help").stdout
+            assert f"lithoscope-cli {name} [OPTION" in text and "?]" not in text, text
+            assert cli("help", name).stdout == text
+    assert re.match(r"lithoscope-cli \d", cli("--version").stdout)
+
+
+@test
 def nothing_is_overwritten_unasked():
     cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "a.npy")
     before = open("a.npy", "rb").read()

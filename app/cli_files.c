@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli_files.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+gboolean litho_cli_files_add(LithoCliFiles *files, char *const *words, guint most_in,
+                             gboolean wants_out, GError **error)
+{
+    guint n = g_strv_length((char **)words), have = files->in ? g_strv_length(files->in) : 0;
+    if (wants_out && !files->out && n > 0 && (n > 1 || have > 0 || most_in == 0))
+        files->out = g_strdup(words[--n]);
+    const char *last = n > 0 ? words[n - 1] : have > 0 ? files->in[have - 1] : NULL;
+    if (have + n > most_in)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "'%s' is one file too many: %s", last,
+                            most_in > 0 ? "one input is taken" : "no input is taken");
+    if (n == 0)
+        return TRUE;
+    files->in = g_renew(char *, files->in, have + n + 1);
+    for (guint k = 0; k < n; k++)
+        files->in[have + k] = g_strdup(words[k]);
+    files->in[have + n] = NULL;
+    return TRUE;
+}
+
+// "window=20", "windw=20" and a lonely "window" are settings, right or wrong; "in=out.sgy" is one
+// as well, and such a file takes -i.
+static gboolean is_setting(const LithoParamTable *table, const char *word)
+{
+    return strchr(word, '=') || (table && litho_param_find(table, word)) ||
+           strcmp(word, "preset") == 0;
+}
+
+char **litho_cli_settings(const LithoParamTable *table, char **words)
+{
+    char **files = g_new0(char *, g_strv_length(words) + 1), **file = files, **kept = words;
+    for (char **word = words; *word; word++)
+        *(is_setting(table, *word) ? kept++ : file++) = *word;
+    *kept = NULL;
+    return files;
+}
+
+void litho_cli_files_clear(LithoCliFiles *files)
+{
+    g_clear_pointer(&files->in, g_strfreev);
+    g_clear_pointer(&files->out, g_free);
+}

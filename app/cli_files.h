@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+#include "core/param.h"
+
+// Files of a command. Every command takes them as -i IN and -o OUT or as bare words in that order.
+typedef struct LithoCliFiles {
+    char **in; // -i, which may be repeated
+    char *out; // -o
+} LithoCliFiles;
+
+// clang-format off
+#define LITHO_CLI_INPUT(files, what) \
+    {"input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &(files)->in, what, "FILE"}
+#define LITHO_CLI_OUTPUT(files, what) \
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &(files)->out, what, "FILE"}
+// clang-format on
+
+// Adds the bare words (NULL-terminated) to what the options said: of words alone the last one is
+// the output, unless it is the only one of a command that may take an input. `most_in` is
+// 0, 1 or G_MAXUINT = any number of inputs; commands that write nothing give wants_out = FALSE. A
+// word too many sets LITHO_ERROR_PARAMETER; what is missing is left for the command to say.
+gboolean litho_cli_files_add(LithoCliFiles *files, char *const *words, guint most_in,
+                             gboolean wants_out, GError **error);
+// Moves the words that are no settings of `table` (neither key=value nor the
+// name of a parameter; NULL = there are none)
+// out of `words`, which stays NULL-terminated. Returns them, NULL-terminated; g_free() of the array
+// only.
+char **litho_cli_settings(const LithoParamTable *table, char **words);
+void litho_cli_files_clear(LithoCliFiles *files);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliFiles, litho_cli_files_clear)
