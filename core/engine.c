@@ -15,6 +15,7 @@ typedef struct Node {
     guint64 in_serial; // of the last attempt
     int dirty;         // first stage whose caches cannot be trusted; G_MAXINT = all can
     LithoCube *out;    // of the last success, or NULL
+    LithoReport *planned, *told; // what plan() and the last exec() reported
 } Node;
 
 struct LithoEngine {
@@ -34,6 +35,8 @@ static void node_free(gpointer data)
 {
     Node *node = data;
     drop_plan(node);
+    litho_report_unref(node->planned);
+    litho_report_unref(node->told);
     g_free(node->params);
     g_free(node);
 }
@@ -76,6 +79,8 @@ static Node *node_at(LithoEngine *engine, guint index, const LithoOperator *op, 
     node->op = op;
     node->impl = impl;
     node->params = g_malloc0(op->params.size);
+    node->planned = litho_report_new();
+    node->told = litho_report_new();
     node->dirty = 1;
     g_ptr_array_add(engine->nodes, node);
     return node;
@@ -155,6 +160,24 @@ static int stage_to_start(const Node *node, const Layout *l, const LithoCube *in
     return MIN(first, node->dirty);
 }
 
+// What the operator tells from here on is kept in `report`, begun anew, and goes on to the run's:
+// a pass that leaves this step out repeats it. To be ended by giving `outer` back to the run.
+static LithoReport *listen(LithoReport **report, LithoRun *run)
+{
+    LithoReport *outer = run->report;
+    litho_report_unref(*report);
+    *report = litho_report_new();
+    litho_report_forward(*report, outer);
+    run->report = *report;
+    return outer;
+}
+
+static void end_listening(LithoReport *report, LithoReport *outer, LithoRun *run)
+{
+    litho_report_forward(report, NULL);
+    run->report = outer;
+}
+
 static gboolean make_plan(Node *node, const Layout *l, LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
@@ -162,8 +185,10 @@ static gboolean make_plan(Node *node, const Layout *l, LithoRun *run, GError **e
     node->dirty = 1;
     node->in_grid = l->in;
     memcpy(node->params, l->step->params, node->op->params.size);
+    LithoReport *outer = listen(&node->planned, run);
     node->plan = node->impl->plan(l->step->op->needs_input ? &l->in : NULL, node->params, run,
                                   error);
+    end_listening(node->planned, outer, run);
     litho_run_time(run, "plan", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return node->plan != NULL;
 }
@@ -181,9 +206,12 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const Layout *l, con
         if (!make_plan(node, l, run, error))
             return NULL;
         first = 1;
-    } else if (first == G_MAXINT && node->out &&
-               litho_box_contains(node->out->held, l->region)) {
-        return litho_cube_ref(node->out);
+    } else {
+        litho_report_repeat(node->planned, run->report);
+        if (first == G_MAXINT && node->out && litho_box_contains(node->out->held, l->region)) {
+            litho_report_repeat(node->told, run->report);
+            return litho_cube_ref(node->out);
+        }
     }
 
     LithoCube *out = new_output(engine, l, in, error);
@@ -194,7 +222,10 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const Layout *l, con
     node->dirty = first; // until exec() has come back whole
     LithoPass pass = {
         .params = node->params, .first_stage = first, .in = in, .region = l->region, .out = out};
-    if (!node->impl->exec(node->plan, &pass, run, error)) {
+    LithoReport *outer = listen(&node->told, run);
+    gboolean done = node->impl->exec(node->plan, &pass, run, error);
+    end_listening(node->told, outer, run);
+    if (!done) {
         litho_cube_unref(out);
         return NULL;
     }

@@ -7,6 +7,7 @@
 struct LithoReport {
     GMutex lock;
     GArray *numbers, *curves, *shapes;
+    LithoReport *also; // hears the same; set and read by the thread that runs the operator
     guint serial;
     gint refs;
 };
@@ -60,6 +61,7 @@ void litho_report_unref(LithoReport *report)
 {
     if (!report || !g_atomic_int_dec_and_test(&report->refs))
         return;
+    litho_report_unref(report->also);
     g_array_unref(report->numbers);
     g_array_unref(report->curves);
     g_array_unref(report->shapes);
@@ -93,6 +95,7 @@ void litho_report_number(LithoReport *report, const char *key, const char *label
     number->value = value;
     report->serial++;
     g_mutex_unlock(&report->lock);
+    litho_report_number(report->also, key, label, unit, value);
 }
 
 static LithoCurve *curve_for(LithoReport *report, const char *key)
@@ -127,6 +130,7 @@ void litho_report_curve(LithoReport *report, const char *key, const char *label,
     curve->y = g_memdup2(y, n * sizeof(double));
     report->serial++;
     g_mutex_unlock(&report->lock);
+    litho_report_curve(report->also, key, label, x_label, y_label, n, x, y);
 }
 
 void litho_report_curve_style(LithoReport *report, const char *key, const char *group,
@@ -145,6 +149,7 @@ void litho_report_curve_style(LithoReport *report, const char *key, const char *
         report->serial++;
     }
     g_mutex_unlock(&report->lock);
+    litho_report_curve_style(report->also, key, group, name, log_x, log_y, bars);
 }
 
 void litho_report_curve_marks(LithoReport *report, const char *key, guint n, const double *x)
@@ -159,6 +164,7 @@ void litho_report_curve_marks(LithoReport *report, const char *key, guint n, con
         report->serial++;
     }
     g_mutex_unlock(&report->lock);
+    litho_report_curve_marks(report->also, key, n, x);
 }
 
 // Number of colour values a shape carries.
@@ -192,6 +198,33 @@ void litho_report_shape(LithoReport *report, const LithoShape *shape)
         g_array_append_val(report->shapes, copy);
     report->serial++;
     g_mutex_unlock(&report->lock);
+    litho_report_shape(report->also, shape);
+}
+
+void litho_report_forward(LithoReport *report, LithoReport *to)
+{
+    LithoReport *before = report->also;
+    report->also = to ? litho_report_ref(to) : NULL;
+    litho_report_unref(before);
+}
+
+void litho_report_repeat(LithoReport *report, LithoReport *to)
+{
+    g_autoptr(GArray) numbers = litho_report_numbers(report);
+    g_autoptr(GArray) curves = litho_report_curves(report);
+    g_autoptr(GArray) shapes = litho_report_shapes(report);
+    for (guint k = 0; k < numbers->len; k++) {
+        const LithoNumber *n = &g_array_index(numbers, LithoNumber, k);
+        litho_report_number(to, n->key, n->label, n->unit, n->value);
+    }
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        litho_report_curve(to, c->key, c->label, c->x_label, c->y_label, c->n, c->x, c->y);
+        litho_report_curve_style(to, c->key, c->group, c->name, c->log_x, c->log_y, c->bars);
+        litho_report_curve_marks(to, c->key, c->n_marks, c->mark);
+    }
+    for (guint k = 0; k < shapes->len; k++)
+        litho_report_shape(to, &g_array_index(shapes, LithoShape, k));
 }
 
 gboolean litho_report_get(LithoReport *report, const char *key, double *value)

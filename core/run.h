@@ -132,4 +132,8 @@ GArray *litho_report_curves(LithoReport *report);  // of LithoCurve, clears its 
 GArray *litho_report_shapes(LithoReport *report);  // of LithoShape, likewise
 // Grows with every change: tells a view whether there is something new.
 guint litho_report_serial(LithoReport *report);
+// From now on what is told to `report` is told to `to` as well; NULL ends it. References `to`.
+void litho_report_forward(LithoReport *report, LithoReport *to);
+// Tells `to` (may be NULL) everything that `report` was told.
+void litho_report_repeat(LithoReport *report, LithoReport *to);
 JsonNode *litho_report_to_json(LithoReport *report);

@@ -226,12 +226,87 @@ static void test_report(void)
     litho_worker_free(worker);
 }
 
+// An operator that tells: in its plan, and once more each time it runs.
+typedef struct TellParams {
+    double gain;
+} TellParams;
+
+static gpointer tell_plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    (void)in;
+    (void)params;
+    (void)error;
+    litho_report_number(run->report, "planned", "planned", "", 1);
+    return g_new0(int, 1);
+}
+
+static gboolean tell_exec(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    (void)error;
+    int *passes = plan;
+    float at[3] = {1, 2, 3};
+    double x[2] = {0, 1};
+    litho_report_number(run->report, "passes", "passes", "", ++*passes);
+    litho_report_curve(run->report, "curve", "Curve", "x", "y", 2, x, x);
+    litho_report_curve_marks(run->report, "curve", 1, x);
+    litho_report_shape(run->report, &(LithoShape){.key = "point", .n = 1, .xyz = at});
+    litho_cube_paste(pass->out, (LithoCube *)pass->in);
+    return TRUE;
+}
+
+static const LithoImpl tell_cpu = {tell_plan, tell_exec, g_free, NULL};
+static const LithoParam tell_rows[] = {
+    LITHO_FLOAT(TellParams, gain, .label = "Gain", .def = 1, .min = 0, .max = 10, .stage = 1)};
+static const LithoOperator tell_operator = {
+    .key = "tell", .title = "Tell", .params = {tell_rows, 1, sizeof(TellParams)},
+    .needs_input = TRUE, .cpu = &tell_cpu};
+
+static void check_told(LithoEngine *engine, const LithoFlow *flow, LithoCube *cube, double passes)
+{
+    g_autoptr(GError) error = NULL;
+    LithoReport *report = litho_report_new();
+    LithoRun run = {.report = report};
+    g_autoptr(LithoCube) out = litho_engine_run(engine, flow, cube, NULL, &run, &error);
+    g_assert_no_error(error);
+    g_assert_true(run.report == report);
+    double value = 0;
+    g_assert_true(litho_report_get(report, "planned", &value));
+    g_assert_true(litho_report_get(report, "passes", &value));
+    g_assert_cmpfloat(value, ==, passes);
+    g_autoptr(GArray) curves = litho_report_curves(report);
+    g_autoptr(GArray) shapes = litho_report_shapes(report);
+    g_assert_cmpuint(curves->len, ==, 1);
+    g_assert_cmpuint(g_array_index(curves, LithoCurve, 0).n_marks, ==, 1);
+    g_assert_cmpuint(shapes->len, ==, 1);
+    litho_report_unref(report);
+}
+
+// Property: a run that leaves a step out, because nothing it depends on has changed, reports what the
+// step told when it ran last, and a run with an old plan what the plan told. Without it the panels of
+// the first step of a flow would empty while the second one's slider is dragged, and those of a step
+// that is switched off and on again.
+static void test_report_repeats(void)
+{
+    g_autoptr(LithoCube) cube = random_cube(9, 5, 16);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &tell_operator);
+    litho_flow_append(flow, &litho_operator_template);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    check_told(engine, flow, cube, 1);
+    params_of(flow, 1)->gain = 3;
+    check_told(engine, flow, cube, 1);
+    ((TellParams *)litho_flow_step(flow, 0)->params)->gain = 2;
+    check_told(engine, flow, cube, 2);
+    litho_engine_free(engine);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/engine/stages", test_stages);
     g_test_add_func("/engine/region", test_region);
     g_test_add_func("/engine/cancel", test_cancel);
+    g_test_add_func("/engine/report-repeats", test_report_repeats);
     g_test_add_func("/worker/newest-wins", test_newest_wins);
     g_test_add_func("/worker/drag-is-fed", test_drag_is_fed);
     g_test_add_func("/worker/report", test_report);
