@@ -8,6 +8,7 @@
 #include "tests/gui/gui.h"
 #include "tests/gui/teller.h"
 #include "ui/plot.h"
+#include "ui/scrub.h"
 
 static Gui gui;
 
@@ -361,6 +362,53 @@ static void test_live(void)
     g_assert_true(has_told(&gui));
 }
 
+typedef struct Scrubbed {
+    LithoScrub scrubs[LITHO_N_SCRUBS];
+    guint n;
+    gboolean done;
+} Scrubbed;
+
+static void keep_scrubs(const LithoScrub *scrubs, guint n, gpointer data)
+{
+    Scrubbed *scrubbed = data;
+    g_assert_cmpuint(n, <=, LITHO_N_SCRUBS);
+    memcpy(scrubbed->scrubs, scrubs, n * sizeof *scrubs);
+    scrubbed->n = n;
+    scrubbed->done = TRUE;
+}
+
+// Property: the measurement of scrubbing moves every view there is (the boxes, too, where an operator
+// tells some), each of its frames shows something new, and it leaves slices, camera and panels as they
+// were. Figures that do not fit each other (a longest frame below the median, more time in the gaps
+// than there was) would be of no use.
+static void test_scrub(void)
+{
+    static Scrubbed scrubbed;
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    LithoDisplay before = *litho_session_display(gui.session);
+    litho_scrub_start(gui.window, 0.4, keep_scrubs, &scrubbed);
+    for (int k = 0; k < 200 && !scrubbed.done; k++)
+        gui_spin(&gui, 0.1);
+    g_assert_true(scrubbed.done);
+    g_assert_cmpuint(scrubbed.n, ==, LITHO_N_SCRUBS);
+    for (guint k = 0; k < scrubbed.n; k++) {
+        const LithoScrub *s = &scrubbed.scrubs[k];
+        g_test_message("%s: %u frames in %.2f s, median %.1f ms, longest %.1f ms", s->label,
+                       s->frames, s->seconds, s->median_ms, s->longest_ms);
+        g_assert_cmpuint(s->pictures, >, 1);
+        g_assert_cmpuint(s->frames, >=, s->pictures);
+        g_assert_cmpfloat(s->median_ms, <=, s->p95_ms);
+        g_assert_cmpfloat(s->p95_ms, <=, s->longest_ms);
+        g_assert_cmpfloat(s->median_ms * (s->frames - 1) / 2, <=, s->seconds * 1000);
+    }
+    const LithoDisplay *after = litho_session_display(gui.session);
+    g_assert_cmpmem(before.slice, sizeof before.slice, after->slice, sizeof after->slice);
+    g_assert_cmpmem(&before.scene, sizeof before.scene, &after->scene, sizeof after->scene);
+    g_assert_cmpint(litho_canvas_maximised(canvas()), ==, -1);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -374,6 +422,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/memory", test_memory);
     g_test_add_func("/views/picture", test_picture);
     g_test_add_func("/views/paints", test_paints);
+    g_test_add_func("/views/scrub", test_scrub);
     g_test_add_func("/views/area", test_area);
     g_test_add_func("/views/side-by-side", test_side_by_side);
     g_test_add_func("/views/live", test_live);

@@ -11,7 +11,7 @@ struct _LithoApplication {
     LithoSettings *settings;
     char *recipe, *operator_key;
     gboolean demo;
-    LithoMeasure measure; // seconds > 0: measure and quit
+    LithoMeasure measure; // seconds or scrub > 0: measure and quit
     char *measure_param, *measure_json, *measure_picture, *measure_race;
     int status;
 };
@@ -167,13 +167,13 @@ static void apply_options(LithoApplication *self, LithoWindow *window)
     if (self->demo)
         litho_window_open_demo(window);
     self->demo = FALSE;
-    if (self->measure.seconds > 0) {
+    if (self->measure.seconds > 0 || self->measure.scrub > 0) {
         self->measure.param = self->measure_param;
         self->measure.json = self->measure_json;
         self->measure.picture = self->measure_picture;
         self->measure.race = self->measure_race;
         litho_measure_start(window, &self->measure, &self->status);
-        self->measure.seconds = 0;
+        self->measure.seconds = self->measure.scrub = 0;
     }
 }
 
@@ -228,6 +228,8 @@ static void litho_application_init(LithoApplication *self)
         {"demo", 0, 0, G_OPTION_ARG_NONE, &self->demo, "Open the demo cube", NULL},
         {"measure", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.seconds,
          "Drag a parameter for so long, print frames, results and latency, and quit", "SECONDS"},
+        {"measure-scrub", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.scrub,
+         "Sweep slices and turn the 3-D views for so long each, print frames, and quit", "SECONDS"},
         {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, "Parameter to drag", "KEY"},
         {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, "Write the figures", "FILE"},
         {"measure-picture", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_picture,

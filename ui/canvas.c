@@ -523,6 +523,11 @@ guint64 litho_canvas_paints(LithoCanvas *self, int view)
     return self->paints[view];
 }
 
+gboolean litho_canvas_is_whole(LithoCanvas *self)
+{
+    return self->frames > 0 && self->fill_tick == 0;
+}
+
 guint64 litho_canvas_frames(LithoCanvas *self)
 {
     return self->frames;

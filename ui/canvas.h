@@ -32,6 +32,9 @@ const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed);
 // State of the result's textures (how samples reached the screen).
 void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info);
 const LithoVolume *litho_canvas_output(LithoCanvas *self); // borrowed; its textures belong to area()
+// Nothing waits to be copied into a texture or painted in a coming frame.
+gboolean litho_canvas_is_whole(LithoCanvas *self);
 guint64 litho_canvas_frames(LithoCanvas *self); // drawn since the start
-// How often a view of the data (LITHO_INLINE .. LITHO_VIEW_SCENE) was painted: only when it changed.
+// How often a view (LITHO_INLINE .. LITHO_VIEW_SCENE; LITHO_N_VIEWS = the model) was painted: only
+// when it changed.
 guint64 litho_canvas_paints(LithoCanvas *self, int view);

@@ -2,6 +2,7 @@
 #include "ui/measure.h"
 #include "core/json.h"
 #include "ui/race.h"
+#include "ui/scrub.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,12 +169,70 @@ static void report(Measure *m)
         save_picture(GTK_WIDGET(m->window), m->picture);
 }
 
+// What stands above the figures of scrubbing alone.
+static void report_drawing(Measure *m)
+{
+    const char *gl = litho_canvas_gl_name(litho_window_canvas(m->window), NULL);
+    const LithoGrid *grid = litho_session_grid(m->session);
+    printf("%-32s %s\n%-32s %ld x %ld x %ld\n", "drawn by", gl, "cube", (long)grid->axis[0].n,
+           (long)grid->axis[1].n, (long)grid->axis[2].n);
+    m->figures = json_object_new();
+    json_object_set_string_member(m->figures, "opengl", gl);
+    m->verdict = 0;
+}
+
 static void conclude(Measure *m)
 {
     g_autofree char *text = litho_json_object_text(g_steal_pointer(&m->figures));
     if (m->json)
         g_file_set_contents(m->json, text, -1, NULL);
     finish(m, m->verdict);
+}
+
+// --- scrubbing ----------------------------------------------------------------------------------
+
+static void start_race(Measure *m);
+
+static void next_after_scrub(Measure *m)
+{
+    if (m->race)
+        start_race(m);
+    else
+        conclude(m);
+}
+
+static void report_scrub(const LithoScrub *scrubs, guint n, gpointer data)
+{
+    Measure *m = data;
+    JsonObject *all = json_object_new();
+    printf("\n%-26s %9s %11s %9s %8s %10s %9s\n", "one step with every frame", "frames/s",
+           "pictures/s", "median", "95 %", "longest", "block ms");
+    for (guint k = 0; k < n; k++) {
+        const LithoScrub *s = &scrubs[k];
+        printf("%-26s %9.1f %11.1f %9.1f %8.1f %10.1f %9.1f\n", s->label, s->frames / s->seconds,
+               s->pictures / s->seconds, s->median_ms, s->p95_ms, s->longest_ms, s->block_ms);
+        JsonObject *one = json_object_new();
+        json_object_set_double_member(one, "frames_per_s", s->frames / s->seconds);
+        json_object_set_double_member(one, "pictures_per_s", s->pictures / s->seconds);
+        json_object_set_double_member(one, "frame_median_ms", s->median_ms);
+        json_object_set_double_member(one, "frame_p95_ms", s->p95_ms);
+        json_object_set_double_member(one, "frame_longest_ms", s->longest_ms);
+        json_object_set_double_member(one, "longest_block_ms", s->block_ms);
+        json_object_set_object_member(all, s->key, one);
+        if (s->frames == 0)
+            m->verdict = 1;
+    }
+    fflush(stdout);
+    json_object_set_object_member(m->figures, "scrub", all);
+    next_after_scrub(m);
+}
+
+static void next_after_drag(Measure *m)
+{
+    if (m->what.scrub > 0)
+        litho_scrub_start(m->window, m->what.scrub, report_scrub, m);
+    else
+        next_after_scrub(m);
 }
 
 // --- the race -----------------------------------------------------------------------------------
@@ -238,9 +297,11 @@ static gboolean settled(Measure *m)
     LithoProgress progress;
     LithoVolumeInfo info;
     litho_canvas_volume_info(litho_window_canvas(m->window), &info);
-    gboolean quiet = litho_session_output(m->session) &&
-                     !litho_session_progress(m->session, &progress) && info.pending_bytes == 0 &&
-                     info.layout != LITHO_LAYOUT_NONE;
+    LithoCanvas *canvas = litho_window_canvas(m->window);
+    gboolean quiet = !litho_session_progress(m->session, &progress) && litho_canvas_is_whole(canvas);
+    if (m->what.seconds > 0)
+        quiet = quiet && litho_session_output(m->session) && info.pending_bytes == 0 &&
+                info.layout != LITHO_LAYOUT_NONE;
     m->calm = quiet ? m->calm + 1 : 0;
     return m->calm >= CALM_POLLS;
 }
@@ -256,10 +317,7 @@ static gboolean wait_after(gpointer data)
     }
     litho_canvas_volume_info(litho_window_canvas(m->window), &m->after);
     report(m);
-    if (m->race)
-        start_race(m);
-    else
-        conclude(m);
+    next_after_drag(m);
     return G_SOURCE_REMOVE;
 }
 
@@ -314,12 +372,18 @@ static const LithoParam *pick_row(const Measure *m)
 static gboolean wait_before(gpointer data)
 {
     Measure *m = data;
+    gboolean drags = m->what.seconds > 0;
     gboolean ready = litho_session_input(m->session) &&
-                     litho_flow_length(litho_session_flow(m->session)) > 0 && settled(m);
+                     (!drags || litho_flow_length(litho_session_flow(m->session)) > 0) && settled(m);
     if (!ready) {
         if (litho_now_ms() < m->give_up_ms)
             return G_SOURCE_CONTINUE;
         give_up(m, "no first result; a cube and an operator are needed (--demo --operator fx)");
+        return G_SOURCE_REMOVE;
+    }
+    if (!drags) {
+        report_drawing(m);
+        next_after_drag(m);
         return G_SOURCE_REMOVE;
     }
     m->row = pick_row(m);

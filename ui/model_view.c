@@ -120,6 +120,12 @@ void litho_model_view_zoom(LithoModelView *self, double factor)
     redraw(self);
 }
 
+void litho_model_view_turn(LithoModelView *self, double degrees)
+{
+    self->view.camera.yaw = fmod(self->view.camera.yaw + degrees, 360);
+    redraw(self);
+}
+
 // --- drawing ------------------------------------------------------------------------------------
 
 static LithoAxesStyle style_of(LithoModelView *self)

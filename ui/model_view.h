@@ -21,6 +21,7 @@ LithoModel *litho_model_view_model(LithoModelView *self); // borrowed; NULL = no
 const LithoSceneView *litho_model_view_scene(LithoModelView *self);
 void litho_model_view_set_large(LithoModelView *self, gboolean large);
 void litho_model_view_zoom(LithoModelView *self, double factor);
+void litho_model_view_turn(LithoModelView *self, double degrees); // about the vertical
 void litho_model_view_fit(LithoModelView *self);
 // As litho_cube_view_hash() and litho_cube_view_draw().
 guint64 litho_model_view_hash(LithoModelView *self);
