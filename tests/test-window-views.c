@@ -388,7 +388,7 @@ static void test_scrub(void)
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     LithoDisplay before = *litho_session_display(gui.session);
-    litho_scrub_start(gui.window, 0.4, keep_scrubs, &scrubbed);
+    litho_scrub_start(gui.window, 0.6, keep_scrubs, &scrubbed);
     for (int k = 0; k < 200 && !scrubbed.done; k++)
         gui_spin(&gui, 0.1);
     g_assert_true(scrubbed.done);
@@ -397,7 +397,7 @@ static void test_scrub(void)
         const LithoScrub *s = &scrubbed.scrubs[k];
         g_test_message("%s: %u frames in %.2f s, median %.1f ms, longest %.1f ms", s->label,
                        s->frames, s->seconds, s->median_ms, s->longest_ms);
-        g_assert_cmpuint(s->pictures, >, 1);
+        g_assert_cmpuint(s->pictures, >=, 1);
         g_assert_cmpuint(s->frames, >=, s->pictures);
         g_assert_cmpfloat(s->median_ms, <=, s->p95_ms);
         g_assert_cmpfloat(s->p95_ms, <=, s->longest_ms);
