@@ -226,8 +226,8 @@ gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOp
         file.sample_order = options->endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
     if (options->shape[0] < 1 || options->shape[1] < 1 || options->shape[2] < 1) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%s is raw (%" G_GINT64_FORMAT " samples of %s); give --shape N1,N2,N3 "
-                    "(inlines, crosslines, samples)",
+                    "%s holds %" G_GINT64_FORMAT " samples of %s and nothing that says how they are "
+                    "arranged; give --shape N1,N2,N3 (inlines, crosslines, samples)",
                     path, file.size / litho_format_bytes(file.format), type);
         goto fail;
     }

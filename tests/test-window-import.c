@@ -8,7 +8,9 @@
 #include "core/survey.h"
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
+#include "ui/import_preview.h"
 #include "ui/import_profile.h"
+#include "ui/open_options.h"
 #include "ui/window_private.h"
 
 static Gui gui;
@@ -41,7 +43,7 @@ static void test_import(void)
     gui_await_label(&gui, "Import odd.sgy", "1 inline × 20");
     GtkWindow *dialog = gui_window_titled("Import odd.sgy");
     g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, 0))),
-                    ==, "find out");
+                    ==, "Find out");
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, 0)), 61);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(gui_nth(dialog, GTK_TYPE_SPIN_BUTTON, 1)), 65);
     gui_await_label(&gui, "Import odd.sgy", "4 inlines × 5");
@@ -113,7 +115,7 @@ static void test_import_doubt(void)
     for (int k = 0; k < 2; k++)
         g_assert_nonnull(
             gtk_picture_get_paintable(GTK_PICTURE(gui_nth(dialog, GTK_TYPE_PICTURE, k))));
-    GtkDropDown *format = GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 2));
+    GtkDropDown *format = GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 3));
     g_signal_emit_by_name(shown_button(dialog, "Read it so"), "clicked");
     gui_await_label(&gui, "Import doubt.sgy", "12 inlines × 14");
     g_assert_cmpuint(gtk_drop_down_get_selected(format), ==, 2); // IEEE
@@ -126,6 +128,54 @@ static void test_import_doubt(void)
     g_assert_null(litho_window_error(gui.window));
     float *trace = litho_cube_trace(litho_session_input(gui.session), 1, 2);
     g_assert_cmpfloat(trace[5], ==, (float)(sin(0.7 * 16 + 0.31 * 25) * 1234.5));
+}
+
+// --- raw files ----------------------------------------------------------------------------------
+
+// Property: samples without any header are no dead end: the error leads to the import view, which
+// shows the three sizes that the name tells, and the traces; the samples are in their places. The
+// session and the command line remember the sizes. What would break it: sizes in the wrong order
+// (every sample of the cube differs from its neighbours).
+static void test_raw(void)
+{
+    const int n[3] = {6, 9, 40};
+    g_autofree float *x = g_new(float, n[0] * n[1] * n[2]);
+    for (int k = 0; k < n[0] * n[1] * n[2]; k++)
+        x[k] = (float)sin(0.37 * k);
+    g_autofree char *path = gui_path(&gui, "cube_40x9x6.bin");
+    g_assert_true(g_file_set_contents(path, (const char *)x, n[0] * n[1] * n[2] * 4, NULL));
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    g_test_message("%s", litho_window_error(gui.window));
+    g_assert_nonnull(litho_window_error(gui.window));
+    g_assert_true(gtk_widget_get_visible(gui.window->error_remedy));
+    gui_activate(&gui, "win.import");
+    const char *title = "Import cube_40x9x6.bin";
+    gui_await_label(&gui, title, "6 inlines × 9 crosslines × 40 samples");
+    GtkWindow *dialog = gui_window_titled(title);
+    g_assert_nonnull(gtk_picture_get_paintable(GTK_PICTURE(gui_nth(dialog, GTK_TYPE_PICTURE, 0))));
+    gui_screenshot_of(&gui, GTK_WIDGET(dialog), "import-raw");
+    gui_click(dialog, "_Open");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    for (int i = 0; i < n[0]; i++)
+        for (int j = 0; j < n[1]; j++)
+            g_assert_cmpmem(litho_cube_trace(litho_session_input(gui.session), i, j), 160,
+                            x + (i * n[1] + j) * n[2], 160);
+    g_autofree char *words = litho_open_options_words(&gui.window->open);
+    g_assert_cmpstr(words, ==, " --shape 6,9,40");
+    g_autofree char *other = gui_write_cube(&gui, "between.sgy", 4, 5, 30);
+    gui_open_file(&gui, other);
+    gui_open_file(&gui, path); // as it was read last time
+    g_assert_null(litho_window_error(gui.window));
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[2].n, ==, 40);
+
+    gint64 shape[3] = {0};
+    g_assert_true(litho_import_shape_from_name("/a/10x20x300.raw", 60000, shape));
+    g_assert_cmpint(shape[2], ==, 300);
+    g_assert_false(litho_import_shape_from_name("/a/10x20x300.raw", 60001, shape));
+    g_assert_false(litho_import_shape_from_name("/10x20x300/a.raw", 60000, shape));
+    g_assert_false(litho_import_shape_from_name("/a/10x20.raw", 200, shape));
 }
 
 // --- dropping -----------------------------------------------------------------------------------
@@ -182,6 +232,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/import/bytes", test_import);
     g_test_add_func("/import/doubt", test_import_doubt);
+    g_test_add_func("/import/raw", test_raw);
     g_test_add_func("/import/drop", test_drop);
     int status = g_test_run();
     gui_close(&gui);

@@ -5,9 +5,35 @@
 #include "ui/import_private.h"
 #include "ui/import_profile.h"
 
+static const char *const types[] = {"float32", "float64", "int16", NULL};
 static const int formats[] = {0, 1, 5, 2, 3, 8, 6, 7, 10, 11, 15, 16};
 
 // --- the form -----------------------------------------------------------------------------------
+
+static void show_row(GtkWidget *widget, gboolean visible)
+{
+    gtk_widget_set_visible(widget, visible);
+    gtk_widget_set_visible(g_object_get_data(G_OBJECT(widget), "litho-name"), visible);
+}
+
+// Only what can change how this kind of file is read.
+static void show_rows(LithoImport *self)
+{
+    const LithoOpenOptions *o = &self->options;
+    gboolean headed = self->kind == LITHO_IMPORT_HEADED, raw = self->kind == LITHO_IMPORT_RAW;
+    GtkWidget *of_headers[] = {self->lines, self->bytes[2], self->bytes[3], self->scalar,
+                               self->format};
+    for (guint k = 0; k < G_N_ELEMENTS(of_headers); k++)
+        show_row(of_headers[k], headed);
+    for (int k = 0; k < 2; k++) {
+        show_row(self->bytes[k], headed && !o->file_order);
+        show_row(self->shape[k], raw || (headed && o->file_order));
+    }
+    show_row(self->shape[2], raw);
+    show_row(self->type, raw);
+    show_row(self->order, headed || raw);
+    gtk_widget_set_visible(self->evidence, headed);
+}
 
 void litho_import_load_values(LithoImport *self)
 {
@@ -15,10 +41,14 @@ void litho_import_load_values(LithoImport *self)
     int bytes[4] = {o->inline_byte, o->xline_byte, o->x_byte, o->y_byte};
     self->loading = TRUE;
     gtk_drop_down_set_selected(GTK_DROP_DOWN(self->lines), o->file_order ? 1 : 0);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++)
         gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->bytes[k]), bytes[k]);
-        gtk_widget_set_sensitive(self->bytes[k], k >= 2 || !o->file_order);
-    }
+    for (int a = 0; a < 3; a++)
+        gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->shape[a]), o->shape[a]);
+    guint type = 0;
+    for (guint k = 0; types[k]; k++)
+        type = g_strcmp0(types[k], o->dtype) == 0 ? k : type;
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(self->type), type);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->scalar), o->xy_scalar);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spacing[0]), o->dx);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spacing[1]), o->dy);
@@ -30,7 +60,23 @@ void litho_import_load_values(LithoImport *self)
     for (guint k = 0; k < G_N_ELEMENTS(formats); k++)
         row = formats[k] == o->format ? k : row;
     gtk_drop_down_set_selected(GTK_DROP_DOWN(self->format), row);
+    show_rows(self);
     self->loading = FALSE;
+}
+
+// Sizes count for raw files and for traces in file order, when both lines of them are given.
+static void read_shape(LithoImport *self)
+{
+    LithoOpenOptions *o = &self->options;
+    gboolean raw = self->kind == LITHO_IMPORT_RAW;
+    for (int a = 0; a < 3; a++)
+        o->shape[a] = gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(self->shape[a]));
+    if (!raw)
+        o->shape[2] = 0;
+    if (!raw && (!o->file_order || !o->shape[0] || !o->shape[1]))
+        o->shape[0] = o->shape[1] = 0;
+    guint type = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->type));
+    o->dtype = raw && type > 0 ? types[type] : NULL;
 }
 
 static void read_values(LithoImport *self)
@@ -51,8 +97,8 @@ static void read_values(LithoImport *self)
     o->dt = o->domain == 2 ? interval : interval / 1000;
     o->endian = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->order));
     o->format = formats[gtk_drop_down_get_selected(GTK_DROP_DOWN(self->format))];
-    for (int k = 0; k < 2; k++)
-        gtk_widget_set_sensitive(self->bytes[k], !o->file_order);
+    read_shape(self);
+    show_rows(self);
     if (!litho_open_options_equal(&before, o))
         litho_import_changed(self);
 }
@@ -82,6 +128,7 @@ static void add_row(GtkWidget *grid, int row, const char *label, const char *doc
     GtkWidget *name = gtk_label_new(label);
     gtk_label_set_xalign(GTK_LABEL(name), 0);
     gtk_widget_set_hexpand(widget, TRUE);
+    g_object_set_data(G_OBJECT(widget), "litho-name", name);
     gtk_widget_set_tooltip_text(widget, doc);
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, doc, -1);
@@ -135,26 +182,35 @@ GtkWidget *litho_import_make_form(LithoImport *self)
     self->lines = choice(self, lines);
     add_row(grid, 0, "Geometry", "How traces are arranged; file order always works", self->lines);
     for (int k = 0; k < 4; k++) {
-        self->bytes[k] = number(self, 0, 237, 0, "find out");
+        self->bytes[k] = number(self, 0, 237, 0, "Find out");
         add_row(grid, 1 + k, names[k], docs[k], self->bytes[k]);
     }
-    self->scalar = number(self, -10000, 10000, 0, "byte 71");
-    add_row(grid, 5, "Coordinate scalar",
+    static const char *const sizes[] = {"Inlines", "Crosslines", "Samples"};
+    static const char *const whats[] = {"Number of inlines: the slowest axis of the file",
+                                        "Traces per inline", "Samples per trace: the fastest axis"};
+    for (int a = 0; a < 3; a++) {
+        self->shape[a] = number(self, 0, G_MAXINT32, 0, "Not given");
+        add_row(grid, 5 + a, sizes[a], whats[a], self->shape[a]);
+    }
+    self->type = choice(self, types);
+    add_row(grid, 8, "Sample type", "How the samples are stored", self->type);
+    self->scalar = number(self, -10000, 10000, 0, "Byte 71");
+    add_row(grid, 9, "Coordinate scalar",
             "In place of trace header byte 71: -100 divides by 100, 10 multiplies by 10",
             self->scalar);
     for (int k = 0; k < 2; k++) {
-        self->spacing[k] = number(self, 0, 10000, 2, "from coordinates");
-        add_row(grid, 6 + k, k ? "Crossline spacing" : "Inline spacing",
+        self->spacing[k] = number(self, 0, 10000, 2, "As the file says");
+        add_row(grid, 10 + k, k ? "Crossline spacing" : "Inline spacing",
                 "Distance from line to line, m", self->spacing[k]);
     }
-    self->interval = number(self, 0, 1000, 3, "from headers");
-    add_row(grid, 8, "Sample interval", "ms, or m for depth", self->interval);
+    self->interval = number(self, 0, 1000, 3, "As the file says");
+    add_row(grid, 12, "Sample interval", "ms, or m for depth", self->interval);
     self->domain = choice(self, domains);
-    add_row(grid, 9, "Sample axis", "Time or depth", self->domain);
+    add_row(grid, 13, "Sample axis", "Time or depth", self->domain);
     self->format = make_formats(self);
-    add_row(grid, 10, "Sample format", "How the samples are stored", self->format);
+    add_row(grid, 14, "Sample format", "How the samples are stored", self->format);
     self->order = choice(self, orders);
-    add_row(grid, 11, "Byte order", "Of headers and samples", self->order);
+    add_row(grid, 15, "Byte order", "Of headers and samples", self->order);
     return grid;
 }
 

@@ -2,6 +2,8 @@
 #include "ui/import_preview.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/qc.h"
@@ -120,6 +122,39 @@ static char *join_notes(const LithoSurvey *survey)
     return g_string_free(text, FALSE);
 }
 
+// --- what it may be -----------------------------------------------------------------------------
+
+static gboolean has_suffix(const char *path, const char *suffix)
+{
+    gsize n = strlen(path), m = strlen(suffix);
+    return n > m && g_ascii_strcasecmp(path + n - m, suffix) == 0;
+}
+
+LithoImportKind litho_import_kind(const char *path)
+{
+    if (has_suffix(path, ".bin") || has_suffix(path, ".raw"))
+        return LITHO_IMPORT_RAW;
+    return has_suffix(path, ".npy") || has_suffix(path, ".rsf") ? LITHO_IMPORT_ARRAY
+                                                                : LITHO_IMPORT_HEADED;
+}
+
+gboolean litho_import_shape_from_name(const char *path, gint64 samples, gint64 shape[3])
+{
+    g_autofree char *base = g_path_get_basename(path);
+    for (const char *p = base; *p; p++) {
+        long n[3];
+        if (!g_ascii_isdigit(*p) || (p > base && g_ascii_isdigit(p[-1])) ||
+            sscanf(p, "%9ld%*1[xX_,-]%9ld%*1[xX_,-]%9ld", &n[0], &n[1], &n[2]) != 3 ||
+            (double)n[0] * n[1] * n[2] != (double)samples || samples < 1)
+            continue;
+        gboolean samples_first = n[0] > n[2]; // most traces are longer than lines are wide
+        for (int a = 0; a < 3; a++)
+            shape[a] = n[samples_first ? 2 - a : a];
+        return TRUE;
+    }
+    return FALSE;
+}
+
 // --- all of it ----------------------------------------------------------------------------------
 
 static gboolean is_float(int format)
@@ -131,11 +166,13 @@ static void decode_all(LithoImportPreview *p, const char *const *paths,
                        const LithoOpenOptions *options, LithoRun *run)
 {
     // What cannot be opened is shown in both floating-point formats: that is the usual reason.
+    gboolean headed = litho_import_kind(paths[0]) == LITHO_IMPORT_HEADED;
     int format = options->format ? options->format
                  : p->survey     ? litho_survey_sample_format(p->survey)
-                                 : LITHO_FORMAT_IBM;
+                 : headed        ? LITHO_FORMAT_IBM
+                                 : 0;
     p->decoding[p->n++] = decode(paths, options, format, run);
-    if (is_float(format))
+    if (headed && is_float(format))
         p->decoding[p->n++] = decode(
             paths, options, format == LITHO_FORMAT_IBM ? LITHO_FORMAT_IEEE : LITHO_FORMAT_IBM, run);
 }

@@ -11,6 +11,15 @@ typedef struct LithoDecoding {
     char *label;         // "IBM float, typical amplitude 1.3"
 } LithoDecoding;
 
+// What kind of file a name promises: traces with headers (SEG-Y, SU), an array that says its shape
+// (NumPy, RSF), or samples and nothing else.
+typedef enum { LITHO_IMPORT_HEADED, LITHO_IMPORT_ARRAY, LITHO_IMPORT_RAW } LithoImportKind;
+LithoImportKind litho_import_kind(const char *path);
+// Sizes in a name such as "cube_300x100x10.bin" when their product is `samples`: inlines,
+// crosslines, samples; the larger of the outer two counts as samples. FALSE = the name says
+// nothing.
+gboolean litho_import_shape_from_name(const char *path, gint64 samples, gint64 shape[3]);
+
 typedef struct LithoImportPreview {
     LithoSurvey *survey; // NULL = it cannot be opened so
     char *problem;       // why

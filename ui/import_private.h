@@ -16,10 +16,13 @@ typedef struct LithoImport {
     LithoOpenOptions options;
     LithoJob *job;
     guint settle;
+    LithoImportKind kind;
     gboolean loading; // values are being put into the widgets
     char *text;       // text header of the file as last read
 
     GtkWidget *lines, *bytes[4], *scalar, *spacing[2], *interval, *domain, *format, *order;
+    GtkWidget *shape[3], *type;
+    GtkWidget *evidence; // what the headers say, with its heading
     GtkWidget *candidates, *summary, *notes, *problem, *map, *open, *busy;
     GtkWidget *picture[2], *picture_label[2], *use[2], *picture_box[2];
     GtkWidget *profile, *profile_menu, *profile_list, *save, *remove;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/import_window.h"
 
+#include <glib/gstdio.h>
+
 #include "core/error.h"
 #include "ui/import_private.h"
 #include "ui/survey_map.h"
@@ -241,8 +243,13 @@ static GtkWidget *make_left(LithoImport *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     gtk_widget_set_size_request(box, 380, -1);
-    gtk_box_append(GTK_BOX(box), heading("Found in the headers: inline / crossline bytes, score"));
-    gtk_box_append(GTK_BOX(box), make_candidates(self));
+    gtk_widget_set_hexpand(box, FALSE); // its entries would ask for a share of the pictures' width
+    self->evidence = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    gtk_widget_set_vexpand(self->evidence, TRUE);
+    gtk_box_append(GTK_BOX(self->evidence),
+                   heading("Found in the headers: inline / crossline bytes, score"));
+    gtk_box_append(GTK_BOX(self->evidence), make_candidates(self));
+    gtk_box_append(GTK_BOX(box), self->evidence);
     gtk_box_append(GTK_BOX(box), heading("By hand"));
     gtk_box_append(GTK_BOX(box), litho_import_make_form(self));
     gtk_box_append(GTK_BOX(box), heading("Profile"));
@@ -361,6 +368,13 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
     return TRUE;
 }
 
+static void guess_shape(LithoImport *self)
+{
+    GStatBuf info;
+    if (g_stat(self->paths[0], &info) == 0)
+        litho_import_shape_from_name(self->paths[0], info.st_size / 4, self->options.shape);
+}
+
 void litho_import_open(LithoWindow *window, const char *const *paths,
                        const LithoOpenOptions *options)
 {
@@ -370,6 +384,9 @@ void litho_import_open(LithoWindow *window, const char *const *paths,
     self->window = g_object_ref(window);
     self->paths = g_strdupv((char **)paths);
     self->options = *options;
+    self->kind = litho_import_kind(paths[0]);
+    if (self->kind == LITHO_IMPORT_RAW && !options->shape[0])
+        guess_shape(self);
     self->dialog = gtk_window_new();
     gtk_widget_add_css_class(self->dialog, "lithoscope");
     gtk_widget_add_css_class(box, "litho-import");

@@ -6,7 +6,7 @@
 
 typedef enum { WHOLE, REAL, FLAG, ORDER, DOMAIN, DUPLICATES } Kind;
 
-// JSON key, word of the command line, place. Raw files' shape and type are told apart by hand.
+// JSON key, word of the command line, place. Shape and type of raw files are no numbers: by hand.
 static const struct {
     const char *key, *word;
     Kind kind;
@@ -51,7 +51,28 @@ JsonObject *litho_open_options_to_json(const LithoOpenOptions *options)
         else
             json_object_set_int_member(object, rows[k].key, (gint64)value);
     }
+    if (options->shape[0] > 0) {
+        JsonArray *shape = json_array_new();
+        for (int a = 0; a < 3; a++)
+            json_array_add_int_element(shape, options->shape[a]);
+        json_object_set_array_member(object, "shape", shape);
+    }
+    if (options->dtype)
+        json_object_set_string_member(object, "dtype", options->dtype);
     return object;
+}
+
+static void read_shape(JsonObject *object, LithoOpenOptions *options)
+{
+    JsonNode *node = json_object_get_member(object, "shape");
+    JsonArray *shape = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+    for (guint a = 0; shape && json_array_get_length(shape) == 3 && a < 3; a++) {
+        JsonNode *n = json_array_get_element(shape, a);
+        options->shape[a] = JSON_NODE_HOLDS_VALUE(n) ? MAX(json_node_get_int(n), 0) : 0;
+    }
+    node = json_object_get_member(object, "dtype");
+    if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_string(node))
+        options->dtype = g_intern_string(json_node_get_string(node));
 }
 
 LithoOpenOptions litho_open_options_from_json(JsonObject *object)
@@ -66,6 +87,8 @@ LithoOpenOptions litho_open_options_from_json(JsonObject *object)
         else
             *(int *)place(&options, k) = (int)json_node_get_int(node);
     }
+    if (object)
+        read_shape(object, &options);
     return options;
 }
 
@@ -103,6 +126,14 @@ char *litho_open_options_words(const LithoOpenOptions *options)
     for (guint k = 0; k < G_N_ELEMENTS(rows); k++)
         if (value_of(options, k) != 0)
             append_row(words, k, value_of(options, k));
+    const gint64 *n = options->shape;
+    if (n[0] > 0)
+        g_string_append_printf(words, " --shape %" G_GINT64_FORMAT ",%" G_GINT64_FORMAT, n[0],
+                               n[1]);
+    if (n[0] > 0 && n[2] > 0)
+        g_string_append_printf(words, ",%" G_GINT64_FORMAT, n[2]);
+    if (options->dtype)
+        g_string_append_printf(words, " --dtype %s", options->dtype);
     return g_string_free(words, FALSE);
 }
 
@@ -111,5 +142,5 @@ gboolean litho_open_options_equal(const LithoOpenOptions *a, const LithoOpenOpti
     for (guint k = 0; k < G_N_ELEMENTS(rows); k++)
         if (value_of(a, k) != value_of(b, k))
             return FALSE;
-    return TRUE;
+    return memcmp(a->shape, b->shape, sizeof a->shape) == 0 && g_strcmp0(a->dtype, b->dtype) == 0;
 }
