@@ -15,7 +15,8 @@ struct LithoWorker {
     LithoTimings *timings;
 
     GMutex lock; // guards everything down to `quit`
-    GCond cond;
+    GCond cond;           // something to do
+    GCond go_on;          // a pause is over
     LithoWish *pending;
     double pending_ms;    // when `pending` was handed over
     GCancellable *cancel; // of the pass under way
@@ -26,6 +27,10 @@ struct LithoWorker {
     LithoReport *report;  // of the pass under way, or the last one
     LithoProgress progress;
     gboolean busy;
+    gboolean paused;
+    gint64 paused_us;     // since when
+    gint64 held_us;       // by earlier pauses, in the present stage
+    gboolean was_paused;  // so the pass's times mean nothing
     gboolean quit;
 
     // The worker thread's own.
@@ -118,21 +123,48 @@ typedef struct Pass {
     LithoReport *report;
 } Pass;
 
+// Asked at every step, by all threads of the pass: this is where a pause holds them.
 static gboolean superseded(gpointer data)
 {
     LithoWorker *worker = data;
     g_mutex_lock(&worker->lock);
+    while (worker->paused)
+        g_cond_wait(&worker->go_on, &worker->lock);
     gboolean give_up = worker->pending && worker->pass_us > 0 &&
                        g_get_monotonic_time() - worker->pass_us > worker->grace_us;
     g_mutex_unlock(&worker->lock);
     return give_up;
 }
 
+// Lock held.
+static void end_pause(LithoWorker *worker)
+{
+    if (worker->paused)
+        worker->held_us += g_get_monotonic_time() - worker->paused_us;
+    worker->paused = FALSE;
+    g_cond_broadcast(&worker->go_on);
+}
+
+// Speed and time left as if the stage had not stood still for `held` seconds.
+static void forget_pauses(LithoProgress *progress, double held)
+{
+    if (held <= 0 || progress->per_second <= 0)
+        return;
+    const double seconds = progress->done / progress->per_second - held;
+    progress->per_second = seconds > 0.05 ? progress->done / seconds : 0;
+    progress->seconds_left = progress->per_second > 0
+                                 ? (progress->total - progress->done) / progress->per_second
+                                 : -1;
+}
+
 static void on_progress(const LithoProgress *progress, gpointer data)
 {
     LithoWorker *worker = data;
     g_mutex_lock(&worker->lock);
+    if (progress->what != worker->progress.what)
+        worker->held_us = 0;
     worker->progress = *progress;
+    forget_pauses(&worker->progress, worker->held_us * 1e-6);
     g_mutex_unlock(&worker->lock);
     worker->wake(worker->wake_data);
 }
@@ -169,6 +201,19 @@ static void forget_read(LithoWorker *worker)
 {
     for (guint r = 0; r < LITHO_WORKER_MAX_VIEWS; r++)
         g_clear_pointer(&worker->read[r], litho_cube_unref);
+}
+
+// The times of a pass count unless it stood still.
+static void end_times(LithoWorker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    const gboolean stood = worker->was_paused;
+    worker->was_paused = FALSE;
+    g_mutex_unlock(&worker->lock);
+    if (stood)
+        litho_timings_drop_pass(worker->timings);
+    else
+        litho_timings_end_pass(worker->timings);
 }
 
 static LithoCube *compute(Pass *pass, LithoCube *in, const LithoBox *region, LithoRun *run,
@@ -216,7 +261,7 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
     if (pass->wish->whole)
         litho_timings_drop_pass(pass->worker->timings);
     else
-        litho_timings_end_pass(pass->worker->timings);
+        end_times(pass->worker);
     publish(pass->worker, result);
     return TRUE;
 }
@@ -229,7 +274,7 @@ static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GErro
     LithoCube *out = compute(pass, pass->wish->in, NULL, run, error);
     if (!out)
         return FALSE;
-    litho_timings_end_pass(pass->worker->timings);
+    end_times(pass->worker);
     pass->worker->whole_s = (litho_now_ms() - start) * 1e-3;
     LithoResult *result = result_new(pass->wish, pass->wish_ms);
     g_ptr_array_add(result->parts, out);
@@ -314,6 +359,7 @@ static gpointer worker_main(gpointer data)
         g_mutex_lock(&worker->lock);
         worker->pass_us = 0;
         worker->busy = worker->pending != NULL;
+        worker->paused = worker->was_paused = FALSE;
         g_mutex_unlock(&worker->lock);
         worker->wake(worker->wake_data);
         g_mutex_lock(&worker->lock);
@@ -334,6 +380,7 @@ LithoWorker *litho_worker_new(void (*wake)(gpointer data), gpointer data)
     worker->timings = litho_timings_new();
     g_mutex_init(&worker->lock);
     g_cond_init(&worker->cond);
+    g_cond_init(&worker->go_on);
     worker->thread = g_thread_new("litho-worker", worker_main, worker);
     return worker;
 }
@@ -346,6 +393,7 @@ void litho_worker_free(LithoWorker *worker)
     worker->quit = TRUE;
     if (worker->cancel)
         g_cancellable_cancel(worker->cancel);
+    end_pause(worker);
     g_cond_signal(&worker->cond);
     g_mutex_unlock(&worker->lock);
     g_thread_join(worker->thread);
@@ -357,6 +405,7 @@ void litho_worker_free(LithoWorker *worker)
     litho_timings_unref(worker->timings);
     g_mutex_clear(&worker->lock);
     g_cond_clear(&worker->cond);
+    g_cond_clear(&worker->go_on);
     g_free(worker);
 }
 
@@ -368,6 +417,7 @@ void litho_worker_submit(LithoWorker *worker, const LithoWish *wish)
     worker->pending = copy;
     worker->pending_ms = litho_now_ms();
     worker->busy = TRUE;
+    end_pause(worker);
     g_cond_signal(&worker->cond);
     g_mutex_unlock(&worker->lock);
     wish_free(old);
@@ -379,8 +429,29 @@ void litho_worker_cancel(LithoWorker *worker)
     LithoWish *old = g_steal_pointer(&worker->pending);
     if (worker->cancel)
         g_cancellable_cancel(worker->cancel);
+    end_pause(worker);
     g_mutex_unlock(&worker->lock);
     wish_free(old);
+}
+
+void litho_worker_pause(LithoWorker *worker, gboolean pause)
+{
+    g_mutex_lock(&worker->lock);
+    if (!pause) {
+        end_pause(worker);
+    } else if (worker->pass_us > 0 && !worker->pending && !worker->paused) {
+        worker->paused = worker->was_paused = TRUE;
+        worker->paused_us = g_get_monotonic_time();
+    }
+    g_mutex_unlock(&worker->lock);
+}
+
+gboolean litho_worker_is_paused(LithoWorker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    gboolean paused = worker->paused;
+    g_mutex_unlock(&worker->lock);
+    return paused;
 }
 
 LithoResult *litho_worker_take(LithoWorker *worker)

@@ -57,6 +57,10 @@ void litho_worker_free(LithoWorker *worker);
 void litho_worker_submit(LithoWorker *worker, const LithoWish *wish);
 // Gives up the present pass and forgets a waiting wish; the last result stays.
 void litho_worker_cancel(LithoWorker *worker);
+// Holds the pass under way at its next step, or lets it go on: parts that are whole stay to be looked at.
+// A cancel, a new wish or the end of the pass end a pause. While idle nothing happens. Any thread.
+void litho_worker_pause(LithoWorker *worker, gboolean pause);
+gboolean litho_worker_is_paused(LithoWorker *worker);
 // Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
 LithoResult *litho_worker_take(LithoWorker *worker);
 // What the operators of the present pass have told so far, or those of the last one; NULL before the

@@ -2,6 +2,7 @@
 //
 // Depth migration as an operator: threads, parts, stages, small grids, refusals, cancel.
 #include "common.h"
+#include "core/worker.h"
 #include "kernels/migrate/job.h"
 #include "tests/migrate_helpers.h"
 
@@ -139,6 +140,88 @@ static void test_report(void)
     litho_report_unref(report);
 }
 
+// --- pause --------------------------------------------------------------------------------------
+
+static void wake(gpointer data)
+{
+    (void)data;
+}
+
+// Newest result within `ms`, or NULL.
+static LithoResult *result_within(LithoWorker *worker, double ms)
+{
+    const double end = litho_now_ms() + ms;
+    LithoResult *result = NULL;
+    while (!(result = litho_worker_take(worker)) && litho_now_ms() < end)
+        g_usleep(2000);
+    return result;
+}
+
+static LithoResult *whole_of(LithoWorker *worker, guint64 tag)
+{
+    for (;;) {
+        LithoResult *result = result_within(worker, 30000);
+        g_assert_nonnull(result);
+        g_assert_no_error(result->error);
+        if (result->complete && result->tag == tag)
+            return result;
+        litho_result_unref(result);
+    }
+}
+
+// Starts a pass and pauses it when its first depths are there.
+static void start_and_pause(LithoWorker *worker, const LithoWish *wish)
+{
+    litho_worker_submit(worker, wish);
+    LithoResult *first = result_within(worker, 30000);
+    g_assert_nonnull(first);
+    litho_worker_pause(worker, TRUE);
+    g_assert_true(litho_worker_is_paused(worker));
+    litho_result_unref(first);
+    litho_result_unref(result_within(worker, 50)); // what was under way
+}
+
+// Property: a pass that is paused shows nothing more and stays under way; going on gives the samples of
+// an undisturbed run; a cancel and a new wish end a pause. 200 ms are a dozen slabs of this job.
+static void test_pause(void)
+{
+    LithoGrid grid = time_grid(24, 30, 200, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 9);
+    const char *settings = "velocity=2200 dz=2 nz=400 step=1 fmax=60 degree=47";
+    g_autoptr(LithoFlow) flow = flow_of(settings);
+    LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE, .tag = 1};
+    LithoWorker *worker = litho_worker_new(wake, NULL);
+    LithoProgress progress;
+
+    litho_worker_pause(worker, TRUE); // idle: nothing to pause
+    g_assert_false(litho_worker_is_paused(worker));
+    start_and_pause(worker, &wish);
+    g_assert_null(result_within(worker, 200));
+    g_assert_true(litho_worker_progress(worker, &progress));
+    litho_worker_pause(worker, FALSE);
+    LithoResult *result = whole_of(worker, 1);
+    g_autoptr(LithoCube) plain = migrate(in, "%s", settings);
+    const LithoCube *out = g_ptr_array_index(result->parts, 0);
+    g_assert_cmpmem(out->samples, litho_grid_samples(&out->grid) * sizeof(float), plain->samples,
+                    litho_grid_samples(&plain->grid) * sizeof(float));
+    litho_result_unref(result);
+
+    set(flow, "degree=45");
+    wish.tag = 2;
+    start_and_pause(worker, &wish);
+    litho_worker_cancel(worker);
+    for (int k = 0; k < 500 && litho_worker_progress(worker, &progress); k++)
+        g_usleep(2000);
+    g_assert_false(litho_worker_progress(worker, &progress));
+    g_assert_false(litho_worker_is_paused(worker));
+
+    start_and_pause(worker, &wish);
+    set(flow, "degree=9 step=4");
+    wish.tag = 3;
+    litho_worker_submit(worker, &wish);
+    litho_result_unref(whole_of(worker, 3));
+    litho_worker_free(worker);
+}
 
 // Property: grids with axes of one cell, smaller than the stencil, and records of a few samples
 // work and give finite samples; energy does not appear from nowhere.
@@ -294,6 +377,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/threads-and-parts", test_threads_and_parts);
     g_test_add_func("/migrate/stages", test_stages);
     g_test_add_func("/migrate/report", test_report);
+    g_test_add_func("/migrate/pause", test_pause);
     g_test_add_func("/migrate/small-grids", test_small_grids);
     g_test_add_func("/migrate/refusals", test_refusals);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);

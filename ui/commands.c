@@ -54,6 +54,7 @@ static const LithoWindowCommand commands[] = {
     {"Flow", "Race: CPU against GPU", "win.race", NULL, "<Control>r", FALSE},
     {"File", "Survey, headers and how they were read", "win.survey", NULL, "<Control>i", FALSE},
     {"File", "Read the file with other header bytes", "win.import", NULL, "<Control><Shift>i", FALSE},
+    {"Flow", "Pause and go on", "win.pause", NULL, "p", TRUE},
     {"Flow", "Cancel; leave full screen", "win.cancel", NULL, "Escape", TRUE},
     {"General", "Help", "win.help", NULL, "F1", FALSE},
     {"General", "Keyboard shortcuts", "win.shortcuts", NULL, "<Control>question", FALSE},

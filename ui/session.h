@@ -162,6 +162,9 @@ gboolean litho_session_sample(LithoSession *session, gboolean output, const gint
                               float *value);
 gboolean litho_session_progress(LithoSession *session, LithoProgress *progress); // FALSE = idle
 void litho_session_cancel(LithoSession *session);
+// Holds the pass under way where it is; cancel, a change of the flow and its end let go of it.
+void litho_session_pause(LithoSession *session, gboolean pause);
+gboolean litho_session_is_paused(LithoSession *session);
 void litho_session_recompute(LithoSession *session); // also after a cancel or a failure
 LithoTimings *litho_session_timings(LithoSession *session); // borrowed for the session's life
 LithoTimings *litho_session_display_timings(LithoSession *session); // upload and drawing

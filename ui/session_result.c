@@ -155,6 +155,17 @@ void litho_session_cancel(LithoSession *self)
     litho_worker_cancel(self->worker);
 }
 
+void litho_session_pause(LithoSession *self, gboolean pause)
+{
+    litho_worker_pause(self->worker, pause);
+    litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
+gboolean litho_session_is_paused(LithoSession *self)
+{
+    return litho_worker_is_paused(self->worker);
+}
+
 // --- results ------------------------------------------------------------------------------------
 
 static void adopt_result(LithoSession *self, LithoResult *result)

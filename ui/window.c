@@ -184,9 +184,12 @@ static gboolean show_busy(gpointer data)
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress), fraction);
     g_autofree char *left = p.seconds_left >= 1 ? g_strdup_printf(", %.0f s left", p.seconds_left)
                                                 : g_strdup("");
+    const gboolean paused = litho_session_is_paused(self->session);
     g_autofree char *text = g_strdup_printf("%s %.0f %%%s", p.what ? p.what : "", 100 * fraction,
-                                            left);
+                                            paused ? ", paused" : left);
     gtk_label_set_text(GTK_LABEL(self->busy_label), text);
+    if (gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(self->pause)) != paused)
+        litho_window_actions_update(self); // a change of the flow went on
     gtk_widget_set_visible(self->busy_box, TRUE);
     return G_SOURCE_CONTINUE;
 }

@@ -84,6 +84,13 @@ ACTION(do_cancel)
         gtk_window_unfullscreen(GTK_WINDOW(self));
 }
 
+ACTION(do_pause)
+{
+    SELF;
+    litho_session_pause(self->session, !litho_session_is_paused(self->session));
+    litho_window_actions_update(self);
+}
+
 // The file that could not be opened, or else the one that is open.
 ACTION(do_import)
 {
@@ -395,6 +402,7 @@ static const GActionEntry entries[] = {
     {"recipe-open", do_recipe_open, NULL, NULL, NULL, {0}},
     {"recipe-save", do_recipe_save, NULL, NULL, NULL, {0}},
     {"copy-command", do_copy_command, NULL, NULL, NULL, {0}},
+    {"pause", do_pause, NULL, "false", NULL, {0}},
     {"cancel", do_cancel, NULL, NULL, NULL, {0}},
     {"import", do_import, NULL, NULL, NULL, {0}},
     {"use-profile", do_use_profile, NULL, NULL, NULL, {0}},
@@ -488,12 +496,16 @@ void litho_window_actions_update(LithoWindow *self)
                   {"area", has},
                   {"survey", litho_session_input(self->session) != NULL},
                   {"import", idle && (self->paths || self->failed_paths)},
+                  {"pause", idle && computing},
                   {"cancel", !idle || computing || full},
                   {"removed", comparable},
                   {"split", comparable},
                   {"blink", comparable}};
     for (guint k = 0; k < G_N_ELEMENTS(states); k++)
         set_enabled(self, states[k].name, states[k].enabled);
+    GAction *pause = g_action_map_lookup_action(G_ACTION_MAP(self), "pause");
+    g_simple_action_set_state(G_SIMPLE_ACTION(pause),
+                              g_variant_new_boolean(litho_session_is_paused(self->session)));
     const char *shown = litho_show_keys[litho_session_shown(self->session)];
     GAction *show = g_action_map_lookup_action(G_ACTION_MAP(self), "show");
     g_simple_action_set_state(G_SIMPLE_ACTION(show), g_variant_new_string(shown));

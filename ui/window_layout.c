@@ -404,6 +404,14 @@ static GtkWidget *make_busy(LithoWindow *self)
     self->busy_box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->busy_label = label_new(NULL, "numeric");
     gtk_box_append(GTK_BOX(self->busy_box), self->busy_label);
+    self->pause = gtk_toggle_button_new();
+    gtk_button_set_icon_name(GTK_BUTTON(self->pause), "media-playback-pause-symbolic");
+    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(self->pause), "win.pause");
+    gtk_widget_set_tooltip_text(self->pause, "Pause and go on (P)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->pause), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Pause", -1);
+    gtk_widget_add_css_class(self->pause, "flat");
+    gtk_box_append(GTK_BOX(self->busy_box), self->pause);
     GtkWidget *cancel = action_button("process-stop-symbolic", "Cancel", "win.cancel",
                                       "Stop computing (Escape)");
     gtk_widget_add_css_class(cancel, "flat");

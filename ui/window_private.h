@@ -31,7 +31,7 @@ struct _LithoWindow {
     GtkWidget *start_list, *start_list_title; // start page: recent files
     GtkWidget *start_continue, *start_continue_label; // start page: where one left off
     GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
-    GtkWidget *busy_box, *busy_label;                 // the worker's progress in the status line
+    GtkWidget *busy_box, *busy_label, *pause;         // the worker's progress in the status line
     gint64 busy_since; // when the worker began to be busy, 0 = idle
     guint busy_timeout, blink_timeout;
 
