@@ -43,11 +43,10 @@ static void dip_curve(const LithoMigrateJob *job, LithoReport *report, const cha
                       const char *which, const char *title, const char *unit, int f,
                       const double *dip, const double *y)
 {
-    char key[32], label[64], name[32];
+    char key[32], name[32];
     g_snprintf(key, sizeof key, "%s_%s", what, which);
     g_snprintf(name, sizeof name, "%.0f Hz", job->omega[f] / (2 * G_PI));
-    g_snprintf(label, sizeof label, "%s, %s", title, name);
-    litho_report_curve(report, key, label, "dip (degrees)", unit, DIPS, dip, y);
+    litho_report_curve(report, key, title, "dip (degrees)", unit, DIPS, dip, y);
     litho_report_curve_style(report, key, title, name, FALSE, FALSE, FALSE);
     litho_report_curve_marks(report, key, 1, &job->params.max_dip);
 }
