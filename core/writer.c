@@ -93,7 +93,7 @@ static char *open_temp(const char *path, int *fd, GError **error)
     *fd = g_mkstemp_full(temp, O_RDWR | O_CLOEXEC, 0666);
     if (*fd >= 0)
         return temp;
-    errno_error(temp, "create", error);
+    errno_error(path, "write", error); // the temporary name would only puzzle
     g_free(temp);
     return NULL;
 }

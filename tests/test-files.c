@@ -384,7 +384,7 @@ static void test_target(void)
     refuse_save(cube, in, &forced, "is the input");
     refuse_save(cube, alias, &forced, "is the input"); // by any name
     refuse_save(cube, odd, NULL, "follows the name");
-    refuse_save(cube, nowhere, NULL, "cannot create");
+    refuse_save(cube, nowhere, NULL, "cannot write");
     assert_same_file(in, file);
     save(cube, out, NULL);
     refuse_save(cube, out, NULL, "--force");

@@ -35,6 +35,8 @@ static void test_save_formats(void)
         litho_window_save(gui.window, out, FALSE);
         g_assert_true(gui_wait(gui_is_free, &gui, 20));
         g_assert_null(litho_window_error(gui.window));
+        g_assert_true(gtk_widget_get_visible(gui.window->notice)); // a word that it is done
+        g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(gui.window->notice)), names[k]));
         g_autoptr(LithoCube) back = litho_cube_load(out, NULL, NULL, &error);
         g_assert_no_error(error);
         gui_assert_same(litho_session_output(gui.session), back);
@@ -111,8 +113,7 @@ static void test_pictures(void)
 static void run_command(void)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *command = litho_window_command(gui.window, &error);
-    g_assert_no_error(error);
+    g_autofree char *command = litho_window_command(gui.window);
     g_autofree char *tools = g_path_get_dirname(g_getenv("LITHO_CLI"));
     g_autofree char *line = g_strdup_printf("PATH=%s:$PATH; %s", tools, command);
     char *argv[] = {"sh", "-c", line, NULL};
@@ -127,9 +128,31 @@ static void run_command(void)
     g_assert_cmpint(status, ==, 0);
 }
 
+// Two files of eight inlines each.
+static void open_two(const Make *like)
+{
+    static const char *const names[] = {"west.sgy", "east.sgy"};
+    char *paths[3] = {NULL};
+    for (int k = 0; k < 2; k++) {
+        Make half = *like;
+        half.inline_byte = half.xline_byte = 0;
+        half.inline_first = 1 + 8 * k;
+        half.inline_step = 1;
+        g_autoptr(GByteArray) file = make_file(&half);
+        paths[k] = gui_path(&gui, names[k]);
+        g_assert_true(g_file_set_contents(paths[k], (char *)file->data, file->len, NULL));
+    }
+    gui_forget_flow(&gui);
+    litho_window_open(gui.window, (const char *const *)paths);
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    g_free(paths[0]);
+    g_free(paths[1]);
+}
+
 // Property: what "Copy as command" writes runs in a shell as it stands and gives the window's
 // samples, bit by bit: for one step, for two steps with one switched off, for a file with odd
-// letters in its name, and for one read with bytes given by hand.
+// letters in its name, for one read with bytes given by hand, and for a survey of two files.
 static void test_command(void)
 {
     if (!g_getenv("LITHO_CLI")) {
@@ -178,6 +201,17 @@ static void test_command(void)
     g_autoptr(LithoCube) three = litho_cube_load(odd_out, &bytes, NULL, &error);
     g_assert_no_error(error);
     gui_assert_same(litho_session_output(gui.session), three);
+
+    open_two(&make);
+    litho_session_add_step(gui.session, fx);
+    g_assert_true(litho_session_set_param(gui.session, 0, window, 9, NULL, &error));
+    g_assert_true(gui_wait(gui_has_output, &gui, 30));
+    run_command();
+    g_autofree char *both_out = gui_path(&gui, "west-result.sgy");
+    g_autoptr(LithoCube) both = litho_cube_load(both_out, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(both->grid.axis[0].n, ==, 16);
+    gui_assert_same(litho_session_output(gui.session), both);
 }
 
 // --- what goes wrong ----------------------------------------------------------------------------
@@ -199,6 +233,39 @@ static void save_to(const char *path)
 {
     litho_window_save(gui.window, path, TRUE);
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
+}
+
+// Property: without the right to write a folder, or to read a file, there is one sentence that says
+// so; nothing else happens. Whoever may do everything becomes somebody else for the while.
+static void test_permission(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "closed.sgy", 8, 9, 40);
+    g_autofree char *open = gui_write_cube(&gui, "mine.sgy", 8, 9, 40);
+    g_autofree char *folder = gui_path(&gui, "closed-folder");
+    g_autofree char *out = g_build_filename(folder, "result.sgy", NULL);
+    g_autofree char *picture = g_build_filename(folder, "picture.pdf", NULL);
+    gui_open_with_gain(&gui, open, 2);
+    g_assert_cmpint(g_mkdir(folder, 0555), ==, 0);
+    g_assert_cmpint(g_chmod(path, 0), ==, 0);
+    gboolean root = geteuid() == 0;
+    if (root && seteuid(65534) != 0) {
+        g_test_skip("this user may read and write everything");
+        return;
+    }
+    gui_open_file(&gui, path);
+    g_autofree char *reading = g_strdup(litho_window_error(gui.window));
+    assert_survived("a file that may not be read");
+    save_to(out);
+    g_autofree char *saving = g_strdup(litho_window_error(gui.window));
+    assert_survived("a folder that may not be written");
+    litho_window_export(gui.window, picture);
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    assert_survived("a picture there");
+    g_assert_true(!root || seteuid(0) == 0);
+    g_assert_nonnull(strstr(reading, "Permission denied"));
+    g_assert_nonnull(strstr(saving, "Permission denied"));
+    g_assert_cmpstr(litho_session_path(gui.session), ==, open);
+    g_assert_cmpint(g_rmdir(folder), ==, 0); // and nothing was left in it
 }
 
 // Property: a folder that cannot be written, a full disk, a file that is not there, may not be
@@ -297,6 +364,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/pictures", test_pictures);
     g_test_add_func("/files/command", test_command);
     g_test_add_func("/files/errors", test_errors);
+    g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);
     int status = g_test_run();
     gui_close(&gui);

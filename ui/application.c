@@ -187,11 +187,18 @@ static void open_files(GApplication *app, GFile **files, int n, const char *hint
     (void)hint;
     LithoWindow *window = window_of(LITHO_APPLICATION(app));
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
-    for (int k = 0; k < n; k++)
-        g_ptr_array_add(paths, g_file_get_path(files[k]));
+    for (int k = 0; k < n; k++) {
+        char *path = g_file_get_path(files[k]);
+        if (path)
+            g_ptr_array_add(paths, path);
+    }
     g_ptr_array_add(paths, NULL);
     apply_options(LITHO_APPLICATION(app), window);
-    litho_window_open(window, (const char *const *)paths->pdata);
+    if (paths->len > 1)
+        litho_window_open(window, (const char *const *)paths->pdata);
+    else
+        litho_window_show_error(
+            window, "This place is not on a disk of this machine; copy the file first.", NULL);
 }
 
 static void startup(GApplication *app)

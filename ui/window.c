@@ -37,13 +37,20 @@ LithoWatchdog *litho_window_watchdog(LithoWindow *self)
 // The part of a line that ends where advice about an option begins.
 static gsize plain_length(const char *line, gsize length)
 {
-    static const char *const advice[] = {"; give --", ", give --", " (--", "; --"};
+    static const char *const advice[] = {"; give --", ", give --", "; use --", " (--", "; --"};
     for (guint k = 0; k < G_N_ELEMENTS(advice); k++) {
         const char *found = g_strstr_len(line, length, advice[k]);
         if (found)
             length = found - line;
     }
     return length;
+}
+
+// A plain word and no file name, which keeps its case.
+static gboolean starts_with_word(const char *text)
+{
+    gsize n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    return n > 0 && (text[n] == ' ' || text[n] == ',' || text[n] == 0);
 }
 
 char *litho_plain_sentence(const char *sentence)
@@ -55,6 +62,8 @@ char *litho_plain_sentence(const char *sentence)
             g_string_append_c(text, '\n');
         g_string_append_len(text, *line, plain_length(*line, strlen(*line)));
     }
+    if (starts_with_word(text->str))
+        text->str[0] = g_ascii_toupper(text->str[0]);
     return g_string_free(text, FALSE);
 }
 
@@ -280,11 +289,7 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
     if (paths->len == 0)
         return FALSE;
     g_ptr_array_add(paths, NULL);
-    const char *first = g_ptr_array_index(paths, 0);
-    if (g_str_has_suffix(first, ".json"))
-        litho_window_load_recipe(self, first);
-    else
-        litho_window_open(self, (const char *const *)paths->pdata);
+    litho_window_open(self, (const char *const *)paths->pdata);
     return TRUE;
 }
 
@@ -339,6 +344,7 @@ static void dispose(GObject *object)
     LithoWindow *self = LITHO_WINDOW(object);
     g_clear_handle_id(&self->busy_timeout, g_source_remove);
     g_clear_handle_id(&self->blink_timeout, g_source_remove);
+    g_clear_handle_id(&self->notice_timeout, g_source_remove);
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
     g_clear_pointer(&self->save_path, g_free);
     litho_window_state_clear(self);

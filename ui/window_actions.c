@@ -63,12 +63,9 @@ ACTION(do_recipe_save)
 ACTION(do_copy_command)
 {
     SELF;
-    g_autoptr(GError) error = NULL;
-    g_autofree char *text = litho_window_command(self, &error);
-    if (text)
-        gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(self)), text);
-    else
-        litho_window_show_error(self, error->message, NULL);
+    g_autofree char *text = litho_window_command(self);
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(self)), text);
+    litho_window_notice(self, "Copied: %s", text);
 }
 
 // --- flow ---------------------------------------------------------------------------------------

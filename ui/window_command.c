@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define COMMAND "lithoscope-cli"
+
 // A flow of one enabled step reads best as operator and settings; any other goes along as it is.
 static gboolean is_plain(const LithoFlow *flow)
 {
@@ -48,7 +50,7 @@ static char *run_part(const LithoFlow *flow, const char *in, const char *out)
     g_autofree char *recipe = g_shell_quote(text);
     g_autofree char *quoted_out = g_shell_quote(out);
     g_autofree char *quoted_in = in ? g_shell_quote(in) : NULL;
-    return g_strdup_printf("lithoscope-cli run %s%s%s -o %s", recipe, in ? " -i " : "",
+    return g_strdup_printf(COMMAND " run %s%s%s -o %s", recipe, in ? " -i " : "",
                            in ? quoted_in : "", quoted_out);
 }
 
@@ -60,7 +62,34 @@ static gboolean needs_input(const LithoFlow *flow)
     return TRUE;
 }
 
-char *litho_window_command(LithoWindow *self, GError **error)
+// A survey of several files.
+static char *other_files(LithoWindow *self)
+{
+    GString *words = g_string_new(NULL);
+    for (char **path = self->paths && self->paths[0] ? self->paths + 1 : NULL; path && *path;
+         path++) {
+        g_autofree char *quoted = g_shell_quote(*path);
+        g_string_append_printf(words, " -i %s", quoted);
+    }
+    return g_string_free(words, FALSE);
+}
+
+// Where the shell would not find the program but it lies beside this one, as after a build, its
+// place is written out.
+static char *program(void)
+{
+    g_autofree char *known = g_find_program_in_path(COMMAND);
+    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *folder = self ? g_path_get_dirname(self) : NULL;
+    g_autofree char *beside = folder ? g_build_filename(folder, COMMAND, NULL) : NULL;
+    if (known || !beside || !g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
+        return g_strdup(COMMAND);
+    gboolean plain =
+        strspn(beside, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "/._+-") == strlen(beside);
+    return plain ? g_steal_pointer(&beside) : g_shell_quote(beside);
+}
+
+char *litho_window_command(LithoWindow *self)
 {
     const LithoFlow *flow = litho_session_flow(self->session);
     gboolean demo = self->state_key && !self->paths;
@@ -68,19 +97,15 @@ char *litho_window_command(LithoWindow *self, GError **error)
                      : self->paths && self->paths[0] ? self->paths[0]
                      : demo                          ? "demo.sgy"
                                                      : "INPUT.sgy";
-    if (in && self->paths && self->paths[0] && self->paths[1]) {
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-                            "A survey of several files has no command of one line; save the "
-                            "recipe and join the files first.");
-        return NULL;
-    }
     g_autofree char *out = in ? output_name(in) : g_strdup("result.sgy");
     g_autofree char *run = run_part(flow, in, out);
     g_autofree char *words = in ? litho_open_options_words(&self->open) : g_strdup("");
     const char *device = litho_session_wanted_device(self->session);
     g_autofree char *backend =
         strcmp(device, "auto") != 0 ? g_strdup_printf(" --backend %s", device) : g_strdup("");
-    return g_strdup_printf("%s%s%s%s",
-                           demo && in ? "lithoscope-cli synth survey -o demo.sgy && " : "", run,
-                           words, backend);
+    g_autofree char *more = in ? other_files(self) : g_strdup("");
+    g_autofree char *cli = program();
+    g_autofree char *make =
+        demo && in ? g_strdup_printf("%s synth survey -o demo.sgy && ", cli) : g_strdup("");
+    return g_strdup_printf("%s%s%s%s%s%s", make, cli, run + strlen(COMMAND), more, words, backend);
 }

@@ -327,6 +327,10 @@ static char **absolute_paths(const char *const *paths)
 
 void litho_window_open(LithoWindow *self, const char *const *paths)
 {
+    if (g_str_has_suffix(paths[0], ".json")) {
+        litho_window_load_recipe(self, paths[0]);
+        return;
+    }
     g_auto(GStrv) absolute = absolute_paths(paths);
     litho_window_open_as(self, (const char *const *)absolute, NULL, LITHO_OPEN_NORMAL);
 }
@@ -392,8 +396,11 @@ static void save_progress(const LithoProgress *progress, gpointer data)
 static void save_done(gpointer result, const GError *error, gpointer data)
 {
     Saving *s = data;
-    if (litho_window_end_job(s->window, error))
-        litho_window_tell_done(s->window, result != NULL);
+    if (!litho_window_end_job(s->window, error))
+        return;
+    if (result)
+        litho_window_notice_saved(s->window, s->path);
+    litho_window_tell_done(s->window, result != NULL);
 }
 
 // `cube` NULL: the result of a cube beyond memory is computed while it is written.

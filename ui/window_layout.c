@@ -268,7 +268,8 @@ static GtkWidget *make_choice(const char *icon, const char *title, const char *t
     gtk_box_append(GTK_BOX(box), image);
     gtk_box_append(GTK_BOX(box), head);
     gtk_box_append(GTK_BOX(box), body);
-    gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
+    gtk_widget_set_valign(box, GTK_ALIGN_START); // pictures and titles stand in a row
+    gtk_widget_set_margin_top(box, 24);
     gtk_button_set_child(GTK_BUTTON(button), box);
     gtk_widget_add_css_class(button, "litho-choice");
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
@@ -373,6 +374,7 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_widget_set_visible(self->scan_map, FALSE);
     gtk_overlay_set_child(GTK_OVERLAY(overlay), self->stack);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->scan_map);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_window_make_notice(self));
     gtk_box_append(GTK_BOX(box), overlay);
     gtk_box_append(GTK_BOX(box), make_work_bar(self));
     return box;

@@ -42,8 +42,11 @@ static gpointer picture_work(LithoRun *run, gpointer data, GError **error)
 static void picture_done(gpointer result, const GError *error, gpointer data)
 {
     Picture *p = data;
-    if (litho_window_end_job(p->window, error))
-        litho_window_tell_done(p->window, result != NULL);
+    if (!litho_window_end_job(p->window, error))
+        return;
+    if (result)
+        litho_window_notice_saved(p->window, p->path);
+    litho_window_tell_done(p->window, result != NULL);
 }
 
 // With a snapshot in the input's place the titles name it; NULL = the picture's own title.

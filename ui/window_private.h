@@ -33,7 +33,8 @@ struct _LithoWindow {
     GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
     GtkWidget *busy_box, *busy_label, *pause;         // the worker's progress in the status line
     gint64 busy_since; // when the worker began to be busy, 0 = idle
-    guint busy_timeout, blink_timeout;
+    guint busy_timeout, blink_timeout, notice_timeout;
+    GtkWidget *notice;
 
     LithoJob *job; // opening, saving, picture: one at a time
     const char *job_what;
@@ -80,10 +81,14 @@ void litho_window_show_job(LithoWindow *self, const LithoProgress *p);
 // FALSE when the window has been closed meanwhile: then there is nobody to tell.
 gboolean litho_window_end_job(LithoWindow *self, const GError *error);
 void litho_window_tell_done(LithoWindow *self, gboolean ok);
+// window_notice.c: a sentence that goes by itself, for what needs no answer
+GtkWidget *litho_window_make_notice(LithoWindow *self);
+void litho_window_notice(LithoWindow *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void litho_window_notice_saved(LithoWindow *self, const char *path); // with size and folder
 // window_command.c
-// A line for a shell that repeats the flow on what is open; g_free(). NULL with `error` when one
-// line cannot say it.
-char *litho_window_command(LithoWindow *self, GError **error);
+// A line for a shell that repeats the flow on what is open, also when that is several files;
+// g_free().
+char *litho_window_command(LithoWindow *self);
 // window_file.c
 // Colour maps read from CSV files: the window remembers them.
 void litho_window_load_colours(LithoWindow *self, const char *path);
