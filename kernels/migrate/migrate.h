@@ -37,6 +37,7 @@ typedef struct LithoMigrateParams {
     double delay;       // s, time of the wavelet's peak
     int imaging;
     double stabilise;   // fraction of the plane's largest illumination added before dividing
+    bool antialias;     // product of two waves on a grid twice as fine
     int geometry;
     double origin_x, origin_y; // m, corner of the image when geometry = headers
     int nx, ny;                // its cells

@@ -123,9 +123,9 @@ static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
     if (job->dz * kz > G_PI)
         litho_cube_note(out, "dz = %g m is too coarse for %.0f Hz in the slowest rock; %.3g m would do",
                         job->dz, job->omega[job->nf - 1] / (2 * G_PI), G_PI / kz);
-    if (!job->half && k * cell * sin(job->params.max_dip * G_PI / 180) > G_PI / 2)
-        litho_cube_note(out, "the product of the two waves is under-sampled at the steepest dips and "
-                             "highest frequencies");
+    if (!job->half && !job->params.antialias && k * cell * sin(job->params.max_dip * G_PI / 180) > G_PI / 2)
+        litho_cube_note(out, "the product of the two waves folds at the steepest dips and highest "
+                             "frequencies; antialias = on keeps that out of the image");
 }
 
 void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCube *out)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/migrate/product.h"
 
 enum {
     GROUPS = 48,               // of frequencies: parallel units with sums of their own
@@ -58,6 +59,7 @@ void litho_sweep_free(LithoSweep *sweep)
 typedef struct Worker {
     LithoWaveScratch *scratch;
     gpointer fft;
+    LithoProduct *product; // of two waves
     float *between[2][LITHO_MIGRATE_MAX_STEP]; // waves inside a step: up, down
     float *slowness;
 } Worker;
@@ -69,6 +71,8 @@ static Worker worker_new(const LithoSweep *sweep, int n_waves)
         w.fft = litho_split_step_scratch(sweep->split);
     else
         w.scratch = litho_wave_scratch_new(&sweep->waves);
+    if (n_waves > 1)
+        w.product = litho_product_new(&sweep->waves);
     for (int k = 0; k < n_waves; k++)
         for (int m = 0; m + 1 < sweep->job->step; m++)
             w.between[k][m] = litho_waves_alloc(&sweep->waves, 1);
@@ -80,6 +84,7 @@ static void worker_clear(const LithoSweep *sweep, Worker *w)
     if (w->fft)
         litho_split_step_scratch_free(w->fft);
     litho_wave_scratch_free(w->scratch);
+    litho_product_free(w->product);
     for (int k = 0; k < 2; k++)
         for (int m = 0; m + 1 < sweep->job->step; m++)
             free(w->between[k][m]);
@@ -164,22 +169,6 @@ static void add_real(const LithoSweep *sweep, float *up, float scale, float *sum
     }
 }
 
-// sum += Re up * down, light += |down|^2; `down` is the conjugate of the source's wave.
-static void add_product(const LithoSweep *sweep, float *up, float *down, float *sum, float *light)
-{
-    const LithoMigrateJob *job = sweep->job;
-    const int im = sweep->waves.stride;
-    for (int y = 0; y < job->data_ny; y++) {
-        const float *u = litho_wave_row(&sweep->waves, up, y + job->pad_y) + job->pad_x;
-        const float *d = litho_wave_row(&sweep->waves, down, y + job->pad_y) + job->pad_x;
-        float *to = sum + (gsize)y * job->data_nx, *li = light + (gsize)y * job->data_nx;
-        for (int x = 0; x < job->data_nx; x++) {
-            to[x] += u[x] * d[x] - u[im + x] * d[im + x];
-            li[x] += d[x] * d[x] + d[im + x] * d[im + x];
-        }
-    }
-}
-
 // --- a slab of depths -------------------------------------------------------------------------
 
 typedef struct Slab {
@@ -198,14 +187,17 @@ static gsize data_cells(const LithoMigrateJob *job)
     return (gsize)job->data_nx * job->data_ny;
 }
 
-static void image_plane(Slab *slab, int group, int z, float *up, float *down)
+// Plane z, which step s ends at or crosses, of frequency f.
+static void image_plane(Slab *slab, Worker *w, int group, int s, int f, int z, float *up, float *down)
 {
     const LithoMigrateJob *job = slab->sweep->job;
     if (z < slab->first || z >= slab->first + slab->n)
         return; // below the image: the last step may reach beyond
     gsize at = ((gsize)group * slab->n + z - slab->first) * data_cells(job);
     if (down)
-        add_product(slab->sweep, up, down, slab->image + at, slab->light + at);
+        litho_product_add(job, &slab->sweep->waves, w->product,
+                          job->params.antialias && litho_product_folds(job, s, f), up, down,
+                          slab->image + at, slab->light + at);
     else
         add_real(slab->sweep, up, 2.0f / job->nfft, slab->image + at);
 }
@@ -238,7 +230,7 @@ static void frequency_down(Slab *slab, Worker *w, int group, int f)
     float *up = slab->up + sweep->waves.size * f;
     float *down = slab->down ? slab->down + sweep->waves.size * f : NULL;
     if (slab->first == 0 && slab->n > 0)
-        image_plane(slab, group, 0, up, down);
+        image_plane(slab, w, group, 0, f, 0, up, down);
     for (int s = slab->s0; s < slab->s1; s++) {
         if (litho_run_cancelled(slab->run) || g_atomic_int_get(&slab->stop)) {
             g_atomic_int_set(&slab->stop, 1);
@@ -250,7 +242,7 @@ static void frequency_down(Slab *slab, Worker *w, int group, int f)
             step_down(sweep, w, s, f, slowness, down, w->between[1]);
         for (int m = 0; m < job->step; m++) {
             gboolean last = m == job->step - 1;
-            image_plane(slab, group, s * job->step + m + 1, last ? up : w->between[0][m],
+            image_plane(slab, w, group, s, f, s * job->step + m + 1, last ? up : w->between[0][m],
                         !down ? NULL : last ? down : w->between[1][m]);
         }
         if (has_grown(slab, s, f, up))
