@@ -101,12 +101,12 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
         litho_survey_note(survey, "sample intervals differ from trace to trace");
     if (!survey->grid.is_depth && !options->dt) {
         if (axis->step < 50e-6)
-            litho_survey_note(survey, "a sample interval of %g us is unusually short; if %g ms is "
-                              "meant, give --dt %g", axis->step * 1e6, axis->step * 1e6,
+            litho_survey_note(survey, "a sample interval of %g us is unusually short; %g ms may be "
+                              "meant (--dt %g)", axis->step * 1e6, axis->step * 1e6,
                               axis->step * 1e3);
         else if (axis->step >= 0.0095 || mentions(survey->text, "PSDM"))
-            litho_survey_note(survey, "read as two-way time every %g ms; if this is a depth cube "
-                              "every %g m, give --depth", axis->step * 1e3, axis->step * 1e3);
+            litho_survey_note(survey, "read as two-way time every %g ms; it may be depth, every %g m "
+                              "(--depth)", axis->step * 1e3, axis->step * 1e3);
     }
     return TRUE;
 }

@@ -87,10 +87,9 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
     }
     double fill = cells / ((double)wa.distinct * wb.distinct);
     g_snprintf(c->evidence, sizeof c->evidence,
-               "%d: %u value%s, step %" G_GINT64_FORMAT "; %d: %u value%s, step %" G_GINT64_FORMAT
-               "; fills %.*f %%%s",
-               c->inline_byte, wa.distinct, wa.distinct == 1 ? "" : "s", MAX(wa.step, 1),
-               c->xline_byte, wb.distinct, wb.distinct == 1 ? "" : "s", MAX(wb.step, 1),
+               "%u x %u numbers, step %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+               ", fills %.*f %%%s",
+               wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1),
                fill < 0.1 ? 1 : 0, 100 * fill, heads->complete ? "" : " of the sample");
     if (n > 1 && wa.distinct == 1 && wb.distinct == 1)
         return 0;

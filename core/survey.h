@@ -40,7 +40,7 @@ typedef struct LithoOpenOptions {
 typedef struct LithoCandidate {
     int inline_byte, xline_byte;
     double score;         // 0..1
-    char evidence[96];    // "189: 251 values, step 1; 193: 354 values, step 1; fills 99 %"
+    char evidence[96];    // "251 x 354 numbers, step 1 and 1, fills 99 %"
 } LithoCandidate;
 
 // Opens and scans. `paths` is NULL-terminated; several files must agree in samples and interval.

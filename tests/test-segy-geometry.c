@@ -67,7 +67,7 @@ static void test_header_bytes(void)
         g_assert_cmpint(litho_survey_candidates(cube->survey, &c), >, 0);
         g_assert_cmpint(c[0].inline_byte, ==, pairs[k][0]);
         g_assert_cmpint(c[0].xline_byte, ==, pairs[k][1]);
-        g_assert_nonnull(strstr(c[0].evidence, "4 values, step 1"));
+        g_assert_nonnull(strstr(c[0].evidence, "4 x 5 numbers, step 1 and 1, fills 100 %"));
     }
     Make make = make_plain(); // somewhere nobody looks, but the user knows
     make.inline_byte = 61;

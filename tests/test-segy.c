@@ -271,8 +271,8 @@ static void test_intervals(void)
         {4000, 2000, 0.002, "the traces' was taken"},
         {0, 0, 0.004, "no sample interval"},
         {-4000, -4000, 0.004, "was read as 4000"},
-        {2, 2, 2e-6, "give --dt 0.002"},
-        {40000, 40000, 0.04, "if this is a depth cube"},
+        {2, 2, 2e-6, "2 ms may be meant (--dt 0.002)"},
+        {40000, 40000, 0.04, "it may be depth, every 40 m (--depth)"},
     };
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         Make make = make_plain();

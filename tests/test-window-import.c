@@ -2,6 +2,7 @@
 //
 // Opening files in the window under a virtual display: the import view, profiles, doubts about the
 // samples, files dropped on the window.
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -116,7 +117,7 @@ static void test_import_doubt(void)
         g_assert_nonnull(
             gtk_picture_get_paintable(GTK_PICTURE(gui_nth(dialog, GTK_TYPE_PICTURE, k))));
     GtkDropDown *format = GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 3));
-    g_signal_emit_by_name(shown_button(dialog, "Read it so"), "clicked");
+    g_signal_emit_by_name(shown_button(dialog, "Use this"), "clicked");
     gui_await_label(&gui, "Import doubt.sgy", "12 inlines × 14");
     g_assert_cmpuint(gtk_drop_down_get_selected(format), ==, 2); // IEEE
     gtk_drop_down_set_selected(GTK_DROP_DOWN(gui_nth(dialog, GTK_TYPE_DROP_DOWN, 0)), 1);
@@ -178,6 +179,134 @@ static void test_raw(void)
     g_assert_false(litho_import_shape_from_name("/a/10x20.raw", 200, shape));
 }
 
+// --- whatever comes -----------------------------------------------------------------------------
+
+// After opening: a cube is on screen, or the one that was there still is and one sentence, short
+// and in plain words (no option of the command line), says why.
+static void assert_answered(const char *path, const char *before)
+{
+    const char *sentence = litho_window_error(gui.window);
+    if (!sentence) {
+        g_assert_cmpstr(litho_session_path(gui.session), ==, path);
+        return;
+    }
+    g_test_message("%s", sentence);
+    g_assert_null(strchr(sentence, '\n'));
+    g_assert_null(strstr(sentence, " --"));
+    g_assert_cmpuint(strlen(sentence), <, 250 + strlen(path));
+    g_assert_cmpstr(litho_session_path(gui.session), ==, before);
+    g_assert_nonnull(litho_session_grid(gui.session));
+    gtk_widget_set_visible(gui.window->error_bar, FALSE);
+}
+
+static char *put(const char *name, gconstpointer bytes, gsize n)
+{
+    char *path = gui_path(&gui, name);
+    g_assert_true(g_file_set_contents(path, bytes, n, NULL));
+    return path;
+}
+
+// Opens `path` over the cube that is there; TRUE = it was taken.
+static gboolean opens(const char *path)
+{
+    g_autofree char *before = g_strdup(litho_session_path(gui.session));
+    gui_open_file(&gui, path);
+    gboolean refused = litho_window_error(gui.window) != NULL;
+    assert_answered(path, before);
+    return !refused;
+}
+
+// Property: whatever is wrong with a file, the window answers with its cube or with one sentence
+// and keeps what was open; nothing crashes, hangs or ends half way. What would break it: a refusal
+// that comes after the old cube was let go.
+static void test_broken_files(void)
+{
+    g_autofree char *good = gui_write_cube(&gui, "good.sgy", 8, 9, 40);
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autofree guint8 *work = g_memdup2(file->data, file->len);
+    gui_forget_flow(&gui);
+    g_assert_true(opens(good));
+    g_autofree char *empty = put("empty.sgy", "", 0);
+    g_assert_false(opens(empty));
+    g_autofree char *text = g_strnfill(9000, 'a'), *renamed = put("text.sgy", text, 9000);
+    g_assert_false(opens(renamed));
+    g_autofree char *head = put("head.sgy", work, 3600);
+    g_assert_false(opens(head));
+    g_autofree char *folder = gui_path(&gui, "folder.sgy");
+    g_mkdir(folder, 0700);
+    g_assert_false(opens(folder));
+    g_autofree char *cut = put("cut.sgy", work, file->len - 33); // the whole traces are shown
+    g_assert_true(opens(cut));
+    memset(work + 3200, 0, file->len - 3200);
+    g_autofree char *zeros = put("zeros.sgy", work, file->len);
+    g_assert_false(opens(zeros));
+    make_put_bin16(file, &make, 3225, 4711);
+    g_autofree char *code = put("code.sgy", file->data, file->len);
+    g_assert_false(opens(code));
+    GRand *rand = g_rand_new_with_seed(11);
+    for (guint k = 0; k < file->len; k++)
+        work[k] = (guint8)g_rand_int(rand);
+    g_rand_free(rand);
+    g_autofree char *noise = put("noise.sgy", work, file->len);
+    g_assert_false(opens(noise));
+    g_assert_true(opens(good));
+}
+
+// Property: numbers that form no rectangle (a diagonal, a swarm) still show the traces, in a grid
+// with holes or in file order.
+static void test_irregular(void)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        Make make = make_plain();
+        make.bin_x = 0;
+        g_autoptr(GByteArray) file = make_file(&make);
+        for (int t = 0; t < 20; t++) {
+            make_put_head32(file, &make, t, 189, kind ? 17 * t * t : 100 + t);
+            make_put_head32(file, &make, t, 193, kind ? 3000 - 13 * t * t * t : 200 + t);
+        }
+        g_autofree char *path = put(kind ? "swarm.sgy" : "diagonal.sgy", file->data, file->len);
+        g_assert_true(opens(path));
+        g_assert_cmpint(litho_survey_counts(litho_session_input(gui.session)->survey).live, ==, 20);
+    }
+}
+
+static void walk(const char *folder, guint *taken, guint *refused)
+{
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+            walk(path, taken, refused);
+        } else {
+            gboolean is_taken = opens(path);
+            *taken += is_taken;
+            *refused += !is_taken;
+            gui_spin(&gui, 0.02); // drawn once
+        }
+    }
+}
+
+// Property: the same for every file from the wild, one after the other.
+static void test_real_files(void)
+{
+    const char *given = g_getenv("LITHO_SHARED_DATA"), *root = g_getenv("LITHO_SOURCE_ROOT");
+    g_autofree char *data = given  ? g_strdup(given)
+                            : root ? g_build_filename(root, "..", "shared", "data", NULL)
+                                   : g_strdup("");
+    g_autofree char *odd = g_build_filename(data, "segy_odd", NULL);
+    if (!g_file_test(odd, G_FILE_TEST_IS_DIR)) {
+        g_test_skip("no shared data (LITHO_SHARED_DATA)");
+        return;
+    }
+    guint taken = 0, refused = 0;
+    g_autofree char *good = gui_path(&gui, "good.sgy");
+    g_assert_true(opens(good));
+    walk(odd, &taken, &refused);
+    g_test_message("%u files opened, %u refused", taken, refused);
+    g_assert_cmpuint(taken, >, 80);
+}
+
 // --- dropping -----------------------------------------------------------------------------------
 
 static GtkDropTarget *drop_target(void)
@@ -233,6 +362,9 @@ int main(int argc, char **argv)
     g_test_add_func("/import/bytes", test_import);
     g_test_add_func("/import/doubt", test_import_doubt);
     g_test_add_func("/import/raw", test_raw);
+    g_test_add_func("/import/broken", test_broken_files);
+    g_test_add_func("/import/irregular", test_irregular);
+    g_test_add_func("/import/real", test_real_files);
     g_test_add_func("/import/drop", test_drop);
     int status = g_test_run();
     gui_close(&gui);

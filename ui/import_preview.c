@@ -66,7 +66,7 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
     g_autoptr(LithoCube) line = first_line(paths, &o, run);
     const char *name = format ? litho_format_name(format) : "As stored";
     if (!line) {
-        d.label = g_strdup_printf("%s: the traces cannot be read so", name);
+        d.label = g_strdup_printf("%s: the traces cannot be read like this", name);
         return d;
     }
     double clip = litho_qc_percentile(line, 99), typical = litho_qc_percentile(line, 50);
@@ -84,7 +84,10 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
         cairo_surface_destroy(picture);
     }
     g_autofree char *amplitude = litho_format_amplitude(typical);
-    d.label = g_strdup_printf("%s, typical amplitude %s", name, amplitude);
+    GString *label = g_string_new(NULL);
+    g_string_printf(label, "%s, typical amplitude %s", name, amplitude);
+    g_string_replace(label, "\u2009", "\u202f", 0); // a number is not broken over two lines
+    d.label = g_string_free(label, FALSE);
     return d;
 }
 

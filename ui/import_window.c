@@ -71,6 +71,27 @@ static GtkWidget *candidate_row(const LithoCandidate *c)
     return row;
 }
 
+// The pair in use stands out: the one given by hand, else the best.
+static void mark_used(LithoImport *self)
+{
+    const LithoOpenOptions *o = &self->options;
+    int given = o->inline_byte << 8 | o->xline_byte;
+    GtkListBox *list = GTK_LIST_BOX(self->candidates);
+    GtkListBoxRow *row;
+    for (int k = 0; (row = gtk_list_box_get_row_at_index(list, k)); k++) {
+        int pair = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(row), "litho-pair"));
+        gboolean used = !o->file_order && (given ? pair == given : k == 0);
+        if (used)
+            gtk_widget_add_css_class(GTK_WIDGET(row), "litho-used");
+        else
+            gtk_widget_remove_css_class(GTK_WIDGET(row), "litho-used");
+        gtk_accessible_update_state(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_STATE_PRESSED,
+                                    used ? GTK_ACCESSIBLE_TRISTATE_TRUE
+                                         : GTK_ACCESSIBLE_TRISTATE_FALSE,
+                                    -1);
+    }
+}
+
 // With both bytes given only that pair is scored: the evidence for the others stays on screen.
 static void show_candidates(LithoImport *self, LithoSurvey *survey)
 {
@@ -115,6 +136,7 @@ static void show_preview(LithoImport *self, const LithoImportPreview *p)
         return;
     litho_survey_map_show(LITHO_SURVEY_MAP(self->map), p->survey);
     show_candidates(self, p->survey);
+    mark_used(self);
     g_free(self->text);
     self->text = g_strdup(litho_survey_text(p->survey));
 }
@@ -277,7 +299,7 @@ static GtkWidget *make_pictures(LithoImport *self)
         self->picture_label[k] = wrapped("dim-label");
         gtk_widget_set_hexpand(self->picture_label[k], TRUE);
         gtk_widget_set_size_request(foot, -1, 36); // with and without its button
-        self->use[k] = gtk_button_new_with_label("Read it so");
+        self->use[k] = gtk_button_new_with_label("Use this");
         gtk_widget_set_tooltip_text(self->use[k], "Take this sample format");
         g_signal_connect(self->use[k], "clicked", G_CALLBACK(on_use), self);
         gtk_widget_set_visible(self->use[k], FALSE);

@@ -37,7 +37,8 @@ LithoWatchdog *litho_window_watchdog(LithoWindow *self)
 // The part of a line that ends where advice about an option begins.
 static gsize plain_length(const char *line, gsize length)
 {
-    static const char *const advice[] = {"; give --", ", give --", "; use --", " (--", "; --"};
+    static const char *const advice[] = {"; give --", ", give --", ": give --",
+                                         "; use --",  " (--",      "; --"};
     for (guint k = 0; k < G_N_ELEMENTS(advice); k++) {
         const char *found = g_strstr_len(line, length, advice[k]);
         if (found)
@@ -96,8 +97,8 @@ static void show_notes(LithoWindow *self)
         return;
     const char *first = g_ptr_array_index(notes, 0);
     g_autofree char *lead = litho_plain_sentence(first);
-    g_autofree char *sentence = n == 1 ? g_strdup(lead)
-                                       : g_strdup_printf("%s (and %u more)", lead, n - 1);
+    g_autofree char *sentence =
+        n == 1 ? g_strdup(lead) : g_strdup_printf("%s (and %u more)", lead, n - 1);
     GString *all = g_string_new(NULL);
     for (guint k = 0; k < n; k++)
         g_string_append_printf(all, "%s• %s", k ? "\n" : "",
@@ -106,7 +107,8 @@ static void show_notes(LithoWindow *self)
     gtk_label_set_text(GTK_LABEL(self->notes_label), sentence);
     gtk_label_set_text(GTK_LABEL(self->notes_details), plain_all);
     gtk_widget_set_visible(self->notes_details_button, n > 1);
-    gtk_widget_set_visible(self->notes_remedy, cube->survey && strstr(all->str, "file order"));
+    gtk_widget_set_visible(self->notes_remedy, // where another way to read it would help
+                           cube->survey && strlen(plain_all) < all->len);
     g_string_free(all, TRUE);
 }
 
@@ -118,9 +120,9 @@ static void show_title(LithoWindow *self)
     const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
     gtk_widget_set_visible(self->subtitle, grid != NULL);
     gtk_label_set_text(GTK_LABEL(self->title), cube && *cube->name ? cube->name : "Lithoscope");
-    g_autofree char *window_title =
-        cube && *cube->name ? g_strdup_printf("%s – Lithoscope", cube->name)
-                            : g_strdup("Lithoscope");
+    g_autofree char *window_title = cube && *cube->name
+                                        ? g_strdup_printf("%s – Lithoscope", cube->name)
+                                        : g_strdup("Lithoscope");
     gtk_window_set_title(GTK_WINDOW(self), window_title);
     if (!grid)
         return;
@@ -191,8 +193,8 @@ static gboolean show_busy(gpointer data)
         return G_SOURCE_CONTINUE;
     double fraction = p.total > 0 ? CLAMP((double)p.done / p.total, 0, 1) : 0;
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress), fraction);
-    g_autofree char *left = p.seconds_left >= 1 ? g_strdup_printf(", %.0f s left", p.seconds_left)
-                                                : g_strdup("");
+    g_autofree char *left =
+        p.seconds_left >= 1 ? g_strdup_printf(", %.0f s left", p.seconds_left) : g_strdup("");
     const gboolean paused = litho_session_is_paused(self->session);
     g_autofree char *text = g_strdup_printf("%s %.0f %%%s", p.what ? p.what : "", 100 * fraction,
                                             paused ? ", paused" : left);
@@ -244,8 +246,10 @@ static void on_gl_known(LithoWindow *self)
     const char *name = litho_canvas_gl_name(LITHO_CANVAS(self->canvas), &failed);
     litho_timing_panel_set_gl(LITHO_TIMING_PANEL(self->timings), name);
     if (failed)
-        litho_window_show_error(self, "The pictures need OpenGL 3.2 or newer, which this display "
-                                      "does not offer.", name);
+        litho_window_show_error(self,
+                                "The pictures need OpenGL 3.2 or newer, which this display "
+                                "does not offer.",
+                                name);
 }
 
 static void on_snapshot_failed(LithoSnapshots *snapshots, const char *sentence, LithoWindow *self)
