@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "render/frame-cache.h"
+#include "render/renderer-gl.h"
 
 #include <epoxy/gl.h>
 #include <math.h>
@@ -84,10 +85,46 @@ void litho_frame_cache_forget(LithoFrameCache *cache)
     memset(cache->known, 0, sizeof cache->known);
 }
 
-void litho_frame_cache_finish(LithoFrameCache *cache)
+// OpenGL ES gives red first only.
+static void swap_red_and_blue(guint8 *line, int width)
 {
-    (void)cache;
-    glFinish();
+    for (int x = 0; x < width; x++, line += 4) {
+        guint8 red = line[0];
+        line[0] = line[2];
+        line[2] = red;
+    }
+}
+
+cairo_surface_t *litho_frame_cache_read(LithoFrameCache *cache, const LithoTarget *target,
+                                        LithoRect rect)
+{
+    LithoPixels p = litho_target_pixels(target, rect);
+    if (p.w <= 0 || p.h <= 0)
+        return NULL;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, p.w, p.h);
+    guint8 *pixels = cairo_image_surface_get_data(surface);
+    int stride = cairo_image_surface_get_stride(surface);
+    gboolean native = epoxy_is_desktop_gl() && G_BYTE_ORDER == G_LITTLE_ENDIAN;
+    gsize line = 4 * (gsize)p.w;
+    g_autofree guint8 *upwards = g_malloc(line * p.h); // OpenGL's rows run from the bottom
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, cache->framebuffer);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(p.x, p.y, p.w, p.h, native ? GL_BGRA : GL_RGBA, GL_UNSIGNED_BYTE, upwards);
+    cairo_surface_flush(surface);
+    for (int row = 0; row < p.h; row++) {
+        guint8 *from = upwards + line * (p.h - 1 - row);
+        if (!native)
+            swap_red_and_blue(from, p.w);
+        memcpy(pixels + (gsize)stride * row, from, line);
+    }
+    cairo_surface_mark_dirty(surface);
+    cairo_surface_set_device_scale(surface, target->scale, target->scale);
+    return surface;
+}
+
+void litho_frame_cache_leave(LithoFrameCache *cache)
+{
+    glBindFramebuffer(GL_FRAMEBUFFER, (GLuint)cache->outer);
 }
 
 void litho_frame_cache_end(LithoFrameCache *cache)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include <cairo.h>
 #include "render/renderer.h"
 
 // The last picture of several views, kept in a framebuffer, so that a frame paints again only what has
@@ -25,8 +26,13 @@ gboolean litho_frame_cache_begin(LithoFrameCache *cache, const LithoTarget *targ
 gboolean litho_frame_cache_stale(const LithoFrameCache *cache, guint view, guint64 hash);
 void litho_frame_cache_painted(LithoFrameCache *cache, guint view, guint64 hash);
 void litho_frame_cache_forget(LithoFrameCache *cache); // all views are stale
-void litho_frame_cache_finish(LithoFrameCache *cache); // waits until everything has been painted
 void litho_frame_cache_end(LithoFrameCache *cache);
+// The picture of one rectangle as a surface of its own, its device scale the target's; NULL when it is
+// empty. Between begin() and end() or leave(); waits for the drawing.
+cairo_surface_t *litho_frame_cache_read(LithoFrameCache *cache, const LithoTarget *target,
+                                        LithoRect rect);
+// Instead of end(), where the picture is only read: binds the framebuffer of before.
+void litho_frame_cache_leave(LithoFrameCache *cache);
 
 // FNV-1a over bytes; begin with LITHO_HASH_BEGIN.
 #define LITHO_HASH_BEGIN 14695981039346656037u

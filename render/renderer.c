@@ -41,6 +41,16 @@ static guint slice_program(LithoRenderer *renderer, Variant v)
 
 // --- context ------------------------------------------------------------------------------------
 
+gboolean litho_gl_is_software(void)
+{
+    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "Software"};
+    const char *device = (const char *)glGetString(GL_RENDERER);
+    for (guint k = 0; device && k < G_N_ELEMENTS(names); k++)
+        if (strstr(device, names[k]))
+            return TRUE;
+    return !device;
+}
+
 static gboolean check_version(LithoRenderer *renderer, GError **error)
 {
     int version = epoxy_gl_version(); // 32 = 3.2
@@ -54,8 +64,7 @@ static gboolean check_version(LithoRenderer *renderer, GError **error)
     }
     g_snprintf(renderer->name, sizeof renderer->name, "%s, OpenGL%s %d.%d", device,
                renderer->gles ? " ES" : "", version / 10, version % 10);
-    renderer->software = strstr(device, "llvmpipe") || strstr(device, "softpipe") ||
-                         strstr(device, "swrast") || strstr(device, "Software");
+    renderer->software = litho_gl_is_software();
     return TRUE;
 }
 

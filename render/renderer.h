@@ -20,6 +20,8 @@ LithoRenderer *litho_renderer_new(GError **error);
 void litho_renderer_free(LithoRenderer *renderer); // NULL is fine
 // "NVIDIA H200, OpenGL 4.6" or "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"; borrowed.
 const char *litho_renderer_name(const LithoRenderer *renderer);
+// Of the context that is current, without a renderer. TRUE also when it cannot draw for us at all.
+gboolean litho_gl_is_software(void);
 // TRUE for Mesa's software rasterisers: the window then spares itself needless redraws.
 gboolean litho_renderer_is_software(const LithoRenderer *renderer);
 

@@ -121,8 +121,23 @@ static void load_style(void)
                                      "/org/lithoscope/Lithoscope/icons");
 }
 
+// Where OpenGL is computed on the processor, GTK would draw the whole window that way for every frame;
+// with cairo it draws what has changed. Before the first window; $GSK_RENDERER overrides it.
+static void choose_window_renderer(GdkDisplay *display)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GdkGLContext) context = gdk_display_create_gl_context(display, &error);
+    if (!context || !gdk_gl_context_realize(context, &error))
+        return; // GTK finds that out as well
+    gdk_gl_context_make_current(context);
+    if (litho_gl_is_software())
+        g_object_set_data(G_OBJECT(display), "gsk-renderer", (gpointer) "cairo");
+    gdk_gl_context_clear_current();
+}
+
 void litho_application_prepare(GtkApplication *app, LithoSettings *settings)
 {
+    choose_window_renderer(gdk_display_get_default());
     static const GActionEntry entries[] = {
         {"appearance", on_appearance, "s", "'system'", NULL, {0}}};
     load_style();

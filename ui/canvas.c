@@ -2,6 +2,7 @@
 #include "ui/canvas.h"
 
 #include "render/frame-cache.h"
+#include "ui/gl_pane.h"
 
 #include <string.h>
 
@@ -207,6 +208,15 @@ static void paint_view(LithoCanvas *self, guint k, const LithoTarget *target, Li
                              self->output);
 }
 
+// What was painted of one view, as a picture for the pane.
+static void show_picture(LithoCanvas *self, guint k, const LithoTarget *target, LithoRect rect)
+{
+    cairo_surface_t *picture = litho_frame_cache_read(self->cache, target, rect);
+    litho_gl_pane_show(LITHO_GL_PANE(self->area), k, picture, rect);
+    if (picture)
+        cairo_surface_destroy(picture);
+}
+
 // Paints the views that have changed. With a rasteriser on the CPU as many as there is time for, each
 // frame beginning with another one.
 static void paint_stale(LithoCanvas *self, const LithoTarget *target,
@@ -236,7 +246,7 @@ static void paint_stale(LithoCanvas *self, const LithoTarget *target,
         litho_frame_cache_painted(self->cache, k, hash);
         self->paints[k]++;
         if (slow)
-            litho_frame_cache_finish(self->cache);
+            show_picture(self, k, target, rects[k]);
     }
 }
 
@@ -253,14 +263,20 @@ static gboolean on_render(GtkGLArea *area, GdkGLContext *context, LithoCanvas *s
     guint64 layout = hash_of_layout(self, rects);
     fill_textures(self);
     gboolean fresh = litho_frame_cache_begin(self->cache, &target);
+    gboolean slow = litho_renderer_is_software(self->renderer);
     if (fresh || layout != self->layout) {
+        for (guint k = 0; slow && k < N_PAINTED; k++)
+            litho_gl_pane_show(LITHO_GL_PANE(area), k, NULL, rects[k]);
         litho_frame_cache_forget(self->cache);
         litho_renderer_clear(self->renderer, &target,
                              litho_session_display(self->session)->look.background);
     }
     self->layout = layout;
     paint_stale(self, &target, rects);
-    litho_frame_cache_end(self->cache);
+    if (slow)
+        litho_frame_cache_leave(self->cache);
+    else
+        litho_frame_cache_end(self->cache);
     if (self->unfinished && self->fill_tick == 0)
         self->fill_tick = gtk_widget_add_tick_callback(GTK_WIDGET(self), keep_filling, NULL, NULL);
     self->draw_ms = litho_now_ms() - start;
@@ -288,6 +304,8 @@ static void on_realize(GtkGLArea *area, LithoCanvas *self)
         self->renderer = litho_renderer_new(&error);
     if (self->renderer)
         self->cache = litho_frame_cache_new();
+    litho_gl_pane_set_pictures(LITHO_GL_PANE(area),
+                               self->renderer && litho_renderer_is_software(self->renderer));
     g_free(self->gl_name);
     self->failed = !self->renderer;
     self->gl_name = g_strdup(self->renderer ? litho_renderer_name(self->renderer)
@@ -540,7 +558,7 @@ static void litho_canvas_init(LithoCanvas *self)
     self->input = litho_volume_new();
     self->output = litho_volume_new();
     self->overlay = gtk_overlay_new();
-    self->area = gtk_gl_area_new();
+    self->area = litho_gl_pane_new();
     gtk_gl_area_set_required_version(GTK_GL_AREA(self->area), 3, 2);
     gtk_gl_area_set_has_depth_buffer(GTK_GL_AREA(self->area), TRUE);
     gtk_gl_area_set_auto_render(GTK_GL_AREA(self->area), FALSE);

@@ -21,14 +21,6 @@ int litho_cube_view_axis(LithoCubeView *self)
 
 // --- layout -------------------------------------------------------------------------------------
 
-static LithoAxesStyle style_of(LithoCubeView *self)
-{
-    // Light ink in both themes: the background of the data is dark in both.
-    LithoAxesStyle style = {.font_size = self->large ? 12 : 11, .ink = {0.86, 0.86, 0.86, 1},
-                            .font = "sans", .compact = !self->large};
-    return style;
-}
-
 static LithoRect inset(double w, double h)
 {
     return (LithoRect){PAD, PAD, MAX(w - 2 * PAD, 1), MAX(h - 2 * PAD, 1)};
@@ -48,7 +40,7 @@ static void choose_grid(LithoCubeView *self, LithoViewPanel *panel, const LithoG
 
 void litho_cube_view_layout(LithoCubeView *self)
 {
-    LithoAxesStyle style = style_of(self);
+    LithoAxesStyle style = litho_cube_view_style(self);
     LithoRect area = inset(gtk_widget_get_width(GTK_WIDGET(self)),
                            gtk_widget_get_height(GTK_WIDGET(self)));
     const LithoGrid *grid = litho_session_grid(self->session);
@@ -58,6 +50,7 @@ void litho_cube_view_layout(LithoCubeView *self)
     LithoShow show = litho_session_shown(self->session);
     gboolean bar = self->large || self->axis == LITHO_VIEW_SCENE;
     if (self->axis == LITHO_VIEW_SCENE) {
+        self->panel[0].area = area;
         self->panel[0].show = show == LITHO_SHOW_SIDE ? LITHO_SHOW_OUTPUT : show;
         self->panel[0].frame = litho_axes_layout_scene(&style, area, bar);
         self->panel[0].grid = *grid;
@@ -71,6 +64,7 @@ void litho_cube_view_layout(LithoCubeView *self)
     for (guint k = 0; k < self->n_panels; k++) {
         LithoViewPanel *panel = &self->panel[k];
         panel->show = shows[k];
+        panel->area = rects[k];
         choose_grid(self, panel, grid);
         panel->frame = litho_axes_layout(&style, &panel->grid, self->axis, rects[k],
                                          bar && (panel->of_input || k + 1 == self->n_panels));
@@ -104,67 +98,6 @@ LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y
 }
 
 // --- overlay ------------------------------------------------------------------------------------
-
-static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
-{
-    if (self->axis == LITHO_VIEW_SCENE)
-        return g_strdup(axis_names[LITHO_VIEW_SCENE]);
-    g_autofree char *label = litho_slice_label(&panel->grid, self->axis, panel->view.index, 0);
-    label[0] = g_ascii_toupper(label[0]);
-    return g_steal_pointer(&label);
-}
-
-// "Removed ×4"; in split both names, left and right of the divider.
-static char *panel_note(LithoCubeView *self, LithoShow show)
-{
-    const LithoLook *look = &litho_session_display(self->session)->look;
-    char *label = litho_session_show_label(self->session, show);
-    if (show != LITHO_SHOW_REMOVED || !(look->removed_gain > 1))
-        return label;
-    g_autofree char *plain = label;
-    return g_strdup_printf("%s ×%g", plain, look->removed_gain);
-}
-
-// Two narrow panels side by side have room for one word each: the left one says which slice, the
-// data are named by their titles.
-static void draw_title(LithoCubeView *self, cairo_t *cr, const LithoAxesStyle *style,
-                       const LithoViewPanel *panel)
-{
-    g_autofree char *title = panel_title(self, panel), *note = panel_note(self, panel->show);
-    if (self->n_panels == 1 || panel->frame.title.w > 180)
-        litho_axes_draw_title(cr, style, panel->frame.title, title, note);
-    else if (panel == &self->panel[0] || (self->panel[0].of_input && self->axis == LITHO_SAMPLE))
-        litho_axes_draw_title(cr, style, panel->frame.title, note, strchr(title, ' ') + 1);
-    else
-        litho_axes_draw_title(cr, style, panel->frame.title, note, NULL);
-}
-
-static void draw_panel(LithoCubeView *self, cairo_t *cr, const LithoViewPanel *panel)
-{
-    LithoAxesStyle style = style_of(self);
-    LithoLook look = litho_session_look_for(self->session, panel->show);
-    if (self->axis == LITHO_VIEW_SCENE) {
-        LithoSceneView scene = litho_cube_view_scene(self);
-        litho_scene_draw_labels(cr, &style, &panel->grid, &scene, panel->frame.data, NULL);
-    } else {
-        litho_axes_draw(cr, &style, &panel->grid, &panel->map);
-    }
-    draw_title(self, cr, &style, panel);
-    if (panel->frame.bar.w > 0)
-        litho_colorbar_draw(cr, &style, panel->frame.bar, &look, panel->show, NULL);
-}
-
-// Text and ticks change with slices and zoom only, the cross-hair with every motion of the mouse:
-// the drawing of the former is kept as a node.
-static void make_overlay(LithoCubeView *self, int width, int height)
-{
-    g_autoptr(GtkSnapshot) snapshot = gtk_snapshot_new();
-    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(0, 0, width, height));
-    for (guint k = 0; k < self->n_panels; k++)
-        draw_panel(self, cr, &self->panel[k]);
-    cairo_destroy(cr);
-    self->overlay = gtk_snapshot_to_node(snapshot);
-}
 
 static void append_line(GtkSnapshot *snapshot, double x, double y, double w, double h)
 {
@@ -239,10 +172,7 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoCubeView *self = LITHO_CUBE_VIEW(widget);
     const LithoDisplay *d = litho_session_display(self->session);
-    if (!self->overlay)
-        make_overlay(self, gtk_widget_get_width(widget), gtk_widget_get_height(widget));
-    if (self->overlay)
-        gtk_snapshot_append_node(snapshot, self->overlay);
+    litho_cube_view_overlay_append(self, snapshot);
     for (guint k = 0; d->has_cursor && self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++) {
         double at[3] = {d->cursor[0], d->cursor[1], d->cursor[2]};
         if (self->panel[k].of_input) // the time that belongs to the depth under the pointer
@@ -354,13 +284,8 @@ static void changed(LithoCubeView *self)
 {
     litho_cube_view_layout(self);
     describe(self);
-    guint64 hash = litho_cube_view_hash(self);
-    hash = litho_hash_bytes(hash, &self->large, sizeof self->large);
-    if (self->overlay && hash == self->overlay_hash)
-        return;
-    self->overlay_hash = hash;
-    g_clear_pointer(&self->overlay, gsk_render_node_unref);
-    gtk_widget_queue_draw(GTK_WIDGET(self));
+    if (litho_cube_view_overlay_update(self))
+        gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
 // Which time lies at which depth may be known only now.
@@ -389,7 +314,6 @@ static void size_allocate(GtkWidget *widget, int width, int height, int baseline
     (void)width;
     (void)height;
     (void)baseline;
-    g_clear_pointer(&LITHO_CUBE_VIEW(widget)->overlay, gsk_render_node_unref);
     changed(LITHO_CUBE_VIEW(widget));
 }
 
@@ -406,7 +330,7 @@ static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
 static void dispose(GObject *object)
 {
     LithoCubeView *self = LITHO_CUBE_VIEW(object);
-    g_clear_pointer(&self->overlay, gsk_render_node_unref);
+    litho_cube_view_overlay_clear(self);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_cube_view_parent_class)->dispose(object);
 }

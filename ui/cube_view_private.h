@@ -4,12 +4,21 @@
 
 typedef struct LithoViewPanel {
     LithoShow show;
-    LithoFrame frame;  // in the widget's own pixels
+    LithoRect area;    // of the panel with its text, in the widget's own pixels
+    LithoFrame frame;  // likewise
     LithoGrid grid;    // of what is shown: the input's, where it differs from the result's
     LithoSliceView view; // sections and time slices, in indices of `grid`
     LithoSliceMap map;
     gboolean of_input; // `grid` is the input's and another one than the session's
 } LithoViewPanel;
+
+enum { LITHO_VIEW_PANELS = 2, LITHO_VIEW_PIECES = 3 };
+
+// A part of the text over the samples, kept until what it shows changes.
+typedef struct LithoViewPiece {
+    GskRenderNode *node; // NULL = nothing to draw, or not made yet
+    guint64 hash;
+} LithoViewPiece;
 
 struct _LithoCubeView {
     GtkWidget parent;
@@ -17,9 +26,9 @@ struct _LithoCubeView {
     int axis;
     gboolean large;
     guint n_panels; // 0 = nothing to show, or no room
-    LithoViewPanel panel[2];
-    GskRenderNode *overlay; // axes, titles, colour bar; NULL = draw them again
-    guint64 overlay_hash;   // of what it was drawn for
+    LithoViewPanel panel[LITHO_VIEW_PANELS];
+    guint n_drawn; // panels whose pieces belong to what is shown
+    LithoViewPiece piece[LITHO_VIEW_PANELS][LITHO_VIEW_PIECES];
 
     // Drag under way, cube_view_input.c.
     enum { DRAG_NONE, DRAG_PAN, DRAG_SPLIT, DRAG_RUBBER, DRAG_AREA, DRAG_ORBIT, DRAG_MOVE, DRAG_SLICE } drag;
@@ -32,6 +41,12 @@ struct _LithoCubeView {
     double scroll;     // wheel steps not yet used, for touchpads
 };
 
+// Text over the samples, cube_view_overlay.c.
+LithoAxesStyle litho_cube_view_style(LithoCubeView *self);
+// Draws again what has changed; TRUE when something has.
+gboolean litho_cube_view_overlay_update(LithoCubeView *self);
+void litho_cube_view_overlay_append(LithoCubeView *self, GtkSnapshot *snapshot);
+void litho_cube_view_overlay_clear(LithoCubeView *self);
 void litho_cube_view_input_init(LithoCubeView *self);
 void litho_cube_view_layout(LithoCubeView *self);
 // Panel whose samples lie under the point; NULL = none. Borrowed.

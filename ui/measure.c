@@ -26,7 +26,7 @@ typedef struct Measure {
     guint64 frames;          // at the begin, then over the drag
     LithoVolumeInfo before;  // at the begin
     LithoVolumeInfo after;
-    double longest_block_ms;
+    double longest_block_ms, longest_busy_ms;
     guint late;
     guint64 drawn;           // serial of the last latency seen
     float *latency;          // ms, of every picture during the drag
@@ -142,6 +142,7 @@ static void report(Measure *m)
         {"latency_median_ms", "slider to pixel, median", "ms", quantile(m, 0.5)},
         {"latency_p95_ms", "slider to pixel, 95 %", "ms", quantile(m, 0.95)},
         {"longest_block_ms", "longest main-thread block", "ms", m->longest_block_ms},
+        {"longest_busy_ms", "of it computing, at most", "ms", m->longest_busy_ms},
         {"host_bytes", "result bytes through the host", "", (double)host},
         {"shared_bytes", "result bytes on the device", "",
          (double)(m->after.shared_bytes - m->before.shared_bytes)},
@@ -205,12 +206,13 @@ static void report_scrub(const LithoScrub *scrubs, guint n, gpointer data)
 {
     Measure *m = data;
     JsonObject *all = json_object_new();
-    printf("\n%-26s %9s %11s %9s %8s %10s %9s\n", "one step with every frame", "frames/s",
-           "pictures/s", "median", "95 %", "longest", "block ms");
+    printf("\n%-26s %9s %11s %9s %8s %10s %9s %9s %9s\n", "one step with every frame", "frames/s",
+           "pictures/s", "median", "95 %", "longest", "block ms", "own ms", "a frame");
     for (guint k = 0; k < n; k++) {
         const LithoScrub *s = &scrubs[k];
-        printf("%-26s %9.1f %11.1f %9.1f %8.1f %10.1f %9.1f\n", s->label, s->frames / s->seconds,
-               s->pictures / s->seconds, s->median_ms, s->p95_ms, s->longest_ms, s->block_ms);
+        printf("%-26s %9.1f %11.1f %9.1f %8.1f %10.1f %9.1f %9.1f %9.1f\n", s->label,
+               s->frames / s->seconds, s->pictures / s->seconds, s->median_ms, s->p95_ms,
+               s->longest_ms, s->block_ms, s->busy_ms, s->busy_frame_ms);
         JsonObject *one = json_object_new();
         json_object_set_double_member(one, "frames_per_s", s->frames / s->seconds);
         json_object_set_double_member(one, "pictures_per_s", s->pictures / s->seconds);
@@ -218,6 +220,8 @@ static void report_scrub(const LithoScrub *scrubs, guint n, gpointer data)
         json_object_set_double_member(one, "frame_p95_ms", s->p95_ms);
         json_object_set_double_member(one, "frame_longest_ms", s->longest_ms);
         json_object_set_double_member(one, "longest_block_ms", s->block_ms);
+        json_object_set_double_member(one, "longest_busy_ms", s->busy_ms);
+        json_object_set_double_member(one, "busy_a_frame_ms", s->busy_frame_ms);
         json_object_set_object_member(all, s->key, one);
         if (s->frames == 0)
             m->verdict = 1;
@@ -350,6 +354,7 @@ static gboolean drag(gpointer data)
     m->ends_ms = now;
     m->frames = litho_canvas_frames(litho_window_canvas(m->window)) - m->frames;
     m->longest_block_ms = litho_watchdog_longest_ms(litho_window_watchdog(m->window));
+    m->longest_busy_ms = litho_watchdog_longest_busy_ms(litho_window_watchdog(m->window));
     m->late = litho_watchdog_late(litho_window_watchdog(m->window));
     g_signal_handlers_disconnect_by_data(m->session, m);
     m->give_up_ms = now + PATIENCE_S * 1000;

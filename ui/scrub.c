@@ -90,16 +90,20 @@ static void end(Scrub *s)
 {
     qsort(s->gap, s->n_gaps, sizeof *s->gap, compare_float);
     guint last = MAX(s->n_gaps, 1) - 1;
+    guint frames = (guint)(litho_canvas_frames(s->canvas) - s->frames);
+    const LithoWatchdog *watchdog = litho_window_watchdog(s->window);
     s->figures[s->n++] = (LithoScrub){
         .key = names[s->what].key,
         .label = names[s->what].label,
         .seconds = (litho_now_ms() - s->began_ms) * 1e-3,
-        .frames = (guint)(litho_canvas_frames(s->canvas) - s->frames),
+        .frames = frames,
         .pictures = (guint)(litho_canvas_paints(s->canvas, s->what) - s->pictures),
         .median_ms = s->n_gaps ? s->gap[last / 2] : 0,
         .p95_ms = s->n_gaps ? s->gap[(guint)(0.95 * last + 0.5)] : 0,
         .longest_ms = s->n_gaps ? s->gap[last] : 0,
-        .block_ms = litho_watchdog_longest_ms(litho_window_watchdog(s->window)),
+        .block_ms = litho_watchdog_longest_ms(watchdog),
+        .busy_ms = litho_watchdog_longest_busy_ms(watchdog),
+        .busy_frame_ms = litho_watchdog_busy_ms(watchdog) / MAX(frames, 1),
     };
     g_clear_signal_handler(&s->after_paint, s->clock);
     for (int axis = 0; axis < 3; axis++)

@@ -13,6 +13,8 @@ typedef struct LithoScrub {
     guint pictures;     // of the view that moves: fewer where a frame has no time for all views
     double median_ms, p95_ms, longest_ms; // from frame to frame
     double block_ms;    // longest main-thread block
+    double busy_ms;     // the most that the main thread itself computed in one go
+    double busy_frame_ms; // and on average for a frame
 } LithoScrub;
 
 enum { LITHO_N_SCRUBS = 5 };

@@ -5,12 +5,15 @@
 // time between the two is the time the loop was away.
 #include "ui/watchdog.h"
 
+#include <time.h>
+
 #define FRAME_US (1000000 / 60)
 
 struct LithoWatchdog {
     GSource *source;
     gint64 left_us; // when the loop left poll(), 0 = not yet
-    gint64 longest_us;
+    gint64 left_cpu_us; // of this thread's own time
+    gint64 longest_us, longest_cpu_us, cpu_us;
     guint iterations, late;
 };
 
@@ -19,6 +22,13 @@ typedef struct Source {
     LithoWatchdog *watchdog;
 } Source;
 
+static gint64 own_time_us(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * G_GINT64_CONSTANT(1000000) + t.tv_nsec / 1000;
+}
+
 static gboolean prepare(GSource *source, int *timeout)
 {
     LithoWatchdog *w = ((Source *)source)->watchdog;
@@ -26,8 +36,11 @@ static gboolean prepare(GSource *source, int *timeout)
     if (w->left_us == 0)
         return FALSE;
     gint64 away = g_get_monotonic_time() - w->left_us;
+    gint64 computed = own_time_us() - w->left_cpu_us;
     w->left_us = 0;
     w->longest_us = MAX(w->longest_us, away);
+    w->longest_cpu_us = MAX(w->longest_cpu_us, computed);
+    w->cpu_us += computed;
     w->iterations++;
     w->late += away > FRAME_US;
     return FALSE;
@@ -35,7 +48,9 @@ static gboolean prepare(GSource *source, int *timeout)
 
 static gboolean check(GSource *source)
 {
-    ((Source *)source)->watchdog->left_us = g_get_monotonic_time();
+    LithoWatchdog *w = ((Source *)source)->watchdog;
+    w->left_us = g_get_monotonic_time();
+    w->left_cpu_us = own_time_us();
     return FALSE;
 }
 
@@ -71,7 +86,7 @@ void litho_watchdog_free(LithoWatchdog *w)
 
 void litho_watchdog_reset(LithoWatchdog *w)
 {
-    w->longest_us = 0;
+    w->longest_us = w->longest_cpu_us = w->cpu_us = 0;
     w->iterations = w->late = 0;
     w->left_us = 0; // the iteration that resets does not count
 }
@@ -79,6 +94,16 @@ void litho_watchdog_reset(LithoWatchdog *w)
 double litho_watchdog_longest_ms(const LithoWatchdog *w)
 {
     return w->longest_us * 1e-3;
+}
+
+double litho_watchdog_longest_busy_ms(const LithoWatchdog *w)
+{
+    return w->longest_cpu_us * 1e-3;
+}
+
+double litho_watchdog_busy_ms(const LithoWatchdog *w)
+{
+    return w->cpu_us * 1e-3;
 }
 
 guint litho_watchdog_iterations(const LithoWatchdog *w)
