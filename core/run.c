@@ -2,10 +2,18 @@
 #include "core/run.h"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 double litho_now_ms(void)
 {
     return g_get_monotonic_time() * 1e-3;
+}
+
+void litho_thread_step_back(void)
+{
+    const int niceness = 5; // a third of the weight of a thread that does not step back
+    setpriority(PRIO_PROCESS, (id_t)gettid(), niceness); // Linux: of this thread alone
 }
 
 void litho_run_begin(LithoRun *run, const char *what, const char *unit)

@@ -59,6 +59,9 @@ int litho_run_threads(const LithoRun *run);
 
 // Stage stopwatch: double t = litho_now_ms(); ...; litho_run_time(run, "solve", KIND, now - t, ..).
 double litho_now_ms(void);
+// The calling thread, and those it starts from now on, take processors after the threads that have not
+// called this: for what computes beside a window. Costs nothing while a processor is free.
+void litho_thread_step_back(void);
 void litho_run_time(LithoRun *run, const char *stage, LithoStageKind kind, double ms, double bytes,
                     double flops);
 

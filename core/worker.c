@@ -337,6 +337,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
 static gpointer worker_main(gpointer data)
 {
     LithoWorker *worker = data;
+    litho_thread_step_back(); // a window is in front of it
     g_mutex_lock(&worker->lock);
     while (!worker->quit) {
         if (!worker->pending) {

@@ -8,6 +8,7 @@
 
 struct LithoFrameCache {
     guint framebuffer, colour, depth;
+    GLsync fence;      // after what was started last, or NULL
     int width, height; // device pixels
     GLint outer;       // framebuffer that was bound at begin()
     gboolean known[LITHO_FRAME_VIEWS];
@@ -21,6 +22,9 @@ LithoFrameCache *litho_frame_cache_new(void)
 
 static void drop(LithoFrameCache *cache)
 {
+    if (cache->fence)
+        glDeleteSync(cache->fence);
+    cache->fence = NULL;
     if (cache->framebuffer == 0)
         return;
     glDeleteFramebuffers(1, &cache->framebuffer);
@@ -83,6 +87,24 @@ void litho_frame_cache_painted(LithoFrameCache *cache, guint view, guint64 hash)
 void litho_frame_cache_forget(LithoFrameCache *cache)
 {
     memset(cache->known, 0, sizeof cache->known);
+}
+
+void litho_frame_cache_start(LithoFrameCache *cache)
+{
+    if (cache->fence)
+        glDeleteSync(cache->fence);
+    cache->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    glFlush();
+}
+
+gboolean litho_frame_cache_ready(LithoFrameCache *cache)
+{
+    if (cache->fence && glClientWaitSync(cache->fence, 0, 0) == GL_TIMEOUT_EXPIRED)
+        return FALSE;
+    if (cache->fence)
+        glDeleteSync(cache->fence);
+    cache->fence = NULL;
+    return TRUE;
 }
 
 // OpenGL ES gives red first only.

@@ -69,6 +69,7 @@ static gpointer thread_main(gpointer data)
 {
     LithoJob *job = data;
     LithoRun run = {.cancel = job->cancel};
+    litho_thread_step_back();
     if (job->funcs.progress) {
         run.on_progress = on_progress;
         run.progress_data = job;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// As GTK does with the mouse's: however many events there are, a frame comes between them.
+enum { EVENT_PRIORITY = GDK_PRIORITY_REDRAW + 10 };
 enum { EVENT_MS = 8, POLL_MS = 20, CALM_POLLS = 15, PATIENCE_S = 120, MAX_LATENCIES = 1 << 16 };
 
 typedef struct Measure {
@@ -401,7 +403,7 @@ static gboolean wait_before(gpointer data)
     litho_canvas_volume_info(litho_window_canvas(m->window), &m->before);
     litho_watchdog_reset(litho_window_watchdog(m->window));
     g_signal_connect(m->session, "result", G_CALLBACK(on_result), m);
-    g_timeout_add_full(G_PRIORITY_HIGH_IDLE, EVENT_MS, drag, m, NULL);
+    g_timeout_add_full(EVENT_PRIORITY, EVENT_MS, drag, m, NULL);
     return G_SOURCE_REMOVE;
 }
 

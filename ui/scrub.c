@@ -21,11 +21,11 @@ typedef struct Scrub {
     LithoScrub figures[LITHO_N_SCRUBS];
     guint n;            // movements that are over
     int what;           // the present one: LITHO_INLINE .. LITHO_VIEW_SCENE, BOXES
-    double began_ms, last_ms; // last_ms: of the frame before
+    double began_ms, last_ms; // last_ms: of the picture before
     guint64 frames, pictures; // at the begin
-    guint64 seen;       // frames of the canvas at the last after-paint
+    guint64 seen;       // pictures at the last after-paint
     gint64 step;
-    float *gap;         // ms between frames
+    float *gap;         // ms between pictures
     guint n_gaps;
     gint64 slice[3];    // as they were
     LithoSceneView scene;
@@ -70,14 +70,14 @@ static void move(Scrub *s)
 static void on_after_paint(GdkFrameClock *clock, Scrub *s)
 {
     (void)clock;
-    guint64 frames = litho_canvas_frames(s->canvas);
-    if (frames == s->seen)
-        return; // the rest of the window was drawn, not the data
+    guint64 pictures = litho_canvas_paints(s->canvas, s->what);
+    if (pictures == s->seen)
+        return; // the rest of the window was drawn, not this view
     double now = litho_now_ms();
-    if (s->n_gaps < MAX_FRAMES && s->seen != s->frames)
+    if (s->n_gaps < MAX_FRAMES && s->seen != s->pictures)
         s->gap[s->n_gaps++] = (float)(now - s->last_ms);
     s->last_ms = now;
-    s->seen = frames;
+    s->seen = pictures;
 }
 
 static int compare_float(const void *a, const void *b)
@@ -142,8 +142,8 @@ static gboolean start(gpointer data)
 {
     Scrub *s = data;
     s->began_ms = s->last_ms = litho_now_ms();
-    s->frames = s->seen = litho_canvas_frames(s->canvas);
-    s->pictures = litho_canvas_paints(s->canvas, s->what);
+    s->frames = litho_canvas_frames(s->canvas);
+    s->pictures = s->seen = litho_canvas_paints(s->canvas, s->what);
     s->n_gaps = 0;
     s->step = 0;
     litho_watchdog_reset(litho_window_watchdog(s->window));

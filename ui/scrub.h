@@ -11,7 +11,7 @@ typedef struct LithoScrub {
     double seconds;     // it lasted
     guint frames;       // of the window
     guint pictures;     // of the view that moves: fewer where a frame has no time for all views
-    double median_ms, p95_ms, longest_ms; // from frame to frame
+    double median_ms, p95_ms, longest_ms; // from picture to picture
     double block_ms;    // longest main-thread block
     double busy_ms;     // the most that the main thread itself computed in one go
     double busy_frame_ms; // and on average for a frame

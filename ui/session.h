@@ -168,8 +168,8 @@ gboolean litho_session_is_paused(LithoSession *session);
 void litho_session_recompute(LithoSession *session); // also after a cancel or a failure
 LithoTimings *litho_session_timings(LithoSession *session); // borrowed for the session's life
 LithoTimings *litho_session_display_timings(LithoSession *session); // upload and drawing
-// The view has drawn the newest result: keeps the time from slider to pixel.
-void litho_session_drawn(LithoSession *session, double draw_ms);
+// The views have drawn `result` (NULL = no result was there): keeps the time from slider to pixel.
+void litho_session_drawn(LithoSession *session, const LithoResult *result, double draw_ms);
 // Last and median time from a change to its picture, ms; 0 = none yet.
 void litho_session_latency(LithoSession *session, double *last, double *median);
 enum { LITHO_LATENCY_RING = 64 };

@@ -334,11 +334,10 @@ LithoTimings *litho_session_display_timings(LithoSession *self)
 
 // --- latency ------------------------------------------------------------------------------------
 
-void litho_session_drawn(LithoSession *self, double draw_ms)
+void litho_session_drawn(LithoSession *self, const LithoResult *result, double draw_ms)
 {
     litho_timings_add(self->display_timings, "draw", LITHO_STAGE_DISPLAY, draw_ms, 0, 0);
     litho_timings_end_pass(self->display_timings);
-    const LithoResult *result = self->result;
     if (!result || result->tag == self->drawn_tag)
         return;
     self->drawn_tag = result->tag; // the visible slices; what follows is the rest of the cube

@@ -153,7 +153,7 @@ static gboolean settled(Gui *gui)
     litho_canvas_volume_info(litho_window_canvas(gui->window), &info);
     return !litho_window_is_busy(gui->window) && !litho_session_progress(gui->session, NULL) &&
            !litho_session_pages_wanted(gui->session) &&
-           info.pending_bytes == 0;
+           info.pending_bytes == 0 && litho_canvas_is_whole(litho_window_canvas(gui->window));
 }
 
 void gui_settle(Gui *gui)
@@ -208,8 +208,16 @@ static GdkTexture *picture_of(Gui *gui, GtkWidget *widget, GdkPaintable *mirror)
     return gsk_renderer_render_texture(renderer, node, &GRAPHENE_RECT_INIT(0, 0, w, h));
 }
 
+static gboolean is_whole(Gui *gui)
+{
+    return litho_canvas_is_whole(litho_window_canvas(gui->window)) ||
+           !gtk_widget_get_mapped(GTK_WIDGET(litho_window_canvas(gui->window)));
+}
+
 GdkTexture *gui_picture(Gui *gui)
 {
+    gui_wait(is_whole, gui, 20); // a software OpenGL paints beside the window
+    gui_spin(gui, 0.05);
     return picture_of(gui, GTK_WIDGET(gui->window), gui->mirror);
 }
 
