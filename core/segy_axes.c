@@ -42,12 +42,23 @@ static gboolean mentions(const char *text, const char *word)
     return strstr(upper, word) != NULL;
 }
 
-// A depth axis is believed when the user says so or the text lists a depth range and no time range;
-// other words ("PSDM") only earn a hint, as text headers are copied from file to file.
+// Where the text last says that a processing step changed the axis to `what`; NULL = nowhere.
+static const char *last_change(const char *text, const char *what)
+{
+    g_autofree char *words = g_strconcat(LITHO_TEXT_AXIS, what, NULL);
+    return text ? g_strrstr(text, words) : NULL;
+}
+
+// A depth axis is believed when the user says so, when the file was written by a step that changed the
+// axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a hint, as text
+// headers are copied from file to file.
 static gboolean is_depth(LithoSurvey *survey, const LithoOpenOptions *options)
 {
     if (options->domain)
         return options->domain == 2;
+    const char *depth = last_change(survey->text, "DEPTH"), *time = last_change(survey->text, "TIME");
+    if (depth || time)
+        return depth > time; // NULL is before everything
     return mentions(survey->text, "DEPTH MIN") && !mentions(survey->text, "TIME MIN");
 }
 

@@ -331,6 +331,16 @@ static void compare_source(LithoWriter *w)
                       s->traces == litho_grid_traces(&s->grid);
 }
 
+// A migration's result carries the text of its input on, which speaks of the other axis.
+static void append_axis(const LithoWriter *w, guint8 *text)
+{
+    const LithoAxis *a = &w->grid.axis[2];
+    g_autofree char *line = g_strdup_printf(LITHO_TEXT_AXIS "%s MIN: %.9g MAX: %.9g",
+                                            w->grid.is_depth ? "DEPTH" : "TIME", a->first,
+                                            litho_axis_value(a, (double)(a->n - 1)));
+    litho_text_append(text, line);
+}
+
 static GByteArray *copy_head(LithoWriter *w, GError **error)
 {
     const LithoTraceFile *file = source_file(w);
@@ -352,6 +362,8 @@ static GByteArray *copy_head(LithoWriter *w, GError **error)
     patch_binary(w, block);
     if (bin(block, LITHO_BIN_REVISION)[0] >= 2 && !file->trailer)
         litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
+    if (w->grid.is_depth != w->like->grid.is_depth)
+        append_axis(w, text);
     if (w->note)
         litho_text_append(text, w->note);
     return head;

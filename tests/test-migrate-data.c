@@ -118,6 +118,51 @@ static void test_headers(void)
     g_unlink(path);
 }
 
+static LithoCube *saved_and_loaded(const LithoCube *cube, const char *name)
+{
+    g_autofree char *path = scratch_path(name);
+    LithoSaveOptions save = {.force = TRUE};
+    LithoOpenOptions options = {0};
+    g_autoptr(GError) error = NULL;
+    litho_cube_save(cube, path, &save, NULL, &error);
+    g_assert_no_error(error);
+    LithoCube *read = litho_cube_load(path, &options, NULL, &error);
+    g_assert_no_error(error);
+    return read; // keeps its file open
+}
+
+// Property: the image of a SEG-Y stack carries the stack's text on and is yet read back in depth, with its
+// interval; modelled back it is read in time, migrated again in depth. Without a word in the text each
+// of these files would speak of the axis of the one before.
+static void test_axis_in_files(void)
+{
+    Make make = make_plain();
+    make.dt_us = 4000;
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autofree char *path = scratch_path("litho-test-axis.sgy");
+    g_assert_true(g_file_set_contents(path, (char *)file->data, file->len, NULL));
+    LithoOpenOptions options = {0};
+    g_autoptr(LithoCube) stack = litho_cube_load(path, &options, NULL, NULL);
+    g_assert_false(stack->grid.is_depth);
+    g_autoptr(LithoCube) image = migrate(stack, "velocity=2000 dz=7.5 nz=20");
+    g_autoptr(LithoCube) depth = saved_and_loaded(image, "litho-test-axis-1.sgy");
+    g_assert_true(depth->grid.is_depth);
+    g_assert_cmpfloat(depth->grid.axis[2].step, ==, 7.5);
+    g_autoptr(LithoCube) back = migrate(depth, "mode=demigrate velocity=2000 nt=30 dt=0.004");
+    g_autoptr(LithoCube) time = saved_and_loaded(back, "litho-test-axis-2.sgy");
+    g_assert_false(time->grid.is_depth);
+    g_assert_cmpfloat(fabs(time->grid.axis[2].step - 0.004), <, 1e-9);
+    g_autoptr(LithoCube) again = migrate(time, "velocity=2000 dz=7.5 nz=20");
+    g_autoptr(LithoCube) last = saved_and_loaded(again, "litho-test-axis-3.sgy");
+    g_assert_true(last->grid.is_depth);
+    for (int k = 0; k < 4; k++) {
+        g_autofree char *name = k ? g_strdup_printf("litho-test-axis-%d.sgy", k)
+                                  : g_strdup("litho-test-axis.sgy");
+        g_autofree char *used = scratch_path(name);
+        g_unlink(used);
+    }
+}
+
 // Property: the Marmousi velocity (Marmousi "hard", 384 x 122 cells) migrates without growth, and the
 // image of data modelled through it by demigration correlates with the reflectivity it came from.
 static void test_marmousi(void)
@@ -168,6 +213,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/migrate-data/generated", test_generated);
     g_test_add_func("/migrate-data/headers", test_headers);
+    g_test_add_func("/migrate-data/axis-in-files", test_axis_in_files);
     g_test_add_func("/migrate-data/marmousi", test_marmousi);
     return g_test_run();
 }
