@@ -335,6 +335,46 @@ static void test_velocity_grid(void)
     g_assert_nonnull(strstr(error->message, "coordinates"));
 }
 
+// Two-way time to the image's last depth, and whether a note speaks of velocity_dz.
+static double time_through(const LithoCube *in, const char *path, const char *settings, gboolean *noted)
+{
+    g_autofree char *all = g_strdup_printf("velocity=%s dz=10 nz=61 %s", path, settings);
+    LithoReport *report = litho_report_new();
+    LithoRun run = {.report = report};
+    g_autoptr(LithoCube) out = try_migrate(in, &run, NULL, all);
+    g_assert_nonnull(out);
+    *noted = FALSE;
+    for (guint k = 0; k < out->notes->len; k++)
+        *noted = *noted || strstr(g_ptr_array_index(out->notes, k), "velocity_dz");
+    g_autoptr(GArray) curves = litho_report_curves(report);
+    const LithoCurve *time = curve_named(curves, "depth_time");
+    const double t = time->y[time->n - 1];
+    litho_report_unref(report);
+    return t;
+}
+
+// Property: a velocity cube whose format states no depth interval is taken as sampled like the image, and
+// a note says so; velocity_dz states it. 1500 m/s in ten samples, 3000 below. 3e-3 s: the interface is
+// interpolated over a sample.
+static void test_velocity_interval(void)
+{
+    LithoGrid vg = time_grid(2, 2, 40, 12.5, 1), grid = time_grid(6, 7, 60, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 4), v = litho_cube_new(&vg, NULL);
+    for (int k = 0; k < 160; k++)
+        v->samples[k] = k % 40 < 10 ? 1500 : 3000;
+    g_autofree char *path = scratch_path("litho-test-interval.npy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(v, path, &save, NULL, NULL));
+    gboolean noted;
+    double t = time_through(in, path, "velocity_dz=20", &noted);
+    g_assert_false(noted);
+    assert_below(fabs(t - 2 * (200 / 1500.0 + 400 / 3000.0)), 3e-3);
+    t = time_through(in, path, "", &noted);
+    g_assert_true(noted);
+    assert_below(fabs(t - 2 * (100 / 1500.0 + 500 / 3000.0)), 3e-3);
+    g_unlink(path);
+}
+
 static gpointer cancel_later(gpointer data)
 {
     g_usleep(150000);
@@ -381,6 +421,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/small-grids", test_small_grids);
     g_test_add_func("/migrate/refusals", test_refusals);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);
+    g_test_add_func("/migrate/velocity-interval", test_velocity_interval);
     g_test_add_func("/migrate/cancel", test_cancel);
     return g_test_run();
 }

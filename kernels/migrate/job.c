@@ -361,6 +361,11 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     job->model = litho_migrate_model_load(params->velocity.text, run, error);
     if (!job->model || !litho_migrate_model_map(job->model, &job->image, &job->map, error))
         return NULL;
+    if (params->velocity_dz > 0 && job->map.bottom > 0) {
+        job->map.bottom *= params->velocity_dz / job->map.depth_step;
+        job->map.depth_step = params->velocity_dz;
+        job->map.assumed = FALSE;
+    }
     job->velocity = litho_migrate_model_range(job->model);
 
     init_cells(job, &job->image);

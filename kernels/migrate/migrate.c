@@ -118,6 +118,11 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, origin_y, .label = "Image corner y", .when = "mode=shot geometry=headers",
                 .unit = "m", .def = 0, .min = -1e9, .max = 1e9, .advanced = true, .stage = PLAN,
                 .doc = "Survey coordinate of the image's first cell for geometry = headers."),
+    LITHO_FLOAT(P, velocity_dz, .label = "Depth interval of the velocity",
+                .special_text = "from its file", .unit = "m", .def = 0, .max = 1000, .advanced = true,
+                .stage = VELOCITY,
+                .doc = "Distance of the samples of a velocity cube in depth; 0 = what its file says, "
+                       "and where that says nothing, the depth interval of the image."),
     LITHO_FLOAT(P, dt, .label = "Sample interval of the model", .when = "mode=demigrate",
                 .unit = "s", .def = 0.004, .min = 1e-5, .max = 1, .advanced = true, .stage = PLAN,
                 .doc = "Sample interval of demigrated data."),

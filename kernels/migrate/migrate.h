@@ -20,6 +20,7 @@ enum { LITHO_MIGRATE_MAX_DEGREE = 63, LITHO_MIGRATE_MAX_STEP = 4 };
 typedef struct LithoMigrateParams {
     int mode;
     LithoText velocity; // m/s, or a file: "depth velocity" lines, or a cube
+    double velocity_dz; // m between the samples of a velocity cube; 0 = what its file says
     double dz;          // m, of the image
     int nz;             // image depths; 0 = as deep as the record reaches
     double dx, dy;      // m, along crossline and inline index; 0 = what the input says

@@ -340,8 +340,10 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
                     coordinates ? "coordinates" : "line numbers");
         return FALSE;
     }
-    // A format without sampling says nothing about depth: taken as sampled like the image.
+    // A format without sampling says nothing about depth: taken as sampled like the image, and said so.
+    map->assumed = !grid->is_depth;
     map->depth_step = grid->is_depth ? grid->axis[2].step : image->axis[2].step;
+    map->bottom = grid->axis[2].n * map->depth_step;
     return TRUE;
 }
 

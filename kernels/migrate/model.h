@@ -32,6 +32,8 @@ const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model);
 typedef struct LithoModelMap {
     double at[2], by_inline[2], by_xline[2];
     double depth_step; // m between the model's samples
+    gboolean assumed;  // the cube does not say: the image's interval
+    double bottom;     // m, of a cube; 0 = the model has no lower edge
 } LithoModelMap;
 // FALSE with a sentence when the two grids have nothing to be related by, or do not overlap.
 gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid *image,

@@ -133,6 +133,10 @@ void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCu
     const GPtrArray *notes = litho_migrate_model_notes(job->model);
     for (guint k = 0; k < notes->len; k++)
         litho_cube_note(out, "%s", (const char *)g_ptr_array_index(notes, k));
+    if (job->map.assumed)
+        litho_cube_note(out, "the velocity cube states no depth interval: %g m, as of the image, is "
+                             "assumed, so that it reaches %g m; velocity_dz tells it",
+                        job->map.depth_step, job->map.bottom);
     if (job->nf == 0)
         return;
     note_sampling(job, out);
