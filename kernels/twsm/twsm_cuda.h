@@ -7,6 +7,14 @@
 #include "kernels/twsm/twsm.h"
 #include "kernels/twsm/twsm_kernels.h"
 
+// Two streams that take turns with the chunks of a sum, so that blocks of the next chunk fill the
+// processors while the last blocks of this one end.
+typedef struct TwsmLane {
+    cudaStream_t stream;
+    cudaEvent_t done;
+    LithoCudaArray partial;
+} TwsmLane;
+
 // One GPU's share of a plan: what it keeps between passes.
 typedef struct TwsmCard {
     LithoCudaContext *context;
@@ -14,6 +22,8 @@ typedef struct TwsmCard {
     GHashTable *points;      // serial -> TwsmCardPoints
     LithoCudaArray field[2]; // [rhs][padded][stride] float2, in and out of a leg in turn
     LithoCudaArray partial;  // sums over slices, or a strip
+    TwsmLane lane[2];        // fused; no stream = not opened yet
+    cudaEvent_t ready;       // what lanes wait for
     LithoCudaArray coef, mask, phase, column, sum, halves, peak, list, start, rays;
     LithoCudaArray beam_t, beam_a, kernels, lattice; // FFT
     cublasHandle_t blas;
