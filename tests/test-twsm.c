@@ -399,16 +399,19 @@ static double fresnel_amplitude(double v)
 }
 
 // Property: half a plane of open elements throws Fresnel's shadow: exactly half the amplitude on
-// the shadow's boundary, within 2 % of Fresnel in the light, 7 % at |D| = 0.17 in the deep shadow
-// (there obliquity, which Fresnel leaves out, differs). Shows that diffraction needs no extra term.
+// the shadow's boundary, and off it the ratios to Fresnel of an independent double precision sum,
+// within 1 % (they are not 1 because Fresnel leaves the obliquity out). Shows that diffraction needs
+// no extra term. Ten cells a wavelength: a sum over midpoints ends at the edge with an error that
+// goes with h^2, and against so weak a field as 0.17 at -400 m the 2.5 cells of a surface without
+// edges leave 3.4 %.
 static void test_fresnel_edge(void)
 {
     g_autoptr(TwsmModel) model = twsm_model_load("flat", TRUE, NULL);
     const double centre[3] = {0, 0, 0};
     model->x[0] = 0, model->x[1] = 4000, model->y[0] = -3000, model->y[1] = 3000;
-    g_autoptr(TwsmPoints) half = twsm_mesh_new(model, 0, 40, 0.15, centre, NULL);
+    g_autoptr(TwsmPoints) half = twsm_mesh_new(model, 0, 10, 0.15, centre, NULL);
     const double at[] = {0, 200, 400, 800, -200, -400};
-    const double tolerance[] = {0.004, 0.01, 0.015, 0.025, 0.025, 0.06};
+    const double ratio[] = {1, 0.999, 0.990, 0.980, 0.980, 0.936};
     enum { N = G_N_ELEMENTS(at) };
     model->receiver_first[0] = -400, model->receiver_step[0] = 200, model->receiver_count[0] = 7;
     model->receiver_z = 2000;
@@ -441,7 +444,7 @@ static void test_fresnel_edge(void)
         double found = cabsf(y[(int)((at[k] + 400) / 200)]) / free_field;
         g_test_message("x %5g m: %.4f, Fresnel %.4f, ratio %.3f", at[k], found, expected,
                        found / expected);
-        g_assert_cmpfloat_with_epsilon(found / expected, 1, tolerance[k]);
+        g_assert_cmpfloat_with_epsilon(found / expected / ratio[k], 1, k == 0 ? 1e-3 : 0.01);
     }
 }
 
