@@ -6,15 +6,6 @@
 
 #include "core/error.h"
 
-void twsm_mask_free(TwsmMask *mask)
-{
-    if (!mask)
-        return;
-    g_free(mask->top);
-    g_free(mask->bottom);
-    g_free(mask);
-}
-
 void twsm_chain_clear(TwsmChain *chain)
 {
     for (int m = 0; m < chain->n_legs; m++)
@@ -40,39 +31,31 @@ TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
     return asked;
 }
 
-// --- masks ------------------------------------------------------------------------------------
-
-static float mask_depth(const TwsmMask *mask, const float *z, float x, float y)
-{
-    float u = (x - mask->x0) / mask->dx, v = (y - mask->y0) / mask->dy;
-    u = CLAMP(u, 0, mask->nx - 1.001f), v = CLAMP(v, 0, mask->ny - 1.001f);
-    int ix = (int)u, iy = (int)v;
-    const float *at = z + iy * mask->nx + ix;
-    u -= ix, v -= iy;
-    return (1 - v) * ((1 - u) * at[0] + u * at[1]) +
-           v * ((1 - u) * at[mask->nx] + u * at[mask->nx + 1]);
-}
-
-float twsm_mask_at(const TwsmMask *mask, const float a[3], const float b[3])
-{
-    float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    float deepest = -INFINITY; // how far the segment leaves the layer; negative: how clear it is
-    for (int k = 1; k <= 16; k++) {
-        float f = k / 17.0f, x = a[0] + f * d[0], y = a[1] + f * d[1], z = a[2] + f * d[2];
-        if (mask->top)
-            deepest = MAX(deepest, mask_depth(mask, mask->top, x, y) - z);
-        if (mask->bottom)
-            deepest = MAX(deepest, z - mask_depth(mask, mask->bottom, x, y));
-    }
-    // Every way begins and ends on a boundary, so clearance says nothing: only a way that does
-    // leave the layer fades, over `soft`. A millimetre is rounding.
-    float soft = mask->soft * sqrtf(sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
-    if (deepest <= 1e-3f || soft <= 0)
-        return deepest > 1e-3f ? 0 : 1;
-    return deepest < soft ? 0.5f + 0.5f * cosf((float)G_PI * deepest / soft) : 0;
-}
-
 // --- pairs ------------------------------------------------------------------------------------
+
+static TwsmBox box_of(const TwsmPoints *p, int first, int n)
+{
+    TwsmBox box = {{p->x[first], p->y[first], p->z[first]},
+                   {p->x[first], p->y[first], p->z[first]}};
+    for (int k = first + 1; k < first + n; k++) {
+        const float at[3] = {p->x[k], p->y[k], p->z[k]};
+        for (int c = 0; c < 3; c++) {
+            box.lo[c] = MIN(box.lo[c], at[c]);
+            box.hi[c] = MAX(box.hi[c], at[c]);
+        }
+    }
+    return box;
+}
+
+// Whether no way between these elements needs to be looked at. Most do not: between boundaries a
+// wavelength or more apart only steep flanks are in the way.
+static gboolean all_seen(const TwsmLeg *leg, int i, int n_i, int j, int n_j)
+{
+    if (leg->absorb)
+        return FALSE;
+    const TwsmBox from = box_of(leg->from, j, n_j), to = box_of(leg->to, i, n_i);
+    return twsm_mask_box_clear(leg->mask, &from, &to);
+}
 
 static void apply_mask(const TwsmLeg *leg, int i, int j, float *are, float *aim)
 {
@@ -123,8 +106,9 @@ void twsm_pair_rows(const TwsmLeg *leg, int i, int n, int j, float *restrict t, 
         twsm_pair(&scale, sx, sy, sz, snx, sny, snz, area, p->x[i + l], p->y[i + l], p->z[i + l],
                   p->nx[i + l], p->ny[i + l], p->nz[i + l], &t[l], &are[l], &cos_i[l]);
     finish_pairs(leg, n, t, cos_i, are, aim);
-    for (int l = 0; leg->mask && l < n; l++)
-        apply_mask(leg, i + l, j, &are[l], &aim[l]);
+    if (leg->mask && !all_seen(leg, i, n, j, 1))
+        for (int l = 0; l < n; l++)
+            apply_mask(leg, i + l, j, &are[l], &aim[l]);
 }
 
 void twsm_pair_columns(const TwsmLeg *leg, int i, int j, int n, float *restrict t,
@@ -142,8 +126,9 @@ void twsm_pair_columns(const TwsmLeg *leg, int i, int j, int n, float *restrict 
                       s->ny[at + l], s->nz[at + l], s->area[at + l], tx, ty, tz, tnx, tny, tnz,
                       &t[done + l], &are[done + l], &cos_i[l]);
         finish_pairs(leg, m, t + done, cos_i, are + done, aim + done);
-        for (int l = 0; leg->mask && l < m; l++)
-            apply_mask(leg, i, at + l, &are[done + l], &aim[done + l]);
+        if (leg->mask && !all_seen(leg, i, 1, at, m))
+            for (int l = 0; l < m; l++)
+                apply_mask(leg, i, at + l, &are[done + l], &aim[done + l]);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <complex.h>
 
 #include "core/run.h"
+#include "kernels/twsm/mask.h"
 #include "kernels/twsm/mesh.h"
 #include "kernels/twsm/pair.h"
 
@@ -15,16 +16,6 @@
 enum { TWSM_BLOCK = 32 }; // frequencies per block: after 32 steps the recurrence is seeded anew
 
 typedef float complex TwsmValue;
-
-// Obstacles between two boundaries: a segment is blocked where it leaves the layer. Heights of the
-// layer's two ends on common regular grids, metres relative to the model's centre.
-typedef struct TwsmMask {
-    int nx, ny;
-    float x0, y0, dx, dy;
-    float *top, *bottom; // [iy][ix]; owned; NULL = the layer is open there
-    float soft;          // width of the shadow's edge is soft * sqrt(R), sqrt(m); 0 = sharp
-    guint64 serial;
-} TwsmMask;
 
 // One leg: y_i(k) = taper_i * (i (k + i sig/dw) S_i(k) - N_i(k)) with S = sum_j a_ij E_ij^k u_j(k)
 // and, when `near`, N = sum_j a_ij / (2 pi t_ij) E_ij^k u_j(k).
@@ -88,11 +79,7 @@ typedef struct TwsmStart {
     const TwsmRay *rays; // [rhs][element]
 } TwsmStart;
 
-void twsm_mask_free(TwsmMask *mask); // NULL is fine
 void twsm_chain_clear(TwsmChain *chain);
-
-// Visibility 0..1 of the segment between two points, sampled at 16 interior points.
-float twsm_mask_at(const TwsmMask *mask, const float a[3], const float b[3]);
 
 // Algorithm to take for a leg: FFT only where it applies, AUTO resolved.
 TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked);

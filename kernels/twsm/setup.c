@@ -243,6 +243,7 @@ static const TwsmMask *layer_mask(TwsmSetup *s, const TwsmParams *p, int layer)
     mask->top = top ? mask_heights(s, mask, layer - 1) : NULL;
     mask->bottom = bottom ? mask_heights(s, mask, layer) : NULL;
     mask->soft = (float)(p->mask_soft * sqrt(m->velocity[layer] / m->ricker));
+    twsm_mask_finish(mask);
     mask->serial = 1 + g_atomic_int_add(&serial, 1);
     return s->mask[layer] = mask;
 }

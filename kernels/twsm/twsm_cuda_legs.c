@@ -48,13 +48,14 @@ TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *p, GError **e
     return NULL;
 }
 
+// One array of the card: heights and bounds of the top, then of the bottom.
 static gboolean upload_mask(TwsmCard *card, const TwsmMask *mask, TwsmGpuMask *to, GError **error)
 {
-    gsize n = (gsize)mask->nx * mask->ny;
+    const gsize n = (gsize)mask->nx * mask->ny, side = n + mask->n_bounds;
     int device = litho_cuda_device(card->context);
-    if (!litho_cuda_reserve(card->context, &card->mask, 2 * n * sizeof(float), error))
+    if (!litho_cuda_reserve(card->context, &card->mask, 2 * side * sizeof(float), error))
         return FALSE;
-    float *top = card->mask.data, *bottom = top + n;
+    float *top = card->mask.data, *bottom = top + side;
     *to = (TwsmGpuMask){mask->nx,
                         mask->ny,
                         mask->x0,
@@ -63,9 +64,16 @@ static gboolean upload_mask(TwsmCard *card, const TwsmMask *mask, TwsmGpuMask *t
                         mask->dy,
                         mask->soft,
                         mask->top ? top : NULL,
-                        mask->bottom ? bottom : NULL};
-    return (!mask->top || litho_cuda_upload(device, top, mask->top, n, error)) &&
-           (!mask->bottom || litho_cuda_upload(device, bottom, mask->bottom, n, error));
+                        mask->bottom ? bottom : NULL,
+                        mask->bounds};
+    to->bounds.top = mask->top ? top + n : NULL;
+    to->bounds.bottom = mask->bottom ? bottom + n : NULL;
+    return (!mask->top ||
+            (litho_cuda_upload(device, top, mask->top, n, error) &&
+             litho_cuda_upload(device, top + n, mask->bounds.top, mask->n_bounds, error))) &&
+           (!mask->bottom ||
+            (litho_cuda_upload(device, bottom, mask->bottom, n, error) &&
+             litho_cuda_upload(device, bottom + n, mask->bounds.bottom, mask->n_bounds, error)));
 }
 
 static gboolean upload_coefficients(TwsmCard *card, const float *table, GError **error)

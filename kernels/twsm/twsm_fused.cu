@@ -34,6 +34,7 @@ template <int KB_, int KW_, int BLOCKS_, bool NEAR_> struct Cut {
 template <typename C> struct Shared {
     float4 to[C::TARGETS], to_normal[C::TARGETS];
     float4 from[TILE], from_normal[TILE];
+    TwsmBox box; // around the targets
     float4 u[TILE][C::KW * C::KB / 2];
     float4 seed[C::KW][TILE][C::TARGETS]; // z(first), z(first - 1)
     float2 step[C::NEAR ? TILE + 1 : 1][C::NEAR ? C::TARGETS : 1];
@@ -82,14 +83,15 @@ __device__ __forceinline__ void lean_pair(const TwsmGpuLeg &leg, float4 s, float
 // Works out pair (q, i) of the tile and seeds its beams for all warps that share the targets.
 template <typename C, Pairs P>
 __device__ __forceinline__ void make_pair(const TwsmGpuLeg &leg, float k0, int q, int i, float4 t,
-                                          float4 tn, Shared<C> &sh)
+                                          float4 tn, bool seen, Shared<C> &sh)
 {
     float turns, are, aim = 0, c, s, twice;
     if (P == LEAN)
         lean_pair(leg, sh.from[q], sh.from_normal[q], t, tn, &turns, &are);
+    else if (P == FULL || seen)
+        twsm_device_pair<false>(leg, sh.from[q], sh.from_normal[q], t, tn, &turns, &are, &aim);
     else
-        twsm_device_pair<P == MASKED>(leg, sh.from[q], sh.from_normal[q], t, tn, &turns, &are,
-                                      &aim);
+        twsm_device_pair<true>(leg, sh.from[q], sh.from_normal[q], t, tn, &turns, &are, &aim);
     unit_step(turns, &c, &s, &twice);
     if (C::NEAR)
         sh.step[q][i] = make_float2(twice, __fdividef(0.159154943f, turns));
@@ -105,6 +107,30 @@ __device__ __forceinline__ void make_pair(const TwsmGpuLeg &leg, float k0, int q
         float im = P == LEAN ? are * zs : are * zs + aim * zc;
         sh.seed[w][q][i] = make_float4(re, im, re * c + im * s, im * c - re * s);
     }
+}
+
+__device__ __forceinline__ TwsmBox box_of(const float4 *at, int n)
+{
+    TwsmBox box = {{at[0].x, at[0].y, at[0].z}, {at[0].x, at[0].y, at[0].z}};
+    for (int k = 1; k < n; k++) {
+        box.lo[0] = fminf(box.lo[0], at[k].x), box.hi[0] = fmaxf(box.hi[0], at[k].x);
+        box.lo[1] = fminf(box.lo[1], at[k].y), box.hi[1] = fmaxf(box.hi[1], at[k].y);
+        box.lo[2] = fminf(box.lo[2], at[k].z), box.hi[2] = fmaxf(box.hi[2], at[k].z);
+    }
+    return box;
+}
+
+// Whether no way from the tile to the block's targets needs to be looked at: a thread a sample.
+// Also a barrier.
+template <typename C>
+__device__ __forceinline__ bool tile_seen(const TwsmGpuLeg &leg, const Shared<C> &sh)
+{
+    bool clear = !leg.absorb;
+    if (clear && threadIdx.x < TWSM_MASK_SAMPLES) {
+        const TwsmBox from = box_of(sh.from, TILE);
+        clear = twsm_mask_clear(&leg.mask.bounds, &from, &sh.box, threadIdx.x + 1);
+    }
+    return __syncthreads_and(clear);
 }
 
 // A tile: fetches sources and field, works out all pairs. Each thread keeps one target.
@@ -126,12 +152,13 @@ __device__ __forceinline__ void load_tile(const TwsmGpuLeg &leg, const float2 *u
     __pipeline_commit();
     __pipeline_wait_prior(1);
     __syncthreads();
+    const bool seen = P != MASKED || tile_seen(leg, sh);
     const int i = threadIdx.x % C::TARGETS;
     const float4 t = sh.to[i], tn = sh.to_normal[i];
     // The field arrives while the pairs are worked out.
 #pragma unroll 2
     for (int q = threadIdx.x / C::TARGETS; q < TILE; q += C::THREADS / C::TARGETS)
-        make_pair<C, P>(leg, k0, q, i, t, tn, sh);
+        make_pair<C, P>(leg, k0, q, i, t, tn, seen, sh);
     __pipeline_wait_prior(0);
     __syncthreads();
 }
@@ -210,6 +237,11 @@ __global__ void __launch_bounds__(C::THREADS, C::BLOCKS)
         int i = min(row + first + e, leg.n_to - 1);
         sh.to[e] = ((const float4 *)leg.to)[i];
         sh.to_normal[e] = ((const float4 *)leg.to_normal)[i];
+    }
+    if (P == MASKED) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            sh.box = box_of(sh.to, C::TARGETS); // read behind the first tile's barrier
     }
     int j0 = blockIdx.y * TWSM_GPU_SLICE, j1 = min(j0 + TWSM_GPU_SLICE, leg.n_from);
     for (int j = j0; j < j1; j += TILE) {

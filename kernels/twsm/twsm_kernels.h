@@ -3,6 +3,7 @@
 #include <driver_types.h>
 
 #include "kernels/twsm/cluster_rule.h"
+#include "kernels/twsm/mask_rule.h"
 
 // Launchers of twsm_fused.cu, twsm_fast.cu, twsm_matrix.cu and twsm_stored.cu. Each gives
 // (int)cudaGetLastError(). All pointers are device pointers. A field is float2 [right-hand
@@ -23,6 +24,7 @@ typedef struct TwsmGpuMask {
     int nx, ny;
     float x0, y0, dx, dy, soft;
     const float *top, *bottom; // NULL = open
+    TwsmMaskBounds bounds;
 } TwsmGpuMask;
 
 // A leg as the device sees it. Positions: x, y, z, area; normals: nx, ny, nz, taper.
