@@ -14,14 +14,6 @@ static gboolean gpu_or_skip(LithoDevice *gpu)
     return found;
 }
 
-static LithoCube *run_on(LithoDevice device, const char *json, const char *settings)
-{
-    GError *error = NULL;
-    LithoCube *cube = twsm_case_run_on(device, json, settings, NULL, &error);
-    g_assert_no_error(error);
-    return cube;
-}
-
 // A sheet of side x side squares of `cell` metres around the origin, 1500 m deep, dipping.
 static char *write_sheet(int side, double cell)
 {
@@ -61,7 +53,8 @@ static void test_full_size(void)
         sheet);
     LithoReport *report = litho_report_new();
     LithoRun run = {.report = report};
-    g_autoptr(LithoCube) cpu = run_on(litho_device_cpu(), json, "algorithm=fused taper=0");
+    g_autoptr(LithoCube) cpu =
+        twsm_case_run_well(litho_device_cpu(), json, "algorithm=fused taper=0");
     g_autoptr(LithoCube) cuda = twsm_case_run_on(gpu, json, "algorithm=fused taper=0", &run, NULL);
     double elements = 0, error = twsm_case_cube_difference(cuda, cpu);
     g_assert_true(litho_report_get(report, "elements", &elements));
@@ -106,8 +99,8 @@ static void test_kernels(void)
             g_autofree char *all =
                 g_strdup_printf("algorithm=fused cells_per_wavelength=2 frequencies=%d %s",
                                 frequencies[k], pairs[p]);
-            g_autoptr(LithoCube) cpu = run_on(litho_device_cpu(), one_source, all);
-            g_autoptr(LithoCube) cuda = run_on(gpu, one_source, all);
+            g_autoptr(LithoCube) cpu = twsm_case_run_well(litho_device_cpu(), one_source, all);
+            g_autoptr(LithoCube) cuda = twsm_case_run_well(gpu, one_source, all);
             double error = twsm_case_cube_difference(cuda, cpu);
             g_test_message("%s: %.2g", all, error);
             g_assert_cmpfloat(error, <, strstr(pairs[p], "mask") ? 1e-4 : 1e-5);
@@ -123,8 +116,10 @@ static void test_matrix(void)
     if (!gpu_or_skip(&gpu))
         return;
     for (guint k = 0; k < G_N_ELEMENTS(models); k++) {
-        g_autoptr(LithoCube) fused = run_on(gpu, models[k], "algorithm=fused frequencies=100");
-        g_autoptr(LithoCube) matrix = run_on(gpu, models[k], "algorithm=matrix frequencies=100");
+        g_autoptr(LithoCube) fused =
+            twsm_case_run_well(gpu, models[k], "algorithm=fused frequencies=100");
+        g_autoptr(LithoCube) matrix =
+            twsm_case_run_well(gpu, models[k], "algorithm=matrix frequencies=100");
         double error = twsm_case_cube_difference(matrix, fused);
         g_test_message("%u sources: %.2g", k + 1, error);
         g_assert_cmpfloat(error, <, 1e-3);
@@ -156,9 +151,9 @@ static void test_clusters(void)
     for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
         g_autofree char *fast = g_strconcat("algorithm=fast ", settings[k], NULL);
         g_autofree char *fused = g_strconcat("algorithm=fused ", settings[k], NULL);
-        g_autoptr(LithoCube) direct = run_on(gpu, WIDE, fused);
-        g_autoptr(LithoCube) cpu = run_on(litho_device_cpu(), WIDE, fast);
-        g_autoptr(LithoCube) cuda = run_on(gpu, WIDE, fast);
+        g_autoptr(LithoCube) direct = twsm_case_run_well(gpu, WIDE, fused);
+        g_autoptr(LithoCube) cpu = twsm_case_run_well(litho_device_cpu(), WIDE, fast);
+        g_autoptr(LithoCube) cuda = twsm_case_run_well(gpu, WIDE, fast);
         double error = twsm_case_cube_difference(cuda, direct);
         double same = twsm_case_cube_difference(cuda, cpu);
         g_test_message("%s: %.2g of the direct sum, %.2g of the CPU", fast, error, same);
@@ -179,10 +174,10 @@ static void test_gpus(void)
     g_setenv("LITHO_TWSM_CARDS", "4", TRUE);
     for (guint a = 0; a < G_N_ELEMENTS(algorithms); a++) {
         g_autofree char *alone = g_strdup_printf("algorithm=%s gpus=1", algorithms[a]);
-        g_autoptr(LithoCube) one = run_on(gpu, WIDE, alone);
+        g_autoptr(LithoCube) one = twsm_case_run_well(gpu, WIDE, alone);
         for (int n = 2; n <= 4; n++) {
             g_autofree char *shared = g_strdup_printf("algorithm=%s gpus=%d", algorithms[a], n);
-            g_autoptr(LithoCube) several = run_on(gpu, WIDE, shared);
+            g_autoptr(LithoCube) several = twsm_case_run_well(gpu, WIDE, shared);
             double error = twsm_case_cube_difference(several, one);
             g_test_message("%s: %.2g", shared, error);
             g_assert_cmpfloat(error, ==, 0);
@@ -191,7 +186,7 @@ static void test_gpus(void)
     g_unsetenv("LITHO_TWSM_CARDS");
 }
 
-static gpointer cancel_soon(gpointer data)
+static gpointer cancel_later(gpointer data)
 {
     gint64 *asked = data;
     g_usleep(700000);
@@ -213,7 +208,7 @@ static void test_cancel(void)
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;
-    g_autoptr(LithoCube) before = run_on(gpu, WIDE, "algorithm=fused");
+    g_autoptr(LithoCube) before = twsm_case_run_well(gpu, WIDE, "algorithm=fused");
     for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
         g_autofree char *all = g_strconcat(settings[k],
                                            strstr(settings[k], "fast") ? " cells_per_wavelength=18"
@@ -223,7 +218,7 @@ static void test_cancel(void)
         g_autoptr(GError) error = NULL;
         LithoRun run = {.cancel = cancel};
         gint64 asked[2] = {0, (gint64)(gsize)cancel};
-        GThread *thread = g_thread_new("cancel", cancel_soon, asked);
+        GThread *thread = g_thread_new("cancel", cancel_later, asked);
         g_autoptr(LithoCube) cube = twsm_case_run_on(gpu, WIDE, all, &run, &error);
         gint64 stopped = g_get_monotonic_time();
         g_thread_join(thread);
@@ -235,7 +230,7 @@ static void test_cancel(void)
         g_assert_true(litho_error_is_cancelled(error));
         g_assert_cmpint(stopped - asked[0], <, 100000);
     }
-    g_autoptr(LithoCube) after = run_on(gpu, WIDE, "algorithm=fused");
+    g_autoptr(LithoCube) after = twsm_case_run_well(gpu, WIDE, "algorithm=fused");
     g_assert_cmpfloat(twsm_case_cube_difference(after, before), ==, 0);
 }
 

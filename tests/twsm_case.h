@@ -13,6 +13,16 @@
 // What the tests of tip-wave modelling share: running a model given as text, spectra of what exact
 // theory says, and errors between traces.
 
+// Two curved boundaries close together: every kind of pair occurs (grazing, wrong side, distant).
+#define TWSM_CASE_CURVED(more)                                                                     \
+    "{'layers':[{'velocity':2000,'density':2200},{'velocity':2600,'density':2300},"                \
+    "{'velocity':3200,'density':2500}],"                                                           \
+    "'boundaries':[{'type':'gaussian','depth':300,'amplitude':60,'sigma_x':150},"                  \
+    "{'type':'dipping','depth':700,'dip_x':8,'dip_y':-4}],"                                        \
+    "'extent':{'x':[-400,400],'y':[-350,350]},'wave_code':'0T 1R 0T'," more                        \
+    "'receivers':{'x':[-200,100,5],'y':[-100,100,3],'z':0},'wavelet':{'ricker':8},'fmax':20,"      \
+    "'record':2.2,'dt':0.004}"
+
 // Runs `json` (single quotes stand for double ones) with "key=value ..." settings on `device`.
 static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
                                           const char *settings, LithoRun *run, GError **error)
@@ -48,12 +58,34 @@ static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
     return cube;
 }
 
-static inline LithoCube *twsm_case_run(const char *json, const char *settings)
+// As above, and it must succeed.
+static inline LithoCube *twsm_case_run_well(LithoDevice device, const char *json,
+                                            const char *settings)
 {
     GError *error = NULL;
-    LithoCube *cube = twsm_case_run_on(litho_device_cpu(), json, settings, NULL, &error);
+    LithoCube *cube = twsm_case_run_on(device, json, settings, NULL, &error);
     g_assert_no_error(error);
     return cube;
+}
+
+static inline LithoCube *twsm_case_run(const char *json, const char *settings)
+{
+    return twsm_case_run_well(litho_device_cpu(), json, settings);
+}
+
+// Every device of this machine that runs the operator.
+static inline int twsm_case_devices(LithoDevice list[2])
+{
+    list[0] = litho_device_cpu();
+    return 1 + litho_device_parse("cuda", &list[1], NULL);
+}
+
+// For a thread: cancels `data` in 0.4 s and tells when, ms.
+static inline gpointer twsm_case_cancel_soon(gpointer data)
+{
+    g_usleep(400000);
+    g_cancellable_cancel(data);
+    return GINT_TO_POINTER((int)litho_now_ms());
 }
 
 // Relative L2 difference of n samples, in parts of `b`.
