@@ -6,6 +6,7 @@
 #include "tests/twsm_case.h"
 
 static const char curved[] = TWSM_CASE_CURVED("'source':[50,20,10],");
+
 // --- models -----------------------------------------------------------------------------------
 
 static void expect_error(const char *json, const char *settings, const char *words)
@@ -126,6 +127,43 @@ static void test_files(void)
     remove(grid);
     remove(horizon);
     remove(cloud);
+    remove(folder);
+}
+
+// Property: a sheet with a vertex that is not a number or a triangle without area, and a grid with
+// a depth that is not a number, are refused in a sentence that names the first of them.
+static void test_bad_geometry(void)
+{
+    static const char square[] = "v -300 -300 %s\nv 300 -300 700\nv -300 300 700\nv 300 300 700\n"
+                                 "f 1 2 3\n%s";
+    const struct {
+        const char *depth, *second, *words;
+    } cases[] = {
+        {"nan", "f 2 4 3\n", "line 1 "},
+        {"700", "f 2 4 4\n", "triangle 2 "},
+        {"700", "v 0 inf 700\nf 2 4 5\n", "line 6 "},
+        {"700", "f 2 4 9\n", "line 6 "},
+        {"seven", "", "line 1 "},
+    };
+    g_autofree char *folder = g_dir_make_tmp("twsm-XXXXXX", NULL);
+    g_autofree char *sheet = g_build_filename(folder, "sheet.obj", NULL);
+    g_autofree char *grid = g_build_filename(folder, "grid.npy", NULL);
+    static const char dipping[] = "'type':'dipping','depth':700,'dip_x':8,'dip_y':-4";
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autofree char *text = g_strdup_printf(square, cases[k].depth, cases[k].second);
+        g_autofree char *with = g_strdup_printf("'type':'sheet','file':'%s'", sheet);
+        g_autofree char *json = replaced(dipping, with);
+        g_assert_true(g_file_set_contents(sheet, text, -1, NULL));
+        expect_error(json, "", cases[k].words);
+    }
+    const float z[] = {700, 700, 700, 700, NAN, 700};
+    g_autofree char *with =
+        g_strdup_printf("'type':'grid','file':'%s','x0':-400,'y0':-350,'dx':400,'dy':700", grid);
+    g_autofree char *json = replaced(dipping, with);
+    write_npy(grid, z, 2, 3);
+    expect_error(json, "", "row 1, column 1");
+    remove(sheet);
+    remove(grid);
     remove(folder);
 }
 
@@ -350,6 +388,7 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-model/model-errors", test_model_errors);
     g_test_add_func("/twsm-model/warnings", test_warnings);
     g_test_add_func("/twsm-model/files", test_files);
+    g_test_add_func("/twsm-model/bad-geometry", test_bad_geometry);
     g_test_add_func("/twsm-model/builtin", test_builtin);
     g_test_add_func("/twsm-model/model-report", test_model_report);
     g_test_add_func("/twsm-model/strip-report", test_strip_report);

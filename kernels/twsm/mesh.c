@@ -188,8 +188,7 @@ static gboolean check_areas(const TwsmPoints *p, const int *triangle, GError **e
     for (int k = 0; k < p->n; k++)
         if (!(p->area[k] >= 1e-12 * sum / p->n)) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                        "triangle %d of a sheet has no area or a vertex that is not a number",
-                        triangle[k] + 1);
+                        "triangle %d of a sheet has no area", triangle[k] + 1);
             return FALSE;
         }
     return TRUE;

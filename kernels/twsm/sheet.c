@@ -24,10 +24,11 @@ typedef struct Reader {
     double sign;                  // -1 when z points up
 } Reader;
 
-static void add_vertex(Reader *r, const double v[3])
+static gboolean add_vertex(Reader *r, const double v[3])
 {
     double down[3] = {v[0], v[1], r->sign * v[2]};
     g_array_append_vals(r->vertices, down, 1);
+    return isfinite(v[0] + v[1] + v[2]);
 }
 
 // Number of a vertex as the file names it -> index, or -1.
@@ -40,17 +41,18 @@ static int vertex_index(Reader *r, int number)
     return number <= (int)r->vertices->len ? number - 1 : -1;
 }
 
-// One line; FALSE when it is a triangle of vertices that are not there, or half a vertex.
+// One line; FALSE when it is a triangle of vertices that are not there, or no whole vertex.
 static gboolean read_line(Reader *r, const char *line)
 {
     double v[3];
     int id, n[3];
     if (sscanf(line, "v %lf %lf %lf", &v[0], &v[1], &v[2]) == 3) {
-        add_vertex(r, v);
+        return add_vertex(r, v);
     } else if (sscanf(line, "VRTX %d %lf %lf %lf", &id, &v[0], &v[1], &v[2]) == 4 ||
                sscanf(line, "PVRTX %d %lf %lf %lf", &id, &v[0], &v[1], &v[2]) == 4) {
-        add_vertex(r, v);
+        gboolean whole = add_vertex(r, v);
         g_hash_table_insert(r->ids, GINT_TO_POINTER(id), GINT_TO_POINTER(r->vertices->len));
+        return whole;
     } else if (sscanf(line, "TRGL %d %d %d", &n[0], &n[1], &n[2]) == 3 ||
                sscanf(line, "f %d%*[^ ] %d%*[^ ] %d", &n[0], &n[1], &n[2]) == 3 ||
                sscanf(line, "f %d %d %d", &n[0], &n[1], &n[2]) == 3) {
