@@ -306,3 +306,21 @@ guint64 litho_engine_memory(const LithoEngine *engine, const LithoFlow *flow, co
     }
     return bytes;
 }
+
+char *litho_engine_less_memory(const LithoEngine *engine, const LithoFlow *flow,
+                               const LithoGrid *in, LithoBox region, guint64 over)
+{
+    guint n = 0;
+    char *clause = NULL;
+    g_autofree Layout *layout = layout_new(flow, in, &region, &n, NULL);
+    for (guint k = 0; layout && k < n && !clause; k++) {
+        const LithoStep *step = layout[k].step;
+        const LithoImpl *impl = litho_device_impl(engine->device, step->op, NULL);
+        if (!impl || !impl->memory || !impl->less_memory)
+            continue;
+        const LithoGrid *from = step->op->needs_input ? &layout[k].in : NULL;
+        guint64 bytes = impl->memory(from, step->params, layout[k].region);
+        clause = impl->less_memory(from, step->params, bytes > over ? bytes - over : 0);
+    }
+    return clause;
+}

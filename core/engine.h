@@ -30,3 +30,7 @@ gboolean litho_flow_is_local(const LithoFlow *flow);
 // Device bytes for `region`, 0 = not known.
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoFlow *flow, const LithoGrid *in,
                             LithoBox region);
+// What to change so that the flow takes `over` bytes less: the clause of the first step that knows
+// (LithoImpl.less_memory), owned by the caller; NULL = none knows.
+char *litho_engine_less_memory(const LithoEngine *engine, const LithoFlow *flow,
+                               const LithoGrid *in, LithoBox region, guint64 over);

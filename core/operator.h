@@ -39,6 +39,9 @@ typedef struct LithoImpl {
     // Bytes of this backend's memory that plan and exec need for `region`, input and output
     // included; NULL = not known.
     guint64 (*memory)(const LithoGrid *in, const void *params, LithoBox region);
+    // A clause that names a parameter and the value with which memory() would be `bytes` or less
+    // ("strip_width must be 240 or less"), owned by the caller; NULL = there is none. May be NULL.
+    char *(*less_memory)(const LithoGrid *in, const void *params, guint64 bytes);
 } LithoImpl;
 
 typedef struct LithoOperator {

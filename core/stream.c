@@ -83,14 +83,24 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options)
     return least;
 }
 
-static gboolean fits(guint64 bytes, guint64 budget, const char *of_what, GError **error)
+// Why a plan does not fit into `budget`, of the host or of a device, and what to change where a
+// step knows.
+static void too_large(const LithoFlow *flow, const LithoGrid *in,
+                      const LithoStreamOptions *options, const LithoStreamPlan *plan,
+                      gboolean host, guint64 budget, GError **error)
 {
-    if (bytes <= budget)
-        return TRUE;
+    const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
+    g_autofree char *change = NULL;
+    LithoEngine *engine = litho_engine_new(device_at(options, 0));
+    if (host == (device_at(options, 0).backend == litho_backend_cpu()))
+        change = litho_engine_less_memory(engine, flow, in, slab_box(&plan->out, 0, plan->slab),
+                                          bytes - budget);
+    litho_engine_free(engine);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be used",
-                bytes / 1073741824.0, of_what, budget / 1073741824.0);
-    return FALSE;
+                "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
+                "used%s%s",
+                bytes / 1073741824.0, host ? "host memory" : "memory of the GPU",
+                budget / 1073741824.0, change ? ": " : "", change ? change : "");
 }
 
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
@@ -128,8 +138,11 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
     }
     plan->slab = n;
     plan->n_slabs = (all + n - 1) / n;
-    return fits(plan->host_bytes, budget, "host memory", error) &&
-           fits(plan->device_bytes, device_budget, "memory of the GPU", error);
+    if (plan->host_bytes > budget)
+        too_large(flow, in, options, plan, TRUE, budget, error);
+    else if (plan->device_bytes > device_budget)
+        too_large(flow, in, options, plan, FALSE, device_budget, error);
+    return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
 }
 
 // --- computing --------------------------------------------------------------------------------
