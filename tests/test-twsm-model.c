@@ -334,19 +334,28 @@ static void test_memory(void)
 {
     TwsmParams p;
     litho_param_defaults(&litho_operator_twsm.params, &p);
-    g_strlcpy(p.model.text, "syncline", sizeof p.model.text);
+    g_strlcpy(p.model.text, "twolayer", sizeof p.model.text);
+    p.near_field = TWSM_NEAR_ON;
     p.algorithm = TWSM_MOD2;
     guint64 narrow = twsm_memory_cpu(&p), on_gpu = twsm_memory_gpu(&p);
     p.strip_width += 1000;
     guint64 wide = twsm_memory_cpu(&p);
     g_assert_cmpuint(narrow, >, 0);
     g_assert_cmpuint(on_gpu, >, 0);
-    // 1000 rows more of (3000 / 12.8) (2400 / 12.8) 2 elements of 28 bytes (near field).
-    g_assert_cmpfloat_with_epsilon((double)(wide - narrow) / (1000.0 * 28 * 2 * 235 * 188), 1,
+    // 1000 rows more of (3600 / 16)^2 2 elements of 28 bytes (near field).
+    g_assert_cmpfloat_with_epsilon((double)(wide - narrow) / (1000.0 * 28 * 2 * 225 * 225), 1,
                                    0.02);
     g_setenv("LITHO_MEMORY", "0.05", TRUE);
     expect_error("syncline", "algorithm=mod2 strip_width=4000 fmax=40", "strip_width must be");
     g_unsetenv("LITHO_MEMORY");
+    // The same for a run in slabs: the widest strips that fit, and no wider.
+    g_autofree char *change = twsm_less_memory_cpu(&p, narrow);
+    int width = 0;
+    g_assert_cmpint(sscanf(change, "strip_width must be %d", &width), ==, 1);
+    p.strip_width = width;
+    g_assert_cmpuint(twsm_memory_cpu(&p), <=, narrow);
+    p.strip_width++;
+    g_assert_cmpuint(twsm_memory_cpu(&p), >, narrow);
 }
 
 // Property: moving the wavelet does not run the wave again unless the mesh depends on it; changing

@@ -8,6 +8,7 @@
 // Sizes everything else follows from.
 typedef struct Sizes {
     double widest, all; // elements of the largest boundary, of all
+    double rows;        // targets of the widest leg
     double receivers, sources;
     double frequencies, samples; // of the output
     gboolean near, flat; // some code has the near field; all boundaries that are met are flat
@@ -46,6 +47,9 @@ static gboolean find_sizes(const TwsmParams *p, Sizes *z)
     for (int c = 0; c < m->n_codes; c++)
         z->near |=
             p->near_field == TWSM_NEAR_ON || (p->near_field == TWSM_NEAR_AUTO && m->code[c].n == 1);
+    // Only a wave with two hits or more meets a boundary behind the first.
+    for (int c = 0; c < m->n_codes; c++)
+        z->rows = MAX(z->rows, m->code[c].n > 1 || p->absorption ? z->widest : z->receivers);
     z->widest = MAX(z->widest, z->receivers);
     return TRUE;
 }
@@ -59,7 +63,7 @@ static double always(const Sizes *z)
 
 static double strips(const TwsmParams *p, const Sizes *z, gboolean on_gpu)
 {
-    double cells = MIN(p->strip_width, z->widest) * z->widest;
+    double cells = MIN(p->strip_width, z->rows) * z->widest;
     double per_element = p->algorithm == TWSM_MOD2 && !(on_gpu && z->near) ? 16 : 8;
     return cells * (per_element + (z->near && !on_gpu ? 12 : 0));
 }
@@ -103,7 +107,8 @@ guint64 twsm_memory_gpu(const TwsmParams *p)
         return 0;
     double band = ceil((stores_strips(p) ? z.frequencies : MIN(BAND, z.frequencies)) / 32) * 32;
     double field = 8 * z.sources * (z.widest + 64) * band;
-    double partial = 8 * MIN(chunk, band * z.widest * (z.widest + SLICE)) / SLICE;
+    // Two chunks are under way at a time.
+    double partial = 2 * 8 * MIN(chunk, band * z.widest * (z.widest + SLICE)) / SLICE;
     double bytes = 32 * (z.all + z.receivers) + 2 * field + 4 * z.samples;
     if (stores_strips(p))
         bytes += strips(p, &z, TRUE);
@@ -116,4 +121,29 @@ guint64 twsm_memory_gpu(const TwsmParams *p)
     else
         bytes += partial;
     return (guint64)bytes;
+}
+
+// Widest strips that take `bytes` or less, by halving the interval: `memory` grows with the width.
+static char *narrower(const TwsmParams *p, guint64 (*memory)(const TwsmParams *), guint64 bytes)
+{
+    TwsmParams q = *p;
+    int lo = 0, hi = p->strip_width;
+    if (!stores_strips(p))
+        return NULL;
+    while (hi - lo > 1) {
+        q.strip_width = lo + (hi - lo) / 2;
+        *(memory(&q) <= bytes ? &lo : &hi) = q.strip_width;
+    }
+    return lo > 0 ? g_strdup_printf("strip_width must be %d or less", lo)
+                  : g_strdup("algorithm=fused stores no strips");
+}
+
+char *twsm_less_memory_cpu(const TwsmParams *p, guint64 bytes)
+{
+    return narrower(p, twsm_memory_cpu, bytes);
+}
+
+char *twsm_less_memory_gpu(const TwsmParams *p, guint64 bytes)
+{
+    return narrower(p, twsm_memory_gpu, bytes);
 }

@@ -64,7 +64,13 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     return twsm_memory_cpu(params);
 }
 
-static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+static char *less_memory(const LithoGrid *in, const void *params, guint64 bytes)
+{
+    (void)in;
+    return twsm_less_memory_cpu(params, bytes);
+}
+
+static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .less_memory = less_memory};
 
 // --- declaration ------------------------------------------------------------------------------
 

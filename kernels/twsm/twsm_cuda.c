@@ -134,5 +134,11 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     return twsm_memory_gpu(params);
 }
 
+static char *less_memory(const LithoGrid *in, const void *params, guint64 bytes)
+{
+    (void)in;
+    return twsm_less_memory_gpu(params, bytes);
+}
+
 const LithoImpl litho_cuda_twsm = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .less_memory = less_memory};
