@@ -180,17 +180,6 @@ static void test_options(void)
     g_assert_cmpfloat(twsm_case_cube_difference(masked, open), <, 1e-6);
 }
 
-static TwsmBox box_around(const TwsmPoints *p, int first, int n)
-{
-    TwsmBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int k = first; k < first + n; k++) {
-        const float at[3] = {p->x[k], p->y[k], p->z[k]};
-        for (int c = 0; c < 3; c++)
-            box.lo[c] = MIN(box.lo[c], at[c]), box.hi[c] = MAX(box.hi[c], at[c]);
-    }
-    return box;
-}
-
 // Property: where two boxes of elements are called clear, each way between them is seen whole, so
 // skipping the look at the ways changes no beam: a bound that is too low, or of another cell,
 // fails. More than half of the boxes that are open are called so, over a ridge that leaves a
@@ -209,8 +198,8 @@ static void test_mask_boxes(void)
     int boxes = 0, open = 0, clear = 0;
     for (int i = 0; i + 64 <= b->n; i += 11 * 64)
         for (int j = 0; j + 16 <= a->n; j += 13 * 16) {
-            const TwsmBox from = box_around(a, j, 16), to = box_around(b, i, 64);
-            gboolean called_clear = twsm_mask_box_clear(leg->mask, &from, &to), seen = TRUE;
+            const TwsmBox from = twsm_points_box(a, j, 16), to = twsm_points_box(b, i, 64);
+            gboolean called_clear = twsm_mask_box_clear(leg->mask, &from, &to, TRUE), seen = TRUE;
             for (int k = 0; k < 64 * 16 && seen; k++) {
                 int m = j + k % 16, l = i + k / 16;
                 seen = twsm_mask_at(leg->mask, (float[3]){a->x[m], a->y[m], a->z[m]},

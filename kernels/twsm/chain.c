@@ -33,28 +33,14 @@ TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
 
 // --- pairs ------------------------------------------------------------------------------------
 
-static TwsmBox box_of(const TwsmPoints *p, int first, int n)
-{
-    TwsmBox box = {{p->x[first], p->y[first], p->z[first]},
-                   {p->x[first], p->y[first], p->z[first]}};
-    for (int k = first + 1; k < first + n; k++) {
-        const float at[3] = {p->x[k], p->y[k], p->z[k]};
-        for (int c = 0; c < 3; c++) {
-            box.lo[c] = MIN(box.lo[c], at[c]);
-            box.hi[c] = MAX(box.hi[c], at[c]);
-        }
-    }
-    return box;
-}
-
 // Whether no way between these elements needs to be looked at. Most do not: between boundaries a
 // wavelength or more apart only steep flanks are in the way.
 static gboolean all_seen(const TwsmLeg *leg, int i, int n_i, int j, int n_j)
 {
     if (leg->absorb)
         return FALSE;
-    const TwsmBox from = box_of(leg->from, j, n_j), to = box_of(leg->to, i, n_i);
-    return twsm_mask_box_clear(leg->mask, &from, &to);
+    const TwsmBox from = twsm_points_box(leg->from, j, n_j), to = twsm_points_box(leg->to, i, n_i);
+    return twsm_mask_box_clear(leg->mask, &from, &to, leg->pair.side > 0);
 }
 
 static void apply_mask(const TwsmLeg *leg, int i, int j, float *are, float *aim)

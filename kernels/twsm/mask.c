@@ -61,10 +61,11 @@ void twsm_mask_finish(TwsmMask *mask)
                                     mask->bottom ? bounds_of(mask, mask->bottom, -1) : NULL};
 }
 
-gboolean twsm_mask_box_clear(const TwsmMask *mask, const TwsmBox *a, const TwsmBox *b)
+gboolean twsm_mask_box_clear(const TwsmMask *mask, const TwsmBox *a, const TwsmBox *b,
+                             gboolean down)
 {
     for (int k = 1; k <= TWSM_MASK_SAMPLES; k++)
-        if (!twsm_mask_clear(&mask->bounds, a, b, k))
+        if (!twsm_mask_clear(&mask->bounds, a, b, down, k, 0, 1))
             return FALSE;
     return TRUE;
 }

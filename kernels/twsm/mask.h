@@ -22,5 +22,7 @@ void twsm_mask_free(TwsmMask *mask); // NULL is fine
 
 // Visibility 0..1 of the straight way between two points, from TWSM_MASK_SAMPLES interior points.
 float twsm_mask_at(const TwsmMask *mask, const float a[3], const float b[3]);
-// TRUE: every way between the two boxes is seen (twsm_mask_at() is 1). FALSE says nothing.
-gboolean twsm_mask_box_clear(const TwsmMask *mask, const TwsmBox *a, const TwsmBox *b);
+// TRUE: every way between the two boxes is seen (twsm_mask_at() is 1). FALSE says nothing. `down`:
+// the first box lies on the layer's top, the second below.
+gboolean twsm_mask_box_clear(const TwsmMask *mask, const TwsmBox *a, const TwsmBox *b,
+                             gboolean down);

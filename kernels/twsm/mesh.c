@@ -257,3 +257,14 @@ TwsmPoints *twsm_receivers_new(const TwsmModel *model, const double centre[3])
     twsm_points_pad(p);
     return p;
 }
+
+TwsmBox twsm_points_box(const TwsmPoints *p, int first, int n)
+{
+    const int last = first + n - 1;
+    const float a[3] = {p->x[first], p->y[first], p->z[first]};
+    const float b[3] = {p->x[last], p->y[last], p->z[last]};
+    TwsmBox box = twsm_box(a, b);
+    for (int k = first; k <= last; k++)
+        twsm_box_add(&box, p->x[k], p->y[k], p->z[k]);
+    return box;
+}

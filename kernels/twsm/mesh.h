@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/twsm/mask_rule.h"
 #include "kernels/twsm/model.h"
 
 // The elements of a boundary, or a set of receivers: points with normals and areas, metres relative
@@ -45,3 +46,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmPoints, twsm_points_free)
 // TRUE when both are flat regular meshes with the same cells: beams then depend on differences
 // only.
 gboolean twsm_points_lattice(const TwsmPoints *a, const TwsmPoints *b);
+// Around elements first .. first + n - 1.
+TwsmBox twsm_points_box(const TwsmPoints *points, int first, int n);

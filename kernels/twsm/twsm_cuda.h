@@ -19,6 +19,7 @@ typedef struct TwsmLane {
 typedef struct TwsmCard {
     LithoCudaContext *context;
     int ordinal;             // CUDA's number, for peer copies
+    GThreadPool *worker;     // one thread, for cards beside the first
     GHashTable *points;      // serial -> TwsmCardPoints
     LithoCudaArray field[2]; // [rhs][padded][stride] float2, in and out of a leg in turn
     LithoCudaArray partial;  // sums over slices, or a strip

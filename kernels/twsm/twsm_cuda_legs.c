@@ -210,6 +210,9 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
 
 enum { MATRIX_RHS = 4 };
 
+// The same for a launch with up to four right-hand sides: at most 35 ms.
+static const double MATRIX_CHUNK = 3.6e10;
+
 // Brings the largest beam there can be (two elements at the guard distance of pair.h, |coefficient|
 // <= 2) to 16384, a quarter of float16's range.
 static float beam_scale(const TwsmLeg *leg)
@@ -227,7 +230,7 @@ static gboolean matrix_part(TwsmCard *card, const TwsmTask *task, const TwsmGpuL
     cudaStream_t stream = litho_cuda_stream(card->context);
     int slices = (leg->n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE;
     int n_k = task->stride, k0 = task->band.k0;
-    int chunk = (int)MIN(3 * CHUNK / n_k / leg->n_from, 1e6);
+    int chunk = (int)MIN(MATRIX_CHUNK / n_k / leg->n_from, 1e6);
     chunk = MIN(MAX(chunk / TWSM_GPU_ROWS, 1) * TWSM_GPU_ROWS, rows);
     float scale = beam_scale(task->leg);
     const float *from = u + twsm_field_row(task, leg->n_from, q);
@@ -562,6 +565,8 @@ void twsm_card_clear(TwsmCard *card)
         &card->rays,           &card->beam_t,   &card->beam_a,
         &card->kernels,        &card->lattice,  &card->lane[0].partial,
         &card->lane[1].partial};
+    if (card->worker)
+        g_thread_pool_free(card->worker, FALSE, TRUE);
     if (c && litho_cuda_enter(c, NULL)) {
         drop_points(card);
         close_lanes(card);

@@ -150,7 +150,7 @@ typedef struct Team {
     const TwsmValue *wide; // of start.u
     GMutex lock;           // guards what follows
     GCond met;
-    int here, round;
+    int here, round, working; // `working`: members that have not ended
     gboolean failed, go;
 } Team;
 
@@ -217,10 +217,9 @@ static gboolean start_card(Member *m)
                  : upload_field(m->card, &m->task, m->team->wide, &m->error));
 }
 
-// One card's part of the whole chain, in a thread of its own. The result is complete on card 0.
-static gpointer run_card(gpointer data)
+// One card's part of the whole chain. The result is complete on card 0.
+static void run_card(Member *m)
 {
-    Member *m = data;
     TwsmTask *task = &m->task;
     const TwsmChain *chain = task->chain;
     cudaStream_t stream = litho_cuda_stream(m->card->context);
@@ -240,7 +239,64 @@ static gpointer run_card(gpointer data)
     m->ok = ok && litho_cuda_finish(m->card->context, m->k ? NULL : task->run, &m->error);
     if (!m->ok)
         cudaStreamSynchronize(stream); // others may write or free what a copy still reads
-    return NULL;
+}
+
+static void run_member(gpointer data, gpointer unused)
+{
+    Member *m = data;
+    Team *team = m->team;
+    (void)unused;
+    run_card(m);
+    g_mutex_lock(&team->lock);
+    team->working--;
+    g_cond_broadcast(&team->met);
+    g_mutex_unlock(&team->lock);
+}
+
+// A card keeps its thread: a new one would cost its first copy milliseconds (OpenMP's threads and
+// CUDA's state of a thread are made anew).
+static gboolean hire(TwsmCard *card, GError **error)
+{
+    if (!card->worker)
+        card->worker = g_thread_pool_new(run_member, NULL, 1, TRUE, error);
+    return card->worker != NULL;
+}
+
+// What member k begins with.
+static void fill_member(Team *team, const TwsmTask *task, int k, Member *m)
+{
+    *m = (Member){.team = team, .card = &team->card[k], .k = k, .task = *task, .how = *task->how};
+    m->task.how = &m->how;
+    m->task.report_share = k == 0;
+    if (k == 0 || !task->run)
+        return;
+    // Progress and times belong to the job's thread: the other cards only look for a cancel.
+    m->quiet = (LithoRun){.cancel = task->run->cancel,
+                          .superseded = task->run->superseded,
+                          .superseded_data = task->run->superseded_data};
+    m->task.run = &m->quiet;
+}
+
+// The calling thread drives card 0. Returns when all have ended.
+static gboolean run_members(Team *team, Member *member, GError **error)
+{
+    gboolean ok = TRUE;
+    team->working = team->n - 1;
+    for (int k = 1; k < team->n; k++)
+        g_thread_pool_push(team->card[k].worker, &member[k], NULL);
+    run_card(&member[0]);
+    g_mutex_lock(&team->lock);
+    while (team->working > 0)
+        g_cond_wait(&team->met, &team->lock);
+    g_mutex_unlock(&team->lock);
+    for (int k = 0; k < team->n; k++) {
+        ok &= member[k].ok;
+        if (member[k].error && error && !*error)
+            g_propagate_error(error, member[k].error);
+        else
+            g_clear_error(&member[k].error);
+    }
+    return ok;
 }
 
 gboolean twsm_team_run(TwsmCard *card, int n, TwsmTask *task, TwsmStart start, TwsmValue *receivers,
@@ -248,39 +304,17 @@ gboolean twsm_team_run(TwsmCard *card, int n, TwsmTask *task, TwsmStart start, T
 {
     g_autofree TwsmValue *wide = start.u ? widen(task, start.u, error) : NULL;
     g_autofree Member *member = g_new0(Member, n);
-    g_autofree GThread **thread = g_new0(GThread *, n);
     Team team = {.card = card, .n = n, .start = start, .wide = wide};
     if (start.u && !wide)
         return FALSE;
+    for (int k = 1; k < n; k++)
+        if (!hire(&card[k], error))
+            return FALSE;
     g_mutex_init(&team.lock);
     g_cond_init(&team.met);
-    for (int k = n - 1; k >= 0; k--) {
-        Member *m = &member[k];
-        *m = (Member){.team = &team, .card = &card[k], .k = k, .task = *task, .how = *task->how};
-        m->task.how = &m->how;
-        m->task.report_share = k == 0;
-        // Progress and times belong to the job's thread: the other cards only look for a cancel.
-        if (k > 0 && task->run) {
-            m->quiet = (LithoRun){.cancel = task->run->cancel,
-                                  .superseded = task->run->superseded,
-                                  .superseded_data = task->run->superseded_data};
-            m->task.run = &m->quiet;
-        }
-        if (k > 0)
-            thread[k] = g_thread_new("twsm-card", run_card, m);
-        else
-            run_card(m);
-    }
-    gboolean ok = TRUE;
-    for (int k = 0; k < n; k++) {
-        if (thread[k])
-            g_thread_join(thread[k]);
-        ok &= member[k].ok;
-        if (member[k].error && error && !*error)
-            g_propagate_error(error, member[k].error);
-        else
-            g_clear_error(&member[k].error);
-    }
+    for (int k = 0; k < n; k++)
+        fill_member(&team, task, k, &member[k]);
+    gboolean ok = run_members(&team, member, error);
     g_mutex_clear(&team.lock);
     g_cond_clear(&team.met);
     *task->how = member[0].how;

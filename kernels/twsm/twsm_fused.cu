@@ -111,26 +111,23 @@ __device__ __forceinline__ void make_pair(const TwsmGpuLeg &leg, float k0, int q
 
 __device__ __forceinline__ TwsmBox box_of(const float4 *at, int n)
 {
-    TwsmBox box = {{at[0].x, at[0].y, at[0].z}, {at[0].x, at[0].y, at[0].z}};
-    for (int k = 1; k < n; k++) {
-        box.lo[0] = fminf(box.lo[0], at[k].x), box.hi[0] = fmaxf(box.hi[0], at[k].x);
-        box.lo[1] = fminf(box.lo[1], at[k].y), box.hi[1] = fmaxf(box.hi[1], at[k].y);
-        box.lo[2] = fminf(box.lo[2], at[k].z), box.hi[2] = fmaxf(box.hi[2], at[k].z);
-    }
+    TwsmBox box = twsm_box(&at[0].x, &at[n - 1].x);
+    for (int k = 0; k < n; k++)
+        twsm_box_add(&box, at[k].x, at[k].y, at[k].z);
     return box;
 }
 
-// Whether no way from the tile to the block's targets needs to be looked at: a thread a sample.
-// Also a barrier.
+// Whether no way from the tile to the block's targets needs to be looked at. Also a barrier.
 template <typename C>
 __device__ __forceinline__ bool tile_seen(const TwsmGpuLeg &leg, const Shared<C> &sh)
 {
-    bool clear = !leg.absorb;
-    if (clear && threadIdx.x < TWSM_MASK_SAMPLES) {
-        const TwsmBox from = box_of(sh.from, TILE);
-        clear = twsm_mask_clear(&leg.mask.bounds, &from, &sh.box, threadIdx.x + 1);
-    }
-    return __syncthreads_and(clear);
+    if (leg.absorb)
+        return false;
+    const TwsmBox from = box_of(sh.from, TILE);
+    return __syncthreads_and(twsm_mask_clear(&leg.mask.bounds, &from, &sh.box, leg.pair.side > 0,
+                                             threadIdx.x % TWSM_MASK_SAMPLES + 1,
+                                             threadIdx.x / TWSM_MASK_SAMPLES,
+                                             C::THREADS / TWSM_MASK_SAMPLES));
 }
 
 // A tile: fetches sources and field, works out all pairs. Each thread keeps one target.
