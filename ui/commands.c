@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ui/dialog.h"
+
 static const LithoWindowCommand commands[] = {
     {"Compare", "Blink input and output", "win.blink", NULL, "b", TRUE},
     {"Compare", "Show what was removed", "win.removed", NULL, "d", TRUE},
@@ -145,7 +147,7 @@ void litho_shortcuts_open(GtkWindow *parent)
     static const char *const groups[] = {"Compare", "Colours", "Views", "File", "Flow", "Snapshots",
                                         "General"};
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
-                                     TRUE, NULL);
+                                     TRUE, "title", "Keyboard shortcuts", NULL);
     GtkWidget *section = g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all",
                                       "max-height", 14, NULL);
     for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
@@ -164,7 +166,8 @@ void litho_help_open(GtkWindow *parent)
 {
     g_autoptr(GBytes) bytes = g_resources_lookup_data("/org/lithoscope/Lithoscope/help.txt",
                                                       G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-    GtkWidget *window = gtk_window_new(), *scroll = gtk_scrolled_window_new();
+    GtkWidget *window = litho_dialog_new(parent, "Lithoscope help", 560, 620);
+    GtkWidget *scroll = gtk_scrolled_window_new();
     GtkWidget *label = gtk_label_new(NULL);
     gtk_label_set_markup(GTK_LABEL(label), bytes ? g_bytes_get_data(bytes, NULL) : "");
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
@@ -175,9 +178,6 @@ void litho_help_open(GtkWindow *parent)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), label);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
-    gtk_window_set_title(GTK_WINDOW(window), "Lithoscope help");
-    gtk_window_set_transient_for(GTK_WINDOW(window), parent);
-    gtk_window_set_default_size(GTK_WINDOW(window), 560, 620);
     gtk_window_set_child(GTK_WINDOW(window), scroll);
     gtk_window_present(GTK_WINDOW(window));
 }

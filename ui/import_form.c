@@ -4,6 +4,7 @@
 #include "core/sample_codec.h"
 #include "ui/import_private.h"
 #include "ui/import_profile.h"
+#include "ui/param_editor.h"
 
 static const char *const types[] = {"float32", "float64", "int16", NULL};
 static const int formats[] = {0, 1, 5, 2, 3, 8, 6, 7, 10, 11, 15, 16};
@@ -130,8 +131,11 @@ static void add_row(GtkWidget *grid, int row, const char *label, const char *doc
     gtk_widget_set_hexpand(widget, TRUE);
     g_object_set_data(G_OBJECT(widget), "litho-name", name);
     gtk_widget_set_tooltip_text(widget, doc);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
-                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, doc, -1);
+    if (GTK_IS_DROP_DOWN(widget))
+        litho_name_choice(widget, label, doc);
+    else
+        gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, doc, -1);
     gtk_grid_attach(GTK_GRID(grid), name, 0, row, 1, 1);
     gtk_grid_attach(GTK_GRID(grid), widget, 1, row, 1, 1);
 }

@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 
 #include "core/error.h"
+#include "ui/dialog.h"
 #include "ui/import_private.h"
 #include "ui/survey_map.h"
 #include "ui/window_private.h"
@@ -117,7 +118,10 @@ static void show_decodings(LithoImport *self, const LithoImportPreview *p)
         gtk_picture_set_paintable(GTK_PICTURE(self->picture[k]),
                                   d->picture ? GDK_PAINTABLE(d->picture) : NULL);
         gtk_label_set_text(GTK_LABEL(self->picture_label[k]), d->label);
-        gtk_picture_set_alternative_text(GTK_PICTURE(self->picture[k]), d->label);
+        g_autofree char *name = g_strdup_printf("First traces as %s", d->label);
+        gtk_picture_set_alternative_text(GTK_PICTURE(self->picture[k]), name);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(self->picture[k]),
+                                       GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
         gtk_widget_set_visible(self->use[k], k > 0 && d->picture);
     }
 }
@@ -378,18 +382,6 @@ static void on_destroy(GtkWidget *dialog, LithoImport *self)
     import_unref(self);
 }
 
-static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
-                       LithoImport *self)
-{
-    (void)keys;
-    (void)code;
-    (void)state;
-    if (key != GDK_KEY_Escape)
-        return FALSE;
-    on_cancel(self);
-    return TRUE;
-}
-
 static void guess_shape(LithoImport *self)
 {
     GStatBuf info;
@@ -409,24 +401,16 @@ void litho_import_open(LithoWindow *window, const char *const *paths,
     self->kind = litho_import_kind(paths[0]);
     if (self->kind == LITHO_IMPORT_RAW && !options->shape[0])
         guess_shape(self);
-    self->dialog = gtk_window_new();
-    gtk_widget_add_css_class(self->dialog, "lithoscope");
+    g_autofree char *base = g_path_get_basename(paths[0]);
+    g_autofree char *title = g_strdup_printf("Import %s", base);
+    self->dialog = litho_dialog_new(GTK_WINDOW(window), title, 1120, 720);
     gtk_widget_add_css_class(box, "litho-import");
     gtk_window_set_titlebar(GTK_WINDOW(self->dialog), make_header(self));
     gtk_box_append(GTK_BOX(box), make_left(self));
     gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_VERTICAL));
     gtk_box_append(GTK_BOX(box), make_right(self));
     litho_import_load_values(self);
-    g_autofree char *base = g_path_get_basename(paths[0]);
-    g_autofree char *title = g_strdup_printf("Import %s", base);
-    GtkEventController *keys = gtk_event_controller_key_new();
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
-    gtk_widget_add_controller(self->dialog, keys);
     gtk_window_set_child(GTK_WINDOW(self->dialog), box);
-    gtk_window_set_title(GTK_WINDOW(self->dialog), title);
-    gtk_window_set_transient_for(GTK_WINDOW(self->dialog), GTK_WINDOW(window));
-    gtk_window_set_destroy_with_parent(GTK_WINDOW(self->dialog), TRUE);
-    gtk_window_set_default_size(GTK_WINDOW(self->dialog), 1120, 720);
     gtk_window_set_default_widget(GTK_WINDOW(self->dialog), self->open);
     g_signal_connect(self->dialog, "destroy", G_CALLBACK(on_destroy), self);
     gtk_window_present(GTK_WINDOW(self->dialog));

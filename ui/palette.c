@@ -214,6 +214,8 @@ void litho_palette_open(LithoWindow *window)
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Command, or parameter and value", -1);
     p->list = gtk_list_box_new();
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Matching commands and parameters", -1);
     gtk_widget_set_vexpand(p->list, TRUE);
     gtk_widget_add_css_class(box, "litho-palette");
     gtk_box_append(GTK_BOX(box), p->entry);

@@ -10,6 +10,7 @@
 
 #include "core/engine.h"
 #include "core/error.h"
+#include "ui/dialog.h"
 #include "ui/job.h"
 
 enum { LANES = 2, RUNS = 3 };
@@ -209,12 +210,8 @@ static void build(Race *race)
     gtk_label_set_wrap(GTK_LABEL(race->status), TRUE);
     gtk_widget_add_css_class(race->status, "dim-label");
     gtk_box_append(GTK_BOX(box), race->status);
-    race->dialog = gtk_window_new();
+    race->dialog = litho_dialog_new(GTK_WINDOW(race->window), "Race", 620, 300);
     gtk_window_set_child(GTK_WINDOW(race->dialog), box);
-    gtk_window_set_title(GTK_WINDOW(race->dialog), "Race");
-    gtk_window_set_transient_for(GTK_WINDOW(race->dialog), GTK_WINDOW(race->window));
-    gtk_window_set_destroy_with_parent(GTK_WINDOW(race->dialog), TRUE);
-    gtk_window_set_default_size(GTK_WINDOW(race->dialog), 620, 300);
     g_object_set_data(G_OBJECT(race->dialog), "litho-race", race);
     g_signal_connect(race->dialog, "destroy", G_CALLBACK(on_destroy), race);
 }

@@ -5,6 +5,7 @@
 
 #include "core/survey.h"
 #include "render/ticks.h"
+#include "ui/dialog.h"
 #include "ui/job.h"
 
 // --- texts --------------------------------------------------------------------------------------
@@ -149,7 +150,8 @@ void litho_survey_open_window(LithoWindow *window)
     if (!cube)
         return;
     const LithoDisplay *d = litho_session_display(session);
-    GtkWidget *notebook = gtk_notebook_new(), *dialog = gtk_window_new();
+    GtkWidget *notebook = gtk_notebook_new();
+    GtkWidget *dialog = litho_dialog_new(GTK_WINDOW(window), "Survey", 760, 560);
     g_autofree char *summary = summary_text(cube), *candidates = candidates_text(cube->survey);
     add_page(notebook, "Survey", summary);
     add_page(notebook, "Header bytes", candidates);
@@ -166,9 +168,5 @@ void litho_survey_open_window(LithoWindow *window)
     gtk_window_set_child(GTK_WINDOW(dialog), notebook);
     gtk_notebook_set_action_widget(GTK_NOTEBOOK(notebook), make_otherwise(cube, dialog),
                                    GTK_PACK_END);
-    gtk_window_set_title(GTK_WINDOW(dialog), "Survey");
-    gtk_window_set_transient_for(GTK_WINDOW(dialog), GTK_WINDOW(window));
-    gtk_window_set_destroy_with_parent(GTK_WINDOW(dialog), TRUE);
-    gtk_window_set_default_size(GTK_WINDOW(dialog), 760, 560);
     gtk_window_present(GTK_WINDOW(dialog));
 }

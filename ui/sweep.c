@@ -7,6 +7,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "render/raster.h"
+#include "ui/dialog.h"
 #include "ui/job.h"
 #include "ui/param_editor.h"
 
@@ -109,8 +110,13 @@ static double removed_energy(const LithoCube *in, const LithoCube *out, LithoBox
 
 static gboolean draw(Task *task, const LithoCube *out, Picture *p, GError **error)
 {
-    LithoRaster raster = {.input = task->in, .output = out, .grid = &out->grid, .view = task->view,
-                          .look = task->look, .show = LITHO_SHOW_OUTPUT, .scale = 1};
+    LithoRaster raster = {.input = task->in,
+                          .output = out,
+                          .grid = &out->grid,
+                          .view = task->view,
+                          .look = task->look,
+                          .show = LITHO_SHOW_OUTPUT,
+                          .scale = 1};
     p->surface = litho_raster_slice(&raster, THUMB_W, THUMB_H, error);
     return p->surface != NULL;
 }
@@ -191,8 +197,7 @@ static GdkTexture *texture_of(cairo_surface_t *surface)
     cairo_surface_flush(surface);
     int w = cairo_image_surface_get_width(surface), h = cairo_image_surface_get_height(surface);
     int stride = cairo_image_surface_get_stride(surface);
-    g_autoptr(GBytes) bytes =
-        g_bytes_new(cairo_image_surface_get_data(surface), (gsize)stride * h);
+    g_autoptr(GBytes) bytes = g_bytes_new(cairo_image_surface_get_data(surface), (gsize)stride * h);
     return gdk_memory_texture_new(w, h, GDK_MEMORY_DEFAULT, bytes, stride);
 }
 
@@ -236,9 +241,14 @@ static GtkWidget *make_card(const Picture *p)
     gtk_widget_add_css_class(button, "flat");
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    gtk_label_get_text(GTK_LABEL(label)), -1);
+    g_autofree char *shown =
+        g_strdup_printf("Section with %s", gtk_label_get_text(GTK_LABEL(label)));
+    if (p->surface)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(inside), GTK_ACCESSIBLE_PROPERTY_LABEL, shown,
+                                       -1);
     g_object_set_data(G_OBJECT(button), "litho-row", (gpointer)p->task->row);
-    g_object_set_data_full(G_OBJECT(button), "litho-value",
-                           g_memdup2(&p->value, sizeof p->value), g_free);
+    g_object_set_data_full(G_OBJECT(button), "litho-value", g_memdup2(&p->value, sizeof p->value),
+                           g_free);
     return button;
 }
 
@@ -354,12 +364,8 @@ void litho_sweep_open(LithoWindow *window)
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(box), make_head(sweep, names));
     gtk_box_append(GTK_BOX(box), scroll);
-    sweep->dialog = gtk_window_new();
+    sweep->dialog = litho_dialog_new(GTK_WINDOW(window), "Parameter sweep", 870, 760);
     gtk_window_set_child(GTK_WINDOW(sweep->dialog), box);
-    gtk_window_set_title(GTK_WINDOW(sweep->dialog), "Parameter sweep");
-    gtk_window_set_transient_for(GTK_WINDOW(sweep->dialog), GTK_WINDOW(window));
-    gtk_window_set_destroy_with_parent(GTK_WINDOW(sweep->dialog), TRUE);
-    gtk_window_set_default_size(GTK_WINDOW(sweep->dialog), 870, 760);
     g_signal_connect(sweep->dialog, "destroy", G_CALLBACK(on_destroy), sweep);
     gtk_window_present(GTK_WINDOW(sweep->dialog));
     start(sweep);
