@@ -12,6 +12,10 @@
 // for four points. Per point and degree: 38 fp32 instructions, 52 bytes of shared memory, and
 // 24 / degrees .. 40 / degrees bytes of device memory.
 //
+// Shared memory and arithmetic must overlap, or a row takes the sum of their times. So the x arms of a
+// row wait in registers for the next step (a row closes four steps after it arrived): what needs no load
+// is at hand right behind the barrier, while the loads of the y arms are on their way.
+//
 // Time in the block is counted in steps t = 0, 1, ...; degree l takes row t - 4 - 5 l in step t. Its
 // finished rows go to a link of four slots (t mod 4); the next degree reads what was written one step
 // ago, the one after that what was written two steps ago. All slots are known at compile time because
@@ -29,6 +33,7 @@ enum {
     SIDE = 4,          // zeros on either side of a row with x neighbours
     SLOTS = 4,         // rows of a link
     MOST = 8,          // degrees a pass
+    RING = AHEAD + LAG * (MOST - 1) + 1, // rows from the first degree's newest to the last one's
     MAX_COLUMNS = 256, // of a block: 8 degrees of 64 threads of 128 registers fill a multiprocessor
 };
 
@@ -41,9 +46,9 @@ template <int W> struct Shape {
         LINK_ROW = 2 * HALF,
         LINK = SLOTS * LINK_ROW,
         RING_ROW = 3 * W,
+        LINKS_AT = RING * RING_ROW,
     };
-    static __host__ __device__ int ring_rows(int m) { return AHEAD + LAG * (m - 1) + 1; }
-    static __host__ __device__ int floats(int m) { return ring_rows(m) * RING_ROW + (m + 2) * LINK; }
+    static __host__ __device__ int floats(int m) { return LINKS_AT + (m + 2) * LINK; }
 };
 
 __device__ __forceinline__ float4 load4(const float *p)
@@ -56,22 +61,24 @@ __device__ __forceinline__ void store4(float *p, const float4 &v)
     *reinterpret_cast<float4 *>(p) = v;
 }
 
-struct Loader { // one thread's share of the rows that come from memory
-    const float *from; // of row `row` at this thread's quad, NULL = nothing to do
-    float *to, *begin, *end;
-    int row, rows, pitch, stride; // rows: 0 beyond the grid's columns, so that zeros are loaded
+// One thread's share of the rows that come from memory: a quad of one kind of row a step.
+struct Loader {
+    const float *from; // of row `row` at this thread's quad
+    unsigned to, end, span, stride; // in shared memory, bytes: where it goes, where its ring ends
+    int row;
+    bool has; // anything to load
 
-    __device__ __forceinline__ void load()
+    __device__ __forceinline__ void load(const LithoGpuFused &a)
     {
-        if (from) {
-            const bool here = (unsigned)row < (unsigned)rows;
-            __pipeline_memcpy_async(to, here ? from + (long long)row * pitch : from, 16,
-                                    here ? 0 : 16);
-            row++;
-            to += stride;
-            if (to == end)
-                to = begin;
-        }
+        // Rows outside the grid: zeros, and nothing is read.
+        const unsigned bytes = (unsigned)row < (unsigned)a.plane.ny ? 16 : 0;
+        if (has)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+                         : "memory");
+        from += a.plane.pitch;
+        row++;
+        to += stride;
+        to = to == end ? to - span : to;
         __pipeline_commit();
     }
 };
@@ -82,34 +89,36 @@ template <int W> __device__ Loader make_loader(const LithoGpuFused &a, float *sm
     typedef Shape<W> S;
     const int kind = threadIdx.x / a.quads, q = threadIdx.x % a.quads, x = x0 + 4 * q, c = kind & 1;
     const size_t im = (size_t)a.plane.ny * a.plane.pitch;
-    const bool inside = x < a.plane.nx;
-    float *links = smem + S::ring_rows(a.degrees) * S::RING_ROW;
     Loader load = {};
-    load.pitch = a.plane.pitch;
-    load.rows = inside ? a.plane.ny : 0;
-    const float *base = kind < 2 ? a.p : kind < 4 ? a.b1 : kind < 6 ? a.b2 : nullptr;
-    if (kind == 6)
-        load.from = a.slow2;
-    else if (base)
-        load.from = base + blockIdx.y * a.plane.size + c * im;
-    if (!load.from)
+    const float *base =
+        kind < 2 ? a.p : kind < 4 ? a.b1 : kind < 6 ? a.b2 : kind < 7 ? a.slow2 : nullptr;
+    load.has = base && x < a.plane.nx;
+    if (!load.has)
         return load;
-    load.from += inside ? x : 0;
+    load.from = base + x;
+    if (kind < 6)
+        load.from += blockIdx.y * a.plane.size + c * im;
     // The row that the first degree opens (P, b2) or takes (b1, slowness) in step 0.
     load.row = kind < 2 || kind == 4 || kind == 5 ? 0 : -R;
+    load.from += load.row * a.plane.pitch;
+    int begin, stride, slots, slot;
     if (kind < 2 || kind == 6) {
-        load.stride = S::RING_ROW;
-        load.begin = smem + (kind == 6 ? 2 : c) * W + 4 * q;
-        load.end = load.begin + S::ring_rows(a.degrees) * S::RING_ROW;
-        load.to = load.begin;
+        stride = S::RING_ROW;
+        begin = (kind == 6 ? 2 : c) * W + 4 * q;
+        slots = RING;
+        slot = 0;
     } else {
         // As if degrees -1 and -2 had written it one and two steps before.
-        const int link = kind < 4 ? 1 : 0, slot = kind < 4 ? 3 : 2;
-        load.stride = S::LINK_ROW;
-        load.begin = links + link * S::LINK + c * S::HALF + SIDE + 4 * q;
-        load.end = load.begin + S::LINK;
-        load.to = load.begin + slot * S::LINK_ROW;
+        stride = S::LINK_ROW;
+        begin = S::LINKS_AT + (kind < 4 ? S::LINK : 0) + c * S::HALF + SIDE + 4 * q;
+        slots = SLOTS;
+        slot = kind < 4 ? 3 : 2;
     }
+    const unsigned at = (unsigned)__cvta_generic_to_shared(smem + begin);
+    load.stride = stride * 4;
+    load.span = load.stride * slots;
+    load.end = at + load.span;
+    load.to = at + load.stride * slot;
     return load;
 }
 
@@ -117,13 +126,10 @@ template <int W> __device__ Loader make_loader(const LithoGpuFused &a, float *sm
 struct Level {
     float alpha, beta, hx[4], hy[4], ar, ai;
     float *out;              // its link at its columns; the links before lie below
-    const float *ring, *ring_begin, *ring_end;
+    const float *ring, *ring_begin;
     int row;                 // that closes in this step
-    int rows, stored;        // rows that are not zero; rows that go to memory (0: none)
-    int columns;             // of the four that lie in the grid
-    float *to;               // row 0 in memory
-    size_t im;
-    int pitch;
+    int x, columns;          // its first column; columns of the grid from there on
+    int target;              // 1, 2: goes to out1, out2; 0: stays in the block
 };
 
 template <int W> __device__ Level make_level(const LithoGpuFused &a, float *smem, int first, int x0)
@@ -150,20 +156,15 @@ template <int W> __device__ Level make_level(const LithoGpuFused &a, float *smem
     }
     v.ar = coef[n];
     v.ai = a.conjugate ? -coef[LITHO_GPU_COEFS + n] : coef[LITHO_GPU_COEFS + n];
-    const int ring_rows = S::ring_rows(m);
-    v.out = smem + ring_rows * S::RING_ROW + (level + 2) * S::LINK + SIDE + 4 * q;
+    v.out = smem + S::LINKS_AT + (level + 2) * S::LINK + SIDE + 4 * q;
     v.ring_begin = smem + 4 * q;
-    v.ring_end = v.ring_begin + ring_rows * S::RING_ROW;
-    v.ring = v.ring_begin + (ring_rows - LAG * level) % ring_rows * S::RING_ROW;
+    v.ring = v.ring_begin + (RING - LAG * level) % RING * S::RING_ROW;
     v.row = -2 * R - LAG * level;
-    v.columns = min(max(a.plane.nx - x, 0), 4);
-    v.rows = v.columns > 0 ? a.plane.ny : 0;
-    float *target = level == m - 1 ? a.out1 : level == m - 2 ? a.out2 : nullptr;
-    const bool mine = x >= first && x < first + a.strip; // not the overlap with other tiles
-    v.stored = target && mine ? v.rows : 0;
-    v.to = target + wave * a.plane.size + x;
-    v.im = (size_t)a.plane.ny * a.plane.pitch;
-    v.pitch = a.plane.pitch;
+    v.x = x;
+    v.columns = a.plane.nx - x;
+    // Not the overlap with other tiles.
+    const bool mine = x >= first && x < first + a.strip && x < a.plane.nx;
+    v.target = !mine ? 0 : level == m - 1 ? 1 : level == m - 2 && a.out2 ? 2 : 0;
     return v;
 }
 
@@ -175,14 +176,19 @@ __device__ __forceinline__ void add(float acc[4], float h, const float4 &v)
     acc[3] = fmaf(h, v.w, acc[3]);
 }
 
-// x arms and centre of one component.
+// What of a row waits for its x arms: the row with four columns on either side.
+struct Late {
+    float4 l[2], m[2], r[2];
+};
+
+// x arms of one component.
 __device__ __forceinline__ void along_x(const Level &v, float acc[4], const float4 &l,
-                                        const float4 &c, const float4 &r, const float centre[4])
+                                        const float4 &c, const float4 &r)
 {
     const float u[12] = {l.x, l.y, l.z, l.w, c.x, c.y, c.z, c.w, r.x, r.y, r.z, r.w};
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        float sum = fmaf(centre[k], u[k + 4], acc[k]);
+        float sum = acc[k];
 #pragma unroll
         for (int m = 1; m <= 4; m++)
             sum = fmaf(v.hx[m - 1], u[k + 4 - m] + u[k + 4 + m], sum);
@@ -192,20 +198,24 @@ __device__ __forceinline__ void along_x(const Level &v, float acc[4], const floa
 
 // One row of one degree; acc[s] is the row opened in a step of phase s.
 template <int W, int PHASE>
-__device__ __forceinline__ void work(Level &v, float (&acc)[8][2][4], float4 out[2])
+__device__ __forceinline__ void work(Level &v, float (&acc)[8][2][4], Late &late, float4 out[2])
 {
     typedef Shape<W> S;
     const float *arriving = v.out - S::LINK + ((PHASE + 3) & 3) * S::LINK_ROW;
     const float *before = v.out - 2 * S::LINK + ((PHASE + 2) & 3) * S::LINK_ROW;
+    const float4 pr = load4(v.ring), pi = load4(v.ring + W);
     const float4 s2 = load4(v.ring + 2 * W);
     const float centre[4] = {fmaf(v.beta, s2.x, v.alpha), fmaf(v.beta, s2.y, v.alpha),
                              fmaf(v.beta, s2.z, v.alpha), fmaf(v.beta, s2.w, v.alpha)};
-    const float4 pr = load4(v.ring), pi = load4(v.ring + W);
 #pragma unroll
     for (int c = 0; c < 2; c++) {
         const float *row = arriving + c * S::HALF;
-        const float4 l = load4(row - 4), m = load4(row), r = load4(row + 4);
+        along_x(v, acc[(PHASE + 3) & 7][c], late.l[c], late.m[c], late.r[c]);
+        const float4 m = load4(row);
         const float4 b2 = load4(before + c * S::HALF);
+        late.l[c] = load4(row - 4);
+        late.m[c] = m;
+        late.r[c] = load4(row + 4);
         float *close = acc[PHASE][c];
         add(close, v.hy[3], m);
         out[c] = make_float4(close[0], close[1], close[2], close[3]);
@@ -221,52 +231,59 @@ __device__ __forceinline__ void work(Level &v, float (&acc)[8][2][4], float4 out
             add(acc[(PHASE + 4 + d) & 7][c], v.hy[d - 1], m);
             add(acc[(PHASE + 4 - d) & 7][c], v.hy[d - 1], m);
         }
-        along_x(v, acc[(PHASE + 4) & 7][c], l, m, r, centre);
+        float *same_row = acc[(PHASE + 4) & 7][c];
+        same_row[0] = fmaf(centre[0], m.x, same_row[0]);
+        same_row[1] = fmaf(centre[1], m.y, same_row[1]);
+        same_row[2] = fmaf(centre[2], m.z, same_row[2]);
+        same_row[3] = fmaf(centre[3], m.w, same_row[3]);
     }
     v.ring += S::RING_ROW;
-    if (v.ring == v.ring_end)
+    if (v.ring == v.ring_begin + S::LINKS_AT)
         v.ring = v.ring_begin;
 }
 
-__device__ __noinline__ float4 masked(float4 v, int columns)
+__device__ __forceinline__ void mask(float4 &v, int columns)
 {
-    return make_float4(v.x, columns > 1 ? v.y : 0, columns > 2 ? v.z : 0, 0);
+    v.x = columns > 0 ? v.x : 0;
+    v.y = columns > 1 ? v.y : 0;
+    v.z = columns > 2 ? v.z : 0;
+    v.w = columns > 3 ? v.w : 0;
 }
 
 // The closed row to the link (zeros outside the grid) and, for the last degrees, to memory.
-template <int W, int PHASE> __device__ __forceinline__ void emit(Level &v, float4 out[2])
+template <int W, int PHASE>
+__device__ __forceinline__ void emit(const LithoGpuFused &a, Level &v, float4 out[2])
 {
     typedef Shape<W> S;
     float *link = v.out + (PHASE & 3) * S::LINK_ROW;
-    if ((unsigned)v.row < (unsigned)v.rows) {
-        if (v.columns < 4) {
-            out[0] = masked(out[0], v.columns);
-            out[1] = masked(out[1], v.columns);
-        }
-        store4(link, out[0]);
-        store4(link + S::HALF, out[1]);
-        if (v.row < v.stored) {
-            float *to = v.to + (size_t)v.row * v.pitch;
-            store4(to, out[0]);
-            store4(to + v.im, out[1]);
-        }
-    } else {
-        store4(link, make_float4(0, 0, 0, 0));
-        store4(link + S::HALF, make_float4(0, 0, 0, 0));
+    const bool here = (unsigned)v.row < (unsigned)a.plane.ny;
+    if (!here || v.columns < 4) {
+        const int columns = here ? v.columns : 0;
+        mask(out[0], columns);
+        mask(out[1], columns);
+    }
+    store4(link, out[0]);
+    store4(link + S::HALF, out[1]);
+    if (v.target && here) {
+        float *to = (v.target == 1 ? a.out1 : a.out2) + blockIdx.y * a.plane.size +
+                    (size_t)v.row * a.plane.pitch + v.x;
+        store4(to, out[0]);
+        store4(to + (size_t)a.plane.ny * a.plane.pitch, out[1]);
     }
     v.row++;
 }
 
 template <int W, int PHASE>
-__device__ __forceinline__ void step(Loader &load, Level &v, bool worker, float (&acc)[8][2][4])
+__device__ __forceinline__ void step(const LithoGpuFused &a, Loader &load, Level &v,
+                                     bool worker, float (&acc)[8][2][4], Late &late)
 {
     __pipeline_wait_prior(AHEAD - 1);
     __syncthreads();
-    load.load();
+    load.load(a);
     if (worker) {
         float4 out[2];
-        work<W, PHASE>(v, acc, out);
-        emit<W, PHASE>(v, out);
+        work<W, PHASE>(v, acc, late, out);
+        emit<W, PHASE>(a, v, out);
     }
 }
 
@@ -283,18 +300,19 @@ __global__ void __launch_bounds__(2 * W, 256 / W) fused_kernel(const __grid_cons
     Level v = make_level<W>(a, smem, first, x0);
     Loader load = make_loader<W>(a, smem, x0);
     for (int k = 0; k < AHEAD; k++)
-        load.load();
+        load.load(a);
     float acc[8][2][4] = {};
+    Late late = {};
     const int steps = a.plane.ny + 2 * R + LAG * (a.degrees - 1);
     for (int t = 0; t < steps; t += 8) { // a few steps beyond the end write nothing
-        step<W, 0>(load, v, worker, acc);
-        step<W, 1>(load, v, worker, acc);
-        step<W, 2>(load, v, worker, acc);
-        step<W, 3>(load, v, worker, acc);
-        step<W, 4>(load, v, worker, acc);
-        step<W, 5>(load, v, worker, acc);
-        step<W, 6>(load, v, worker, acc);
-        step<W, 7>(load, v, worker, acc);
+        step<W, 0>(a, load, v, worker, acc, late);
+        step<W, 1>(a, load, v, worker, acc, late);
+        step<W, 2>(a, load, v, worker, acc, late);
+        step<W, 3>(a, load, v, worker, acc, late);
+        step<W, 4>(a, load, v, worker, acc, late);
+        step<W, 5>(a, load, v, worker, acc, late);
+        step<W, 6>(a, load, v, worker, acc, late);
+        step<W, 7>(a, load, v, worker, acc, late);
     }
 }
 

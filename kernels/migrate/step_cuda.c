@@ -32,7 +32,7 @@ static gboolean fused_target(const LithoGpuTask *t, int target, gboolean conjuga
 {
     const LithoGpuBand *band = t->band;
     const LithoMigrateJob *job = band->job;
-    const int total = job->params.degree + 1;
+    const int degree = litho_migrate_target_degree(job, target), total = degree + 1;
     const int passes = (total + band->degrees_a_pass - 1) / band->degrees_a_pass;
     const float slow = (float)job->slow_min[t->s];
     LithoGpuFused a = {.plane = band->plane, .p = p, .slow2 = slow_at(t), .slow2_value = slow * slow,
@@ -42,7 +42,7 @@ static gboolean fused_target(const LithoGpuTask *t, int target, gboolean conjuga
     for (int pass = 0, done = 0; pass < passes; pass++) {
         const gboolean last = pass == passes - 1;
         a.degrees = (total - done + passes - pass - 1) / (passes - pass);
-        a.top = job->params.degree - done;
+        a.top = degree - done;
         a.out1 = last ? out : scratch_at(t, 2 * (pass & 1));
         a.out2 = last ? NULL : scratch_at(t, 2 * (pass & 1) + 1);
         if (!LITHO_CUDA(litho_gpu_fused(&a, t->stream), error))
