@@ -14,7 +14,8 @@ typedef struct Params {
     int model, record;
     int inlines, xlines, samples, depths;
     double dt, cell, velocity, depth, wavelet, source_x, source_y, snr;
-    int seed;
+    double shot_step;
+    int shots, seed;
 } Params;
 
 enum { FLAT, DIPPING, DIFFRACTORS, SYNCLINE, SALT };
@@ -257,18 +258,19 @@ static int steps_a_sample(const Params *p)
     return (int)ceil(p->dt / (0.45 * p->cell / fastest));
 }
 
+// `first`: inline of the cube that the record begins with.
 static void record_surface(const Field *f, const Params *p, gint64 sample, float scale,
-                           LithoCube *cube)
+                           LithoCube *cube, int first)
 {
     for (int i = 0; i < p->inlines; i++)
         for (int j = 0; j < p->xlines; j++)
-            litho_cube_trace(cube, i, j)[sample] +=
+            litho_cube_trace(cube, first + i, j)[sample] +=
                 scale * f->now[f->border[0] * f->stride[0] + (i + f->border[1]) * f->stride[1] + j +
                                f->border[2]];
 }
 
-// Adds scale times the record of one run to the cube.
-static gboolean simulate(const Params *p, gboolean top_only, float scale, LithoCube *cube,
+// Adds scale times the record of one run to the cube, from inline `first` on.
+static gboolean simulate(const Params *p, gboolean top_only, float scale, LithoCube *cube, int first,
                          LithoRun *run, GError **error)
 {
     Field f;
@@ -287,7 +289,7 @@ static gboolean simulate(const Params *p, gboolean top_only, float scale, LithoC
     for (gint64 k = 0; ok && k <= steps; k++) {
         // now holds time k dt - lead.
         if (k >= before && (k - before) % fine == 0)
-            record_surface(&f, p, (k - before) / fine, scale, cube);
+            record_surface(&f, p, (k - before) / fine, scale, cube, first);
         advance(&f, 2 * dt * ricker_rate(k * dt - lead, p->wavelet));
         if (k % 8 == 0)
             ok = litho_run_step(run, k, steps, error);
@@ -299,6 +301,8 @@ static gboolean simulate(const Params *p, gboolean top_only, float scale, LithoC
 static LithoCube *velocity_cube(const Params *p, const LithoGrid *time, GError **error)
 {
     LithoGrid grid = *time;
+    grid.axis[LITHO_INLINE].n = p->inlines;
+    grid.spread = NULL;
     LithoAxis *z = &grid.axis[LITHO_SAMPLE];
     *z = (LithoAxis){.n = p->depths, .step = p->cell, .unit = "m", .source = LITHO_FROM_COMPUTED};
     grid.is_depth = TRUE;
@@ -314,25 +318,65 @@ static LithoCube *velocity_cube(const Params *p, const LithoGrid *time, GError *
     return cube;
 }
 
+static int n_shots(const Params *p)
+{
+    return p->record == SHOT ? p->shots : 1;
+}
+
+static gboolean sources_inside(const Params *p, GError **error)
+{
+    for (int s = 0; p->record == SHOT && s < p->shots; s++) {
+        const double x = p->source_x + s * p->shot_step, wide = (p->xlines - 1) * p->cell;
+        if (x >= 0 && x <= wide && p->source_y >= 0 && p->source_y <= (p->inlines - 1) * p->cell)
+            continue;
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "the source at (%g, %g) m lies off the survey of %g x %g m", x, p->source_y, wide,
+                    (p->inlines - 1) * p->cell);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+// The records' grid: those of several shots behind one another along the inlines.
+static LithoGrid record_grid(const Params *p)
+{
+    LithoGrid grid = litho_grid_new((gint64)p->inlines * n_shots(p), p->xlines, p->samples);
+    grid.axis[LITHO_SAMPLE].step = p->dt;
+    grid.inline_step[1] = grid.xline_step[0] = p->cell;
+    if (p->record != SHOT)
+        return grid;
+    g_autofree double *sources = g_new0(double, 3 * p->shots);
+    for (int s = 0; s < p->shots; s++) {
+        sources[3 * s] = p->source_x + s * p->shot_step;
+        sources[3 * s + 1] = p->source_y;
+    }
+    grid.spread = litho_spread_get(p->shots, p->inlines, 0, (const double(*)[3])sources);
+    return grid;
+}
+
+static gboolean simulate_all(const Params *p, LithoCube *cube, LithoRun *run, GError **error)
+{
+    for (int s = 0; s < n_shots(p); s++) {
+        Params one = *p;
+        one.source_x += s * p->shot_step;
+        const int first = s * p->inlines;
+        if (!simulate(&one, FALSE, 1, cube, first, run, error) ||
+            (p->record == SHOT && !simulate(&one, TRUE, -1, cube, first, run, error)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, LithoCube **truth,
                      LithoCube **velocity, GError **error)
 {
     const Params *p = params;
-    if (p->record == SHOT && (p->source_x < 0 || p->source_y < 0 ||
-                              p->source_x > (p->xlines - 1) * p->cell ||
-                              p->source_y > (p->inlines - 1) * p->cell)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "the source at (%g, %g) m lies off the survey of %g x %g m", p->source_x,
-                    p->source_y, (p->xlines - 1) * p->cell, (p->inlines - 1) * p->cell);
+    if (!sources_inside(p, error))
         return FALSE;
-    }
-    LithoGrid grid = litho_grid_new(p->inlines, p->xlines, p->samples);
-    grid.axis[LITHO_SAMPLE].step = p->dt;
-    grid.inline_step[1] = grid.xline_step[0] = p->cell;
+    const LithoGrid grid = record_grid(p);
     g_autoptr(LithoCube) clean = litho_cube_new(&grid, error);
     litho_run_begin(run, "modelling", "time steps");
-    if (!clean || !simulate(p, FALSE, 1, clean, run, error) ||
-        (p->record == SHOT && !simulate(p, TRUE, -1, clean, run, error)))
+    if (!clean || !simulate_all(p, clean, run, error))
         return FALSE;
     LithoCube *spoiled = litho_synth_spoil(clean, p->snr, 0, p->seed, error);
     LithoCube *model = velocity ? velocity_cube(p, &grid, error) : NULL;
@@ -378,6 +422,11 @@ static const LithoParam rows[] = {
                 .doc = "Place of the shot along the crosslines, from the first trace."),
     LITHO_FLOAT(Params, source_y, .label = "Source y", .unit = "m", .def = 320, .min = 0, .max = 1e6,
                 .doc = "Place of the shot along the inlines, from the first trace."),
+    LITHO_INT(Params, shots, .label = "Shots", .when = "record=shot", .def = 1, .min = 1, .max = 1000,
+              .doc = "Records behind one another along the inlines, each of all receivers; SEG-Y says "
+                     "in bytes 73-88 where source and receiver stood."),
+    LITHO_FLOAT(Params, shot_step, .label = "Shot step", .when = "record=shot", .unit = "m", .def = 200,
+                .min = 0, .max = 1e5, .doc = "From one source to the next along the crosslines."),
     LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 1000, .min = -60,
                 .max = 1000,
                 .doc = "Energy of signal over energy of white noise; above 200 = no noise."),
