@@ -454,6 +454,14 @@ void litho_window_actions_init(LithoWindow *self)
 {
     g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
     add_calls(self);
+    // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
+    GtkEventController *first = gtk_shortcut_controller_new();
+    gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
+    gtk_shortcut_controller_add_shortcut(
+        GTK_SHORTCUT_CONTROLLER(first),
+        gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_F10, 0),
+                         gtk_named_action_new("win.fold-right")));
+    gtk_widget_add_controller(GTK_WIDGET(self), first);
     GtkEventController *keys = gtk_event_controller_key_new();
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Every key that the design promises, pressed through the display server on the running window:
+// compare, slices, zoom, clip and gain, colours, views, undo, files, help. A key that a widget
+// takes away, or a shortcut that the table forgot, fails here. Skips without xdotool.
+#include <gdk/x11/gdkx.h>
+#include <string.h>
+
+#include "kernels/template/template.h"
+#include "tests/gui/files.h"
+#include "ui/commands.h"
+#include "ui/window_private.h"
+
+static Gui gui;
+static gboolean child_gone;
+
+static void on_child(GPid pid, int status, gpointer data)
+{
+    (void)data;
+    (void)status;
+    g_spawn_close_pid(pid);
+    child_gone = TRUE;
+}
+
+static gboolean is_child_gone(Gui *g)
+{
+    (void)g;
+    return child_gone;
+}
+
+// What xdotool does with `words` while the window has the keyboard.
+static void type_for(const char *words, double seconds)
+{
+    gulong window = gdk_x11_surface_get_xid(gtk_native_get_surface(GTK_NATIVE(gui.window)));
+    g_autofree char *command = g_strdup_printf("xdotool windowfocus %lu %s", window, words);
+    g_auto(GStrv) argv = g_strsplit(command, " ", -1);
+    GPid pid;
+    child_gone = FALSE;
+    g_assert_true(g_spawn_async(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
+                                NULL, NULL, &pid, NULL));
+    g_child_watch_add(pid, on_child, NULL);
+    g_assert_true(gui_wait(is_child_gone, &gui, 20));
+    gui_spin(&gui, seconds);
+}
+
+static void type(const char *words)
+{
+    type_for(words, 0.15);
+}
+
+static const LithoDisplay *display(void)
+{
+    return litho_session_display(gui.session);
+}
+
+static LithoShow shown(void)
+{
+    return litho_session_shown(gui.session);
+}
+
+static void focus_view(int axis)
+{
+    gtk_widget_grab_focus(GTK_WIDGET(litho_canvas_view(litho_window_canvas(gui.window), axis)));
+    gui_spin(&gui, 0.1);
+}
+
+static gboolean input_is_up(Gui *g)
+{
+    return litho_session_shown(g->session) == LITHO_SHOW_INPUT;
+}
+
+static gboolean output_is_up(Gui *g)
+{
+    return litho_session_shown(g->session) == LITHO_SHOW_OUTPUT;
+}
+
+// Space hold: input. B: blink, there and back until pressed again. D: removed. S: split, whose
+// divider goes by Left and Right.
+static void test_compare(void)
+{
+    focus_view(0);
+    type("keydown space");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_INPUT);
+    type("keyup space");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    type("key b");
+    g_assert_true(gui_wait(input_is_up, &gui, 3));
+    g_assert_true(gui_wait(output_is_up, &gui, 3));
+    g_assert_true(gui_wait(input_is_up, &gui, 3));
+    type("key b");
+    gui_spin(&gui, 1);
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    type("key d");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_REMOVED);
+    type("key d");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    type("key s");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_SPLIT);
+    double split = display()->look.split;
+    type("key Left key Left");
+    g_assert_cmpfloat(display()->look.split, <, split);
+    type("key shift+Right");
+    g_assert_cmpfloat(display()->look.split, >, split);
+    type("key s");
+    g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+}
+
+// Arrows step the slice of the view that has the keyboard, Shift ten at once; Home and End.
+static void test_slices(void)
+{
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    for (int axis = 0; axis < 3; axis++) {
+        focus_view(axis);
+        type("key Home");
+        g_assert_cmpint(display()->slice[axis], ==, 0);
+        type("key Down key Right");
+        g_assert_cmpint(display()->slice[axis], ==, 2);
+        type("key shift+Down key shift+Right");
+        g_assert_cmpint(display()->slice[axis], ==, 22);
+        type("key Up key Left key shift+Up");
+        g_assert_cmpint(display()->slice[axis], ==, 10);
+        type("key End");
+        g_assert_cmpint(display()->slice[axis], ==, grid->axis[axis].n - 1);
+    }
+}
+
+// + and - zoom, 0 fits.
+static void test_zoom(void)
+{
+    focus_view(0);
+    type("key 0");
+    double all = display()->hi[2] - display()->lo[2];
+    type("key plus key plus");
+    double near = display()->hi[2] - display()->lo[2];
+    g_assert_cmpfloat(near, <, all);
+    type("key minus");
+    g_assert_cmpfloat(display()->hi[2] - display()->lo[2], >, near);
+    type("key 0");
+    g_assert_cmpfloat(display()->hi[2] - display()->lo[2], ==, all);
+}
+
+// [ and ] change the clip, { and } the gain of what was removed, C the colours, W the wiggles.
+static void test_look(void)
+{
+    focus_view(1);
+    double clip = litho_session_clip(gui.session);
+    type("key bracketleft");
+    g_assert_cmpfloat(litho_session_clip(gui.session), <, clip);
+    type("key bracketright");
+    g_assert_cmpfloat_with_epsilon(litho_session_clip(gui.session), clip, 1e-6 * clip);
+    type("key braceright key braceright");
+    g_assert_cmpfloat(display()->look.removed_gain, ==, 4);
+    type("key braceleft key braceleft");
+    g_assert_cmpfloat(display()->look.removed_gain, ==, 1);
+    const LithoColormap *map = display()->look.map;
+    type("key c");
+    g_assert_true(display()->look.map != map);
+    type("key w");
+    g_assert_cmpint(display()->look.wiggle, !=, LITHO_WIGGLE_OFF);
+    type("key w");
+    g_assert_cmpint(display()->look.wiggle, ==, LITHO_WIGGLE_OFF);
+}
+
+// 1 to 4 maximise a view and restore it, Return the one with the keyboard; F9 and F10 fold panels.
+static void test_views(void)
+{
+    LithoCanvas *canvas = litho_window_canvas(gui.window);
+    for (int k = 0; k < 4; k++) {
+        g_autofree char *key = g_strdup_printf("key %d", k + 1);
+        type(key);
+        g_assert_cmpint(litho_canvas_maximised(canvas), ==, k);
+        type(key);
+        g_assert_cmpint(litho_canvas_maximised(canvas), ==, -1);
+    }
+    focus_view(2);
+    type("key Return");
+    g_assert_cmpint(litho_canvas_maximised(canvas), ==, 2);
+    type("key Return");
+    g_assert_cmpint(litho_canvas_maximised(canvas), ==, -1);
+    GtkWidget *panels[] = {gui.window->left, gui.window->right};
+    for (int k = 0; k < 2; k++) {
+        const char *key = k == 0 ? "key F9" : "key F10";
+        type(key);
+        if (gtk_widget_get_visible(panels[k]))
+            g_error("%s folds nothing", key);
+        type(key);
+        g_assert_true(gtk_widget_get_visible(panels[k]));
+    }
+}
+
+// Tab goes from the flow through the parameter rows, all four views and the panel on the right to
+// the header.
+static void test_tab(void)
+{
+    LithoCanvas *canvas = litho_window_canvas(gui.window);
+    gboolean row = FALSE, left = FALSE, right = FALSE, header = FALSE;
+    int views = 0;
+    g_assert_true(gtk_widget_child_focus(gui.window->left, GTK_DIR_TAB_FORWARD));
+    for (int k = 0; k < 70 && !(row && left && right && header && views == 15); k++) {
+        type_for("key Tab", 0.03);
+        GtkWidget *now = gtk_window_get_focus(GTK_WINDOW(gui.window));
+        if (!now)
+            break;
+        row |= gtk_widget_is_ancestor(now, GTK_WIDGET(litho_window_params(gui.window)));
+        left |= gtk_widget_is_ancestor(now, gui.window->left);
+        right |= gtk_widget_is_ancestor(now, gui.window->right);
+        header |= gtk_widget_is_ancestor(now, gtk_window_get_titlebar(GTK_WINDOW(gui.window)));
+        for (int axis = 0; axis < 4; axis++)
+            if (now == GTK_WIDGET(litho_canvas_view(canvas, axis)))
+                views |= 1 << axis;
+    }
+    if (!row || !left || !right || !header)
+        g_error("Tab misses%s%s%s%s", row ? "" : " the rows", left ? "" : " the left panel",
+                right ? "" : " the right panel", header ? "" : " the header");
+    g_assert_cmpint(views, ==, 15);
+}
+
+// Ctrl+Z and Ctrl+Shift+Z; Ctrl+Return computes all.
+static void test_flow(void)
+{
+    gui_set_gain(&gui, 4);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    focus_view(0);
+    type("key ctrl+z");
+    g_assert_cmpfloat(gui_gain(&gui), ==, 2);
+    type("key ctrl+shift+z");
+    g_assert_cmpfloat(gui_gain(&gui), ==, 4);
+    gui_settle(&gui);
+    gui_set_gain(&gui, 3);
+    litho_session_cancel(gui.session);
+    gui_spin(&gui, 0.5);
+    type("key ctrl+Return");
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+}
+
+// Keys that open something, and Escape, which closes it.
+static void test_windows(void)
+{
+    static const struct {
+        const char *keys, *title;
+    } opens[] = {
+        {"key ctrl+o", "Open a seismic cube"},
+        {"key ctrl+s", "Save the result"},
+        {"key ctrl+e", "Export the picture"},
+        {"key ctrl+p", "Parameter sweep"},
+        {"key ctrl+r", "Race"},
+        {"key ctrl+i", "Survey"},
+        {"key ctrl+shift+i", "Import keys.sgy"},
+        {"key F1", "Lithoscope help"},
+        {"key ctrl+question", "Keyboard shortcuts"},
+        {"key ctrl+shift+p", "Commands"},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(opens); k++) {
+        type(opens[k].keys);
+        gui_spin(&gui, 0.2);
+        GtkWindow *window = gui_window_titled(opens[k].title);
+        if (!window)
+            g_error("%s does not open '%s'", opens[k].keys, opens[k].title);
+        gulong id = gdk_x11_surface_get_xid(gtk_native_get_surface(GTK_NATIVE(window)));
+        g_autofree char *escape = g_strdup_printf("windowfocus %lu sleep 0.2 key Escape", id);
+        type(escape);
+        gui_spin(&gui, 0.15);
+        window = gui_window_titled(opens[k].title);
+        if (window && gtk_widget_get_visible(GTK_WIDGET(window)))
+            g_error("Escape does not close '%s'", opens[k].title);
+    }
+    g_assert_nonnull(litho_session_input(gui.session));
+    g_assert_null(litho_window_error(gui.window));
+}
+
+// Property: no two commands share a key, and no single key is one that the views take.
+static void test_table(void)
+{
+    guint n;
+    const LithoWindowCommand *commands = litho_commands(&n);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint k = 0; k < n; k++) {
+        if (commands[k].accel && !g_hash_table_add(seen, (gpointer)commands[k].accel))
+            g_error("two commands have the key %s", commands[k].accel);
+        if (commands[k].single)
+            g_assert_true(litho_command_for_key(gdk_keyval_from_name(commands[k].accel), 0) ==
+                          &commands[k]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    g_autofree char *tool = g_find_program_in_path("xdotool");
+    if (!tool) {
+        g_print("1..0 # SKIP there is no xdotool\n");
+        return 77;
+    }
+    gui_open_sized(&gui);
+    g_autofree char *path = gui_write_cube(&gui, "keys.sgy", 40, 44, 80);
+    gui_open_with_gain(&gui, path, 2);
+    g_test_add_func("/keys/compare", test_compare);
+    g_test_add_func("/keys/slices", test_slices);
+    g_test_add_func("/keys/zoom", test_zoom);
+    g_test_add_func("/keys/look", test_look);
+    g_test_add_func("/keys/views", test_views);
+    g_test_add_func("/keys/tab", test_tab);
+    g_test_add_func("/keys/flow", test_flow);
+    g_test_add_func("/keys/windows", test_windows);
+    g_test_add_func("/keys/table", test_table);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
