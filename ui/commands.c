@@ -72,12 +72,12 @@ static const struct {
 } fixed[] = {
     {"Compare", "Input, while held", "space"},
     {"Compare", "Move the divider", "Left Right"},
-    {"Views", "Step the slice", "Up Down"},
-    {"Views", "Step ten slices", "<Shift>Up <Shift>Down"},
-    {"Views", "First and last slice", "Home End"},
-    {"Views", "Maximise and restore", "Return"},
-    {"Views", "Turn the 3-D scene", "Left Right Up Down"},
-    {"Views", "Move the 3-D scene", "<Shift>Left <Shift>Right <Shift>Up <Shift>Down"},
+    {"Slices", "Step the slice", "Up Down"},
+    {"Slices", "Step ten slices", "<Shift>Up <Shift>Down"},
+    {"Slices", "First and last slice", "Home End"},
+    {"Slices", "Maximise and restore", "Return"},
+    {"Slices", "Turn the 3-D scene", "Left Up"},
+    {"Slices", "Move the 3-D scene", "<Shift>Left <Shift>Up"},
     {"Flow", "Move the step in the flow", "<Alt>Up <Alt>Down"},
     {"Flow", "Remove the step", "Delete"},
 };
@@ -142,21 +142,28 @@ static GtkWidget *make_group(const char *name)
     return group;
 }
 
+// In GTK 4.8 a shortcuts window takes sections, and these their columns of groups, through the
+// builder's interface only.
+static void add_child(GtkWidget *parent, GtkWidget *child)
+{
+    GtkBuildableIface *iface =
+        g_type_interface_peek(G_OBJECT_GET_CLASS(parent), GTK_TYPE_BUILDABLE);
+    g_autoptr(GtkBuilder) builder = gtk_builder_new();
+    iface->add_child(GTK_BUILDABLE(parent), builder, G_OBJECT(child), NULL);
+}
+
 void litho_shortcuts_open(GtkWindow *parent)
 {
-    static const char *const groups[] = {"Compare", "Colours", "Views", "File", "Flow", "Snapshots",
-                                        "General"};
+    static const char *const groups[] = {"Compare", "Colours", "Slices", "Views", "File",
+                                         "Flow", "Snapshots", "General"};
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
                                      TRUE, "title", "Keyboard shortcuts", NULL);
     GtkWidget *section = g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all",
-                                      "max-height", 14, NULL);
+                                      "max-height", 1000, NULL);
     for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
-        gtk_box_append(GTK_BOX(section), make_group(groups[k]));
-    // In GTK 4.8 a shortcuts window takes sections through its builder interface only.
-    GtkBuildableIface *iface =
-        g_type_interface_peek(G_OBJECT_GET_CLASS(window), GTK_TYPE_BUILDABLE);
-    g_autoptr(GtkBuilder) builder = gtk_builder_new();
-    iface->add_child(GTK_BUILDABLE(window), builder, G_OBJECT(section), NULL);
+        add_child(section, make_group(groups[k]));
+    g_object_set(section, "max-height", 17, NULL); // columns are made once all groups are there
+    add_child(window, section);
     gtk_window_present(GTK_WINDOW(window));
 }
 
@@ -174,6 +181,8 @@ void litho_help_open(GtkWindow *parent)
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_yalign(GTK_LABEL(label), 0);
     gtk_label_set_selectable(GTK_LABEL(label), TRUE);
+    gtk_widget_set_focusable(label, FALSE); // with the keyboard it would select itself whole
+    gtk_widget_set_focusable(scroll, TRUE);
     gtk_widget_add_css_class(label, "litho-help");
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), label);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,

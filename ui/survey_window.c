@@ -10,14 +10,51 @@
 
 // --- texts --------------------------------------------------------------------------------------
 
+static const char *const sources[] = {"assumed", "from the file", "given by you", "computed"};
+
+// "Inline     10087 to 10155, step 4 (18)      from the file: trace header byte 189".
 static void append_axis(GString *text, const LithoGrid *grid, int axis)
 {
-    static const char *const sources[] = {"assumed", "from the file", "given by you", "computed"};
-    static const char *const names[] = {"Inline", "Crossline", "Sample"};
     const LithoAxis *a = &grid->axis[axis];
-    g_string_append_printf(text, "%-10s %6" G_GINT64_FORMAT "  from %g by %g %s   (%s%s%s)\n",
-                           names[axis], a->n, a->first, a->step, a->unit, sources[a->source],
-                           *a->evidence ? ": " : "", a->evidence);
+    const char *names[] = {"Inlines", "Crosslines", grid->is_depth ? "Depth" : "Time"};
+    g_autofree char *range =
+        g_strdup_printf("%.10g to %.10g%s%s, step %.6g", a->first, litho_axis_value(a, a->n - 1),
+                        *a->unit ? " " : "", a->unit, a->step);
+    g_string_append_printf(text, "%-12s %6" G_GINT64_FORMAT "   %-32s %s%s%s\n", names[axis], a->n,
+                           range, sources[a->source], *a->evidence ? ": " : "", a->evidence);
+}
+
+static void append_place(GString *text, const LithoGrid *grid)
+{
+    g_autofree char *size = g_strdup_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
+                                            litho_grid_spacing(grid, LITHO_XLINE));
+    int pad = 32 - (int)g_utf8_strlen(size, -1); // printf would count the bytes of ×
+    g_string_append_printf(text, "%-12s          %s%*s %s%s%s\n", "Bins", size, MAX(pad, 0), "",
+                           sources[grid->xy_source], *grid->xy_evidence ? ": " : "",
+                           grid->xy_evidence);
+    if (grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED)
+        g_string_append_printf(text, "%-12s          X %.1f m, Y %.1f m\n", "First trace",
+                               grid->origin[0], grid->origin[1]);
+}
+
+// Only what there is: nobody reads a row of zeros.
+static void append_counts(GString *text, LithoSurveyCounts c)
+{
+    const struct {
+        gint64 n;
+        const char *what;
+    } odd[] = {{c.missing, "missing"},
+               {c.dead, "dead"},
+               {c.zero, "of zeros"},
+               {c.duplicates, "duplicate"},
+               {c.bad, "with bad samples"}};
+    g_string_append_printf(text,
+                           "%-12s %6" G_GINT64_FORMAT "   in the file, %" G_GINT64_FORMAT " live",
+                           "Traces", c.traces, c.live);
+    for (guint k = 0; k < G_N_ELEMENTS(odd); k++)
+        if (odd[k].n > 0)
+            g_string_append_printf(text, ", %" G_GINT64_FORMAT " %s", odd[k].n, odd[k].what);
+    g_string_append_c(text, '\n');
 }
 
 static char *summary_text(LithoCube *cube)
@@ -32,23 +69,13 @@ static char *summary_text(LithoCube *cube)
         g_string_append_printf(text, "%s (not from a file)\n\n", cube->name);
     for (int a = 0; a < 3; a++)
         append_axis(text, grid, a);
-    if (grid->has_xy)
-        g_string_append_printf(
-            text, "\nOrigin     X %.1f m  Y %.1f m   bins %.4g × %.4g m   (%s)\n", grid->origin[0],
-            grid->origin[1], litho_grid_spacing(grid, LITHO_INLINE),
-            litho_grid_spacing(grid, LITHO_XLINE), grid->xy_evidence);
-    if (survey) {
-        LithoSurveyCounts c = litho_survey_counts(survey);
-        g_string_append_printf(text,
-                               "\nTraces     %" G_GINT64_FORMAT " in the file, %" G_GINT64_FORMAT
-                               " live, %" G_GINT64_FORMAT " missing, %" G_GINT64_FORMAT
-                               " dead, %" G_GINT64_FORMAT " duplicate, %" G_GINT64_FORMAT
-                               " with bad samples\n",
-                               c.traces, c.live, c.missing, c.dead, c.duplicates, c.bad);
+    append_place(text, grid);
+    if (survey)
+        append_counts(text, litho_survey_counts(survey));
+    for (guint k = 0; cube->notes && k < cube->notes->len; k++) {
+        g_autofree char *note = litho_plain_sentence(g_ptr_array_index(cube->notes, k));
+        g_string_append_printf(text, "\n• %s", note);
     }
-    for (guint k = 0; cube->notes && k < cube->notes->len; k++)
-        g_string_append_printf(text, "%s• %s", k ? "\n" : "\n",
-                               (const char *)g_ptr_array_index(cube->notes, k));
     return g_string_free(text, FALSE);
 }
 
@@ -58,7 +85,7 @@ static char *candidates_text(LithoSurvey *survey)
     guint n = survey ? litho_survey_candidates(survey, &list) : 0;
     if (n == 0)
         return g_strdup("This format has no header bytes to choose from.");
-    GString *text = g_string_new("inline  crossline  score  evidence\n");
+    GString *text = g_string_new("Inline  Crossline  Score  What the headers hold\n");
     for (guint k = 0; k < n; k++)
         g_string_append_printf(text, "%6d  %9d  %5.2f  %s\n", list[k].inline_byte,
                                list[k].xline_byte, list[k].score, list[k].evidence);
@@ -72,7 +99,7 @@ char *litho_survey_header_text(LithoSurvey *survey, gint64 i, gint64 j, GError *
     if (!litho_survey_trace_header(survey, i, j, bytes, error))
         return NULL;
     const LithoHeaderField *fields = litho_segy_fields(&n);
-    GString *text = g_string_new("byte  field                            value\n");
+    GString *text = g_string_new("Byte  Field                            Value\n");
     for (guint k = 0; k < n; k++)
         g_string_append_printf(text, "%4d  %-28s %9d\n", fields[k].byte, fields[k].name,
                                litho_segy_field_value(bytes, &fields[k]));
@@ -135,7 +162,8 @@ static void on_otherwise(GtkButton *button, GtkWindow *dialog)
 static GtkWidget *make_otherwise(const LithoCube *cube, GtkWidget *dialog)
 {
     GtkWidget *button = gtk_button_new_with_label("Read otherwise…");
-    gtk_widget_set_tooltip_text(button, "Other header bytes, sample format or order (Ctrl+Shift+I)");
+    gtk_widget_set_tooltip_text(button,
+                                "Other header bytes, sample format or order (Ctrl+Shift+I)");
     gtk_widget_set_sensitive(button, cube->survey != NULL);
     gtk_widget_set_margin_end(button, 6);
     gtk_widget_show(button);
