@@ -225,10 +225,21 @@ static gboolean check_description(const WpJob *job, const char *text, gsize leng
     return FALSE;
 }
 
+static void report_file(const WpJob *job, guint64 bytes, guint64 kept, LithoRun *run)
+{
+    if (!run)
+        return;
+    litho_report_number(run->report, "file_bytes", "Size of the coefficient file", "bytes",
+                        (double)bytes);
+    litho_report_number(run->report, "file_ratio", "Samples' bytes / file", "",
+                        4.0 * (double)job->samples / (double)bytes);
+    litho_report_number(run->report, "file_kept", "Coefficients in the file", "", (double)kept);
+}
+
 // --- writing ------------------------------------------------------------------------------------
 
-gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, guint64 kept,
-                               LithoRun *run, GError **error)
+gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, LithoRun *run,
+                               GError **error)
 {
     g_autofree guint8 *planes = split_bytes((const guint8 *)f->values->data, f->values->len);
     g_autoptr(GBytes) gaps = pack(f->gaps->data, f->gaps->len, error);
@@ -251,14 +262,7 @@ gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, 
                                  G_FILE_CREATE_REPLACE_DESTINATION, NULL,
                                  run ? run->cancel : NULL, error))
         return FALSE;
-    if (run) {
-        litho_report_number(run->report, "file_bytes", "Size of the coefficient file", "bytes",
-                            all->len);
-        litho_report_number(run->report, "file_ratio", "Samples' bytes / file", "",
-                            4.0 * (double)job->samples / all->len);
-        litho_report_number(run->report, "file_kept", "Coefficients in the file", "",
-                            (double)MIN(kept, f->written));
-    }
+    report_file(job, all->len, f->written, run);
     return TRUE;
 }
 
@@ -268,6 +272,7 @@ typedef struct Reader {
     guint8 *gaps;
     float *values;
     Sizes sizes;
+    guint64 bytes;      // of the file
     gsize at;           // in gaps
     guint64 value, next; // next value to use; number of the next kept coefficient
     guint64 used;
@@ -278,18 +283,18 @@ typedef struct Reader {
 
 static void advance(Reader *r)
 {
+    const guint64 from = r->used ? r->next + 1 : 0;
     guint64 gap;
-    if (r->used == r->sizes.kept) {
-        r->next = G_MAXUINT64;
+    r->next = G_MAXUINT64;
+    if (r->used == r->sizes.kept)
         return;
-    }
-    if (!get_varint(r->gaps, r->sizes.gaps, &r->at, &gap)) {
+    // A gap that wraps around would lead back into a box that has been read.
+    if (get_varint(r->gaps, r->sizes.gaps, &r->at, &gap) && gap < G_MAXUINT64 - from) {
+        r->next = from + gap;
+        r->used++;
+    } else {
         r->damaged = TRUE;
-        r->next = G_MAXUINT64;
-        return;
     }
-    r->next = (r->used ? r->next + 1 : 0) + gap;
-    r->used++;
 }
 
 static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GError **error)
@@ -317,6 +322,7 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
         return FALSE;
     }
     const guint8 *parts = (const guint8 *)data + 12 + length;
+    r->bytes = size;
     r->gaps = unpack(parts, r->sizes.gaps_packed, r->sizes.gaps, error);
     g_autofree guint8 *planes =
         r->gaps ? unpack(parts + r->sizes.gaps_packed, r->sizes.values_packed, r->sizes.values,
@@ -379,6 +385,8 @@ gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, L
     const WpWork work = {.stage = "inverse", .to = job->result, .each = expand_block, .data = &r,
                          .in_order = TRUE};
     gboolean ok = open_reader(job, path, &r, error) && wp_lanes_work(job, &work, run, error);
+    if (ok)
+        report_file(job, r.bytes, r.sizes.kept, run);
     g_free(r.gaps);
     g_free(r.values);
     return ok;

@@ -19,8 +19,8 @@ void wp_coefficients_free(WpCoefficients *file); // NULL is fine
 // Adds one block's coefficients (engine memory); zeros are left out.
 gboolean wp_coefficients_append(WpCoefficients *file, WpLane *lane, const float *c, GError **error);
 // Writes the file and reports its size.
-gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, guint64 kept,
-                               LithoRun *run, GError **error);
-// Reads a file made with the same sizes and settings into job->result.
+gboolean wp_coefficients_write(WpCoefficients *file, WpJob *job, const char *path, LithoRun *run,
+                               GError **error);
+// Reads a file made with the same sizes and settings into job->result; reports the same.
 gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, LithoRun *run,
                                 GError **error);

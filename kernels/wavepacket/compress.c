@@ -134,7 +134,7 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, 
     gboolean ok = wp_lanes_work(job, &work, run, error);
     const guint64 kept = wp_job_kept(job);
     if (ok && file)
-        ok = wp_coefficients_write(file, job, p->coefficients.text, kept, run, error);
+        ok = wp_coefficients_write(file, job, p->coefficients.text, run, error);
     wp_coefficients_free(file);
     if (!ok || !report_baseline(job, kept, run, error))
         return FALSE;
