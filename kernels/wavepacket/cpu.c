@@ -296,18 +296,42 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
     return TRUE;
 }
 
-// Slabs of planes, even ones and then odd ones at the same time: a slab reaches w-1 planes into the
-// next, so no two threads meet, and the order of additions does not depend on their number.
+// The i-th slab of a parity, from the middle of the spectrum outwards: the fullest come first.
+static int slab_in_order(int i, int slabs, int parity)
+{
+    const int n = (slabs - parity + 1) / 2, middle = n / 2;
+    const int k = i % 2 ? middle - (i + 1) / 2 : middle + i / 2;
+    return 2 * k + parity;
+}
+
+static void spread_slab(const WpCpu *cpu, const float *c, int from, int thick, const LithoRun *run)
+{
+    if (!litho_run_cancelled(run))
+        wp_spread_planes(cpu->engine.geometry, &cpu->grid, c, from, from + thick);
+}
+
+// Slabs of planes. A slab reaches w-1 planes into the next, so an odd one waits for the even ones on
+// either side: no two threads meet, and the order of additions does not depend on their number. Thin
+// slabs, or there are too few of them on a small grid; thicker ones cut fewer rows.
 static gboolean spread_all(WpCpu *cpu, const float *c, LithoRun *run)
 {
     const WpGeometry *g = cpu->engine.geometry;
-    const int thick = MAX(g->kernel.width, 8), first = -cpu->grid.origin[0];
+    const int reach = g->kernel.width - 1, first = -cpu->grid.origin[0];
+    const int thick = CLAMP(cpu->grid.dim[0] / 64, reach, MAX(reach, 8));
     const int slabs = (cpu->grid.dim[0] + thick - 1) / thick;
-    for (int parity = 0; parity < 2; parity++)
-#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
-        for (int s = parity; s < slabs; s += 2)
-            if (!litho_run_cancelled(run))
-                wp_spread_planes(g, &cpu->grid, c, first + s * thick, first + (s + 1) * thick);
+    g_autofree char *token = g_new0(char, slabs + 2); // slab s stands for itself as token[s + 1]
+#pragma omp parallel num_threads(cpu->threads)
+#pragma omp single
+    for (int i = 0; i < slabs; i++) {
+        const int even = (slabs + 1) / 2, s = slab_in_order(i < even ? i : i - even, slabs, i >= even);
+        if (i < even) {
+#pragma omp task firstprivate(s) depend(out : token[s + 1])
+            spread_slab(cpu, c, first + s * thick, thick, run);
+        } else {
+#pragma omp task firstprivate(s) depend(in : token[s], token[s + 2])
+            spread_slab(cpu, c, first + s * thick, thick, run);
+        }
+    }
     return !litho_run_cancelled(run);
 }
 

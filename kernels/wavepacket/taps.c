@@ -21,6 +21,11 @@ typedef struct Line {
     double start[3], step[3];
 } Line;
 
+// A box's lattice in fine-grid units: g_a = start_a + sum_i j_i step_ia.
+typedef struct Lattice {
+    double start[3], step[3][3];
+} Lattice;
+
 gint64 wp_grid_layout(const WpGeometry *g, WpGrid *grid)
 {
     const int vectors = (2 * g->kernel.width + WP_VEC - 1) / WP_VEC;
@@ -35,14 +40,23 @@ gint64 wp_grid_layout(const WpGeometry *g, WpGrid *grid)
     return 2 * (gint64)grid->dim[0] * grid->dim[1] * grid->dim[2];
 }
 
-WP_INLINE void make_line(const WpGeometry *g, const WpBox *box, int j1, int j2, Line *line)
+WP_INLINE void make_lattice(const WpGeometry *g, const WpBox *box, Lattice *lattice)
 {
-    double t1 = (box->j0[0] + j1) / box->M[0], t2 = (box->j0[1] + j2) / box->M[1];
-    double t3 = box->j0[2] / box->M[2];
+    for (int a = 0; a < 3; a++) {
+        lattice->start[a] = 0;
+        for (int i = 0; i < 3; i++) {
+            lattice->step[i][a] = g->nf[a] * box->R[i][a] / box->M[i];
+            lattice->start[a] += box->j0[i] * lattice->step[i][a];
+        }
+    }
+}
+
+WP_INLINE void make_line(const Lattice *lattice, int j1, int j2, Line *line)
+{
     for (int a = 0; a < 3; a++) {
         line->start[a] =
-            g->nf[a] * (t1 * box->R[0][a] + t2 * box->R[1][a] + t3 * box->R[2][a]);
-        line->step[a] = g->nf[a] * box->R[2][a] / box->M[2];
+            lattice->start[a] + j1 * lattice->step[0][a] + j2 * lattice->step[1][a];
+        line->step[a] = lattice->step[2][a];
     }
 }
 
@@ -119,6 +133,19 @@ WP_INLINE void sum_pairs(const WpVec *from, float *re, float *im)
     *im = v[1];
 }
 
+// Taps of axes 1 and 2, and those of axis 3 doubled, one for re and one for im.
+WP_INLINE void taps_of_point(const WpVec *coef, const Points *p, int i, float k1[WP_VEC],
+                             float k2[WP_VEC], WpVec *low, WpVec *high)
+{
+    WpVec k;
+    taps_of(coef, p->x[0][i], &k);
+    wp_vec_store(k1, &k);
+    taps_of(coef, p->x[1][i], &k);
+    wp_vec_store(k2, &k);
+    taps_of(coef, p->x[2][i], &k);
+    pairs_of(&k, low, high);
+}
+
 // `w` is a constant at every call: the loops over taps unroll. A row of w complex taps is one
 // vector for w <= 8, else two.
 WP_INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
@@ -129,14 +156,9 @@ WP_INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, 
     for (int d = 0; d <= WP_DEGREE; d++)
         wp_vec_load(&coef[d], kernel->coef[d]);
     for (int i = 0; i < p->n; i++) {
-        WpVec k, low, high, sum = {0}, sum_high = {0}, u0;
+        WpVec low, high, sum = {0}, sum_high = {0}, u0;
         float k1[WP_VEC], k2[WP_VEC], re, im;
-        taps_of(coef, p->x[0][i], &k);
-        wp_vec_store(k1, &k);
-        taps_of(coef, p->x[1][i], &k);
-        wp_vec_store(k2, &k);
-        taps_of(coef, p->x[2][i], &k);
-        pairs_of(&k, &low, &high);
+        taps_of_point(coef, p, i, k1, k2, &low, &high);
         const float *u = grid->data + 2 * p->base[i];
         for (int t1 = 0; t1 < w; t1++) {
             WpVec part = {0}, part_high = {0};
@@ -172,14 +194,9 @@ WP_INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, 
         float re = p->weight[i] * values[2 * p->j3[i]];
         float im = p->weight[i] * p->sign[i] * values[2 * p->j3[i] + 1];
         WpVec v = {re, im, re, im, re, im, re, im, re, im, re, im, re, im, re, im};
-        WpVec k, low, high, u0;
+        WpVec low, high, u0;
         float k1[WP_VEC], k2[WP_VEC];
-        taps_of(coef, p->x[0][i], &k);
-        wp_vec_store(k1, &k);
-        taps_of(coef, p->x[1][i], &k);
-        wp_vec_store(k2, &k);
-        taps_of(coef, p->x[2][i], &k);
-        pairs_of(&k, &low, &high);
+        taps_of_point(coef, p, i, k1, k2, &low, &high);
         low *= v;
         high *= v;
         float *u = grid->data + 2 * p->base[i];
@@ -232,6 +249,8 @@ WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBo
                              float *out)
 {
     Points p;
+    Lattice lattice;
+    make_lattice(g, box, &lattice);
     memset(out, 0, box->floats * sizeof *out);
     for (int j1 = 0; j1 < box->n[0]; j1++)
         for (int j2 = 0; j2 < box->n[1]; j2++) {
@@ -240,7 +259,7 @@ WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBo
             Line line;
             if (row->count == 0)
                 continue;
-            make_line(g, box, j1, j2, &line);
+            make_line(&lattice, j1, j2, &line);
             for (int at = 0; at < row->count; at += WP_ROW) {
                 place_points(&g->kernel, grid, &line, row->first + at,
                              MIN(WP_ROW, row->count - at), box->weight + row->at + at, &p);
@@ -281,13 +300,11 @@ WP_INLINE void half_of_row(const Line *line, int s, int *lo, int *hi)
 #undef MIRRORED
 }
 
-WP_INLINE void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box, gint64 r,
-                          const float *values, int from, int to)
+WP_INLINE void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
+                          const WpRow *row, const Line *given, const float *values, int from, int to)
 {
-    const WpRow *row = &box->rows[r];
-    Line line;
+    const Line line = *given;
     Points p;
-    make_line(g, box, (int)(r / box->n[1]), (int)(r % box->n[1]), &line);
     for (int s = 1; s >= -1; s -= 2) {
         int lo = row->first, hi = row->first + row->count;
         half_of_row(&line, s, &lo, &hi);
@@ -317,6 +334,15 @@ WP_INLINE void box_reach(const WpGeometry *g, const WpBox *box, double *lo, doub
     *hi = MAX(*hi, mirrored);
 }
 
+// Most rows miss a thin slab: whether one, or its mirror image, can reach it.
+WP_INLINE gboolean row_reaches(const Line *line, const WpRow *row, double from, double to)
+{
+    const double a = line->start[0] + row->first * line->step[0];
+    const double b = a + (row->count - 1) * line->step[0];
+    const double lo = MIN(a, b), hi = MAX(a, b);
+    return (hi >= from && lo <= to) || (-lo >= from && -hi <= to);
+}
+
 WP_CLONES void wp_spread_planes(const WpGeometry *g, const WpGrid *grid, const float *values,
                                 int from, int to)
 {
@@ -324,13 +350,21 @@ WP_CLONES void wp_spread_planes(const WpGeometry *g, const WpGrid *grid, const f
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         double lo, hi;
+        Lattice lattice;
         if (box->kind == WP_RESIDUAL)
             continue;
         box_reach(g, box, &lo, &hi);
         if (lo - reach > to || hi + reach < from)
             continue;
-        for (gint64 r = 0; r < (gint64)box->n[0] * box->n[1]; r++)
-            if (box->rows[r].count)
-                spread_row(g, grid, box, r, values + box->at + 2 * r * box->n[2], from, to);
+        make_lattice(g, box, &lattice);
+        const WpRow *row = box->rows;
+        for (int j1 = 0; j1 < box->n[0]; j1++)
+            for (int j2 = 0; j2 < box->n[1]; j2++, row++) {
+                Line line;
+                make_line(&lattice, j1, j2, &line);
+                if (row->count && row_reaches(&line, row, from - reach, to + reach))
+                    spread_row(g, grid, box, row, &line,
+                               values + box->at + 2 * (row - box->rows) * box->n[2], from, to);
+            }
     }
 }
