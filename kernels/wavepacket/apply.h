@@ -63,7 +63,7 @@ typedef struct WpJob {
     int n_lanes;
     gboolean lanes_hold_volume; // the copies in lanes 1.. are of `volume`
     WpEngine *engine;     // of lane 0, whose memory holds the whole cubes
-    float *volume, *result, *work, *work2; // whole cubes; the last two when needed
+    float *volume, *result, *work; // whole cubes; the last one for interpolation
     float **c;            // per block: A g_b volume, in its lane's memory; all of a lane the same array
                           //   when it is `shared`
 
@@ -87,6 +87,8 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
 // Bytes of the machine's memory that a job needs at least, input and output included.
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params, gboolean gpu);
 guint64 wp_job_kept(const WpJob *job);
+// One number per trace in the engine's memory, for its distance() and insert(); its release().
+float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);
 
 // --- lanes.c ----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ static double decibel(double energy, double error)
 // CGLS from x = the kept coefficients themselves. Plain thresholding loses amplitude because the
 // frame is redundant: what the dropped coefficients carried is spread over the kept ones here.
 // On entry lane->d = x, on return x is better. lane->e, f hold gradient and direction; v, w the
-// residual u - A* x and A* of the direction.
+// residual u - A* x and A* of the direction. *plain = ||u - A* x||^2 on entry.
 typedef struct Refit {
     const float *c, *u; // what the support is judged by; the block's data
     const WpRule *rule;
@@ -29,7 +29,7 @@ static gboolean gradient(WpLane *lane, const Refit *f, double *norm, GError **er
            k->dot(engine, lane->e, lane->e, WP_COEFFICIENTS, norm, error);
 }
 
-static gboolean cgls(WpLane *lane, const Refit *f, int steps, GError **error)
+static gboolean cgls(WpLane *lane, const Refit *f, int steps, double *plain, GError **error)
 {
     WpEngine *engine = lane->engine;
     const WpEngineClass *k = engine->class;
@@ -38,8 +38,8 @@ static gboolean cgls(WpLane *lane, const Refit *f, int steps, GError **error)
     double old, now, qq;
     // r = u - A* x; p serves as the copy that the adjoint destroys.
     if (!k->blend(engine, 1, x, 0, p, all, error) || !k->adjoint(engine, p, r, lane->run, error) ||
-        !k->blend(engine, 1, f->u, -1, r, n, error) || !gradient(lane, f, &old, error) ||
-        !k->blend(engine, 1, s, 0, p, all, error))
+        !k->blend(engine, 1, f->u, -1, r, n, error) || !k->dot(engine, r, r, n, plain, error) ||
+        !gradient(lane, f, &old, error) || !k->blend(engine, 1, s, 0, p, all, error))
         return FALSE;
     for (int i = 0; i < steps && old > 0; i++) {
         if (!litho_run_step(lane->run, i, steps, error) ||
@@ -68,36 +68,43 @@ static gboolean reserve(WpLane *lane, int steps, gint64 n, GError **error)
 {
     WpEngine *engine = lane->engine;
     return wp_reserve(engine, &lane->d, WP_COEFFICIENTS, error) &&
-           wp_reserve(engine, &lane->e, WP_COEFFICIENTS, error) &&
            wp_reserve(engine, &lane->v, n, error) &&
-           (steps == 0 || (wp_reserve(engine, &lane->f, WP_COEFFICIENTS, error) &&
+           (steps == 0 || (wp_reserve(engine, &lane->e, WP_COEFFICIENTS, error) &&
+                           wp_reserve(engine, &lane->f, WP_COEFFICIENTS, error) &&
                            wp_reserve(engine, &lane->w, n, error)));
+}
+
+static gboolean refit_block(WpJob *job, WpLane *lane, int b, const float *c, const Compression *z,
+                            GError **error)
+{
+    const gint64 *n = job->spec.n;
+    const float *u = wp_lane_cut(job, lane, b, error);
+    const Refit refit = {.c = c, .u = u, .rule = z->rule, .n = n[0] * n[1] * n[2]};
+    return u && cgls(lane, &refit, z->steps, &z->plain[b], error);
 }
 
 // One block: threshold, refit, adjoint into the result.
 static gboolean compress_block(WpJob *job, WpLane *lane, int b, gpointer data, GError **error)
 {
     const Compression *z = data;
-    const WpEngineClass *k = lane->engine->class;
-    const gint64 n = job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
+    const gint64 *n = job->spec.n;
+    WpEngine *engine = lane->engine;
+    const WpEngineClass *k = engine->class;
     const float *c = wp_lane_coefficients(job, lane, b, error);
-    if (!c || !reserve(lane, z->steps, n, error) ||
-        !k->shrink(lane->engine, c, c, lane->d, z->rule, lane->kept, error) ||
-        !k->blend(lane->engine, 1, lane->d, 0, lane->e, WP_COEFFICIENTS, error) ||
-        !k->adjoint(lane->engine, lane->e, lane->v, lane->run, error))
+    if (!c || !reserve(lane, z->steps, n[0] * n[1] * n[2], error) ||
+        !k->shrink(engine, c, c, lane->d, z->rule, lane->kept, error) ||
+        (z->steps > 0 && !refit_block(job, lane, b, c, z, error)) ||
+        (z->file && !wp_coefficients_append(z->file, lane, lane->d, error)))
         return FALSE;
-    const float *u = wp_lane_cut(job, lane, b, error);
-    if (!u || !k->blend(lane->engine, 1, u, -1, lane->v, n, error) ||
-        !k->dot(lane->engine, lane->v, lane->v, n, &z->plain[b], error))
+    float *v = job->whole ? lane->out : lane->v;
+    if (!k->adjoint(engine, lane->d, v, lane->run, error))
         return FALSE;
-    const Refit refit = {.c = c, .u = u, .rule = z->rule, .n = n};
-    if (z->steps > 0 && !cgls(lane, &refit, z->steps, error))
-        return FALSE;
-    if (z->file && !wp_coefficients_append(z->file, lane, lane->d, error))
-        return FALSE;
-    float *target = wp_lane_target(job, lane, error);
-    return target && k->adjoint(lane->engine, lane->d, target, lane->run, error) &&
-           wp_lane_paste(job, lane, target, b, error);
+    if (z->steps == 0) { // what a refit would begin with is the result
+        const float *u = wp_lane_cut(job, lane, b, error);
+        if (!u || !k->distance(engine, u, v, NULL, n[0] * n[1], n[2], &z->plain[b], error))
+            return FALSE;
+    }
+    return wp_lane_paste(job, lane, v, b, error);
 }
 
 // The baseline: as many values kept of a plain FFT of the whole cube (half spectrum, each complex

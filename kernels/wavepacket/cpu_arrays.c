@@ -208,6 +208,26 @@ static gboolean cpu_dot(WpEngine *engine, const float *x, const float *y, gint64
     return TRUE;
 }
 
+static gboolean cpu_distance(WpEngine *engine, const float *x, const float *y, const float *m,
+                             gint64 traces, gint64 n3, double *result, GError **error)
+{
+    (void)error;
+    g_autofree double *part = g_new0(double, traces);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 t = 0; t < traces; t++) {
+        double sum = 0;
+        for (gint64 i = t * n3; i < (t + 1) * n3; i++) {
+            const float d = x[i] - y[i];
+            sum += (double)d * d;
+        }
+        part[t] = (m ? m[t] : 1) * sum;
+    }
+    *result = 0;
+    for (gint64 t = 0; t < traces; t++)
+        *result += part[t];
+    return TRUE;
+}
+
 static gboolean cpu_insert(WpEngine *engine, const float *x, const float *m, float *y,
                            gint64 traces, gint64 n3, GError **error)
 {
@@ -352,6 +372,7 @@ const WpEngineClass wp_cpu_arrays = {
     .stats = cpu_stats,
     .blend = cpu_blend,
     .dot = cpu_dot,
+    .distance = cpu_distance,
     .insert = cpu_insert,
     .cut = cpu_cut,
     .paste = cpu_paste,

@@ -97,7 +97,10 @@ typedef struct WpEngineClass {
     // Inner product in double.
     gboolean (*dot)(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
                     GError **error);
-    // y = y (1 - m) + m x with one m per trace (host array), traces of n3 samples.
+    // Sum of m (x - y)^2 in double, with one m per trace of n3 samples; m NULL = 1.
+    gboolean (*distance)(WpEngine *engine, const float *x, const float *y, const float *m,
+                         gint64 traces, gint64 n3, double *result, GError **error);
+    // y = y (1 - m) + m x with one m per trace.
     gboolean (*insert)(WpEngine *engine, const float *x, const float *m, float *y, gint64 traces,
                        gint64 n3, GError **error);
     // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the block

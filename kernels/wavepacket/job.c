@@ -98,14 +98,14 @@ static gint64 overlap_of(const LithoWavepacketParams *p, int block)
 static void count_arrays(const LithoWavepacketParams *p, gboolean one_block, int *cubes,
                          int *volumes, int *coefficients)
 {
-    *cubes = 2 + 3; // input and output; volume, result, work
+    *cubes = 2 + 2; // input and output; volume, result
     *volumes = one_block ? 0 : 1;
     *coefficients = 2;
     if (p->mode == WP_INTERPOLATE)
         *cubes += 1;
     if (p->mode == WP_COMPRESS) {
         *volumes += p->refit ? 2 : 1;
-        *coefficients += p->refit ? 2 : 1;
+        *coefficients += p->refit ? 2 : 0;
     } else if (p->corrections && p->mode != WP_INTERPOLATE) {
         *volumes += 1;
         *coefficients += 1;
@@ -316,17 +316,31 @@ static gboolean reserve(WpJob *job, GError **error)
 
 // --- a pass -------------------------------------------------------------------------------------
 
+float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error)
+{
+    const WpEngineClass *k = job->engine->class;
+    const gint64 traces = litho_grid_traces(&job->grid);
+    g_autofree float *host = g_new(float, traces);
+    for (gint64 t = 0; t < traces; t++)
+        host[t] = (float)(in->live[t] ? live : dead);
+    float *mask = k->alloc(job->engine, traces, error);
+    if (mask && k->upload(job->engine, host, mask, 0, traces, error))
+        return mask;
+    k->release(job->engine, mask);
+    return NULL;
+}
+
 // Dead traces come back as they came, but interpolation, which is there to fill them.
 static gboolean restore_dead(WpJob *job, const LithoCube *in, GError **error)
 {
     const gint64 traces = litho_grid_traces(&job->grid);
     if (litho_cube_count_live(in) == traces)
         return TRUE;
-    g_autofree float *dead = g_new(float, traces);
-    for (gint64 t = 0; t < traces; t++)
-        dead[t] = in->live[t] ? 0 : 1;
-    return job->engine->class->insert(job->engine, job->volume, dead, job->result, traces,
-                                      job->n[2], error);
+    float *dead = wp_mask_new(job, in, 0, 1, error);
+    gboolean ok = dead && job->engine->class->insert(job->engine, job->volume, dead, job->result,
+                                                     traces, job->n[2], error);
+    job->engine->class->release(job->engine, dead);
+    return ok;
 }
 
 static gboolean run_mode(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,

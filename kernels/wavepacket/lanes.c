@@ -55,7 +55,7 @@ static void free_lane(WpJob *job, WpLane *lane)
     for (int b = lane->first; !lane->shared && b < lane->end; b++)
         k->release(lane->engine, job->c[b]);
     if (lane == job->lanes) {
-        float *cubes[] = {job->volume, job->result, job->work, job->work2};
+        float *cubes[] = {job->volume, job->result, job->work};
         for (guint i = 0; i < G_N_ELEMENTS(cubes); i++)
             k->release(lane->engine, cubes[i]);
     }

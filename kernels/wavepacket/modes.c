@@ -170,71 +170,83 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
     wp_report_kept(job, run);
 }
 
-// How well the packets alone, z = job->work, explain what was recorded.
-static gboolean recorded_snr(WpJob *job, const float *dead, gint64 traces, double *snr,
-                             GError **error)
+// Arrays of one run of iterations, in the engine's memory.
+typedef struct Pocs {
+    const LithoWavepacketParams *params;
+    const LithoCube *in;
+    float *live, *trust; // per trace: 1 or 0, `trust` or 0
+    Iterations done;
+} Pocs;
+
+static gboolean pocs_init(WpJob *job, Pocs *p, GError **error)
+{
+    p->live = wp_mask_new(job, p->in, 1, 0, error);
+    p->trust = p->live ? wp_mask_new(job, p->in, p->params->trust, 0, error) : NULL;
+    p->done = iterations_new(p->params->iterations);
+    return p->trust && wp_reserve(job->engine, &job->work, job->samples, error);
+}
+
+static void pocs_clear(WpJob *job, Pocs *p)
+{
+    job->engine->class->release(job->engine, p->live);
+    job->engine->class->release(job->engine, p->trust);
+    iterations_free(&p->done);
+}
+
+static double decibels(double signal, double misfit)
+{
+    return misfit > 0 && signal > 0 ? 10 * log10(signal / misfit) : 0;
+}
+
+// One iteration: v of the one before is in job->result (the volume itself at first), and so is the new
+// one in the end.
+static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
-    double misfit;
-    // The volume is zero on dead traces: inserting it there clears them.
-    if (!wp_reserve(job->engine, &job->work2, job->samples, error) ||
-        !k->blend(job->engine, 1, job->work, 0, job->work2, job->samples, error) ||
-        !k->blend(job->engine, -1, job->volume, 1, job->work2, job->samples, error) ||
-        !k->insert(job->engine, job->volume, dead, job->work2, traces, job->n[2], error) ||
-        !k->dot(job->engine, job->work2, job->work2, job->samples, &misfit, error))
+    const gint64 traces = litho_grid_traces(&job->grid), n3 = job->n[2];
+    const int it = p->done.n, last = p->params->iterations - 1;
+    const double t = last > 0 ? (double)it / last : 1;
+    const double threshold = 0.99 * job->peak * pow(p->params->floor, t);
+    const float *v = it ? job->result : job->volume;
+    double change = 0, misfit = 0;
+    g_autofree float *level = wp_levels(job, threshold);
+    const WpRule rule = {.level = level};
+    if (!project(job, v, &rule, job->work, run, error) ||
+        // How well the packets alone explain what was recorded.
+        (run && run->report && !k->distance(job->engine, job->work, job->volume, p->live, traces,
+                                            n3, &misfit, error)) ||
+        !k->insert(job->engine, job->volume, p->trust, job->work, traces, n3, error) ||
+        !k->distance(job->engine, job->work, v, NULL, traces, n3, &change, error))
         return FALSE;
-    *snr = misfit > 0 && job->input_energy > 0 ? 10 * log10(job->input_energy / misfit) : 0;
-    return TRUE;
+    float *fresh = job->work;
+    job->work = job->result;
+    job->result = fresh;
+    p->done.x[it] = it + 1;
+    p->done.level[it] = threshold;
+    p->done.change[it] = job->input_energy > 0 ? sqrt(change / job->input_energy) : 0;
+    p->done.cr[it] = (double)wp_job_kept(job) / (double)job->samples;
+    p->done.snr[it] = decibels(job->input_energy, misfit);
+    p->done.n++;
+    report_iterations(job, &p->done, run);
+    return publish(job, p->in, job->result, run, error);
 }
 
 // Projection onto convex sets: v = d; repeat  z = A* hard(A v, T_i),  v = z outside the recorded
 // traces and d (or a blend, `trust` < 1) on them. T_i falls geometrically from just below the
 // largest coefficient, in units of sigma_b: strong events are filled first, and what they explain
 // no longer leaks into the gaps.
-gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                         LithoRun *run, GError **error)
 {
-    const WpEngineClass *k = job->engine->class;
-    const gint64 traces = litho_grid_traces(&job->grid);
-    g_autofree float *mask = g_new(float, traces), *dead = g_new(float, traces);
-    gint64 live = 0;
-    for (gint64 t = 0; t < traces; t++) {
-        mask[t] = in->live[t] ? (float)p->trust : 0;
-        dead[t] = in->live[t] ? 0 : 1;
-        live += in->live[t] != 0;
-    }
-    if (!wp_reserve(job->engine, &job->work, job->samples, error) ||
-        !k->blend(job->engine, 1, job->volume, 0, job->result, job->samples, error))
-        return FALSE;
+    const gint64 traces = litho_grid_traces(&job->grid), live = litho_cube_count_live(in);
+    Pocs p = {.params = params, .in = in};
+    gboolean ok = pocs_init(job, &p, error);
     if (run)
         litho_report_number(run->report, "missing", "Missing traces", "%",
-                            100.0 * (traces - live) / traces);
-    Iterations done = iterations_new(p->iterations);
-    gboolean ok = TRUE;
-    for (int it = 0; it < p->iterations && ok; it++) {
-        const double t = p->iterations > 1 ? (double)it / (p->iterations - 1) : 1;
-        const double threshold = 0.99 * job->peak * pow(p->floor, t);
-        double norm = 0, snr = 0;
-        g_autofree float *level = wp_levels(job, threshold);
-        const WpRule rule = {.level = level};
-        ok = litho_run_step(run, it, p->iterations, error) &&
-             project(job, it ? job->result : job->volume, &rule, job->work, run, error) &&
-             (!run || !run->report || recorded_snr(job, dead, traces, &snr, error)) &&
-             k->insert(job->engine, job->volume, mask, job->work, traces, job->n[2], error) &&
-             k->blend(job->engine, 1, job->work, -1, job->result, job->samples, error) &&
-             k->dot(job->engine, job->result, job->result, job->samples, &norm, error) &&
-             k->blend(job->engine, 1, job->work, 0, job->result, job->samples, error);
-        if (!ok)
-            break;
-        done.x[it] = it + 1;
-        done.level[it] = threshold;
-        done.change[it] = job->input_energy > 0 ? sqrt(norm / job->input_energy) : 0;
-        done.cr[it] = (double)wp_job_kept(job) / (double)job->samples;
-        done.snr[it] = snr;
-        done.n = it + 1;
-        report_iterations(job, &done, run);
-        ok = publish(job, in, job->result, run, error);
-    }
-    iterations_free(&done);
+                            100.0 * (double)(traces - live) / (double)traces);
+    while (ok && p.done.n < params->iterations)
+        ok = litho_run_step(run, p.done.n, params->iterations, error) &&
+             iterate(job, &p, run, error);
+    pocs_clear(job, &p);
     return ok;
 }

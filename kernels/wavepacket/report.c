@@ -189,10 +189,8 @@ gboolean wp_report_error(WpJob *job, LithoRun *run, const char *key, GError **er
     double difference;
     if (!run || !run->report)
         return TRUE;
-    if (!wp_reserve(job->engine, &job->work, job->samples, error) ||
-        !k->blend(job->engine, 1, job->volume, 0, job->work, job->samples, error) ||
-        !k->blend(job->engine, 1, job->result, -1, job->work, job->samples, error) ||
-        !k->dot(job->engine, job->work, job->work, job->samples, &difference, error))
+    if (!k->distance(job->engine, job->result, job->volume, NULL, litho_grid_traces(&job->grid),
+                     job->n[2], &difference, error))
         return FALSE;
     double relative = job->input_energy > 0 ? difference / job->input_energy : 0;
     litho_report_number(run->report, key, "SNR of the result against the input", "dB",

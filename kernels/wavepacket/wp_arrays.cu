@@ -2,9 +2,7 @@
 //
 // Volumes and coefficient arrays on the device. All of these move memory and compute next to
 // nothing: their floor is their bytes.
-#include "kernels/wavepacket/wp_cuda_kernels.h"
-
-#define DEV __device__ __forceinline__
+#include "kernels/wavepacket/wp_padding.cuh"
 
 enum { THREADS = 256 };
 
@@ -40,20 +38,13 @@ typedef struct Sizes {
 
 // --- padding: 4 bytes read per sample, 4 written per grid point -----------------------------------
 
-// Sample index of padded index p, or -1: sample i lies at (i - n/2) mod m.
-DEV int sample_of(int p, int n, int m)
-{
-    const int i = p < n - n / 2 ? p + n / 2 : p - (m - n / 2);
-    return i >= 0 && i < n && (p < n - n / 2 || p >= m - n / 2) ? i : -1;
-}
-
 enum { PAD_THREADS = 64, PAD_ROWS = 4 };
 
 // Two neighbouring padded samples a thread; rows without samples are only cleared.
 static __global__ void __launch_bounds__(PAD_THREADS *PAD_ROWS)
-    pad(Sizes s, Scales scale, const float *__restrict__ u, float2 *__restrict__ to)
+    pad(Sizes s, int first, Scales scale, const float *__restrict__ u, float2 *__restrict__ to)
 {
-    const int j = blockIdx.y * PAD_ROWS + threadIdx.y, i = blockIdx.z;
+    const int j = blockIdx.y * PAD_ROWS + threadIdx.y, i = first + blockIdx.z;
     if (j >= s.m[1])
         return;
     const int a = sample_of(i, s.n[0], s.m[0]), b = sample_of(j, s.n[1], s.m[1]);
@@ -71,15 +62,11 @@ static __global__ void __launch_bounds__(PAD_THREADS *PAD_ROWS)
     }
 }
 
-DEV int padded_index(int i, int n, int m)
+static __global__ void crop(Sizes s, int first, Scales scale, float factor,
+                            const float *__restrict__ from, Sizes t,
+                            const float *__restrict__ second, float *__restrict__ u)
 {
-    return i < n / 2 ? i - n / 2 + m : i - n / 2;
-}
-
-static __global__ void crop(Sizes s, Scales scale, float factor, const float *__restrict__ from, Sizes t,
-                     const float *__restrict__ second, float *__restrict__ u)
-{
-    const int k = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, i = blockIdx.z;
+    const int k = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, i = first + blockIdx.z;
     if (k >= s.n[2])
         return;
     const int64_t at = ((int64_t)padded_index(i, s.n[0], s.m[0]) * s.m[1] +
@@ -97,22 +84,23 @@ static Sizes sizes_of(const int n[3], const int m[3], int row)
     return s;
 }
 
-int wp_cuda_pad(const int n[3], const int m[3], int row, const float *const scale[3],
-                const float *u, float *to, cudaStream_t stream)
+int wp_cuda_pad(const int n[3], const int m[3], int row, int first, int planes,
+                const float *const scale[3], const float *u, float *to, cudaStream_t stream)
 {
-    const dim3 grid(1, (m[1] + PAD_ROWS - 1) / PAD_ROWS, m[0]), threads(PAD_THREADS, PAD_ROWS);
-    pad<<<grid, threads, 0, stream>>>(sizes_of(n, m, row), scales_of(scale), u, (float2 *)to);
+    const dim3 grid(1, (m[1] + PAD_ROWS - 1) / PAD_ROWS, planes), threads(PAD_THREADS, PAD_ROWS);
+    pad<<<grid, threads, 0, stream>>>(sizes_of(n, m, row), first, scales_of(scale), u,
+                                      (float2 *)to);
     return (int)cudaGetLastError();
 }
 
-int wp_cuda_crop(const int n[3], const int m[3], int row, const float *const scale[3], float factor,
-                 const float *from, const int m2[3], const float *second, float *u,
-                 cudaStream_t stream)
+int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
+                 const float *const scale[3], float factor, const float *from, const int m2[3],
+                 const float *second, float *u, cudaStream_t stream)
 {
-    dim3 grid((n[2] + 127) / 128, n[1], n[0]);
+    dim3 grid((n[2] + 127) / 128, n[1], share->samples);
     const Sizes other = second ? sizes_of(n, m2, m2[2]) : sizes_of(n, n, n[2]);
-    crop<<<grid, 128, 0, stream>>>(sizes_of(n, m, row), scales_of(scale), factor, from, other,
-                                   second, u);
+    crop<<<grid, 128, 0, stream>>>(sizes_of(n, m, row), share->sample, scales_of(scale), factor,
+                                   from, other, second, u);
     return (int)cudaGetLastError();
 }
 
@@ -169,6 +157,28 @@ static __global__ void dot(const float *x, const float *y, int64_t n, double *pa
     sum = block_sum(sum, shared);
     if (threadIdx.x == 0)
         parts[blockIdx.x] = sum;
+}
+
+static __global__ void distance(const float *x, const float *y, const float *m, int64_t traces,
+                                int64_t n3, double *parts)
+{
+    __shared__ double shared[THREADS];
+    double sum = 0;
+    EACH(i, traces * n3)
+    {
+        const float d = x[i] - y[i];
+        sum += (m ? m[i / n3] : 1.0f) * d * d;
+    }
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}
+
+int wp_cuda_distance(const float *x, const float *y, const float *m, int64_t traces, int64_t n3,
+                     double *parts, cudaStream_t stream)
+{
+    distance<<<WP_PARTS, THREADS, 0, stream>>>(x, y, m, traces, n3, parts);
+    return (int)cudaGetLastError();
 }
 
 int wp_cuda_dot(const float *x, const float *y, int64_t n, double *parts, cudaStream_t stream)
@@ -302,24 +312,61 @@ DEV float2 value_at(const float *c, int64_t i, int step)
     return step == 2 ? *(const float2 *)(c + i) : make_float2(c[i], 0);
 }
 
-static __global__ void shrink(const WpDevBox *boxes, const float *level, int soft, const float *key,
-                       const float *x, float *out, unsigned long long *kept)
+enum { SHRINK_PARTS = 16, SHRINK_RESIDUAL_PARTS = 1024, SHRINK_AHEAD = 4 };
+
+// What a coefficient of squared magnitude m2 is multiplied by.
+DEV float factor_of(float m2, float t, int soft, unsigned *count)
+{
+    const float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;
+    *count += f != 0 && m2 > 0;
+    return f;
+}
+
+// Two complex or four real coefficients.
+DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *count)
+{
+    float4 f;
+    if (step == 2) {
+        f.x = f.y = factor_of(k.x * k.x + k.y * k.y, t, soft, count);
+        f.z = f.w = factor_of(k.z * k.z + k.w * k.w, t, soft, count);
+    } else {
+        f.x = factor_of(k.x * k.x, t, soft, count);
+        f.y = factor_of(k.y * k.y, t, soft, count);
+        f.z = factor_of(k.z * k.z, t, soft, count);
+        f.w = factor_of(k.w * k.w, t, soft, count);
+    }
+    return make_float4(f.x * x.x, f.y * x.y, f.z * x.z, f.w * x.w);
+}
+
+// A box begins at a multiple of 16 floats and is followed by zeros up to one, so whole float4 do. Several
+// are read before the first is written: key, x and out may be one array, which the compiler cannot know
+// to be harmless.
+static __global__ void __launch_bounds__(THREADS)
+    shrink(const WpDevBox *boxes, const float *level, int soft, const float *key, const float *x,
+           float *out, unsigned long long *kept)
 {
     const WpDevBox &box = boxes[blockIdx.y];
     const int step = box.kind == RESIDUAL ? 1 : 2;
     const float t = level[blockIdx.y];
+    const float4 *key4 = (const float4 *)(key + box.at_float), *x4 = (const float4 *)(x + box.at_float);
+    float4 *out4 = (float4 *)(out + box.at_float);
+    const int64_t n = (box.floats + 3) / 4;
     unsigned count = 0;
-    EACH_OF_BOX(i, box, step)
-    {
-        const float2 k = value_at(key, i, step);
-        const float m2 = k.x * k.x + k.y * k.y;
-        float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;
-        count += f != 0 && m2 > 0;
-        const float2 v = key == x ? k : value_at(x, i, step);
-        if (step == 2)
-            *(float2 *)(out + i) = make_float2(f * v.x, f * v.y);
-        else
-            out[i] = f * v.x;
+    for (int64_t i = blockIdx.x * (int64_t)(SHRINK_AHEAD * THREADS) + threadIdx.x; i < n;
+         i += gridDim.x * (int64_t)(SHRINK_AHEAD * THREADS)) {
+        float4 k[SHRINK_AHEAD], v[SHRINK_AHEAD];
+#pragma unroll
+        for (int a = 0; a < SHRINK_AHEAD; a++)
+            if (i + a * THREADS < n)
+                k[a] = key4[i + a * THREADS];
+#pragma unroll
+        for (int a = 0; a < SHRINK_AHEAD; a++)
+            if (i + a * THREADS < n)
+                v[a] = key == x ? k[a] : x4[i + a * THREADS];
+#pragma unroll
+        for (int a = 0; a < SHRINK_AHEAD; a++)
+            if (i + a * THREADS < n)
+                out4[i + a * THREADS] = shrunk(k[a], v[a], step, t, soft, &count);
     }
     for (int d = 16; d > 0; d /= 2)
         count += __shfl_down_sync(~0u, count, d);
@@ -327,12 +374,17 @@ static __global__ void shrink(const WpDevBox *boxes, const float *level, int sof
         atomicAdd(&kept[blockIdx.y], (unsigned long long)count);
 }
 
-int wp_cuda_shrink(const WpDevBox *boxes, int n_boxes, const float *level, int soft,
-                   const float *key, const float *x, float *out, unsigned long long *kept,
-                   cudaStream_t stream)
+// The residual box, the last one, is a hundred times as large as the others: its own launch.
+int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
+                   int soft, const float *key, const float *x, float *out,
+                   unsigned long long *kept, cudaStream_t stream)
 {
-    shrink<<<dim3(WP_BOX_PARTS, n_boxes), THREADS, 0, stream>>>(boxes, level, soft, key, x, out,
-                                                                kept);
+    if (n_residual > 0)
+        shrink<<<dim3(SHRINK_RESIDUAL_PARTS, n_residual), THREADS, 0, stream>>>(
+            boxes + n_complex, level + n_complex, soft, key, x, out, kept + n_complex);
+    if (n_complex > 0)
+        shrink<<<dim3(SHRINK_PARTS, n_complex), THREADS, 0, stream>>>(boxes, level, soft, key, x,
+                                                                      out, kept);
     return (int)cudaGetLastError();
 }
 

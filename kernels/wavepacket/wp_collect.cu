@@ -98,19 +98,24 @@ DEV void sum_pair(const WpDevGrid &g, const float2 *__restrict__ sums,
 template <int D>
 static __global__ void __launch_bounds__(COLLECT_L3 *COLLECT_L2)
     collect_pairs(WpDevGrid g, const float2 *__restrict__ sums, const int32_t *__restrict__ slot,
-                  float2 *__restrict__ u)
+                  const WpSpan *__restrict__ spans, float2 *__restrict__ u)
 {
     // q counts from the first tile's first grid point, so that pairs never straddle tiles.
     const int q = 2 * (blockIdx.x * COLLECT_L3 + threadIdx.x) + (g.offset3 & ~1), l1 = blockIdx.z;
     const int l2 = blockIdx.y * COLLECT_L2 + threadIdx.y, side = WP_TILE + g.w - 1;
     if (q - g.offset3 >= g.half || l2 >= g.nf[1])
         return;
+    WpSpan span = {0, (uint16_t)g.half};
+    if (spans)
+        span = spans[l1 * g.nf[1] + l2];
+    if (q + 1 - g.offset3 < span.lo || q - g.offset3 >= span.hi)
+        return;
     float2 v[2];
     sum_pair<D>(g, sums, slot, Holders<D>(l1, g.nf[0], g.tiles[0], side, true),
                 Holders<D>(l2, g.nf[1], g.tiles[1], side, true), q, v);
     for (int h = 0; h < 2; h++) {
         const int l3 = q + h - g.offset3;
-        if (l3 < 0 || l3 >= g.half)
+        if (l3 < span.lo || l3 >= span.hi)
             continue;
         const int below = g.offset3 - l3, above = g.nf[2] - l3 + g.offset3;
         if (below >= 0 || above < g.tiles[2] * WP_TILE + g.w - 1) {
@@ -127,16 +132,16 @@ static __global__ void __launch_bounds__(COLLECT_L3 *COLLECT_L2)
 
 // --- launcher ----------------------------------------------------------------------------------------
 
-int wp_cuda_collect(const WpDevGrid *g, const float2 *sums, const int32_t *slot, float2 *u,
-                    cudaStream_t stream)
+int wp_cuda_collect(const WpDevGrid *g, const float2 *sums, const int32_t *slot,
+                    const WpSpan *spans, float2 *u, cudaStream_t stream)
 {
     const dim3 threads(COLLECT_L3, COLLECT_L2);
     const dim3 grid((g->half / 2 + 1 + COLLECT_L3) / COLLECT_L3,
                     (g->nf[1] + COLLECT_L2 - 1) / COLLECT_L2, g->nf[0]);
     // A grid that ends inside a tile has one more tile that wraps around to a point.
     if (g->w <= WP_TILE + 1 && g->nf[0] % WP_TILE == 0 && g->nf[1] % WP_TILE == 0)
-        collect_pairs<2><<<grid, threads, 0, stream>>>(*g, sums, slot, u);
+        collect_pairs<2><<<grid, threads, 0, stream>>>(*g, sums, slot, spans, u);
     else
-        collect_pairs<4><<<grid, threads, 0, stream>>>(*g, sums, slot, u);
+        collect_pairs<4><<<grid, threads, 0, stream>>>(*g, sums, slot, spans, u);
     return (int)cudaGetLastError();
 }

@@ -22,14 +22,21 @@ static void int_sizes(const gint64 n[3], int to[3])
         to[a] = (int)n[a];
 }
 
-static void mark(WpCuda *cuda, const char *name, double bytes, double flops)
-{
-    litho_cuda_mark(cuda->context, name, LITHO_STAGE_COMPUTE, bytes, flops);
-}
-
 static double grid_points(const WpCuda *cuda)
 {
     return (double)cuda->grid.nf[0] * cuda->grid.nf[1] * cuda->grid.nf[2];
+}
+
+void wp_cuda_mark_exchange(WpCuda *cuda)
+{
+    litho_cuda_mark(cuda->context, "exchange", LITHO_STAGE_TRANSFER, 0, 0);
+}
+
+// The first of the two steps of the fine FFT counts for both.
+void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first)
+{
+    const double points = first ? grid_points(cuda) / cuda->share.of : 0;
+    wp_cuda_mark(cuda, name, 8 * points, 2.5 * points * log2(grid_points(cuda)));
 }
 
 static double samples(const WpGeometry *g)
@@ -37,127 +44,69 @@ static double samples(const WpGeometry *g)
     return (double)g->n[0] * (double)g->n[1] * (double)g->n[2];
 }
 
-// --- streams beside the context's -----------------------------------------------------------------
+// --- transform ------------------------------------------------------------------------------------
 
-// What is launched into the streams beside from now on waits for all launched so far.
-static gboolean branch_off(WpCuda *cuda, GError **error)
-{
-    if (!LITHO_CUDA(cudaEventRecord(cuda->forked, litho_cuda_stream(cuda->context)), error))
-        return FALSE;
-    for (int i = 0; i < WP_LANES_BESIDE; i++)
-        if (!LITHO_CUDA(cudaStreamWaitEvent(cuda->beside[i], cuda->forked, 0), error))
-            return FALSE;
-    return TRUE;
-}
-
-// The context's stream waits for what stream `i` beside it has so far.
-static gboolean join(WpCuda *cuda, int i, cudaEvent_t event, GError **error)
-{
-    return LITHO_CUDA(cudaEventRecord(event, cuda->beside[i]), error) &&
-           LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(cuda->context), event, 0), error);
-}
-
-// --- the residual box: a plain real FFT, on stream 1 ------------------------------------------------
-
-// c = irfft(phi rfft(c)) in place.
-static gboolean filter_residual(WpCuda *cuda, float *c, GError **error)
-{
-    const WpBox *box = wp_residual(cuda->engine.geometry);
-    const gint64 half = (gint64)box->n[0] * box->n[1] * (box->n[2] / 2 + 1);
-    return LITHO_CUFFT(cufftExecR2C(cuda->residual_forward, c, cuda->residual.data), error) &&
-           LITHO_CUDA(wp_cuda_scale_complex(cuda->residual.data, cuda->residual_weight.data, half,
-                                            cuda->beside[0]), error) &&
-           LITHO_CUFFT(cufftExecC2R(cuda->residual_inverse, cuda->residual.data, c), error);
-}
-
-static gboolean residual_forward(WpCuda *cuda, const float *u, float *c, GError **error)
-{
-    const WpBox *box = wp_residual(cuda->engine.geometry);
-    const float *none[3] = {NULL};
-    int n[3];
-    if (!box)
-        return TRUE;
-    int_sizes(cuda->engine.geometry->n, n);
-    return LITHO_CUDA(wp_cuda_pad(n, box->n, box->n[2], none, u, c + box->at, cuda->beside[0]),
-                      error) &&
-           filter_residual(cuda, c + box->at, error);
-}
-
-// --- boxes ----------------------------------------------------------------------------------------
-
-// The mark spans all three streams: it ends when the context's stream has joined them.
-static gboolean box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
+gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
-    const gint64 reals = wp_residual(g) ? wp_residual(g)->floats : 0;
-    const double points = (double)(g->n_points - reals);
-    mark(cuda, direction == CUFFT_FORWARD ? "box fft" : "box ifft", 16 * points,
-         5 * points * log2(1e5));
-    if (!branch_off(cuda, error))
+    const gint64 complex_floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
+    wp_cuda_mark(cuda, "pad", 4 * (samples(g) + grid_points(cuda)) / cuda->share.of, 0);
+    // Beside: clearing the lattice points that lie under no window.
+    if (!wp_cuda_branch_off(cuda, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(c, 0, complex_floats * sizeof(float), cuda->beside[1]),
+                    error) ||
+        !wp_cuda_pad_planes(cuda, u, error))
         return FALSE;
-    for (int r = 0; r < cuda->n_runs; r++) {
-        cufftComplex *data = (cufftComplex *)(c + cuda->runs[r].at);
-        if (!LITHO_CUFFT(cufftExecC2C(cuda->runs[r].plan, data, data, direction), error))
-            return FALSE;
-    }
-    return join(cuda, 0, cuda->joined[0], error) && join(cuda, 1, cuda->joined[1], error);
+    wp_cuda_mark_fine(cuda, "fine fft", TRUE);
+    return wp_cuda_planes(cuda, CUFFT_FORWARD, error);
+}
+
+gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    const WpDevGrid *d = &cuda->grid;
+    wp_cuda_mark(cuda, "gather", 24.0 * (double)g->n_active, 4 * pow(d->w, 3) * (double)g->n_active);
+    // The residual box is bound by memory, the gather is not: they go well together.
+    return wp_cuda_join(cuda, 1, cuda->joined[1], error) && wp_cuda_branch_off(cuda, error) &&
+           wp_cuda_residual_forward(cuda, u, c, error) &&
+           (cuda->n_active == 0 ||
+            LITHO_CUDA(wp_cuda_gather(d, &cuda->kernel, cuda->u.data, cuda->active.data,
+                                      cuda->first_step.data, cuda->rounds.data, cuda->n_active,
+                                      cuda->points.data, (float2 *)c,
+                                      litho_cuda_stream(cuda->context)), error)) &&
+           wp_cuda_box_ffts(cuda, c, CUFFT_INVERSE, error) && wp_cuda_join(cuda, 0, cuda->residual_done, error);
 }
 
 static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRun *run,
                              GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    const WpGeometry *g = engine->geometry;
-    const WpDevGrid *d = &cuda->grid;
-    const double taps = pow(d->w, 3) * (double)g->n_active;
-    const gint64 complex_floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
-    cudaStream_t stream = litho_cuda_stream(cuda->context);
-    const float *scale[3];
-    int n[3];
-    int_sizes(g->n, n);
-    mark(cuda, "pad", 4 * (samples(g) + grid_points(cuda)), 0);
-    // Beside: the residual box, and clearing the lattice points that lie under no window.
-    if (!litho_run_step(run, 0, 0, error) || !branch_off(cuda, error) ||
-        !residual_forward(cuda, u, c, error) ||
-        !LITHO_CUDA(cudaMemsetAsync(c, 0, complex_floats * sizeof(float), cuda->beside[1]),
-                    error) ||
-        !LITHO_CUDA(wp_cuda_pad(n, d->nf, 2 * d->half, scales_of(cuda, scale), u, cuda->u.data,
-                                stream), error))
-        return FALSE;
-    mark(cuda, "fine fft", 8 * grid_points(cuda),
-         2.5 * grid_points(cuda) * log2(grid_points(cuda)));
-    if (!LITHO_CUFFT(cufftExecR2C(cuda->fine_forward, cuda->u.data, cuda->u.data), error))
-        return FALSE;
-    mark(cuda, "gather", 24.0 * (double)g->n_active, 4 * taps);
-    if (!join(cuda, 1, cuda->joined[1], error) ||
-        (cuda->n_active > 0 &&
-         !LITHO_CUDA(wp_cuda_gather(d, &cuda->kernel, cuda->u.data, cuda->active.data,
-                                    cuda->first_step.data, cuda->rounds.data, cuda->n_active,
-                                    cuda->points.data, (float2 *)c, stream), error)))
-        return FALSE;
-    gboolean ok = box_ffts(cuda, c, CUFFT_INVERSE, error);
+    gboolean ok = litho_run_step(run, 0, 0, error) && wp_cuda_begin_forward(cuda, u, c, error) &&
+                  wp_cuda_clear_between(cuda, error) &&
+                  wp_cuda_columns(cuda, CUFFT_FORWARD, error) &&
+                  wp_cuda_end_forward(cuda, u, c, error);
     litho_cuda_mark_end(cuda->context);
     return ok;
 }
 
 // --- adjoint --------------------------------------------------------------------------------------
 
-static gboolean add_by_tiles(WpCuda *cuda, const float *c, GError **error)
+static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, GError **error)
 {
     const WpDevGrid *d = &cuda->grid;
     const WpGeometry *g = cuda->engine.geometry;
     cudaStream_t stream = litho_cuda_stream(cuda->context);
     const double side = WP_TILE + d->w - 1, sums = 8 * cuda->n_active * side * side * side;
-    mark(cuda, "spread", 24.0 * (double)g->n_active + sums, 4 * pow(d->w, 3) * (double)g->n_active);
+    wp_cuda_mark(cuda, "spread", 24.0 * (double)g->n_active + sums, 4 * pow(d->w, 3) * (double)g->n_active);
     if (cuda->n_active > 0 &&
         !LITHO_CUDA(wp_cuda_spread(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
                                    cuda->first_step.data, cuda->rounds.data, cuda->n_active,
                                    cuda->points.data, cuda->sums.data, stream),
                     error))
         return FALSE;
-    mark(cuda, "collect", sums + 4 * grid_points(cuda), 0);
-    return LITHO_CUDA(wp_cuda_collect(d, cuda->sums.data, cuda->slot.data, cuda->u.data, stream),
-                      error);
+    wp_cuda_mark(cuda, "collect", sums + 4 * grid_points(cuda), 0);
+    return LITHO_CUDA(wp_cuda_collect(d, cuda->sums.data, cuda->slot.data, spans, cuda->u.data,
+                                      stream), error);
 }
 
 static gboolean clear_grid(WpCuda *cuda, GError **error)
@@ -173,7 +122,7 @@ static gboolean add_by_atomics(WpCuda *cuda, const float *c, GError **error)
     const WpDevGrid *d = &cuda->grid;
     const double points = (double)cuda->engine.geometry->n_active;
     cudaStream_t stream = litho_cuda_stream(cuda->context);
-    mark(cuda, "scatter", 24.0 * points, 4 * pow(d->w, 3) * points);
+    wp_cuda_mark(cuda, "scatter", 24.0 * points, 4 * pow(d->w, 3) * points);
     return clear_grid(cuda, error) &&
            LITHO_CUDA(wp_cuda_scatter(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
                                       cuda->first_step.data, cuda->n_active, cuda->points.data,
@@ -222,7 +171,7 @@ static gboolean add_as_in_papers(WpCuda *cuda, const float *c, LithoRun *run, GE
     const WpGeometry *g = cuda->engine.geometry;
     const WpDevGrid *d = &cuda->grid;
     cudaStream_t stream = litho_cuda_stream(cuda->context);
-    mark(cuda, "papers' gather", 24.0 * (double)g->n_active,
+    wp_cuda_mark(cuda, "papers' gather", 24.0 * (double)g->n_active,
          4 * pow(d->w, 3) * (double)g->n_active);
     if (!clear_grid(cuda, error))
         return FALSE;
@@ -239,32 +188,44 @@ static gboolean add_as_in_papers(WpCuda *cuda, const float *c, LithoRun *run, GE
     return LITHO_CUDA(wp_cuda_symmetrize(d, cuda->u.data, stream), error);
 }
 
-static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
+gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, LithoRun *run,
+                               GError **error)
 {
-    WpCuda *cuda = (WpCuda *)engine;
-    const WpGeometry *g = engine->geometry;
-    const WpDevGrid *d = &cuda->grid;
-    const WpBox *residual = wp_residual(g);
+    // The residual box beside what follows the FFTs.
+    if (!wp_cuda_box_ffts(cuda, c, CUFFT_FORWARD, error) || !wp_cuda_branch_off(cuda, error) ||
+        !wp_cuda_filter_residual(cuda, c, error))
+        return FALSE;
+    const gboolean ok = cuda->form == WP_SCATTER  ? add_by_atomics(cuda, c, error)
+                        : cuda->form == WP_GATHER ? add_as_in_papers(cuda, c, run, error)
+                                                  : add_by_tiles(cuda, c, spans, error);
+    return ok && wp_cuda_join(cuda, 0, cuda->residual_done, error);
+}
+
+gboolean wp_cuda_end_adjoint(WpCuda *cuda, const WpBox *residual, const float *r, float *u,
+                             GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
     const float *scale[3];
     int n[3];
     int_sizes(g->n, n);
-    if (!litho_run_step(run, 0, 0, error) || !box_ffts(cuda, c, CUFFT_FORWARD, error) ||
-        (residual && !filter_residual(cuda, c + residual->at, error))) // beside what follows
+    if (!wp_cuda_planes(cuda, CUFFT_INVERSE, error))
         return FALSE;
-    gboolean ok = cuda->form == WP_SCATTER  ? add_by_atomics(cuda, c, error)
-                  : cuda->form == WP_GATHER ? add_as_in_papers(cuda, c, run, error)
-                                            : add_by_tiles(cuda, c, error);
-    if (!ok)
+    wp_cuda_mark(cuda, "crop", 12 * samples(g) / cuda->share.of, 0);
+    return LITHO_CUDA(wp_cuda_crop(n, cuda->grid.nf, 2 * cuda->grid.half, &cuda->share,
+                                   scales_of(cuda, scale), 0.5f, cuda->u.data,
+                                   residual ? residual->n : n, r, u,
+                                   litho_cuda_stream(cuda->context)), error);
+}
+
+static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpBox *residual = wp_residual(engine->geometry);
+    if (!litho_run_step(run, 0, 0, error) || !wp_cuda_begin_adjoint(cuda, c, NULL, run, error))
         return FALSE;
-    mark(cuda, "fine ifft", 8 * grid_points(cuda),
-         2.5 * grid_points(cuda) * log2(grid_points(cuda)));
-    if (!LITHO_CUFFT(cufftExecC2R(cuda->fine_inverse, cuda->u.data, cuda->u.data), error) ||
-        !join(cuda, 0, cuda->residual_done, error))
-        return FALSE;
-    mark(cuda, "crop", 12 * samples(g), 0);
-    ok = LITHO_CUDA(wp_cuda_crop(n, d->nf, 2 * d->half, scales_of(cuda, scale), 0.5f, cuda->u.data,
-                                 residual ? residual->n : n, residual ? c + residual->at : NULL,
-                                 u, litho_cuda_stream(cuda->context)), error);
+    wp_cuda_mark_fine(cuda, "fine ifft", TRUE);
+    gboolean ok = wp_cuda_columns(cuda, CUFFT_INVERSE, error) &&
+                  wp_cuda_end_adjoint(cuda, residual, residual ? c + residual->at : NULL, u, error);
     litho_cuda_mark_end(cuda->context);
     return ok;
 }
@@ -295,7 +256,8 @@ static void link_devices(int device)
     g_mutex_unlock(&lock);
 }
 
-WpEngine *wp_engine_cuda(const WpGeometry *g, int form, const LithoRun *run, GError **error)
+WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares,
+                         const LithoRun *run, GError **error)
 {
     static WpEngineClass class;
     static gsize once;
@@ -315,6 +277,7 @@ WpEngine *wp_engine_cuda(const WpGeometry *g, int form, const LithoRun *run, GEr
     cuda->engine.geometry = g;
     cuda->context = context;
     cuda->form = form;
+    cuda->share = (WpShare){.k = share, .of = shares};
     cuda->ordinal = litho_cuda_ordinal(device);
     if (!litho_cuda_enter(context, error) || !wp_cuda_make_plan(cuda, error)) {
         cuda_free(&cuda->engine);
@@ -328,7 +291,7 @@ static WpEngine *engine_new(const WpGeometry *g, int form, LithoRun *run, GError
 {
     if (!litho_run_step(run, 0, 2, error))
         return NULL;
-    WpEngine *engine = wp_engine_cuda(g, form, run, error);
+    WpEngine *engine = wp_engine_cuda(g, form, 0, 1, run, error);
     if (engine && litho_run_step(run, 2, 2, error))
         return engine;
     wp_engine_free(engine);

@@ -19,6 +19,33 @@ typedef struct WpFftRun {
     int stream; // 0 = the context's
 } WpFftRun;
 
+typedef struct WpFftLayout {
+    int *size;
+    int stride, distance; // between elements, between transforms
+} WpFftLayout;
+
+typedef struct WpFftShape {
+    int rank, *n;
+    WpFftLayout from, to;
+    cufftType type;
+    int batch, stream;
+} WpFftShape;
+
+// Planes first .. first+n-1 of the fine grid, which hold samples.
+typedef struct WpPlanes {
+    int first, n;
+    cufftHandle forward, inverse;
+} WpPlanes;
+
+// The FFTs of all boxes of one array of coefficients.
+typedef struct WpGraph {
+    const float *c;
+    int direction;
+    cudaGraphExec_t exec;
+} WpGraph;
+
+enum { WP_MAX_GRAPHS = 64 };
+
 typedef struct WpCuda {
     WpEngine engine;
     int form; // enum LithoWavepacketAdjoint
@@ -26,9 +53,13 @@ typedef struct WpCuda {
     int ordinal; // CUDA's number of the context's device
     WpDevGrid grid;
     WpDevKernel kernel;
-    cufftHandle fine_forward, fine_inverse, residual_forward, residual_inverse;
+    WpShare share;                       // of the fine FFT; all of it unless one of several GPUs
+    WpPlanes planes[2];
+    cufftHandle columns, residual_forward, residual_inverse;
     WpFftRun *runs; // boxes of one size each
     int n_runs;
+    WpGraph graphs[WP_MAX_GRAPHS];
+    int n_graphs;
     size_t fft_work[WP_STREAMS];         // bytes of work area the FFTs of each stream need
     cudaStream_t beside[WP_LANES_BESIDE];
     cudaEvent_t forked, joined[WP_LANES_BESIDE], residual_done;
@@ -40,7 +71,7 @@ typedef struct WpCuda {
     LithoCudaArray residual, residual_weight;
     LithoCudaArray work[WP_STREAMS];     // shared by the FFTs of a stream
     LithoCudaArray small;                // levels, bins, partial sums
-    LithoCudaArray mask;                 // live traces or weights per trace
+    LithoCudaArray mask;                 // live traces
     LithoCudaArray taper[3];
     LithoCudaArray table, dense;         // the papers' adjoint only
     LithoCudaArray foreign;              // what came from another card, or is to be fetched together
@@ -48,15 +79,66 @@ typedef struct WpCuda {
     gint64 n_steps;                      // of 32 points, idle lanes included
 } WpCuda;
 
-// wp_cuda.c: on run->device; counted modulo the devices there are.
-WpEngine *wp_engine_cuda(const WpGeometry *geometry, int form, const LithoRun *run, GError **error);
-// wp_multi.c: boxes spread over `devices` from run->device on.
-WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
-                          GError **error);
-// wp_cuda_plan.c: fills the device's side of the plan.
+static inline void wp_cuda_mark(WpCuda *cuda, const char *name, double bytes, double flops)
+{
+    litho_cuda_mark(cuda->context, name, LITHO_STAGE_COMPUTE, bytes, flops);
+}
+
+// --- wp_cuda.c --------------------------------------------------------------------------------------
+
+// On run->device, counted modulo the devices there are. Number `share` of `shares` that make the fine
+// FFT together: 0 of 1 is an engine by itself, of others wp_multi.c knows how to use them.
+WpEngine *wp_engine_cuda(const WpGeometry *geometry, int form, int share, int shares,
+                         const LithoRun *run, GError **error);
+// The transform in steps, which are asked for and not waited for: up to the planes, from the columns on;
+// the adjoint up to the columns (within the spans, NULL = everywhere), from the planes to the share's
+// samples of u. `residual` and `r`: the residual box, or NULL, and its filtered samples, which may lie on
+// another GPU.
+gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **error);
+gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **error);
+gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, LithoRun *run,
+                               GError **error);
+gboolean wp_cuda_end_adjoint(WpCuda *cuda, const WpBox *residual, const float *r, float *u,
+                             GError **error);
+void wp_cuda_mark_exchange(WpCuda *cuda);
+void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first);
+
+// --- wp_cuda_boxes.c --------------------------------------------------------------------------------
+
+// What is launched into the streams beside from now on waits for all launched so far.
+gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error);
+// The context's stream waits for what stream `i` beside it has so far.
+gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error);
+// The residual box, if there is one: c = irfft(phi rfft(c)), and the same from a volume. On beside[0].
+gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error);
+gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error);
+// The FFTs of the complex boxes, on all streams, which are joined.
+gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error);
+// Those of an array that goes away, or all (c NULL).
+void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
+
+// --- wp_fine.c --------------------------------------------------------------------------------------
+
+// The fine FFT's plans; then its steps on the engine's grid, without what lies between.
+gboolean wp_cuda_make_fine(WpCuda *cuda, GError **error);
+void wp_cuda_free_fine(WpCuda *cuda);
+gboolean wp_cuda_pad_planes(WpCuda *cuda, const float *u, GError **error);
+gboolean wp_cuda_planes(WpCuda *cuda, int direction, GError **error);
+gboolean wp_cuda_columns(WpCuda *cuda, int direction, GError **error);
+gboolean wp_cuda_clear_between(WpCuda *cuda, GError **error); // planes without samples
+
+// --- wp_cuda_plan.c: the device's side of the plan --------------------------------------------------
+
 gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error);
 void wp_cuda_free_plan(WpCuda *cuda);
+gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *shape, GError **error);
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
-// wp_cuda_arrays.c
+
+// --- elsewhere --------------------------------------------------------------------------------------
+
+// wp_cuda_arrays.c: all of the table but free, forward, adjoint.
 extern const WpEngineClass wp_cuda_arrays;
+// wp_multi.c: boxes spread over `devices` from run->device on, as many of them as are linked.
+WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
+                          GError **error);

@@ -63,6 +63,7 @@ static void cuda_release(WpEngine *engine, float *array)
     if (!array || !litho_cuda_use(litho_cuda_device(cuda->context), NULL))
         return;
     cudaStreamSynchronize(stream_of(cuda));
+    wp_cuda_forget_graphs(cuda, array);
     litho_cuda_free(litho_cuda_device(cuda->context), array);
 }
 
@@ -154,12 +155,14 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
     WpCuda *cuda = (WpCuda *)engine;
     const WpGeometry *g = engine->geometry;
     const size_t bytes = g->n_boxes * sizeof(unsigned long long);
+    const int residual = wp_residual(g) != NULL;
     void *count;
     if (!send_per_box(cuda, rule->level, bytes, &count, error))
         return FALSE;
     litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, g->n_boxes, cuda->small.data, rule->soft, key,
-                                   x, out, count, stream_of(cuda)), error))
+    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, g->n_boxes - residual, residual,
+                                   cuda->small.data, rule->soft, key, x, out, count,
+                                   stream_of(cuda)), error))
         return FALSE;
     litho_cuda_mark_end(cuda->context);
     if (!kept)
@@ -231,15 +234,11 @@ static gboolean cuda_blend(WpEngine *engine, double a, const float *x, double b,
                       error);
 }
 
-static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
-                         GError **error)
+// The sum of what a kernel left in `small`, block by block.
+static gboolean sum_parts(WpCuda *cuda, double *result, GError **error)
 {
-    WpCuda *cuda = (WpCuda *)engine;
     double parts[WP_PARTS];
-    n = count_of(engine, n);
-    if (!litho_cuda_reserve(cuda->context, &cuda->small, sizeof parts, error) ||
-        !LITHO_CUDA(wp_cuda_dot(x, y, n, cuda->small.data, stream_of(cuda)), error) ||
-        !LITHO_CUDA(cudaMemcpyAsync(parts, cuda->small.data, sizeof parts, cudaMemcpyDeviceToHost,
+    if (!LITHO_CUDA(cudaMemcpyAsync(parts, cuda->small.data, sizeof parts, cudaMemcpyDeviceToHost,
                                     stream_of(cuda)), error) ||
         !wait_for(cuda, error))
         return FALSE;
@@ -249,12 +248,30 @@ static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint6
     return TRUE;
 }
 
+static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
+                         GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return litho_cuda_reserve(cuda->context, &cuda->small, WP_PARTS * sizeof(double), error) &&
+           LITHO_CUDA(wp_cuda_dot(x, y, count_of(engine, n), cuda->small.data, stream_of(cuda)),
+                      error) &&
+           sum_parts(cuda, result, error);
+}
+
+static gboolean cuda_distance(WpEngine *engine, const float *x, const float *y, const float *m,
+                              gint64 traces, gint64 n3, double *result, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return litho_cuda_reserve(cuda->context, &cuda->small, WP_PARTS * sizeof(double), error) &&
+           LITHO_CUDA(wp_cuda_distance(x, y, m, traces, n3, cuda->small.data, stream_of(cuda)),
+                      error) &&
+           sum_parts(cuda, result, error);
+}
+
 static gboolean cuda_insert(WpEngine *engine, const float *x, const float *m, float *y,
                             gint64 traces, gint64 n3, GError **error)
 {
-    WpCuda *cuda = (WpCuda *)engine;
-    return wp_cuda_send(cuda, &cuda->mask, m, traces * sizeof *m, error) &&
-           LITHO_CUDA(wp_cuda_insert(x, cuda->mask.data, y, traces, n3, stream_of(cuda)), error);
+    return LITHO_CUDA(wp_cuda_insert(x, m, y, traces, n3, stream_of((WpCuda *)engine)), error);
 }
 
 static gboolean send_tapers(WpCuda *cuda, const WpBlock *b, const float *taper[3], GError **error)
@@ -384,6 +401,7 @@ const WpEngineClass wp_cuda_arrays = {
     .stats = cuda_stats,
     .blend = cuda_blend,
     .dot = cuda_dot,
+    .distance = cuda_distance,
     .insert = cuda_insert,
     .cut = cuda_cut,
     .paste = cuda_paste,

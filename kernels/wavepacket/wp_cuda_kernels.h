@@ -52,6 +52,26 @@ typedef struct WpDevGrid {
     int w;
 } WpDevGrid;
 
+// The fine grid's FFT is made in two steps, planes (axes 2 and 3) and columns (axis 1). Of `of` GPUs
+// number k has the planes of its samples along axis 1 and the columns of its grid points along axis 2.
+enum { WP_MAX_PARTS = 16 };
+
+typedef struct WpShare {
+    int k, of;
+    int sample, samples; // along axis 1
+    int column, columns; // along axis 2
+} WpShare;
+
+// The grids of all shares. Pointers on other GPUs are read over the link.
+typedef struct WpPeers {
+    const float2 *u[WP_MAX_PARTS];
+} WpPeers;
+
+// Points lo .. hi-1 along axis 3 of the half spectrum, of one row (l1, l2), that a GPU's tiles touch.
+typedef struct WpSpan {
+    uint16_t lo, hi;
+} WpSpan;
+
 // psi as polynomials (usfft.h), by value in constant memory of a launch.
 typedef struct WpDevKernel {
     float coef[WP_DEGREE + 1][WP_MAX_WIDTH];
@@ -77,9 +97,10 @@ int wp_cuda_gather(const WpDevGrid *grid, const WpDevKernel *kernel, const float
 int wp_cuda_spread(const WpDevGrid *grid, const WpDevKernel *kernel, const float2 *c,
                    const uint32_t *active, const uint32_t *first_step, const uint32_t *rounds,
                    int n_active, const WpPoint *points, float2 *sums, cudaStream_t stream);
-// ... and collected: u = 2 H, H = (G[l] + conj G[-l])/2. slot[tile] = k or -1.
-int wp_cuda_collect(const WpDevGrid *grid, const float2 *sums, const int32_t *slot, float2 *u,
-                    cudaStream_t stream);
+// ... and collected: u = 2 H, H = (G[l] + conj G[-l])/2. slot[tile] = k or -1. With spans (one a row
+// of the grid) nothing is written beyond them.
+int wp_cuda_collect(const WpDevGrid *grid, const float2 *sums, const int32_t *slot,
+                    const WpSpan *spans, float2 *u, cudaStream_t stream);
 // Adjoint, plain: one atomic addition per tap. u must be zero; symmetrize afterwards.
 int wp_cuda_scatter(const WpDevGrid *grid, const WpDevKernel *kernel, const float2 *c,
                     const uint32_t *active, const uint32_t *first_step, int n_active,
@@ -101,17 +122,38 @@ int wp_cuda_symmetrize(const WpDevGrid *grid, float2 *u, cudaStream_t stream);
 
 // --- volumes --------------------------------------------------------------------------------------
 
-// to[m][m][row] = u / p at x mod m, zero elsewhere. scale[a] = 1/p_a, or all NULL; `row` is even.
-int wp_cuda_pad(const int n[3], const int m[3], int row, const float *const scale[3],
-                const float *u, float *to, cudaStream_t stream);
-// u = factor * from / p (+ second padded volume without scale, when not NULL).
-int wp_cuda_crop(const int n[3], const int m[3], int row, const float *const scale[3], float factor,
-                 const float *from, const int m2[3], const float *second, float *u,
-                 cudaStream_t stream);
+// to[m][m][row] = u / p at x mod m, zero elsewhere, of planes first .. first+planes-1. scale[a] = 1/p_a,
+// or all NULL; `row` is even.
+int wp_cuda_pad(const int n[3], const int m[3], int row, int first, int planes,
+                const float *const scale[3], const float *u, float *to, cudaStream_t stream);
+// u = factor * from / p (+ second padded volume without scale, when not NULL), of the share's samples.
+int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
+                 const float *const scale[3], float factor, const float *from, const int m2[3],
+                 const float *second, float *u, cudaStream_t stream);
+
+// --- between the grids of several GPUs (wp_share.cu) -------------------------------------------------
+
+// The planes of all samples (n1 of them), within the share's columns, from those who have them; the
+// planes between are cleared, and so is what lies beyond `spans`, one a column l2.
+int wp_cuda_pull_planes(const WpDevGrid *grid, const WpShare *share, int n1, const WpSpan *spans,
+                        const WpPeers *peers, float2 *u, cudaStream_t stream);
+// The other shares' columns, within the spans of this one's tiles.
+int wp_cuda_pull_spans(const WpDevGrid *grid, const WpShare *share, const WpSpan *spans,
+                       const WpPeers *peers, float2 *u, cudaStream_t stream);
+// The share's columns = the sum of what all have there within their spans: spans[share][l1][l2]. In
+// the order of the shares.
+int wp_cuda_sum_spans(const WpDevGrid *grid, const WpShare *share, const WpSpan *spans,
+                      const WpPeers *peers, float2 *u, cudaStream_t stream);
+// The other shares' columns within the planes of this one's samples; beyond the spans of the columns
+// zeros.
+int wp_cuda_pull_columns(const WpDevGrid *grid, const WpShare *share, int n1, const WpSpan *spans,
+                         const WpPeers *peers, float2 *u, cudaStream_t stream);
 int wp_cuda_scale_complex(float2 *u, const float *weight, int64_t n, cudaStream_t stream);
 int wp_cuda_blend(double a, const float *x, double b, float *y, int64_t n, cudaStream_t stream);
 enum { WP_PARTS = 1024 };
 int wp_cuda_dot(const float *x, const float *y, int64_t n, double *parts, cudaStream_t stream);
+int wp_cuda_distance(const float *x, const float *y, const float *m, int64_t traces, int64_t n3,
+                     double *parts, cudaStream_t stream);
 int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int64_t n3,
                    cudaStream_t stream);
 // u = taper * volume part, or volume part += taper * u. taper[a] may be NULL.
@@ -126,10 +168,10 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t strea
 
 // --- coefficients -----------------------------------------------------------------------------------
 
-// Adds to kept[box].
-int wp_cuda_shrink(const WpDevBox *boxes, int n_boxes, const float *level, int soft,
-                   const float *key, const float *x, float *out, unsigned long long *kept,
-                   cudaStream_t stream);
+// Adds to kept[box]. The residual box, if any, comes last.
+int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
+                   int soft, const float *key, const float *x, float *out,
+                   unsigned long long *kept, cudaStream_t stream);
 int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
                       const float *c, uint32_t *bins, cudaStream_t stream);
 enum { WP_BOX_PARTS = 128 };

@@ -26,28 +26,19 @@ static gboolean reserve_zero(WpCuda *cuda, LithoCudaArray *array, size_t bytes, 
 
 // --- FFTs -----------------------------------------------------------------------------------------
 
-static gboolean make_fft(WpCuda *cuda, cufftHandle *plan, const int n[3], gint64 distance,
-                         int batch, cufftType type, gboolean in_place, int stream, GError **error)
+gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, GError **error)
 {
-    int sizes[3] = {n[0], n[1], n[2]}, half = n[2] / 2 + 1;
-    int real[3] = {n[0], n[1], in_place ? 2 * half : n[2]}, complex[3] = {n[0], n[1], half};
     size_t bytes = 0;
-    int *from = type == CUFFT_C2C ? sizes : type == CUFFT_R2C ? real : complex;
-    int *to = type == CUFFT_C2C ? sizes : type == CUFFT_R2C ? complex : real;
-    int near = (int)distance, far = (int)distance;
-    if (type != CUFFT_C2C) { // single transforms: the distances do not matter but must be legal
-        near = from[0] * from[1] * from[2];
-        far = to[0] * to[1] * to[2];
-    }
     if (!LITHO_CUFFT(cufftCreate(plan), error))
         return FALSE;
     if (!LITHO_CUFFT(cufftSetAutoAllocation(*plan, 0), error) ||
-        !LITHO_CUFFT(cufftMakePlanMany(*plan, 3, sizes, from, 1, near, to, 1, far, type, batch,
-                                       &bytes), error) ||
-        !LITHO_CUFFT(cufftSetStream(*plan, stream ? cuda->beside[stream - 1]
-                                                  : litho_cuda_stream(cuda->context)), error))
+        !LITHO_CUFFT(cufftMakePlanMany(*plan, s->rank, s->n, s->from.size, s->from.stride,
+                                       s->from.distance, s->to.size, s->to.stride, s->to.distance,
+                                       s->type, s->batch, &bytes), error) ||
+        !LITHO_CUFFT(cufftSetStream(*plan, s->stream ? cuda->beside[s->stream - 1]
+                                                     : litho_cuda_stream(cuda->context)), error))
         return FALSE;
-    cuda->fft_work[stream] = MAX(cuda->fft_work[stream], bytes);
+    cuda->fft_work[s->stream] = MAX(cuda->fft_work[s->stream], bytes);
     return TRUE;
 }
 
@@ -71,8 +62,11 @@ static gboolean make_box_ffts(WpCuda *cuda, GError **error)
             if (load[i] < load[run->stream])
                 run->stream = i;
         load[run->stream] += batch * box->floats;
-        if (!make_fft(cuda, &run->plan, box->n, (box->floats + 15) / 16 * 8, batch, CUFFT_C2C,
-                      TRUE, run->stream, error))
+        int n[3] = {box->n[0], box->n[1], box->n[2]};
+        const WpFftLayout layout = {n, 1, (int)((box->floats + 15) / 16 * 8)};
+        if (!wp_cuda_make_fft(cuda, &run->plan,
+                              &(WpFftShape){3, n, layout, layout, CUFFT_C2C, batch, run->stream},
+                              error))
             return FALSE;
         cuda->n_runs++;
         b += batch;
@@ -80,38 +74,45 @@ static gboolean make_box_ffts(WpCuda *cuda, GError **error)
     return TRUE;
 }
 
+static gboolean make_residual_ffts(WpCuda *cuda, const WpBox *box, GError **error)
+{
+    int n[3] = {box->n[0], box->n[1], box->n[2]}, half[3] = {n[0], n[1], n[2] / 2 + 1};
+    const gint64 values = (gint64)half[0] * half[1] * half[2];
+    const WpFftLayout real = {n, 1, n[0] * n[1] * n[2]}, complex = {half, 1, (int)values};
+    g_autofree float *weight = wp_residual_weights(cuda->engine.geometry);
+    return wp_cuda_make_fft(cuda, &cuda->residual_forward,
+                            &(WpFftShape){3, n, real, complex, CUFFT_R2C, 1, 1}, error) &&
+           wp_cuda_make_fft(cuda, &cuda->residual_inverse,
+                            &(WpFftShape){3, n, complex, real, CUFFT_C2R, 1, 1}, error) &&
+           litho_cuda_reserve(cuda->context, &cuda->residual, values * 8, error) &&
+           wp_cuda_send(cuda, &cuda->residual_weight, weight, values * 4, error);
+}
+
+static gboolean set_work(WpCuda *cuda, cufftHandle plan, int stream, GError **error)
+{
+    return plan == 0 || LITHO_CUFFT(cufftSetWorkArea(plan, cuda->work[stream].data), error);
+}
+
 static gboolean make_ffts(WpCuda *cuda, GError **error)
 {
-    const WpGeometry *g = cuda->engine.geometry;
-    const WpBox *residual = wp_residual(g);
-    if (!make_fft(cuda, &cuda->fine_forward, g->nf, 0, 1, CUFFT_R2C, TRUE, 0, error) ||
-        !make_fft(cuda, &cuda->fine_inverse, g->nf, 0, 1, CUFFT_C2R, TRUE, 0, error) ||
-        !make_box_ffts(cuda, error))
+    const WpBox *residual = wp_residual(cuda->engine.geometry);
+    if (!wp_cuda_make_fine(cuda, error) || !make_box_ffts(cuda, error) ||
+        (residual && !make_residual_ffts(cuda, residual, error)))
         return FALSE;
-    if (residual) {
-        gint64 half = (gint64)residual->n[0] * residual->n[1] * (residual->n[2] / 2 + 1);
-        g_autofree float *weight = wp_residual_weights(g);
-        if (!make_fft(cuda, &cuda->residual_forward, residual->n, 0, 1, CUFFT_R2C, FALSE, 1,
-                      error) ||
-            !make_fft(cuda, &cuda->residual_inverse, residual->n, 0, 1, CUFFT_C2R, FALSE, 1,
-                      error) ||
-            !litho_cuda_reserve(cuda->context, &cuda->residual, half * 8, error) ||
-            !wp_cuda_send(cuda, &cuda->residual_weight, weight, half * 4, error))
-            return FALSE;
-    }
     for (int i = 0; i < WP_STREAMS; i++)
         if (!litho_cuda_reserve(cuda->context, &cuda->work[i], MAX(cuda->fft_work[i], 16), error))
             return FALSE;
-    cufftHandle all[] = {cuda->fine_forward, cuda->fine_inverse, cuda->residual_forward,
-                         cuda->residual_inverse};
-    for (int i = 0; i < (residual ? 4 : 2); i++)
-        if (!LITHO_CUFFT(cufftSetWorkArea(all[i], cuda->work[i / 2].data), error))
+    const WpPlanes *planes = cuda->planes;
+    const cufftHandle fine[] = {planes[0].forward, planes[0].inverse, planes[1].forward,
+                                planes[1].inverse, cuda->columns};
+    for (guint i = 0; i < G_N_ELEMENTS(fine); i++)
+        if (!set_work(cuda, fine[i], 0, error))
             return FALSE;
     for (int i = 0; i < cuda->n_runs; i++)
-        if (!LITHO_CUFFT(cufftSetWorkArea(cuda->runs[i].plan,
-                                          cuda->work[cuda->runs[i].stream].data), error))
+        if (!set_work(cuda, cuda->runs[i].plan, cuda->runs[i].stream, error))
             return FALSE;
-    return TRUE;
+    return set_work(cuda, cuda->residual_forward, 1, error) &&
+           set_work(cuda, cuda->residual_inverse, 1, error);
 }
 
 static gboolean make_streams(WpCuda *cuda, GError **error)
@@ -159,6 +160,11 @@ static void describe_grid(WpCuda *cuda)
     d->tiles[2] = (int)((0.5 + g->tiling->taper) * g->nf[2] + d->offset3) / WP_TILE + 1;
     for (int a = 0; a < 3; a++)
         d->nf[a] = g->nf[a];
+    WpShare *s = &cuda->share;
+    s->sample = (int)(g->n[0] * s->k / s->of);
+    s->samples = (int)(g->n[0] * (s->k + 1) / s->of) - s->sample;
+    s->column = g->nf[1] * s->k / s->of;
+    s->columns = g->nf[1] * (s->k + 1) / s->of - s->column;
     for (int k = 0; k <= WP_DEGREE; k++)
         for (int t = 0; t < WP_MAX_WIDTH; t++)
             cuda->kernel.coef[k][t] = g->kernel.coef[k][t];
@@ -326,11 +332,12 @@ void wp_cuda_free_plan(WpCuda *cuda)
     for (int i = 0; i < WP_LANES_BESIDE; i++)
         if (cuda->beside[i])
             cudaStreamSynchronize(cuda->beside[i]);
-    cufftHandle single[] = {cuda->fine_forward, cuda->fine_inverse, cuda->residual_forward,
-                            cuda->residual_inverse};
+    cufftHandle single[] = {cuda->residual_forward, cuda->residual_inverse};
     for (guint i = 0; i < G_N_ELEMENTS(single); i++)
         if (single[i])
             cufftDestroy(single[i]);
+    wp_cuda_forget_graphs(cuda, NULL);
+    wp_cuda_free_fine(cuda);
     for (int i = 0; i < cuda->n_runs; i++)
         cufftDestroy(cuda->runs[i].plan);
     LithoCudaArray *arrays[] = {

@@ -1,165 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One engine over several GPUs: the boxes are dealt out (the papers' first variant). Every GPU makes
-// the fine grid's spectrum from its own copy of the volume, interpolates its boxes and keeps their
-// coefficients; the adjoint gives every GPU a partial volume, and the sum is made in pieces, one a GPU,
-// so that all links are busy. Volumes live on the first GPU.
+// One engine over several GPUs: the boxes are dealt out (the papers' first variant), and the fine
+// grid's FFT with them. Volumes and the residual box live on the first GPU. A transform is three steps,
+// between which every GPU waits for all others, on the GPU, the host does not wait:
 //
-// Floor for n GPUs: what is not shared, the fine FFT of either direction with padding, cropping and
-// collecting (2.6 of 9 ms at 256^3), and 4 bytes a sample out and twice back over the links.
-#include <stdlib.h>
-#include <string.h>
-
+//   forward   pad and transform the planes of own samples, read from the first GPU
+//             pull own columns of all planes, transform them
+//             pull what own tiles touch of the others' columns; gather, box FFTs
+//   adjoint   box FFTs, spread, collect what own tiles touch
+//             sum own columns over all GPUs, transform them
+//             pull the others' columns of own planes, transform them, crop into the first GPU's volume
+//
+// Floor for n GPUs: the n-th part of the transform; what passes over the links is listed in wp_share.cu.
 #include "core/error.h"
 #include "kernels/wavepacket/wp_multi.h"
 
 // --- the same on every GPU --------------------------------------------------------------------------
 
-gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, GError **error)
-{
-    GError *errors[WP_MAX_PARTS] = {NULL};
-    gboolean ok[WP_MAX_PARTS], all = TRUE;
-    for (int k = 0; k < m->n; k++)
-        m->run[k] = run ? (LithoRun){.cancel = run->cancel, .superseded = run->superseded,
-                                     .superseded_data = run->superseded_data}
-                        : (LithoRun){0};
-#pragma omp parallel for num_threads(m->n) schedule(static, 1)
-    for (int k = 0; k < m->n; k++) {
-        WpEngine *engine = &m->part[k]->engine;
-        ok[k] = engine->class->attach(engine, &errors[k]) && fn(m, k, data, &errors[k]);
-    }
-    for (int k = 0; k < m->n; k++) {
-        if (!ok[k] && all)
-            g_propagate_error(error, errors[k]);
-        else
-            g_clear_error(&errors[k]);
-        all &= ok[k];
-    }
-    return all && m->part[0]->engine.class->attach(&m->part[0]->engine, error) &&
-           litho_run_step(run, 0, 0, error);
-}
-
-// --- sharing out the boxes --------------------------------------------------------------------------
-
-// About what a box costs: a point with a window twice what one without does (which only the FFT
-// sees), a residual point 0.75 of that.
-static double cost_of(const WpBox *box)
-{
-    return box->kind == WP_RESIDUAL ? 0.75 * (double)box->floats
-                                    : 2.0 * (double)box->n_weights + 0.5 * (double)box->floats;
-}
-
-enum { BATCH = 12 }; // boxes of one size that stay together, for the sake of their FFTs
-
-typedef struct Bundle {
-    int first, n; // boxes
-    double cost;
-} Bundle;
-
-static int dearer(const void *a, const void *b)
-{
-    const Bundle *x = a, *y = b;
-    return x->cost != y->cost ? (x->cost < y->cost ? 1 : -1) : x->first - y->first;
-}
-
-// Boxes of one size are neighbours in the geometry.
-static int make_bundles(const WpGeometry *g, Bundle *bundles)
-{
-    int n = 0;
-    for (int b = 0; b < g->n_boxes; b++) {
-        Bundle *last = n > 0 ? &bundles[n - 1] : NULL;
-        if (!last || last->n == BATCH || g->boxes[b].kind != g->boxes[b - 1].kind ||
-            memcmp(g->boxes[b].n, g->boxes[b - 1].n, sizeof g->boxes[b].n) != 0) {
-            last = &bundles[n++];
-            *last = (Bundle){.first = b};
-        }
-        last->n++;
-        last->cost += cost_of(&g->boxes[b]);
-    }
-    return n;
-}
-
-// The dearest first, each to the GPU that has least to do.
-static void deal_out(WpMulti *m)
-{
-    const WpGeometry *g = m->engine.geometry;
-    g_autofree Bundle *bundles = g_new(Bundle, g->n_boxes);
-    double load[WP_MAX_PARTS] = {0};
-    m->owner = g_new(int, g->n_boxes);
-    m->local = g_new(int, g->n_boxes);
-    const int n = make_bundles(g, bundles);
-    m->n = MIN(m->n, n); // no GPU without boxes
-    qsort(bundles, n, sizeof *bundles, dearer);
-    for (int i = 0; i < n; i++) {
-        int least = 0;
-        for (int k = 1; k < m->n; k++)
-            if (load[k] < load[least])
-                least = k;
-        for (int b = bundles[i].first; b < bundles[i].first + bundles[i].n; b++)
-            m->owner[b] = least;
-        load[least] += bundles[i].cost;
-    }
-}
-
-// In the order of the whole geometry: equal sizes stay together and the residual box last.
-static void make_geometries(WpMulti *m)
-{
-    const WpGeometry *g = m->engine.geometry;
-    for (int k = 0; k < m->n; k++) {
-        WpGeometry *to = &m->geometry[k];
-        *to = *g;
-        to->boxes = g_new0(WpBox, g->n_boxes);
-        to->n_boxes = 0;
-        to->floats = to->n_points = to->n_active = 0;
-        for (int b = 0; b < g->n_boxes; b++) {
-            if (m->owner[b] != k)
-                continue;
-            WpBox *box = &to->boxes[to->n_boxes];
-            *box = g->boxes[b];
-            m->local[b] = to->n_boxes++;
-            box->at = to->floats;
-            to->floats += (box->floats + 15) / 16 * 16;
-            to->n_points += box->floats / (box->kind == WP_RESIDUAL ? 1 : 2);
-            to->n_active += box->n_weights;
-        }
-    }
-}
-
-// --- life -------------------------------------------------------------------------------------------
-
-static void multi_free(WpEngine *engine)
-{
-    WpMulti *m = (WpMulti *)engine;
-    for (int k = m->n - 1; k >= 0; k--) {
-        if (m->part[k]) {
-            m->part[k]->engine.class->release(&m->part[k]->engine, m->u[k]);
-            wp_engine_free(&m->part[k]->engine);
-        }
-        g_free(m->geometry[k].boxes);
-    }
-    g_free(m->owner);
-    g_free(m->local);
-    g_free(m);
-}
-
-static gboolean make_part(WpMulti *m, int k, int form, int device, GError **error)
-{
-    const LithoRun run = {.device = device};
-    const gint64 *n = m->engine.geometry->n;
-    WpEngine *part = wp_engine_cuda(&m->geometry[k], form, &run, error);
-    m->part[k] = (WpCuda *)part;
-    if (part && k > 0)
-        m->u[k] = part->class->alloc(part, n[0] * n[1] * n[2], error);
-    return part && (k == 0 || m->u[k]);
-}
-
-static gboolean make_parts(WpMulti *m, int form, int device, GError **error)
+gboolean wp_all_parts(WpMulti *m, WpPartFunc fn, gpointer data, GError **error)
 {
     GError *errors[WP_MAX_PARTS] = {NULL};
     gboolean ok[WP_MAX_PARTS], all = TRUE;
 #pragma omp parallel for num_threads(m->n) schedule(static, 1)
     for (int k = 0; k < m->n; k++)
-        ok[k] = make_part(m, k, form, device + k, &errors[k]);
+        ok[k] = fn(m, k, data, &errors[k]);
     for (int k = 0; k < m->n; k++) {
         if (!ok[k] && all)
             g_propagate_error(error, errors[k]);
@@ -168,6 +32,38 @@ static gboolean make_parts(WpMulti *m, int form, int device, GError **error)
         all &= ok[k];
     }
     return all;
+}
+
+typedef struct OnDevice {
+    WpPartFunc fn;
+    gpointer data;
+} OnDevice;
+
+static gboolean on_device(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const OnDevice *what = data;
+    WpEngine *engine = &m->part[k]->engine;
+    return engine->class->attach(engine, error) && what->fn(m, k, what->data, error);
+}
+
+gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, GError **error)
+{
+    OnDevice what = {fn, data};
+    for (int k = 0; k < m->n; k++)
+        m->run[k] = run ? (LithoRun){.cancel = run->cancel, .superseded = run->superseded,
+                                     .superseded_data = run->superseded_data}
+                        : (LithoRun){0};
+    return wp_all_parts(m, on_device, &what, error) &&
+           m->part[0]->engine.class->attach(&m->part[0]->engine, error) &&
+           litho_run_step(run, 0, 0, error);
+}
+
+// --- life -------------------------------------------------------------------------------------------
+
+static void multi_free(WpEngine *engine)
+{
+    wp_multi_free_parts((WpMulti *)engine);
+    g_free(engine);
 }
 
 static gboolean begin_part(WpMulti *m, int k, gpointer data, GError **error)
@@ -211,86 +107,153 @@ typedef struct Transform {
     LithoRun *run;
 } Transform;
 
-static gint64 volume_samples(const WpMulti *m)
+// Each step of a transform is asked for on all GPUs, then the next.
+enum { STEP_READY, STEP_FIRST, STEP_SECOND, STEP_PULLED };
+
+static gboolean step_done(WpMulti *m, int k, int step, GError **error)
 {
-    const gint64 *n = m->engine.geometry->n;
-    return n[0] * n[1] * n[2];
+    return LITHO_CUDA(cudaEventRecord(m->done[k][step], litho_cuda_stream(m->part[k]->context)),
+                      error);
 }
 
-static gboolean forward_part(WpMulti *m, int k, gpointer data, GError **error)
+// What part k asks for from now on waits until all have passed the step.
+static gboolean wait_for_all(WpMulti *m, int k, int step, GError **error)
+{
+    for (int j = 0; j < m->n; j++)
+        if (j != k && !LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(m->part[k]->context),
+                                                      m->done[j][step], 0), error))
+            return FALSE;
+    return TRUE;
+}
+
+static float2 *grid_of(WpCuda *part)
+{
+    return part->u.data;
+}
+
+// On part k: the spans of part i; with i = n those of the columns.
+static const WpSpan *spans_of(const WpMulti *m, int k, int i)
+{
+    const WpDevGrid *g = &m->part[k]->grid;
+    return (const WpSpan *)m->spans[k].data + (gint64)i * g->nf[0] * g->nf[1];
+}
+
+static int samples_along_1(const WpMulti *m)
+{
+    return (int)m->engine.geometry->n[0];
+}
+
+static gboolean forward_planes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
-    WpEngine *part = &m->part[k]->engine;
-    const float *u = wp_part_of(t->u, 0);
-    if (k > 0) {
-        if (!LITHO_CUDA(cudaMemcpyPeerAsync(m->u[k], m->part[k]->ordinal, u, m->part[0]->ordinal,
-                                            4 * volume_samples(m),
-                                            litho_cuda_stream(m->part[k]->context)), error))
-            return FALSE;
-        u = m->u[k];
-    }
-    return part->class->forward(part, u, wp_part_of(t->c, k), k ? &m->run[k] : t->run, error) &&
-           part->class->wait(part, error);
+    WpCuda *part = m->part[k];
+    return wait_for_all(m, k, STEP_PULLED, error) && // the others have done with this grid
+           LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(part->context),
+                                          m->done[0][STEP_READY], 0), error) &&
+           wp_cuda_begin_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error) &&
+           step_done(m, k, STEP_FIRST, error);
+}
+
+static gboolean forward_columns(WpMulti *m, int k, gpointer data, GError **error)
+{
+    (void)data;
+    WpCuda *part = m->part[k];
+    wp_cuda_mark_exchange(part);
+    if (!wait_for_all(m, k, STEP_FIRST, error) ||
+        !LITHO_CUDA(wp_cuda_pull_planes(&part->grid, &part->share, samples_along_1(m),
+                                        spans_of(m, k, m->n), &m->peers, grid_of(part),
+                                        litho_cuda_stream(part->context)), error))
+        return FALSE;
+    wp_cuda_mark_fine(part, "fine fft", FALSE);
+    return wp_cuda_columns(part, CUFFT_FORWARD, error) && step_done(m, k, STEP_SECOND, error);
+}
+
+static gboolean forward_boxes(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Transform *t = data;
+    WpCuda *part = m->part[k];
+    wp_cuda_mark_exchange(part);
+    gboolean ok = wait_for_all(m, k, STEP_SECOND, error) &&
+                  LITHO_CUDA(wp_cuda_pull_spans(&part->grid, &part->share, spans_of(m, k, k),
+                                                &m->peers, grid_of(part),
+                                                litho_cuda_stream(part->context)), error) &&
+                  step_done(m, k, STEP_PULLED, error) &&
+                  wp_cuda_end_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error);
+    litho_cuda_mark_end(part->context);
+    return ok;
+}
+
+// A step that fails on one GPU leaves others at work on arrays that may go away.
+static gboolean all_steps(WpMulti *m, const WpPartFunc *steps, int n, Transform *t, GError **error)
+{
+    gboolean ok = step_done(m, 0, STEP_READY, error);
+    for (int i = 0; i < n && ok; i++)
+        ok = wp_each_part(m, steps[i], t, t->run, error);
+    if (!ok)
+        multi_wait(&m->engine, NULL);
+    return ok;
 }
 
 static gboolean multi_forward(WpEngine *engine, const float *u, float *c, LithoRun *run,
                               GError **error)
 {
+    static const WpPartFunc steps[] = {forward_planes, forward_columns, forward_boxes};
     Transform t = {.u = u, .c = c, .run = run};
-    return wp_first_part(engine)->class->wait(wp_first_part(engine), error) && // the copies read what it wrote
-           wp_each_part((WpMulti *)engine, forward_part, &t, run, error);
+    return all_steps((WpMulti *)engine, steps, G_N_ELEMENTS(steps), &t, error);
 }
 
-static gboolean adjoint_part(WpMulti *m, int k, gpointer data, GError **error)
+static gboolean adjoint_boxes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
-    WpEngine *part = &m->part[k]->engine;
-    float *to = k ? m->u[k] : wp_part_of(t->to, 0);
-    return part->class->adjoint(part, wp_part_of(t->c, k), to, k ? &m->run[k] : t->run, error) &&
-           part->class->wait(part, error);
+    WpCuda *part = m->part[k];
+    return wait_for_all(m, k, STEP_PULLED, error) &&
+           wp_cuda_begin_adjoint(part, wp_part_of(t->c, k), spans_of(m, k, k),
+                                 k ? &m->run[k] : t->run, error) &&
+           step_done(m, k, STEP_FIRST, error);
 }
 
-static gint64 piece(const WpMulti *m, int k)
+static gboolean adjoint_columns(WpMulti *m, int k, gpointer data, GError **error)
 {
-    return volume_samples(m) * k / m->n;
+    (void)data;
+    WpCuda *part = m->part[k];
+    wp_cuda_mark_exchange(part);
+    if (!wait_for_all(m, k, STEP_FIRST, error) ||
+        !LITHO_CUDA(wp_cuda_sum_spans(&part->grid, &part->share, spans_of(m, k, 0), &m->peers,
+                                      grid_of(part), litho_cuda_stream(part->context)), error))
+        return FALSE;
+    wp_cuda_mark_fine(part, "fine ifft", TRUE);
+    return wp_cuda_columns(part, CUFFT_INVERSE, error) && step_done(m, k, STEP_SECOND, error);
 }
 
-// Part k sums piece k of all partial volumes, always in the same order but for its own, which is
-// there already.
-static gboolean sum_piece(WpMulti *m, int k, gpointer data, GError **error)
+static gboolean adjoint_planes(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Transform *t = data;
-    WpEngine *part = &m->part[k]->engine;
-    float *own = k ? m->u[k] : wp_part_of(t->to, 0);
-    for (int i = 1; i < m->n; i++) {
-        const int j = (k + i) % m->n;
-        const float *other = j ? m->u[j] : wp_part_of(t->to, 0);
-        if (!part->class->take(part, own, &m->part[j]->engine, other, piece(m, k),
-                               piece(m, k + 1) - piece(m, k), TRUE, error))
-            return FALSE;
-    }
-    return part->class->wait(part, error);
+    WpCuda *part = m->part[k];
+    const WpBox *residual = wp_residual(&m->geometry[0]);
+    wp_cuda_mark_exchange(part);
+    if (!wait_for_all(m, k, STEP_SECOND, error) ||
+        !LITHO_CUDA(wp_cuda_pull_columns(&part->grid, &part->share, samples_along_1(m),
+                                         spans_of(m, k, m->n), &m->peers, grid_of(part),
+                                         litho_cuda_stream(part->context)), error) ||
+        !step_done(m, k, STEP_PULLED, error))
+        return FALSE;
+    wp_cuda_mark_fine(part, "fine ifft", FALSE);
+    gboolean ok = wp_cuda_end_adjoint(part, residual,
+                                      residual ? wp_part_of(t->c, 0) + residual->at : NULL,
+                                      wp_part_of(t->to, 0), error) &&
+                  step_done(m, k, STEP_READY, error);
+    litho_cuda_mark_end(part->context);
+    return ok;
 }
 
+// The first GPU's volume is whole when all have put in their samples.
 static gboolean multi_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
 {
+    static const WpPartFunc steps[] = {adjoint_boxes, adjoint_columns, adjoint_planes};
     WpMulti *m = (WpMulti *)engine;
     Transform t = {.to = u, .c = c, .run = run};
-    if (!wp_each_part(m, adjoint_part, &t, run, error))
-        return FALSE;
-    litho_cuda_mark(m->part[0]->context, "sum of GPUs", LITHO_STAGE_TRANSFER,
-                    8.0 * (double)volume_samples(m), 0);
-    if (!wp_each_part(m, sum_piece, &t, run, error))
-        return FALSE;
-    for (int k = 1; k < m->n; k++)
-        if (!LITHO_CUDA(cudaMemcpyPeerAsync(wp_part_of(u, 0) + piece(m, k), m->part[0]->ordinal,
-                                            m->u[k] + piece(m, k), m->part[k]->ordinal,
-                                            4 * (piece(m, k + 1) - piece(m, k)),
-                                            litho_cuda_stream(m->part[0]->context)), error))
-            return FALSE;
-    litho_cuda_mark_end(m->part[0]->context);
-    // The next transform writes what these copies read.
-    return wp_first_part(engine)->class->wait(wp_first_part(engine), error);
+    return all_steps(m, steps, G_N_ELEMENTS(steps), &t, error) &&
+           wait_for_all(m, 0, STEP_READY, error);
 }
 
 static const WpEngineClass *multi_class(void)
@@ -316,10 +279,7 @@ WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, Lit
     WpMulti *m = g_new0(WpMulti, 1);
     m->engine.class = multi_class();
     m->engine.geometry = geometry;
-    m->n = MIN(devices, WP_MAX_PARTS);
-    deal_out(m);
-    make_geometries(m);
-    if (make_parts(m, form, run ? run->device : 0, error) && m->engine.class->attach(&m->engine, error) &&
+    if (wp_multi_make_parts(m, form, run ? run->device : 0, devices, error) &&
         litho_run_step(run, 0, 0, error))
         return &m->engine;
     multi_free(&m->engine);

@@ -274,11 +274,20 @@ static gboolean multi_dot(WpEngine *engine, const float *x, const float *y, gint
 
 // --- volumes: the first GPU's affair ----------------------------------------------------------------
 
-static gboolean multi_insert(WpEngine *engine, const float *x, const float *mask, float *y,
+static gboolean multi_distance(WpEngine *engine, const float *x, const float *y, const float *m,
+                               gint64 traces, gint64 n3, double *result, GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return first->class->distance(first, wp_part_of(x, 0), wp_part_of(y, 0),
+                                  m ? wp_part_of(m, 0) : NULL, traces, n3, result, error);
+}
+
+static gboolean multi_insert(WpEngine *engine, const float *x, const float *m, float *y,
                              gint64 traces, gint64 n3, GError **error)
 {
-    return wp_first_part(engine)->class->insert(wp_first_part(engine), wp_part_of(x, 0), mask, wp_part_of(y, 0), traces,
-                                        n3, error);
+    WpEngine *first = wp_first_part(engine);
+    return first->class->insert(first, wp_part_of(x, 0), wp_part_of(m, 0), wp_part_of(y, 0), traces,
+                                n3, error);
 }
 
 static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
@@ -318,6 +327,7 @@ const WpEngineClass wp_multi_arrays = {
     .stats = multi_stats,
     .blend = multi_blend,
     .dot = multi_dot,
+    .distance = multi_distance,
     .insert = multi_insert,
     .load = multi_load,
     .store = multi_store,
