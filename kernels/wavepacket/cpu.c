@@ -306,8 +306,10 @@ static int slab_in_order(int i, int slabs, int parity)
 
 static void spread_slab(const WpCpu *cpu, const float *c, int from, int thick, const LithoRun *run)
 {
-    if (!litho_run_cancelled(run))
-        wp_spread_planes(cpu->engine.geometry, &cpu->grid, c, from, from + thick);
+    const WpGeometry *g = cpu->engine.geometry;
+    for (int b = 0; b < g->n_boxes && !litho_run_cancelled(run); b++)
+        if (g->boxes[b].kind != WP_RESIDUAL)
+            wp_spread_box(g, &cpu->grid, &g->boxes[b], c + g->boxes[b].at, from, from + thick);
 }
 
 // Slabs of planes. A slab reaches w-1 planes into the next, so an odd one waits for the even ones on

@@ -343,28 +343,22 @@ WP_INLINE gboolean row_reaches(const Line *line, const WpRow *row, double from, 
     return (hi >= from && lo <= to) || (-lo >= from && -hi <= to);
 }
 
-WP_CLONES void wp_spread_planes(const WpGeometry *g, const WpGrid *grid, const float *values,
-                                int from, int to)
+WP_CLONES void wp_spread_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
+                             const float *values, int from, int to)
 {
     const double reach = 0.5 * g->kernel.width + 1;
-    for (int b = 0; b < g->n_boxes; b++) {
-        const WpBox *box = &g->boxes[b];
-        double lo, hi;
-        Lattice lattice;
-        if (box->kind == WP_RESIDUAL)
-            continue;
-        box_reach(g, box, &lo, &hi);
-        if (lo - reach > to || hi + reach < from)
-            continue;
-        make_lattice(g, box, &lattice);
-        const WpRow *row = box->rows;
-        for (int j1 = 0; j1 < box->n[0]; j1++)
-            for (int j2 = 0; j2 < box->n[1]; j2++, row++) {
-                Line line;
-                make_line(&lattice, j1, j2, &line);
-                if (row->count && row_reaches(&line, row, from - reach, to + reach))
-                    spread_row(g, grid, box, row, &line,
-                               values + box->at + 2 * (row - box->rows) * box->n[2], from, to);
-            }
-    }
+    double lo, hi;
+    Lattice lattice;
+    box_reach(g, box, &lo, &hi);
+    if (lo - reach > to || hi + reach < from)
+        return;
+    make_lattice(g, box, &lattice);
+    const WpRow *row = box->rows;
+    for (int j1 = 0; j1 < box->n[0]; j1++)
+        for (int j2 = 0; j2 < box->n[1]; j2++, row++, values += 2 * box->n[2]) {
+            Line line;
+            make_line(&lattice, j1, j2, &line);
+            if (row->count && row_reaches(&line, row, from - reach, to + reach))
+                spread_row(g, grid, box, row, &line, values, from, to);
+        }
 }
