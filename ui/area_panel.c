@@ -19,7 +19,7 @@ static const char *const names[] = {"input", "output", "removed"};
 
 // --- contents -----------------------------------------------------------------------------------
 
-// "inline 1051, crossline 2010 to 2040, time 200 to 600 ms".
+// "Inline 1051, crossline 2010 to 2040, time 200 to 600 ms".
 static void show_place(LithoAreaPanel *self)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
@@ -37,6 +37,7 @@ static void show_place(LithoAreaPanel *self)
         g_string_append_printf(text, ", %s %.0f to %.0f%s%s", name, lo, hi, *how.unit ? " " : "",
                                how.unit);
     }
+    text->str[0] = g_ascii_toupper(text->str[0]);
     gtk_label_set_text(GTK_LABEL(self->place), text->str);
     g_string_free(text, TRUE);
 }

@@ -54,21 +54,28 @@ static int find_letter(LithoSnapshots *self, char letter)
 static char *describe(const LithoFlow *flow)
 {
     GString *text = g_string_new(NULL);
+    gboolean alone = litho_flow_length(flow) == 1; // then its name goes without saying
     for (guint k = 0; k < litho_flow_length(flow); k++) {
         const LithoStep *step = litho_flow_step(flow, k);
         if (!step->enabled)
             continue;
         g_autofree void *defaults = g_malloc0(step->op->params.size);
         litho_param_defaults(&step->op->params, defaults);
-        g_string_append_printf(text, "%s%s", text->len ? "; " : "", step->op->key);
+        g_autoptr(GString) changes = g_string_new(NULL);
         guint n = 0;
         for (guint r = 0; r < step->op->params.n && n < 3; r++) {
             const LithoParam *row = &step->op->params.rows[r];
             if (litho_param_equal(row, step->params, defaults))
                 continue;
             g_autofree char *value = litho_param_print(row, step->params);
-            g_string_append_printf(text, "%s%s %s", n++ ? ", " : ": ", row->label, value);
+            const char *unit = row->unit ? row->unit : "";
+            g_string_append_printf(changes, "%s%s %s%s%s", n++ ? ", " : "", row->label, value,
+                                   *unit ? " " : "", unit);
         }
+        g_string_append(text, text->len ? "; " : "");
+        if (!alone || n == 0)
+            g_string_append_printf(text, "%s%s", step->op->title, n ? ": " : "");
+        g_string_append(text, changes->str);
     }
     return g_string_free(text, FALSE);
 }

@@ -169,15 +169,22 @@ static void draw_picture(cairo_t *cr, cairo_surface_t *picture, int n1, int n2,
     cairo_stroke(cr);
 }
 
+// "Inlines 10–52", "Inline 7".
+static char *range_text(const char *name, const LithoAxis *a)
+{
+    return a->n == 1 ? g_strdup_printf("%s %g", name, a->first)
+                     : g_strdup_printf("%ss %g–%g", name, a->first, litho_axis_value(a, a->n - 1));
+}
+
 // The four ends of the axes, so that a swapped or mirrored survey shows itself.
 static void draw_labels(LithoSurveyMap *self, cairo_t *cr, double w, double h)
 {
     g_autofree char *text = NULL;
     if (self->survey) {
         const LithoAxis *a = litho_survey_grid(self->survey)->axis;
-        text = g_strdup_printf("inlines %g–%g · crosslines %g–%g", a[0].first,
-                               litho_axis_value(&a[0], a[0].n - 1), a[1].first,
-                               litho_axis_value(&a[1], a[1].n - 1));
+        g_autofree char *inlines = range_text("Inline", &a[0]);
+        g_autofree char *crosslines = range_text("crossline", &a[1]);
+        text = g_strdup_printf("%s · %s", inlines, crosslines);
     } else if (self->points->len > 0) {
         text = g_strdup_printf("%d–%d · %d–%d", self->lo[0], self->hi[0], self->lo[1], self->hi[1]);
     }
