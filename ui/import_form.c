@@ -5,6 +5,7 @@
 #include "ui/import_private.h"
 #include "ui/import_profile.h"
 #include "ui/param_editor.h"
+#include "ui/tooltip.h"
 
 static const char *const types[] = {"float32", "float64", "int16", NULL};
 static const int formats[] = {0, 1, 5, 2, 3, 8, 6, 7, 10, 11, 15, 16};
@@ -130,7 +131,7 @@ static void add_row(GtkWidget *grid, int row, const char *label, const char *doc
     gtk_label_set_xalign(GTK_LABEL(name), 0);
     gtk_widget_set_hexpand(widget, TRUE);
     g_object_set_data(G_OBJECT(widget), "litho-name", name);
-    gtk_widget_set_tooltip_text(widget, doc);
+    litho_set_tooltip(widget, doc);
     if (GTK_IS_DROP_DOWN(widget))
         litho_name_choice(widget, label, doc);
     else

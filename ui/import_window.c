@@ -7,6 +7,7 @@
 #include "ui/dialog.h"
 #include "ui/import_private.h"
 #include "ui/survey_map.h"
+#include "ui/tooltip.h"
 #include "ui/window_private.h"
 
 enum { SETTLE_MS = 250 }; // after the last change, before the file is read anew
@@ -64,7 +65,7 @@ static GtkWidget *candidate_row(const LithoCandidate *c)
     GtkWidget *evidence = cell(line, c->evidence, -1, "dim-label");
     gtk_label_set_ellipsize(GTK_LABEL(evidence), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(evidence, TRUE);
-    gtk_widget_set_tooltip_text(row, c->evidence);
+    litho_set_tooltip(row, c->evidence);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
     g_object_set_data(G_OBJECT(row), "litho-pair",

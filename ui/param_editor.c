@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/tooltip.h"
+
 struct _LithoParamEditor {
     GtkBox parent;
     const LithoParam *row;
@@ -486,7 +488,7 @@ static void fill(LithoParamEditor *self)
     gtk_widget_set_visible(self->complaint, FALSE);
     gtk_box_append(GTK_BOX(self), self->complaint);
     g_autofree char *tooltip = tooltip_of(self);
-    gtk_widget_set_tooltip_text(GTK_WIDGET(self), tooltip);
+    litho_set_tooltip(GTK_WIDGET(self), tooltip);
 }
 
 void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
@@ -497,7 +499,7 @@ void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
     gtk_label_set_text(GTK_LABEL(self->unit), unit_of(self));
     gtk_widget_set_tooltip_text(self->unit, unit_of(self));
     g_autofree char *tooltip = tooltip_of(self);
-    gtk_widget_set_tooltip_text(GTK_WIDGET(self), tooltip);
+    litho_set_tooltip(GTK_WIDGET(self), tooltip);
     describe(self, self->spin);
     describe(self, self->slider);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ui/tooltip.h"
+
 struct _LithoSnapshotList {
     GtkBox parent;
     LithoSnapshots *snapshots;
@@ -144,7 +146,7 @@ static void show_row(LithoSnapshotList *self, GtkListBoxRow *row, guint k)
     g_autofree char *tip = g_strdup_printf("%s\n%s%s", s->name,
                                            present ? "Shown now" : "Click or Enter goes back to it",
                                            s->result ? "; its result is kept" : "");
-    gtk_widget_set_tooltip_text(GTK_WIDGET(row), tip);
+    litho_set_tooltip(GTK_WIDGET(row), tip);
     g_autofree char *label =
         g_strdup_printf("Snapshot %c: %s%s", s->letter, s->name, present ? ", shown now" : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
@@ -200,8 +202,8 @@ static GtkWidget *make_header(void)
     gtk_widget_set_hexpand(title, TRUE);
     gtk_widget_add_css_class(take, "flat");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(take), "win.snapshot");
-    gtk_widget_set_tooltip_text(take, "Keep the flow as it stands, to come back to it and to "
-                                      "compare with it (K)");
+    litho_set_tooltip(take, "Keep the flow as it stands, to come back to it and to "
+                            "compare with it (K)");
     gtk_accessible_update_property(GTK_ACCESSIBLE(take), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Keep a snapshot", -1);
     gtk_box_append(GTK_BOX(line), title);

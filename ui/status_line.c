@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "render/ticks.h"
+#include "ui/tooltip.h"
 
 struct _LithoStatusLine {
     GtkBox parent;
@@ -113,7 +114,7 @@ static void show_latency(LithoStatusLine *self)
         "From the last change to its picture on screen; median of the last changes %.0f ms",
         median);
     gtk_label_set_text(GTK_LABEL(self->latency), text);
-    gtk_widget_set_tooltip_text(self->latency, tip);
+    litho_set_tooltip(self->latency, tip);
 }
 
 static void show_all(LithoStatusLine *self)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/tooltip.h"
+
 // --- the band -----------------------------------------------------------------------------------
 
 static int compare_doubles(const void *a, const void *b)
@@ -195,8 +197,8 @@ GtkWidget *litho_suggest_button_new(LithoSession *session)
     gtk_widget_add_css_class(button, "litho-suggest");
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Suggest parameters", -1);
-    gtk_widget_set_tooltip_text(button, "First guesses from the data's band and noise; one undo "
-                                        "takes them back");
+    litho_set_tooltip(button, "First guesses from the data's band and noise; one undo "
+                              "takes them back");
     g_signal_connect_object(popover, "show", G_CALLBACK(on_shown), session, 0);
     return button;
 }

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "ui/spark.h"
 #include "core/json.h"
+#include "ui/spark.h"
+#include "ui/tooltip.h"
 
 enum { REFRESH_MS = 200, MAX_ROWS = 2 * LITHO_TIMINGS_STAGES };
 
@@ -86,7 +87,7 @@ static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
         g_string_append_printf(tip, "\n%.1f GB/s", stage->bytes / stage->last_ms * 1e-6);
     if (stage->flops > 0 && stage->last_ms > 0)
         g_string_append_printf(tip, ", %.1f GFLOP/s", stage->flops / stage->last_ms * 1e-6);
-    gtk_widget_set_tooltip_text(row->name, tip->str);
+    litho_set_tooltip(row->name, tip->str);
     g_string_free(tip, TRUE);
 }
 
@@ -132,7 +133,7 @@ static gboolean refresh(gpointer data)
     const char *why;
     const char *device = litho_session_device_label(self->session, &why);
     gtk_label_set_text(GTK_LABEL(self->device), device);
-    gtk_widget_set_tooltip_text(self->device, why ? why : self->gl_name);
+    litho_set_tooltip(self->device, why ? why : self->gl_name);
     show_latency(self);
     guint n = show_timings(self, litho_session_timings(self->session), 0);
     n = show_timings(self, litho_session_display_timings(self->session), n);

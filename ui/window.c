@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "render/ticks.h"
+#include "ui/tooltip.h"
 
 G_DEFINE_TYPE(LithoWindow, litho_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -148,7 +149,7 @@ static void show_device(LithoWindow *self)
         gtk_widget_remove_css_class(self->badge, "litho-amber");
     g_autofree char *tip = why ? g_strdup_printf("Computed by %s: %s", label, why)
                                : g_strdup_printf("Computed by %s", label);
-    gtk_widget_set_tooltip_text(self->badge, tip);
+    litho_set_tooltip(self->badge, tip);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->badge), GTK_ACCESSIBLE_PROPERTY_LABEL, tip,
                                    -1);
 }
