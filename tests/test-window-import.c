@@ -253,6 +253,26 @@ static void test_broken_files(void)
     g_assert_true(opens(good));
 }
 
+// Property: a cancel while a file is opened brings back what was open before, as it was, without a
+// word of error; the file opens when it is asked for again.
+static void test_cancel(void)
+{
+    g_autofree char *good = gui_path(&gui, "good.sgy");
+    g_autofree char *large = gui_write_cube(&gui, "large.sgy", 120, 100, 300);
+    g_assert_true(opens(good));
+    litho_session_set_slice(gui.session, 0, 5);
+    litho_window_open(gui.window, (const char *const[]){large, NULL});
+    g_assert_true(litho_window_is_busy(gui.window));
+    gui_activate(&gui, "win.cancel");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    g_assert_cmpstr(litho_session_path(gui.session), ==, good);
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 8);
+    g_assert_cmpint(litho_session_display(gui.session)->slice[0], ==, 5);
+    g_assert_true(opens(large));
+    g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 120);
+}
+
 // Property: numbers that form no rectangle (a diagonal, a swarm) still show the traces, in a grid
 // with holes or in file order.
 static void test_irregular(void)
@@ -363,6 +383,7 @@ int main(int argc, char **argv)
     g_test_add_func("/import/doubt", test_import_doubt);
     g_test_add_func("/import/raw", test_raw);
     g_test_add_func("/import/broken", test_broken_files);
+    g_test_add_func("/import/cancel", test_cancel);
     g_test_add_func("/import/irregular", test_irregular);
     g_test_add_func("/import/real", test_real_files);
     g_test_add_func("/import/drop", test_drop);

@@ -50,7 +50,7 @@ static int find_letter(LithoSnapshots *self, char letter)
 
 // --- names --------------------------------------------------------------------------------------
 
-// "F-X: window 12, half width 2": what the enabled steps have apart from their defaults.
+// "Window 12 traces, Half width 2 traces": what the enabled steps have apart from their defaults.
 static char *describe(const LithoFlow *flow)
 {
     GString *text = g_string_new(NULL);

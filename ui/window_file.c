@@ -3,6 +3,7 @@
 // Opening and saving: each a job in a thread, one at a time.
 #include "ui/window_private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -10,6 +11,7 @@
 #include "core/stream.h"
 #include "core/survey.h"
 #include "core/synth.h"
+#include "render/ticks.h"
 #include "ui/import_profile.h"
 #include "ui/state_store.h"
 #include "ui/survey_map.h"
@@ -39,12 +41,19 @@ void litho_window_start_job(LithoWindow *self, const char *what, const char *sen
 void litho_window_show_job(LithoWindow *self, const LithoProgress *p)
 {
     GString *text = g_string_new(p->what);
+    const char *unit = p->unit ? p->unit : "";
+    char done[32], total[32], rate[32];
+    litho_format_number(done, sizeof done, p->done, 1);
+    litho_format_number(total, sizeof total, p->total, 1);
+    litho_format_number(rate, sizeof rate, rint(p->per_second), 1);
+    text->str[0] = g_ascii_toupper(text->str[0]);
     if (p->total > 0)
-        g_string_append_printf(text, " %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s", p->done,
-                               p->total, p->unit ? p->unit : "");
+        g_string_append_printf(text, " %s of %s %s", done, total, unit);
     if (p->per_second > 0)
-        g_string_append_printf(text, " · %.0f %s/s", p->per_second, p->unit ? p->unit : "");
-    if (p->seconds_left >= 1)
+        g_string_append_printf(text, " · %s %s/s", rate, unit);
+    if (p->seconds_left >= 60)
+        g_string_append_printf(text, " · %.0f min left", ceil(p->seconds_left / 60));
+    else if (p->seconds_left >= 1)
         g_string_append_printf(text, " · %.0f s left", p->seconds_left);
     gtk_label_set_text(GTK_LABEL(self->work_label), text->str);
     g_string_free(text, TRUE);
@@ -141,11 +150,24 @@ static void on_first(LithoCube *line, gpointer data)
     g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
 }
 
+// Every so many traces goes on the map: a prime, as one that divides the traces of a line would leave
+// stripes.
+static gint64 map_step(gint64 total)
+{
+    gint64 step = MAX(total / MAP_POINTS, 1), d = 2;
+    while (d * d <= step)
+        if (step % d == 0)
+            step++, d = 2;
+        else
+            d++;
+    return step;
+}
+
 // In a scanning thread: a part of the line numbers goes on the map.
 static void on_headers(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data)
 {
     Opening *o = data;
-    gint64 step = MAX(total / MAP_POINTS, 1);
+    gint64 step = map_step(total);
     g_mutex_lock(&o->lock);
     for (gint64 k = 0; k < n; k += step) {
         gint32 point[2] = {a[k], b[k]};
@@ -310,7 +332,7 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->has_options = options != NULL;
     if (options)
         o->options = *options;
-    litho_window_start_job(self, "open", paths ? "opening" : "making the demo cube", &funcs, o);
+    litho_window_start_job(self, "open", paths ? "Opening" : "Making the demo cube", &funcs, o);
 }
 
 static char **absolute_paths(const char *const *paths)
@@ -417,7 +439,7 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
     s->path = g_strdup(path);
     s->force = force;
     g_autofree char *base = g_path_get_basename(path);
-    g_autofree char *sentence = g_strdup_printf("saving %s", base);
+    g_autofree char *sentence = g_strdup_printf("Saving %s", base);
     litho_window_start_job(self, "save", sentence, &funcs, s);
 }
 
@@ -432,7 +454,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
     }
     self->save_path = g_strdup(path);
     self->save_force = force;
-    gtk_label_set_text(GTK_LABEL(self->work_label), "waiting for the whole result");
+    gtk_label_set_text(GTK_LABEL(self->work_label), "Waiting for the whole result");
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
     gtk_widget_set_visible(self->work_bar, TRUE);
     litho_window_actions_update(self);

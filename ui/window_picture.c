@@ -150,5 +150,5 @@ void litho_window_export(LithoWindow *self, const char *path)
     LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
     p->model = model ? litho_model_ref(model) : NULL;
     add_panels(self, p, both, p->model);
-    litho_window_start_job(self, "picture", "drawing the picture", &funcs, p);
+    litho_window_start_job(self, "picture", "Drawing the picture", &funcs, p);
 }
