@@ -352,6 +352,36 @@ static void test_colours(void)
     gui_activate(&gui, "win.colours-next");
 }
 
+// Property: a window opened later has the size of the one before, its folded panels and its device;
+// a file of settings that makes no sense gives the defaults.
+static void test_settings(void)
+{
+    int width, height;
+    gtk_window_get_default_size(GTK_WINDOW(gui.window), &width, &height);
+    gtk_window_set_default_size(GTK_WINDOW(gui.window), 1150, 720);
+    gui_activate(&gui, "win.fold-right");
+    litho_session_set_device(gui.session, "cpu");
+    gui_spin(&gui, 0.3);
+    gui_reopen(&gui);
+    int w, h;
+    gtk_window_get_default_size(GTK_WINDOW(gui.window), &w, &h);
+    g_assert_cmpint(w, ==, 1150);
+    g_assert_cmpint(h, ==, 720);
+    g_assert_false(gtk_widget_get_visible(gui.window->right));
+    g_assert_true(gtk_widget_get_visible(gui.window->left));
+    g_assert_cmpstr(litho_session_wanted_device(gui.session), ==, "cpu");
+    gui_activate(&gui, "win.fold-right");
+    litho_session_set_device(gui.session, "auto");
+    gtk_window_set_default_size(GTK_WINDOW(gui.window), width, height);
+    gui_spin(&gui, 0.2);
+
+    g_autofree char *broken = gui_path(&gui, "broken.ini");
+    g_assert_true(g_file_set_contents(broken, "[window]\nwidth=wide\n\xff\xfe[[[", -1, NULL));
+    LithoSettings *settings = litho_settings_new(broken);
+    g_assert_cmpint(litho_settings_int(settings, "width", 1280), ==, 1280);
+    litho_settings_free(settings);
+}
+
 static guint32 noise_state = 12345;
 
 // Gaussian, deviation 1.
@@ -466,6 +496,7 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/snapshots", test_snapshots);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);
     g_test_add_func("/sessions/colours", test_colours);
+    g_test_add_func("/sessions/settings", test_settings);
     g_test_add_func("/sessions/suggest", test_suggest);
     int status = g_test_run();
     gui_close(&gui);
