@@ -3,6 +3,7 @@
 // Opening and saving: each a job in a thread, one at a time.
 #include "ui/window_private.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -279,6 +280,13 @@ static void open_session(LithoWindow *self, Opening *o)
     litho_window_state_touched(self);
 }
 
+// Reading it otherwise may help; it does not where nothing can be read.
+static gboolean has_content(const char *path)
+{
+    GStatBuf info;
+    return g_stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
 static void open_done(gpointer result, const GError *error, gpointer data)
 {
     Opening *o = data;
@@ -304,7 +312,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     } else {
         litho_session_set_preview(self->session, NULL); // back to what was open before
         litho_window_state_touched(self);
-        if (o->paths && !litho_error_is_cancelled(error)) {
+        if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
             self->failed_paths = g_steal_pointer(&o->paths);
             gtk_widget_set_visible(self->error_remedy, TRUE);
             litho_window_actions_update(self);
