@@ -43,7 +43,8 @@ with tempfile.TemporaryDirectory() as folder:
         for stage in ("time FFT", "design + filter", "inverse"):
             check(names.get(stage, {}).get("median_ms", 0) > 0, f"stage {stage} has no time")
         check(run["hardware"]["copy_bytes_per_s"] > 1e8, "no copy roof")
-        check(0 < run["cores_busy"] <= run["threads"] + 0.3, f"{run['cores_busy']} cores busy")
+        # Processor time is counted in ticks of milliseconds, and these runs take a few: up to a core too many.
+        check(0 < run["cores_busy"] <= run["threads"] + 1, f"{run['cores_busy']} cores busy")
         check(run["numbers"]["systems"] > 0, "the operator's numbers are lost")
         check(run["hardware"]["fma_flops_per_s"] > 1e8, "no FMA roof")
         if run["backend"] == "cpu":
