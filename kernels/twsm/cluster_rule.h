@@ -4,7 +4,16 @@
 // same decision on the CPU and on the device.
 #include "kernels/twsm/pair.h"
 
-enum { TWSM_MAX_NODES = 5 };
+enum {
+    TWSM_MAX_NODES = 8, // a side
+    TWSM_ALL_NODES = 4 + 9 + 16 + 25 + 36 + 49 + 64,
+};
+
+// Place of the m x m nodes among those of all m from 2 on.
+TWSM_INLINE int twsm_nodes_first(int m)
+{
+    return (m - 1) * m * (2 * m - 1) / 6 - 1;
+}
 
 // Size and place of a square, metres.
 typedef struct TwsmSquare {
@@ -13,9 +22,10 @@ typedef struct TwsmSquare {
     float reach;     // largest distance of an element from the centre
 } TwsmSquare;
 
-// Nodes a side that keep the error of a block under about 3e-4 at the highest frequency `k`; 0 =
-// sum its pairs directly.
-TWSM_INLINE int twsm_square_rule(float turns, const TwsmSquare *to, const TwsmSquare *from, int k)
+// Nodes a side that keep the error of a block under `tolerance` at the highest frequency `k`, by a
+// bound that is seldom reached; 0 = sum its pairs directly.
+TWSM_INLINE int twsm_square_rule(float turns, float tolerance, const TwsmSquare *to,
+                                 const TwsmSquare *from, int k)
 {
     float dx = to->centre[0] - from->centre[0], dy = to->centre[1] - from->centre[1];
     float dz = to->centre[2] - from->centre[2], r = sqrtf(dx * dx + dy * dy + dz * dz);
@@ -31,10 +41,21 @@ TWSM_INLINE int twsm_square_rule(float turns, const TwsmSquare *to, const TwsmSq
     float ratio = (to->half > from->half ? to->half : from->half) / near;
     float amplitude = 4 * ratio * ratio / 2;
     for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
-        if (left + amplitude < 4e-3f)
+        if (left + amplitude < tolerance)
             return nodes;
         left *= b / 2 / (float)(nodes + 1);
         amplitude *= ratio / 2;
     }
     return 0;
+}
+
+// What a facet sends towards d, relative to the smooth surface through the facets, whose normal s
+// is what the nodes know: facets of one cell tilt to either side. 1 near grazing, where nothing is
+// sent.
+TWSM_INLINE float twsm_facet_factor(float side, float nx, float ny, float nz, float sx, float sy,
+                                    float sz, float dx, float dy, float dz)
+{
+    float smooth = sx * dx + sy * dy + sz * dz;
+    float least = 0.05f * sqrtf(dx * dx + dy * dy + dz * dz);
+    return side * smooth > least ? (nx * dx + ny * dy + nz * dz) / smooth : 1.0f;
 }

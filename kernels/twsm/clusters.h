@@ -9,7 +9,7 @@
 //                         * E(R(x_I, y) - R(x_I, y_J)).
 // The bracket's phase is the mixed second difference of R, about dx.dy / R: smooth, so polynomials
 // through m x m Chebyshev nodes of the two squares stand for it (m = 2..TWSM_MAX_NODES by distance
-// and frequency). 128 x 128 beams become 16 x 16 or fewer.
+// and frequency). 128 x 128 beams become 16 x 16, 64 x 64 at most.
 
 enum { TWSM_CLUSTER = 8, TWSM_CLUSTER_MAX = 2 * TWSM_CLUSTER * TWSM_CLUSTER };
 
@@ -30,8 +30,10 @@ typedef struct TwsmClusters {
     // Weights of m x m nodes at each element of a cluster of one shape, [shape][m][element][m * m]
     // with rows of TWSM_MAX_NODES^2; elements in the cluster's own order, 2 (cy n[0] + cx) + kind.
     float *weights; // owned
-    // Nodes [cluster][m][m * m], rows likewise.
+    // Nodes [cluster][TWSM_ALL_NODES], m x m of them from twsm_nodes_first(m) on.
     TwsmNode *node; // owned
+    // Normals of the smooth surface at the mesh's elements, [element][nx, ny, nz, 0].
+    float *smooth; // owned
 } TwsmClusters;
 
 // NULL when the mesh is not a regular one.

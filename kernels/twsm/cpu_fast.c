@@ -13,6 +13,7 @@ typedef struct Fast {
     const TwsmLeg *leg;
     TwsmBand band;
     int n_rhs;
+    float tolerance;
     const TwsmClusters *from, *to;
     const TwsmValue *u;
     TwsmValue *sum;
@@ -79,8 +80,12 @@ static void gather(const Fast *f, int q, const TwsmCluster *to, const TwsmCluste
         phases(r * f->leg->pair.turns, f->band.k0, &turn);
         load(f->u + ((gsize)q * p->n + j) * f->band.n, f->band.n, &u);
         add_product(&turn, &u, &product);
+        const float *s = f->from->smooth + 4 * (gsize)j, *c = to->square.centre;
+        float sent = p->area[j] * twsm_facet_factor(f->leg->pair.side, p->nx[j], p->ny[j], p->nz[j],
+                                                    s[0], s[1], s[2], c[0] - p->x[j],
+                                                    c[1] - p->y[j], c[2] - p->z[j]);
         for (int m = 0; m < nodes * nodes; m++)
-            add_scaled(w[e * NODES2 + m] * p->area[j], &product, &v[m]);
+            add_scaled(w[e * NODES2 + m] * sent, &product, &v[m]);
     }
 }
 
@@ -163,7 +168,7 @@ static gint64 run_target(Fast *f, int i, int q, Row *y, const LithoRun *run)
     memset(y, 0, sizeof *y * size);
     for (int j = 0; j < f->from->n && !litho_run_cancelled(run); j++) {
         const TwsmCluster *from = &f->from->cluster[j];
-        int nodes = twsm_square_rule(f->leg->pair.turns, &to->square, &from->square,
+        int nodes = twsm_square_rule(f->leg->pair.turns, f->tolerance, &to->square, &from->square,
                                      f->band.k0 + f->band.n - 1);
         Row at_from[NODES2], at_to[NODES2];
         if (nodes == 0) {
@@ -211,7 +216,14 @@ gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *ho
 {
     (void)near;
     TwsmClusters *from = twsm_clusters_new(leg->from), *to = twsm_clusters_new(leg->to);
-    Fast f = {.leg = leg, .band = band, .n_rhs = n_rhs, .from = from, .to = to, .u = u, .sum = sum};
+    Fast f = {.leg = leg,
+              .band = band,
+              .n_rhs = n_rhs,
+              .tolerance = how->tolerance,
+              .from = from,
+              .to = to,
+              .u = u,
+              .sum = sum};
     run_targets(&f, how, run);
     how->direct_share = (double)f.direct_pairs / ((double)leg->from->n * leg->to->n * n_rhs);
     twsm_clusters_free(from);

@@ -21,6 +21,7 @@ typedef struct TwsmParams {
     bool absorption, force;
     double damping; // sig * T
     int algorithm;  // TwsmAlgorithm
+    int fast_error; // TWSM_ERROR_*
     int strip_width;
     int gpus;
 } TwsmParams;
@@ -28,6 +29,7 @@ typedef struct TwsmParams {
 enum { TWSM_COEF_AUTO, TWSM_COEF_EFFECTIVE, TWSM_COEF_PAIR, TWSM_COEF_PLANE };
 enum { TWSM_NEAR_AUTO, TWSM_NEAR_ON, TWSM_NEAR_OFF };
 enum { TWSM_MASK_NONE, TWSM_MASK_SEGMENT };
+enum { TWSM_ERROR_3, TWSM_ERROR_4, TWSM_ERROR_5 }; // 1e-3, 1e-4, 1e-5
 
 // Stages of the operator, for parameters and tests.
 enum {

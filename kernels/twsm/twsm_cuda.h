@@ -35,8 +35,9 @@ typedef struct TwsmCard {
 typedef struct TwsmCardPoints {
     LithoCudaArray place, normal; // float4 [padded]
     int padded;
-    LithoCudaArray square, node, weights; // clusters of the mesh, once algorithm=fast wanted them
-    int n_clusters;                       // 0 = not made
+    LithoCudaArray square, node, weights,
+        smooth;     // clusters of the mesh, once algorithm=fast wanted them
+    int n_clusters; // 0 = not made
 } TwsmCardPoints;
 
 // A leg on its way: where it stands in the job and what it reads and writes.

@@ -125,7 +125,8 @@ static void drop_points(TwsmCard *card)
     g_hash_table_iter_init(&iter, card->points);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         TwsmCardPoints *p = value;
-        LithoCudaArray *const arrays[] = {&p->place, &p->normal, &p->square, &p->node, &p->weights};
+        LithoCudaArray *const arrays[] = {&p->place, &p->normal,  &p->square,
+                                          &p->node,  &p->weights, &p->smooth};
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(card->context, arrays[k]);
     }

@@ -6,8 +6,8 @@
 #include "kernels/twsm/clusters.h"
 #include "kernels/twsm/twsm_cuda.h"
 
-// Blocks of two clusters times frequencies of a chunk: about 20 ms at four nodes a side.
-static const double CHUNK = 4e7;
+// Blocks of two clusters times frequencies of a chunk: about 20 ms at four nodes a side, 60 at six.
+static const double CHUNK = 3e7;
 
 G_STATIC_ASSERT((int)TWSM_GPU_SIDE == (int)TWSM_CLUSTER);
 
@@ -22,17 +22,13 @@ static gboolean upload_array(TwsmCard *card, LithoCudaArray *array, const void *
 // Nodes as the kernel reads them: place and area 1, normal.
 static float *packed_nodes(const TwsmClusters *c)
 {
-    const int per_cluster = TWSM_MAX_NODES - 1;
-    float *packed = g_new0(float, (gsize)c->n *per_cluster *TWSM_GPU_NODES * 8), *to = packed;
-    for (int k = 0; k < c->n; k++)
-        for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
-            const TwsmNode *at = twsm_cluster_nodes(c, k, nodes);
-            for (int m = 0; m < TWSM_GPU_NODES; m++, to += 8) {
-                const float values[8] = {at[m].x,  at[m].y,  at[m].z,  1,
-                                         at[m].nx, at[m].ny, at[m].nz, 0};
-                memcpy(to, values, sizeof values);
-            }
-        }
+    const gsize n = (gsize)c->n * TWSM_ALL_NODES;
+    float *packed = g_new(float, 8 * n);
+    for (gsize k = 0; k < n; k++) {
+        const TwsmNode *at = &c->node[k];
+        const float values[8] = {at->x, at->y, at->z, 1, at->nx, at->ny, at->nz, 0};
+        memcpy(packed + 8 * k, values, sizeof values);
+    }
     return packed;
 }
 
@@ -46,10 +42,11 @@ static gboolean upload_clusters(TwsmCard *card, const TwsmPoints *mesh, TwsmCard
     for (int k = 0; k < c->n; k++)
         square[k] = c->cluster[k].square;
     to->n_clusters = c->n;
-    gsize node_bytes = sizeof(float) * 8 * TWSM_GPU_NODES * (TWSM_MAX_NODES - 1) * (gsize)c->n;
-    twsm_clusters_free(c);
+    gsize node_bytes = sizeof(float) * 8 * TWSM_ALL_NODES * (gsize)c->n;
     twsm_clusters_axis_weights(mesh, weights);
-    return upload_array(card, &to->square, square, sizeof *square * to->n_clusters, error) &&
+    gboolean ok = upload_array(card, &to->smooth, c->smooth, 4 * sizeof(float) * mesh->n, error);
+    twsm_clusters_free(c);
+    return ok && upload_array(card, &to->square, square, sizeof *square * to->n_clusters, error) &&
            upload_array(card, &to->node, nodes, node_bytes, error) &&
            upload_array(card, &to->weights, weights, sizeof weights, error);
 }
@@ -66,7 +63,8 @@ static gboolean card_clusters(TwsmCard *card, const TwsmPoints *mesh, TwsmGpuClu
                              .cells_y = mesh->cells[1],
                              .square = p->square.data,
                              .node = p->node.data,
-                             .weights = p->weights.data};
+                             .weights = p->weights.data,
+                             .smooth = p->smooth.data};
     return TRUE;
 }
 
@@ -106,10 +104,10 @@ static gboolean run_source(Fast *f, int q, const float *u, float *y, GError **er
         return FALSE;
     for (int at = 0; at < f->count; at += f->chunk) {
         int n = MIN(f->chunk, f->count - at);
-        if (!LITHO_CUDA(litho_twsm_partners(&f->from, &f->to, task->leg->pair.turns, band.k0,
-                                            task->stride, band.k0 + band.n - 1, f->first + at, n,
-                                            card->list.data, card->start.data, card->peak.data,
-                                            stream),
+        if (!LITHO_CUDA(litho_twsm_partners(&f->from, &f->to, task->leg->pair.turns,
+                                            task->how->tolerance, band.k0, task->stride,
+                                            band.k0 + band.n - 1, f->first + at, n, card->list.data,
+                                            card->start.data, card->peak.data, stream),
                         error) ||
             !LITHO_CUDA(litho_twsm_clusters(&f->leg, &f->from, &f->to, card->halves.data,
                                             task->stride, band.k0, task->stride,

@@ -20,12 +20,12 @@ namespace {
 
 enum {
     SIDE = TWSM_GPU_SIDE,
-    NODES = TWSM_GPU_NODES,
     CLUSTER = TWSM_GPU_CLUSTER,
     CLASSES = TWSM_GPU_CLASSES,
     BAND = 32,
     WARPS = 8,
     OWN = CLUSTER / WARPS, // target elements of a warp: two rows of cells of one kind
+    NODE_ROWS = 4 * 64,    // nodes of all clusters under way: four of 8 x 8, or eight of 5 x 5
     AXIS_NODES = 8,        // row of the weights
     AXIS_ROWS = 2 * SIDE,
     WEIGHTS = 2 * 2 * (TWSM_MAX_NODES - 1) * AXIS_ROWS * AXIS_NODES,
@@ -92,8 +92,8 @@ __device__ __forceinline__ float2 long_turn(float k, float t)
 // A warp per target cluster and band. Two passes, count and place, keep the order of clusters
 // within a class: sums then have one order.
 __global__ void partners_kernel(const TwsmGpuClusters from, const TwsmGpuClusters to, float turns,
-                                int k0, int n_bands, int k_last, int first, int count, int *list,
-                                int *start, unsigned long long *direct)
+                                float tolerance, int k0, int n_bands, int k_last, int first,
+                                int count, int *list, int *start, unsigned long long *direct)
 {
     int job = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (job >= n_bands * count)
@@ -108,7 +108,7 @@ __global__ void partners_kernel(const TwsmGpuClusters from, const TwsmGpuCluster
         for (int j0 = 0; j0 < from.n; j0 += 32) {
             int j = j0 + lane, nodes = 0;
             if (j < from.n) {
-                nodes = twsm_square_rule(turns, &to.square[i], &from.square[j], k);
+                nodes = twsm_square_rule(turns, tolerance, &to.square[i], &from.square[j], k);
                 const Patch p = patch_of(from, j);
                 pairs += pass == 0 && nodes == 0 ? 4ull * p.nx * p.ny * mine.nx * mine.ny : 0;
             }
@@ -160,9 +160,10 @@ __global__ void cluster_field_kernel(const TwsmGpuLeg leg, const TwsmGpuClusters
 // What a block shares.
 struct Shared {
     float weights[2][WEIGHTS];       // of the sending and the receiving mesh
-    float2 node[WARPS][NODES][BAND]; // field on the target's nodes, from each warp's cluster
+    float2 node[NODE_ROWS][BAND]; // fields on the target's nodes, cluster after cluster
     float gather[WARPS][CLUSTER]; // phase per frequency, radians: source element to target's centre
-    float scatter[WARPS][CLUSTER]; // source's centre to target element
+    float sent[WARPS][CLUSTER];   // twsm_facet_factor() of source elements
+    float scatter[WARPS][CLUSTER]; // source's centre to target element; of a cluster
     float4 beam[WARPS][32];        // phase per frequency, amplitude (complex) of pairs under way
 };
 
@@ -189,32 +190,42 @@ template <int M> __device__ __forceinline__ void load_weights(const float *row, 
         w[m] = row[m];
 }
 
-// Phases of both ends relative to the distance of the centres, by all lanes.
-__device__ __forceinline__ void measure(const Place &p, int j, Shared &sh)
+// Phases of both ends relative to the distance of the centres, by all lanes. `slot` is the cluster's
+// place among those under way, or -1: another warp does the target's.
+__device__ __forceinline__ void measure(const Place &p, int j, int slot, Shared &sh)
 {
     const TwsmSquare &a = p.to.square[p.target], &b = p.from.square[j];
     const float4 centre = make_float4(a.centre[0], a.centre[1], a.centre[2], 0);
     const float r0 = distance(centre, b), scale = 6.28318530717958648f * p.leg.pair.turns;
     const Patch source = patch_of(p.from, j);
     for (int e = p.lane; e < CLUSTER; e += 32) {
-        float4 s = ((const float4 *)p.leg.from)[element_of(p.from, source, e)];
-        float4 t = ((const float4 *)p.leg.to)[element_of(p.to, p.patch, e)];
+        const int own = element_of(p.from, source, e);
+        float4 s = ((const float4 *)p.leg.from)[own];
+        float4 n = ((const float4 *)p.leg.from_normal)[own];
+        float4 smooth = ((const float4 *)p.from.smooth)[own];
         sh.gather[p.warp][e] = scale * (distance(s, a) - r0);
-        sh.scatter[p.warp][e] = scale * (distance(t, b) - r0);
+        sh.sent[p.warp][e] =
+            twsm_facet_factor(p.leg.pair.side, n.x, n.y, n.z, smooth.x, smooth.y, smooth.z,
+                              a.centre[0] - s.x, a.centre[1] - s.y, a.centre[2] - s.z);
+        if (slot < 0)
+            continue;
+        float4 t = ((const float4 *)p.leg.to)[element_of(p.to, p.patch, e)];
+        sh.scatter[slot][e] = scale * (distance(t, b) - r0);
     }
     __syncwarp();
 }
 
-// Field of cluster j on its nodes, as seen from the target's centre.
-template <int M>
-__device__ __forceinline__ void gather(const Place &p, int j, const Shared &sh, float2 v[M * M])
+// Field of cluster j on NY rows of its M x M nodes from row Y0 on, as seen from the target's
+// centre.
+template <int M, int Y0, int NY>
+__device__ __forceinline__ void gather(const Place &p, int j, const Shared &sh, float2 v[NY * M])
 {
     const Patch source = patch_of(p.from, j);
     const float *wx = weights_of<M>(sh.weights[0], 0, j % p.from.n_x == p.from.n_x - 1);
     const float *wy = weights_of<M>(sh.weights[0], 1, source.y + SIDE >= p.from.cells_y);
     const float2 *u = p.field + (size_t)j * CLUSTER * p.stride;
 #pragma unroll
-    for (int m = 0; m < M * M; m++)
+    for (int m = 0; m < NY * M; m++)
         v[m] = make_float2(0, 0);
 #pragma unroll 1
     for (int row = 0; row < 2 * SIDE; row++) {
@@ -228,6 +239,8 @@ __device__ __forceinline__ void gather(const Place &p, int j, const Shared &sh, 
         for (int cx = 0; cx < SIDE; cx++) {
             float2 z = times(turn(p.k * sh.gather[p.warp][row * SIDE + cx]),
                              u[(size_t)(row * SIDE + cx) * p.stride]);
+            float sent = sh.sent[p.warp][row * SIDE + cx];
+            z = make_float2(sent * z.x, sent * z.y);
             load_weights<M>(wx + (2 * cx + kind) * AXIS_NODES, w);
 #pragma unroll
             for (int m = 0; m < M; m++)
@@ -235,31 +248,32 @@ __device__ __forceinline__ void gather(const Place &p, int j, const Shared &sh, 
         }
         load_weights<M>(wy + (2 * cy + kind) * AXIS_NODES, w);
 #pragma unroll
-        for (int m = 0; m < M * M; m++)
-            add(v[m], w[m / M], sum[m % M]);
+        for (int m = 0; m < NY * M; m++)
+            add(v[m], w[Y0 + m / M], sum[m % M]);
     }
 }
 
-// From the nodes of j to the target's, without the phases of both ends; the way between the centres
-// is in `v` then.
-template <int M>
-__device__ __forceinline__ void translate(const Place &p, int j, Shared &sh, float2 v[M * M])
+// From nodes FIRST .. FIRST + N - 1 of j to the target's nodes lo .. hi - 1, without the phases of
+// both ends; the way between the centres is in `v` then. Writes to `out`, or adds for FIRST > 0.
+template <int M, int FIRST, int N>
+__device__ __forceinline__ void translate(const Place &p, int j, int lo, int hi, Shared &sh,
+                                          float2 v[N], float2 (*out)[BAND])
 {
-    enum { MM = M * M, ROWS = 32 / MM };
+    enum { ROWS = 32 / N };
     const TwsmSquare &a = p.to.square[p.target], &b = p.from.square[j];
     const float turns = p.leg.pair.turns;
     const float r0 = distance(make_float4(a.centre[0], a.centre[1], a.centre[2], 0), b);
-    const float4 *x =
-        (const float4 *)p.to.node + 2 * (p.target * (TWSM_MAX_NODES - 1) + M - 2) * (size_t)NODES;
+    const int nodes = twsm_nodes_first(M);
+    const float4 *x = (const float4 *)p.to.node + 2 * ((size_t)p.target * TWSM_ALL_NODES + nodes);
     const float4 *y =
-        (const float4 *)p.from.node + 2 * (j * (TWSM_MAX_NODES - 1) + M - 2) * (size_t)NODES;
+        (const float4 *)p.from.node + 2 * ((size_t)j * TWSM_ALL_NODES + nodes + FIRST);
     const float2 way = long_turn(p.k, r0 * turns);
 #pragma unroll
-    for (int m = 0; m < MM; m++)
+    for (int m = 0; m < N; m++)
         v[m] = times(v[m], way);
 #pragma unroll 1
-    for (int row = 0; row < MM; row += ROWS) {
-        int to = min(row + p.lane / MM, MM - 1), from = p.lane % MM;
+    for (int row = lo; row < hi; row += ROWS) {
+        int to = min(row + p.lane / N, hi - 1), from = p.lane % N;
         float4 beam;
         twsm_device_pair<false>(p.leg, y[2 * from], y[2 * from + 1], x[2 * to], x[2 * to + 1],
                                 &beam.x, &beam.y, &beam.z);
@@ -269,16 +283,26 @@ __device__ __forceinline__ void translate(const Place &p, int j, Shared &sh, flo
         sh.beam[p.warp][p.lane] = beam;
         __syncwarp();
 #pragma unroll 1
-        for (int r = 0; r < ROWS && row + r < MM; r++) {
-            float2 sum = make_float2(0, 0);
+        for (int r = 0; r < ROWS && row + r < hi; r++) {
+            float2 sum = FIRST ? out[row + r][p.lane] : make_float2(0, 0);
 #pragma unroll
-            for (int m = 0; m < MM; m++) {
-                float4 z = sh.beam[p.warp][r * MM + m];
+            for (int m = 0; m < N; m++) {
+                float4 z = sh.beam[p.warp][r * N + m];
                 add(sum, times(make_float2(z.y, z.z), turn(p.k * z.x)), v[m]);
             }
-            sh.node[p.warp][row + r][p.lane] = sum;
+            out[row + r][p.lane] = sum;
         }
     }
+}
+
+// Cluster j to the target's nodes lo .. hi - 1, through NY rows of its own nodes.
+template <int M, int Y0, int NY>
+__device__ __forceinline__ void through(const Place &p, int j, int lo, int hi, Shared &sh,
+                                        float2 (*out)[BAND])
+{
+    float2 v[NY * M];
+    gather<M, Y0, NY>(p, j, sh, v);
+    translate<M, Y0 * M, NY * M>(p, j, lo, hi, sh, v, out);
 }
 
 // From the target's nodes to this warp's elements, for the clusters of `n` warps.
@@ -296,7 +320,7 @@ __device__ __forceinline__ void spread(const Place &p, int n, const Shared &sh, 
             sum[0][m] = sum[1][m] = make_float2(0, 0);
 #pragma unroll
         for (int m = 0; m < M * M; m++) {
-            float2 z = sh.node[from][m][p.lane];
+            float2 z = sh.node[from * M * M + m][p.lane];
             add(sum[0][m % M], wy[(2 * cy + kind) * AXIS_NODES + m / M], z);
             add(sum[1][m % M], wy[(2 * cy + 2 + kind) * AXIS_NODES + m / M], z);
         }
@@ -316,21 +340,31 @@ __device__ __forceinline__ void spread(const Place &p, int n, const Shared &sh, 
     }
 }
 
-// All source clusters of one class.
+// All source clusters of one class. More than 32 nodes are too many for registers: two warps share
+// a cluster then, each carries it to one half of the target's nodes, through one half of the
+// source's after the other.
 template <int M>
 __device__ __forceinline__ void far_clusters(const Place &p, const int *list, int n, Shared &sh,
                                              float2 y[OWN])
 {
-    for (int at = 0; at < n; at += WARPS) {
-        if (at + p.warp < n) {
-            int j = list[at + p.warp];
-            float2 v[M * M];
-            measure(p, j, sh);
-            gather<M>(p, j, sh, v);
-            translate<M>(p, j, sh, v);
+    constexpr bool HALVES = M * M > 32;
+    constexpr int SLOTS = HALVES ? WARPS / 2 : WARPS;
+    const int slot = p.warp % SLOTS, half = p.warp / SLOTS;
+    float2(*out)[BAND] = &sh.node[slot * M * M];
+    for (int at = 0; at < n; at += SLOTS) {
+        if (at + slot < n) {
+            int j = list[at + slot];
+            measure(p, j, half ? -1 : slot, sh);
+            if constexpr (HALVES) {
+                int lo = half * (M * M / 2), hi = half ? M * M : M * M / 2;
+                through<M, 0, (M + 1) / 2>(p, j, lo, hi, sh, out);
+                through<M, (M + 1) / 2, M / 2>(p, j, lo, hi, sh, out);
+            } else {
+                through<M, 0, M>(p, j, 0, M * M, sh, out);
+            }
         }
         __syncthreads();
-        spread<M>(p, min(WARPS, n - at), sh, y);
+        spread<M>(p, min(SLOTS, n - at), sh, y);
         __syncthreads();
     }
 }
@@ -396,11 +430,14 @@ __global__ void __launch_bounds__(32 * WARPS, 2)
 #pragma unroll
     for (int o = 0; o < OWN; o++)
         y[o] = make_float2(0, 0);
-    far_clusters<5>(p, list + start[0], start[1] - start[0], sh, y);
-    far_clusters<4>(p, list + start[1], start[2] - start[1], sh, y);
-    far_clusters<3>(p, list + start[2], start[3] - start[2], sh, y);
-    far_clusters<2>(p, list + start[3], start[4] - start[3], sh, y);
-    for (int at = start[4]; at < start[5]; at++)
+    far_clusters<8>(p, list + start[0], start[1] - start[0], sh, y);
+    far_clusters<7>(p, list + start[1], start[2] - start[1], sh, y);
+    far_clusters<6>(p, list + start[2], start[3] - start[2], sh, y);
+    far_clusters<5>(p, list + start[3], start[4] - start[3], sh, y);
+    far_clusters<4>(p, list + start[4], start[5] - start[4], sh, y);
+    far_clusters<3>(p, list + start[5], start[6] - start[5], sh, y);
+    far_clusters<2>(p, list + start[6], start[7] - start[6], sh, y);
+    for (int at = start[7]; at < start[8]; at++)
         near_cluster(p, list[at], sh, y);
 #pragma unroll
     for (int o = 0; o < OWN; o++) {
@@ -418,13 +455,13 @@ __global__ void __launch_bounds__(32 * WARPS, 2)
 
 // --- launchers --------------------------------------------------------------------------------
 
-int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns, int k0,
-                        int n_k, int k_last, int first, int count, void *list, void *start,
-                        void *direct, cudaStream_t stream)
+int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns,
+                        float tolerance, int k0, int n_k, int k_last, int first, int count,
+                        void *list, void *start, void *direct, cudaStream_t stream)
 {
     int n_bands = n_k / BAND, per_block = 4;
     partners_kernel<<<(n_bands * count + per_block - 1) / per_block, 32 * per_block, 0, stream>>>(
-        *from, *to, turns, k0, n_bands, k_last, first, count, (int *)list, (int *)start,
+        *from, *to, turns, tolerance, k0, n_bands, k_last, first, count, (int *)list, (int *)start,
         (unsigned long long *)direct);
     return (int)cudaGetLastError();
 }

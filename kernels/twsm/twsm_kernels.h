@@ -57,15 +57,15 @@ typedef struct TwsmGpuClusters {
     int n, n_x;               // clusters, and of a row of them
     int cells_x, cells_y;     // of the mesh
     const TwsmSquare *square; // [n]
-    const void *node; // float4 [n][TWSM_MAX_NODES - 1][TWSM_GPU_NODES][2]: place (and 1), normal
-    const float *weights; // twsm_clusters_axis_weights()
+    const void *node;         // float4 [n][TWSM_ALL_NODES][2]: place (and 1), normal
+    const float *weights;     // twsm_clusters_axis_weights()
+    const void *smooth;       // float4 [element]: TwsmClusters.smooth
 } TwsmGpuClusters;
 
 enum {
-    TWSM_GPU_SIDE = 8,                                // cells of a cluster
-    TWSM_GPU_NODES = TWSM_MAX_NODES * TWSM_MAX_NODES, // nodes of one at most
+    TWSM_GPU_SIDE = 8, // cells of a cluster
     TWSM_GPU_CLUSTER = 2 * TWSM_GPU_SIDE * TWSM_GPU_SIDE,
-    TWSM_GPU_CLASSES = TWSM_MAX_NODES, // blocks of 5, 4, 3, 2 nodes a side, and direct ones
+    TWSM_GPU_CLASSES = TWSM_MAX_NODES, // blocks of 8, 7, .. 2 nodes a side, and direct ones
 };
 
 // algorithm=fast. partners(): for target clusters first .. first + count - 1 and every 32 of n_k
@@ -73,9 +73,9 @@ enum {
 // class: list [band][count][from->n], start [band][count][TWSM_GPU_CLASSES + 1]; `direct` (8 bytes,
 // to be 0 before the first call) counts pairs summed directly. cluster_field(): u times area in
 // order of clusters, [cluster][TWSM_GPU_CLUSTER][stride]. clusters(): y of these targets, finished.
-int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns, int k0,
-                        int n_k, int k_last, int first, int count, void *list, void *start,
-                        void *direct, cudaStream_t stream);
+int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns,
+                        float tolerance, int k0, int n_k, int k_last, int first, int count,
+                        void *list, void *start, void *direct, cudaStream_t stream);
 int litho_twsm_cluster_field(const TwsmGpuLeg *leg, const TwsmGpuClusters *from, const void *u,
                              int stride, void *out, cudaStream_t stream);
 int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
