@@ -19,6 +19,7 @@ struct TwsmPlan {
     double propagate_ms;
     TwsmCost strips, gpus; // times of this model with this algorithm, by strip width and GPUs
     TwsmAlgorithm cost_algorithm;
+    float cost_tolerance;
     double cost_total;
 };
 
@@ -121,10 +122,12 @@ static gboolean stores_strips(TwsmAlgorithm algorithm)
 static void keep_cost(TwsmPlan *plan)
 {
     const TwsmHow *how = &plan->how;
-    if (plan->cost_algorithm != how->algorithm || plan->cost_total != how->total)
+    if (plan->cost_algorithm != how->algorithm || plan->cost_total != how->total ||
+        plan->cost_tolerance != how->tolerance)
         plan->strips.n = plan->gpus.n = 0;
     plan->cost_algorithm = how->algorithm;
     plan->cost_total = how->total;
+    plan->cost_tolerance = how->tolerance;
     if (stores_strips(how->algorithm))
         twsm_cost_add(&plan->strips, how->strip, plan->propagate_ms);
     if (how->cards > 0)

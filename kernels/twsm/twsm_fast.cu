@@ -9,7 +9,7 @@
 // A block of eight warps owns a target cluster and 32 frequencies. Each warp takes another source
 // cluster: it gathers the field on that cluster's nodes (rows of cells first, then columns) and
 // carries it to the target's nodes. Then each warp spreads all eight onto its own sixteen elements,
-// whose sums stay in registers.
+// whose sums stay in registers. From 6 x 6 nodes on two warps share a cluster.
 //
 // Per block of clusters, node count m and frequency: 2 x 128 (10 + 2 m) + 2 x 32 m^2 + 11 m^4
 // instructions, 9,600 at m = 4, where 128 x 128 pairs take 131,000; 4 x 128 + 2 m^4 of them are
