@@ -244,16 +244,17 @@ static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 hig
                           c->offsets, low, high);
     if (c->duplicates > 0)
         litho_survey_note(survey,
-                          "%" G_GINT64_FORMAT " traces repeat the line numbers of another one",
-                          c->duplicates);
+                          "%" G_GINT64_FORMAT " trace%s the line numbers of another one",
+                          c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat");
     if (c->missing > 0)
         litho_survey_note(survey,
                           "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                          " cells have no trace (%.1f %% filled)%s",
-                          c->missing, cells, 100.0 * filled / cells,
+                          " cells %s no trace (%.1f %% filled)%s",
+                          c->missing, cells, c->missing == 1 ? "has" : "have", 100.0 * filled / cells,
                           cells > 2 * filled ? "; are these the right header bytes?" : "");
     if (c->dead > 0)
-        litho_survey_note(survey, "%" G_GINT64_FORMAT " traces are marked dead", c->dead);
+        litho_survey_note(survey, "%" G_GINT64_FORMAT " trace%s marked dead", c->dead,
+                          c->dead == 1 ? " is" : "s are");
 }
 
 static gboolean refuse_sparse(const LithoScan *scan, const Values v[2], double density,

@@ -375,12 +375,13 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
     for (guint k = 0; k < survey->notes->len; k++)
         litho_cube_note(cube, "%s", (const char *)g_ptr_array_index(survey->notes, k));
     if (c.zero > 0)
-        litho_cube_note(cube, "%" G_GINT64_FORMAT " traces of zeros are masked", c.zero);
+        litho_cube_note(cube, "%" G_GINT64_FORMAT " trace%s of zeros %s masked", c.zero,
+                        c.zero == 1 ? "" : "s", c.zero == 1 ? "is" : "are");
     if (c.bad > 0)
         litho_cube_note(cube,
-                        "%" G_GINT64_FORMAT " traces hold NaN, infinite or null samples: set to "
-                        "zero, %" G_GINT64_FORMAT " of these traces masked", c.bad,
-                        survey->holed);
+                        "%" G_GINT64_FORMAT " trace%s NaN, infinite or null samples: set to zero, "
+                        "%" G_GINT64_FORMAT " of these traces masked", c.bad,
+                        c.bad == 1 ? " holds" : "s hold", survey->holed);
 }
 
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
