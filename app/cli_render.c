@@ -180,7 +180,7 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
 static const char *panel_title(GPtrArray *keep, const LithoGrid *grid, const Wanted *w,
                                const char *which)
 {
-    char *label = w ? litho_slice_label(grid, w->axis, w->index, LITHO_TIME_AUTO) : g_strdup("3-D");
+    char *label = w ? litho_slice_label(grid, w->axis, w->index, LITHO_UNITS_AUTO) : g_strdup("3-D");
     label[0] = g_ascii_toupper(label[0]);
     char *title = g_strdup_printf("%s, %s", label, which);
     g_free(label);

@@ -56,14 +56,14 @@ static cairo_t *measuring(void)
 static double number_width(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                            int axis)
 {
-    LithoAxisText text = litho_axis_text(grid, axis, style->time_unit);
+    LithoAxisText text = litho_axis_text(grid, axis, style->units);
     const LithoAxis *a = &grid->axis[axis];
     double finest = text.whole ? 1 : CLAMP(fabs(a->step * text.factor), 0.1, 1), width = 0;
     if (!text.whole && text.factor == 1 && a->n * fabs(a->step) < 100)
         finest = 0.01; // seconds
     for (int end = 0; end < 2; end++) {
         char number[64];
-        double value = litho_axis_value(a, end ? a->n - 1 : 0) * text.factor;
+        double value = litho_axis_shown(&text, a, end ? a->n - 1 : 0);
         litho_format_number(number, sizeof number, value, finest);
         width = MAX(width, text_width(cr, number));
     }
@@ -149,16 +149,16 @@ static Edge edge_of(const LithoAxesStyle *style, const LithoGrid *grid, const Li
 {
     int axis = vertical ? map->v_axis : map->h_axis;
     const LithoAxis *a = &grid->axis[axis];
-    Edge edge = {.text = litho_axis_text(grid, axis, style->time_unit),
+    Edge edge = {.text = litho_axis_text(grid, axis, style->units),
                  .start = vertical ? map->rect.y : map->rect.x,
                  .length = vertical ? map->rect.h : map->rect.w};
     double first = vertical ? map->top : map->left, last = vertical ? map->bottom : map->right;
-    edge.from = litho_axis_value(a, first) * edge.text.factor;
-    edge.to = litho_axis_value(a, last) * edge.text.factor;
+    edge.from = litho_axis_shown(&edge.text, a, first);
+    edge.to = litho_axis_shown(&edge.text, a, last);
     double size = font_size(style), apart = vertical ? 3.4 * size : 6 * size, least = apart / 1.7;
     // Numbers beyond the survey mean nothing: ticks only where there are data.
-    double low = litho_axis_value(a, CLAMP(MIN(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
-    double high = litho_axis_value(a, CLAMP(MAX(first, last), -0.5, a->n - 0.5)) * edge.text.factor;
+    double low = litho_axis_shown(&edge.text, a, CLAMP(MIN(first, last), -0.5, a->n - 0.5));
+    double high = litho_axis_shown(&edge.text, a, CLAMP(MAX(first, last), -0.5, a->n - 0.5));
     edge.low = MIN(low, high);
     edge.high = MAX(low, high);
     double share = edge.to != edge.from ? fabs((high - low) / (edge.to - edge.from)) : 1;
@@ -239,6 +239,27 @@ static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSl
     }
 }
 
+// Small panels have no room for titles: the units alone, that of the upright axis in the corner above
+// its numbers, that of the other one behind its numbers.
+static void axis_unit(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
+                      const Edge *edge, gboolean vertical)
+{
+    const char *unit = edge->text.unit;
+    double size = font_size(style), width = text_width(cr, unit);
+    double y = map->rect.y - TICK - 0.35 * size;
+    double last = 0; // where the numbers end
+    for (guint k = 0; k < edge->ticks.n; k++)
+        last = MAX(last, edge_pixel(edge, edge->ticks.value[k]) + 1.8 * size);
+    if (vertical)
+        cairo_move_to(cr, map->rect.x - TICK - PAD - width, y);
+    else if (last + width < map->rect.x + map->rect.w)
+        cairo_move_to(cr, map->rect.x + map->rect.w - width, y);
+    else
+        return;
+    set_ink(cr, style, 0.7);
+    cairo_show_text(cr, unit);
+}
+
 static void axis_title(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
                        const Edge *edge, gboolean vertical, double numbers)
 {
@@ -275,7 +296,9 @@ void litho_axes_draw(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *
         cairo_stroke(cr);
         set_ink(cr, style, 1);
         tick_numbers(cr, style, map, &edge, vertical);
-        if (!style->compact) {
+        if (style->compact)
+            axis_unit(cr, style, map, &edge, vertical);
+        else {
             int axis = vertical ? map->v_axis : map->h_axis;
             axis_title(cr, style, map, &edge, vertical, number_width(cr, style, grid, axis));
         }

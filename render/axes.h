@@ -12,7 +12,7 @@ typedef struct LithoAxesStyle {
     double font_size;         // logical pixels; 0 = 11
     const char *font;         // family; NULL = "sans"
     double ink[4];            // text, ticks, frame; alpha 0 everywhere = black
-    LithoTimeUnit time_unit;
+    LithoUnits units;
     gboolean vector;          // PDF and SVG: grid lines as plain translucent strokes
     gboolean compact;         // no axis titles, only numbers: small panels
 } LithoAxesStyle;

@@ -244,7 +244,7 @@ static char *panel_title(const LithoPicture *picture, const LithoPanel *panel)
     g_autofree char *slice =
         panel->scene ? g_strdup("3-D")
                      : litho_slice_label(&picture->input->grid, panel->slice.axis,
-                                         panel->slice.index, picture->style.time_unit);
+                                         panel->slice.index, picture->style.units);
     if (!picture->output) {
         slice[0] = g_ascii_toupper(slice[0]);
         return g_steal_pointer(&slice);

@@ -427,7 +427,7 @@ static double crisp(double x, double scale)
 static void draw_grid(LithoRenderer *renderer, const LithoTarget *target,
                       const LithoSliceDraw *draw, const LithoSliceMap *map)
 {
-    LithoAxesStyle style = {.time_unit = draw->time_unit};
+    LithoAxesStyle style = {.units = draw->units};
     double at[LITHO_TICKS_MAX], s = target->scale;
     LithoRect r = map->rect;
     LithoLines lines;

@@ -48,7 +48,7 @@ typedef struct LithoSliceDraw {
     LithoRect rect;          // logical pixels; of all panels for SIDE
     gboolean has_cursor;
     double cursor[3];        // indices
-    LithoTimeUnit time_unit; // for the grid lines' round numbers
+    LithoUnits units; // for the grid lines' round numbers
 } LithoSliceDraw;
 
 // Section or time slice with background, hatched missing traces, wiggles, grid lines, divider and

@@ -115,17 +115,17 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
                       const Edge *edge)
 {
     const LithoAxis *axis = &grid->axis[edge->axis];
-    LithoAxisText text = how ? *how : litho_axis_text(grid, edge->axis, style->time_unit);
+    LithoAxisText text = how ? *how : litho_axis_text(grid, edge->axis, style->units);
     double size = font_size(style), length = hypot(edge->x1 - edge->x0, edge->y1 - edge->y0);
     double widest = 0;
-    LithoTicks ticks = litho_ticks(litho_axis_value(axis, -0.5) * text.factor,
-                                   litho_axis_value(axis, axis->n - 0.5) * text.factor,
+    LithoTicks ticks = litho_ticks(litho_axis_shown(&text, axis, -0.5),
+                                   litho_axis_shown(&text, axis, axis->n - 0.5),
                                    CLAMP(length / (4.5 * size), 1.01, 8), text.whole);
     for (guint k = 0; k < ticks.n; k++) {
         double at[3], x, y;
         char number[64];
         memcpy(at, edge->from, sizeof at);
-        at[edge->axis] = litho_axis_index(axis, ticks.value[k] / text.factor);
+        at[edge->axis] = litho_axis_shown_at(&text, axis, ticks.value[k]);
         if (!litho_scene_project(m, rect, at, &x, &y, NULL))
             continue;
         cairo_set_line_width(cr, 1);
@@ -170,7 +170,8 @@ static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
         return;
     double size = font_size(style), r = 2 * size;
-    double x = rect.x + rect.w - r - 2 * size, y = rect.y + r + 1.2 * size;
+    // Down on the left: the box seen from above leaves that corner free.
+    double x = rect.x + r + 1.6 * size, y = rect.y + rect.h - r - 1.2 * size;
     double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
     // North on screen: to the left by sin(yaw), up by cos(yaw), foreshortened by the pitch.
     double flat = MAX(fabs(tilt), 0.4) * (tilt < 0 ? -1 : 1);

@@ -62,7 +62,7 @@ static double height_ratio(const LithoGrid *grid, const LithoSceneView *view, do
     if (view->z_scale > 0)
         return view->z_scale;
     if (!grid->is_depth)
-        return 0.6;
+        return 0.9; // fills a panel that is about square, as those of the window are
     // Depth has a true ratio; kept within what can be looked at.
     const LithoAxis *z = &grid->axis[LITHO_SAMPLE];
     return CLAMP(fabs(z->step) * (z->n - 1) / longest, 0.2, 1.2);
@@ -111,7 +111,7 @@ static void camera_axes(const LithoCamera *camera, double eye[3], double right[3
 // leaves them this much, most of it left and below, where they are.
 static const struct {
     double left, right, top, bottom;
-} margin = {56, 28, 8, 40};
+} margin = {52, 20, 8, 34};
 
 // What the camera's lens sees: tangents at the panel's edges, and where the middle of the box lies
 // in the panel (-1..1, up positive).

@@ -20,7 +20,7 @@ typedef struct LithoSceneView {
     LithoCamera camera;
     gint64 index[3];     // position of the inline, crossline and sample slice
     gboolean visible[3]; // which slices are drawn
-    double z_scale;      // height of the box / longest horizontal side; 0 = 0.6 for
+    double z_scale;      // height of the box / longest horizontal side; 0 = 0.9 for
                          // time, the true ratio for depth (0.2 to 1.2)
     double fit[2];       // tangents that the box takes of the picture, half of its width and height,
                          // at standard distance: litho_scene_fit(); 0 = a square field of view

@@ -52,20 +52,43 @@ LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole)
     return ticks;
 }
 
-LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoTimeUnit unit)
+static LithoAxisText line_text(const LithoGrid *grid, int axis, gboolean metres)
 {
-    if (axis == LITHO_INLINE)
-        return (LithoAxisText){"Inline", "", 1, TRUE};
-    if (axis == LITHO_XLINE)
-        return (LithoAxisText){"Crossline", "", 1, TRUE};
+    const LithoAxis *a = &grid->axis[axis];
+    LithoAxisText text = {.factor = 1, .whole = TRUE};
+    g_strlcpy(text.label, axis == LITHO_INLINE ? "Inline" : "Crossline", sizeof text.label);
+    if (!metres || !grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || a->step == 0)
+        return text;
+    g_strlcpy(text.unit, "m", sizeof text.unit);
+    text.whole = FALSE;
+    text.factor = litho_grid_spacing(grid, axis) / a->step;
+    text.offset = -a->first * text.factor;
+    return text;
+}
+
+double litho_axis_shown(const LithoAxisText *text, const LithoAxis *axis, double index)
+{
+    return litho_axis_value(axis, index) * text->factor + text->offset;
+}
+
+double litho_axis_shown_at(const LithoAxisText *text, const LithoAxis *axis, double shown)
+{
+    return litho_axis_index(axis, (shown - text->offset) / text->factor);
+}
+
+LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoUnits units)
+{
+    if (axis != LITHO_SAMPLE)
+        return line_text(grid, axis, units & LITHO_UNITS_METRES);
     if (grid->is_depth)
-        return (LithoAxisText){"Depth", "m", 1, FALSE};
+        return (LithoAxisText){"Depth", "m", 1, FALSE, 0};
+    LithoUnits unit = units & LITHO_UNITS_TIME;
     const LithoAxis *a = &grid->axis[LITHO_SAMPLE];
     double last = MAX(fabs(a->first), fabs(litho_axis_value(a, a->n - 1)));
-    gboolean ms = unit == LITHO_TIME_MS || (unit == LITHO_TIME_AUTO && last < 10);
+    gboolean ms = unit == LITHO_UNITS_MS || (unit == LITHO_UNITS_AUTO && last < 10);
     if (ms)
-        return (LithoAxisText){"Time", "ms", 1000, FALSE};
-    return (LithoAxisText){"Time", "s", 1, FALSE};
+        return (LithoAxisText){"Time", "ms", 1000, FALSE, 0};
+    return (LithoAxisText){"Time", "s", 1, FALSE, 0};
 }
 
 // Puts thin spaces between groups of three digits of the integer part; 4 digits are grouped too,
@@ -125,9 +148,10 @@ void litho_format_number(char *out, gsize size, double value, double step)
     g_snprintf(out, size, "%s%s", value < 0 && !zero ? MINUS : "", grouped);
 }
 
-char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoTimeUnit unit)
+char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnits units)
 {
-    LithoAxisText text = litho_axis_text(grid, axis, unit);
+    // A slice is called by its line number, whatever stands at the axes.
+    LithoAxisText text = litho_axis_text(grid, axis, units & LITHO_UNITS_TIME);
     const LithoAxis *a = &grid->axis[axis];
     double value = litho_axis_value(a, index) * text.factor;
     g_autofree char *label = g_ascii_strdown(text.label, -1);

@@ -18,17 +18,28 @@ typedef struct LithoTicks {
 // steps below 1: line numbers.
 LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole);
 
-// How an axis is shown: displayed number = axis value * factor.
+// How an axis is shown: displayed number = axis value * factor + offset.
 typedef struct LithoAxisText {
     char label[32]; // "Inline", "Crossline", "Time", "Depth"
     char unit[8];   // "", "ms", "s", "m"
     double factor;  // 1000 for seconds shown as ms
     gboolean whole; // line numbers
+    double offset;
 } LithoAxisText;
 
-typedef enum { LITHO_TIME_AUTO = 0, LITHO_TIME_MS, LITHO_TIME_S } LithoTimeUnit;
-// AUTO: ms for time axes shorter than 10 s.
-LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoTimeUnit unit);
+// Bits. AUTO: ms for time axes shorter than 10 s, line numbers. METRES: distances from the first
+// inline or crossline, where the file tells where the lines lie; else their numbers all the same.
+typedef enum LithoUnits {
+    LITHO_UNITS_AUTO = 0,
+    LITHO_UNITS_MS = 1,
+    LITHO_UNITS_S = 2,
+    LITHO_UNITS_TIME = 3, // mask
+    LITHO_UNITS_METRES = 4,
+} LithoUnits;
+LithoAxisText litho_axis_text(const LithoGrid *grid, int axis, LithoUnits units);
+// The number displayed at a (fractional) index, and back.
+double litho_axis_shown(const LithoAxisText *text, const LithoAxis *axis, double index);
+double litho_axis_shown_at(const LithoAxisText *text, const LithoAxis *axis, double shown);
 
 // "1 240" with thin spaces between thousands, a true minus sign, as many decimals as `step` needs;
 // exponent form beyond 1e7 and below 1e-4. `out` gets at most `size` bytes.
@@ -36,6 +47,6 @@ void litho_format_number(char *out, gsize size, double value, double step);
 // "0.9000" to "0.9", "1.00" to "1"; in place.
 void litho_trim_zeros(char *number);
 // "inline 1130", "crossline 402", "time 1 240 ms": slice `index` of `axis`; g_free().
-char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoTimeUnit unit);
+char *litho_slice_label(const LithoGrid *grid, int axis, gint64 index, LithoUnits units);
 // An amplitude with up to 4 significant digits: "1.832e-05", "18 320"; g_free().
 char *litho_format_amplitude(double value);

@@ -67,9 +67,22 @@ static void test_numbers(void)
     g_assert_cmpstr(b, ==, "18\u2009320");
 
     LithoGrid grid = fixture_grid(200, 100, 500);
-    g_autofree char *line = litho_slice_label(&grid, LITHO_XLINE, 10, LITHO_TIME_AUTO);
-    g_autofree char *time = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_TIME_AUTO);
-    g_autofree char *seconds = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_TIME_S);
+    g_autofree char *line = litho_slice_label(&grid, LITHO_XLINE, 10, LITHO_UNITS_AUTO);
+    g_autofree char *time = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_UNITS_AUTO);
+    // Metres: distances from the first line where the file tells them, line numbers where it does not.
+    LithoGrid metric = grid;
+    metric.has_xy = TRUE;
+    metric.xy_source = LITHO_FROM_FILE;
+    metric.inline_step[0] = 0;
+    metric.inline_step[1] = 12.5;
+    LithoAxisText metres = litho_axis_text(&metric, LITHO_INLINE, LITHO_UNITS_METRES);
+    g_assert_cmpstr(metres.unit, ==, "m");
+    g_assert_cmpfloat_with_epsilon(litho_axis_shown(&metres, &metric.axis[0], 0), 0, 1e-9);
+    g_assert_cmpfloat_with_epsilon(litho_axis_shown(&metres, &metric.axis[0], 10), 125, 1e-9);
+    g_assert_cmpfloat_with_epsilon(litho_axis_shown_at(&metres, &metric.axis[0], 125), 10, 1e-9);
+    metric.xy_source = LITHO_FROM_ASSUMED;
+    g_assert_true(litho_axis_text(&metric, LITHO_INLINE, LITHO_UNITS_METRES).whole);
+    g_autofree char *seconds = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_UNITS_S);
     g_assert_cmpstr(line, ==, "crossline 2025");
     g_assert_cmpstr(time, ==, "time 1\u2009240\u2009ms");
     g_assert_cmpstr(seconds, ==, "time 1.240\u2009s");

@@ -478,6 +478,33 @@ static void test_dark(void)
     gui_activate(&gui, "win.fold-right");
 }
 
+// Property: the widths of the side panels and the units of the axes are those of the last time. A
+// panel that is folded when the window is closed has its width when it comes back.
+static void test_settings(void)
+{
+    GtkPaned *left = GTK_PANED(gui_find_type(GTK_WIDGET(gui.window), GTK_TYPE_PANED));
+    GtkPaned *right = GTK_PANED(gtk_paned_get_end_child(left));
+    gtk_paned_set_position(left, 340);
+    gtk_paned_set_position(right, gtk_paned_get_position(right) - 60);
+    gui_activate(&gui, "win.time-unit('s')");
+    gui_activate(&gui, "win.lines('metres')");
+    gui_spin(&gui, 0.3);
+    int width = gtk_widget_get_width(gtk_paned_get_end_child(right));
+    gui_reopen(&gui);
+    litho_window_open_demo(gui.window);
+    g_assert_true(gui_wait(gui_has_input, &gui, 60));
+    gui_spin(&gui, 0.5);
+    left = GTK_PANED(gui_find_type(GTK_WIDGET(gui.window), GTK_TYPE_PANED));
+    right = GTK_PANED(gtk_paned_get_end_child(left));
+    g_assert_cmpint(gtk_widget_get_width(gtk_paned_get_start_child(left)), ==, 340);
+    g_assert_cmpint(ABS(gtk_widget_get_width(gtk_paned_get_end_child(right)) - width), <=, 2);
+    g_assert_cmpint(litho_session_display(gui.session)->units, ==,
+                    LITHO_UNITS_S | LITHO_UNITS_METRES);
+    gui_activate(&gui, "win.time-unit('auto')");
+    gui_activate(&gui, "win.lines('numbers')");
+    g_assert_cmpint(litho_session_display(gui.session)->units, ==, LITHO_UNITS_AUTO);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -496,6 +523,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/broken-file", test_broken);
     g_test_add_func("/window/operators", test_operators);
     g_test_add_func("/window/dark", test_dark);
+    g_test_add_func("/window/settings", test_settings);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -25,16 +25,16 @@ static void show_place(LithoAreaPanel *self)
     const LithoGrid *grid = litho_session_grid(self->session);
     const LithoArea *area = litho_session_area(self->session);
     const LithoDisplay *d = litho_session_display(self->session);
-    g_autofree char *slice = litho_slice_label(grid, area->axis, d->slice[area->axis], 0);
+    g_autofree char *slice = litho_slice_label(grid, area->axis, d->slice[area->axis], d->units);
     GString *text = g_string_new(slice);
     for (int a = 0; a < 3; a++) {
         if (a == area->axis)
             continue;
-        LithoAxisText how = litho_axis_text(grid, a, LITHO_TIME_AUTO);
+        LithoAxisText how = litho_axis_text(grid, a, d->units);
         g_autofree char *name = g_ascii_strdown(how.label, -1);
-        double lo = litho_axis_value(&grid->axis[a], area->box.lo[a]) * how.factor;
-        double hi = litho_axis_value(&grid->axis[a], area->box.hi[a] - 1) * how.factor;
-        g_string_append_printf(text, ", %s %.0f to %.0f%s%s", name, lo, hi, *how.unit ? " " : "",
+        double lo = litho_axis_shown(&how, &grid->axis[a], area->box.lo[a]);
+        double hi = litho_axis_shown(&how, &grid->axis[a], area->box.hi[a] - 1);
+        g_string_append_printf(text, ", %s %.5g to %.5g%s%s", name, lo, hi, *how.unit ? " " : "",
                                how.unit);
     }
     text->str[0] = g_ascii_toupper(text->str[0]);

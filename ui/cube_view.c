@@ -218,7 +218,8 @@ void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const Li
         } else {
             LithoSliceDraw draw = {.input = input, .output = output, .grid = &panel->grid,
                                    .view = panel->view, .look = look, .show = panel->show,
-                                   .rect = rect};
+                                   .rect = rect,
+                                   .units = litho_session_display(self->session)->units};
             litho_renderer_draw_slice(renderer, target, &draw);
         }
     }
@@ -238,7 +239,9 @@ guint64 litho_cube_view_hash(LithoCubeView *self)
             LithoSceneView scene = litho_cube_view_scene(self);
             hash = litho_hash_bytes(hash, &scene, sizeof scene);
         } else {
+            const LithoUnits units = litho_session_display(self->session)->units;
             hash = litho_hash_bytes(hash, &panel->view, sizeof panel->view);
+            hash = litho_hash_bytes(hash, &units, sizeof units); // of the grid lines
         }
     }
     return hash;
@@ -256,7 +259,7 @@ static void describe(LithoCubeView *self)
         return;
     GString *text = g_string_new(NULL);
     if (self->axis != LITHO_VIEW_SCENE) {
-        g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], 0);
+        g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], d->units);
         g_string_append_printf(text, "%s, ", label);
     }
     g_string_append(text, litho_show_name(litho_session_shown(self->session)));

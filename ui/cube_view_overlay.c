@@ -13,7 +13,8 @@ LithoAxesStyle litho_cube_view_style(LithoCubeView *self)
 {
     // Light ink in both themes: the background of the data is dark in both.
     LithoAxesStyle style = {.font_size = self->large ? 12 : 11, .ink = {0.86, 0.86, 0.86, 1},
-                            .font = "sans", .compact = !self->large};
+                            .font = "sans", .compact = !self->large,
+                            .units = litho_session_display(self->session)->units};
     return style;
 }
 
@@ -23,7 +24,8 @@ static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
 {
     if (self->axis == LITHO_VIEW_SCENE)
         return g_strdup("3-D scene");
-    char *label = litho_slice_label(&panel->grid, self->axis, panel->view.index, 0);
+    char *label = litho_slice_label(&panel->grid, self->axis, panel->view.index,
+                                    litho_session_display(self->session)->units);
     label[0] = g_ascii_toupper(label[0]);
     return label;
 }
@@ -124,7 +126,7 @@ static guint64 hash_of(const Drawing *d, int piece)
 {
     const LithoViewPanel *panel = d->panel;
     guint64 hash = litho_hash_bytes(LITHO_HASH_BEGIN, &d->style.font_size, sizeof(double));
-    hash = litho_hash_bytes(hash, &d->style.time_unit, sizeof d->style.time_unit);
+    hash = litho_hash_bytes(hash, &d->style.units, sizeof d->style.units);
     if (piece == TITLE) {
         hash = hash_rect(hash, panel->frame.title);
         hash = litho_hash_bytes(hash, d->left, strlen(d->left) + 1);

@@ -97,7 +97,7 @@ static char *summarise(const LithoSurvey *survey)
 {
     const LithoGrid *g = litho_survey_grid(survey);
     LithoSurveyCounts c = litho_survey_counts(survey);
-    LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_TIME_AUTO);
+    LithoAxisText how = litho_axis_text(g, LITHO_SAMPLE, LITHO_UNITS_AUTO);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text,
                            "%" G_GINT64_FORMAT " inline%s × %" G_GINT64_FORMAT

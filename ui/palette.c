@@ -55,6 +55,9 @@ static gboolean row_matches(const LithoParam *row, char **words, const char **va
         return FALSE;
     g_auto(GStrv) head = g_strdupv(words);
     g_clear_pointer(&head[n - 1], g_free);
+    gboolean number = row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT;
+    if (number && !strchr("0123456789.+-", words[n - 1][0]))
+        return FALSE; // another word of a command's name
     *value = words[n - 1];
     return matches(row->label, head) || matches(row->key, head);
 }

@@ -116,6 +116,18 @@ static GdkRGBA ink_of(GtkWidget *widget, double alpha)
     return ink;
 }
 
+// Colours made for surfaces; as thin lines on a dark ground they need more light, those of a high
+// contrast theme much more. The hue stays.
+static GdkRGBA on_dark(GdkRGBA c)
+{
+    const float enough = 0.48f;
+    float luminance = 0.21f * c.red + 0.72f * c.green + 0.07f * c.blue;
+    float lift = luminance < enough ? (enough - luminance) / (1 - luminance) : 0;
+    lift = MAX(lift, 0.25f);
+    return (GdkRGBA){lift + (1 - lift) * c.red, lift + (1 - lift) * c.green,
+                     lift + (1 - lift) * c.blue, 1};
+}
+
 // Input quiet, result in the accent colour; the others stay apart in luminance, not in hue alone.
 static GdkRGBA curve_colour(GtkWidget *widget, guint k)
 {
@@ -130,11 +142,7 @@ static GdkRGBA curve_colour(GtkWidget *widget, guint k)
     else
         gtk_style_context_lookup_color(gtk_widget_get_style_context(widget),
                                        "theme_selected_bg_color", &colour);
-    // Colours made for surfaces; as thin lines on a dark ground they need more light.
-    if (ink.red + ink.green + ink.blue > 1.5)
-        colour = (GdkRGBA){0.25 + 0.75 * colour.red, 0.25 + 0.75 * colour.green,
-                           0.25 + 0.75 * colour.blue, 1};
-    return colour;
+    return ink.red + ink.green + ink.blue > 1.5 ? on_dark(colour) : colour;
 }
 
 // --- numbers ------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ typedef struct LithoDisplay {
     LithoShow show;
     gboolean hold_input;  // Space is down, or blink's other half: the input instead of `show`
     LithoLook look;       // clip, colours, gains, divider
+    LithoUnits units;     // of the axes
     gint64 slice[3];      // indices of the visible slices
     double lo[3], hi[3];  // visible window of the linked views, indices
     LithoSceneView scene; // camera of the 3-D scene; its slices follow `slice`
@@ -208,6 +209,7 @@ gboolean litho_session_clip_is_automatic(LithoSession *session); // nobody has t
 // < 0 = not known.
 double litho_session_clip_percent(LithoSession *session);
 void litho_session_set_look(LithoSession *session, const LithoLook *look); // all of it
+void litho_session_set_units(LithoSession *session, LithoUnits units);
 void litho_session_set_slice(LithoSession *session, int axis, gint64 index);
 LithoSliceView litho_session_slice_view(LithoSession *session, int axis);
 void litho_session_set_window(LithoSession *session, const double lo[3], const double hi[3]);

@@ -130,6 +130,14 @@ double litho_session_clip_percent(LithoSession *self)
     return all > 0 ? 100 * inside / all : -1;
 }
 
+void litho_session_set_units(LithoSession *self, LithoUnits units)
+{
+    if (self->display.units == units)
+        return;
+    self->display.units = units;
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
 void litho_session_set_look(LithoSession *self, const LithoLook *look)
 {
     gboolean touched = look->hi != self->display.look.hi;

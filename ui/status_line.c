@@ -16,12 +16,13 @@ G_DEFINE_TYPE(LithoStatusLine, litho_status_line, GTK_TYPE_BOX)
 
 // --- texts --------------------------------------------------------------------------------------
 
-static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 index)
+static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 index,
+                        LithoUnits units)
 {
     static const char *const short_names[] = {"IL", "XL"};
-    LithoAxisText how = litho_axis_text(grid, axis, LITHO_TIME_AUTO);
+    LithoAxisText how = litho_axis_text(grid, axis, units & LITHO_UNITS_TIME);
     char number[48];
-    double value = litho_axis_value(&grid->axis[axis], index) * how.factor;
+    double value = litho_axis_shown(&how, &grid->axis[axis], index);
     if (how.whole) // line numbers are names: no thin spaces
         g_snprintf(number, sizeof number, "%.0f", value);
     else
@@ -79,9 +80,9 @@ static void show_cursor(LithoStatusLine *self)
             at[a] = d->has_cursor ? CLAMP(llround(d->cursor[a]), 0, grid->axis[a].n - 1)
                                   : d->slice[a];
         for (int a = 0; a < 2; a++)
-            append_axis(place, grid, a, at[a]);
+            append_axis(place, grid, a, at[a], d->units);
         append_xy(place, grid, at);
-        append_axis(place, grid, 2, at[2]);
+        append_axis(place, grid, 2, at[2], d->units);
         if (d->has_cursor)
             append_amplitudes(self, amplitudes, at);
     }

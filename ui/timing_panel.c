@@ -10,13 +10,13 @@
 enum { REFRESH_MS = 200, MAX_ROWS = 2 * LITHO_TIMINGS_STAGES };
 
 typedef struct Row {
-    GtkWidget *name, *last, *median, *spark;
+    GtkWidget *name, *last, *median, *spread, *spark;
 } Row;
 
 struct _LithoTimingPanel {
     GtkBox parent;
     LithoSession *session;
-    GtkWidget *big, *small, *device, *grid, *latency_spark;
+    GtkWidget *big, *small, *device, *why, *grid, *latency_spark;
     Row row[MAX_ROWS];
     guint n_rows, timeout;
     char *gl_name;
@@ -36,7 +36,7 @@ static GtkWidget *number_label(void)
 {
     GtkWidget *label = gtk_label_new(NULL);
     gtk_label_set_xalign(GTK_LABEL(label), 1);
-    gtk_label_set_width_chars(GTK_LABEL(label), 6);
+    gtk_label_set_width_chars(GTK_LABEL(label), 5);
     gtk_widget_add_css_class(label, "numeric");
     return label;
 }
@@ -49,14 +49,18 @@ static Row *row_of(LithoTimingPanel *self, guint k)
         row->name = gtk_label_new(NULL);
         gtk_label_set_xalign(GTK_LABEL(row->name), 0);
         gtk_label_set_ellipsize(GTK_LABEL(row->name), PANGO_ELLIPSIZE_END);
+        gtk_label_set_width_chars(GTK_LABEL(row->name), 10);
         gtk_widget_set_hexpand(row->name, TRUE);
         row->last = number_label();
         row->median = number_label();
+        row->spread = number_label();
+        gtk_widget_add_css_class(row->spread, "dim-label");
         row->spark = litho_spark_new();
         cell(self, row->name, 0, at);
         cell(self, row->spark, 1, at);
         cell(self, row->last, 2, at);
         cell(self, row->median, 3, at);
+        cell(self, row->spread, 4, at);
         self->n_rows++;
     }
     return &self->row[k];
@@ -70,9 +74,11 @@ static void format_ms(char *text, gsize size, double ms)
 static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
 {
     Row *row = row_of(self, k);
-    char last[16], median[16];
+    char last[16], median[16], spread[16];
     format_ms(last, sizeof last, stage->last_ms);
     format_ms(median, sizeof median, stage->median_ms);
+    format_ms(spread, sizeof spread, stage->p75_ms - stage->p25_ms);
+    gtk_label_set_text(GTK_LABEL(row->spread), stage->count > 3 ? spread : "–");
     gtk_label_set_text(GTK_LABEL(row->name), stage->name);
     gtk_label_set_text(GTK_LABEL(row->last), last);
     gtk_label_set_text(GTK_LABEL(row->median), median);
@@ -105,7 +111,7 @@ static void hide_rows_from(LithoTimingPanel *self, guint shown)
 {
     for (guint k = 0; k < self->n_rows; k++) {
         GtkWidget *cells[] = {self->row[k].name, self->row[k].last, self->row[k].median,
-                              self->row[k].spark};
+                              self->row[k].spread, self->row[k].spark};
         for (guint c = 0; c < G_N_ELEMENTS(cells); c++)
             gtk_widget_set_visible(cells[c], k < shown);
     }
@@ -133,7 +139,9 @@ static gboolean refresh(gpointer data)
     const char *why;
     const char *device = litho_session_device_label(self->session, &why);
     gtk_label_set_text(GTK_LABEL(self->device), device);
-    litho_set_tooltip(self->device, why ? why : self->gl_name);
+    litho_set_tooltip(self->device, self->gl_name);
+    gtk_label_set_text(GTK_LABEL(self->why), why ? why : "");
+    gtk_widget_set_visible(self->why, why != NULL);
     show_latency(self);
     guint n = show_timings(self, litho_session_timings(self->session), 0);
     n = show_timings(self, litho_session_display_timings(self->session), n);
@@ -248,16 +256,22 @@ static GtkWidget *make_latency(LithoTimingPanel *self)
 
 static GtkWidget *make_grid(LithoTimingPanel *self)
 {
-    static const char *const heads[] = {"stage", "", "last ms", "median"};
+    static const char *const heads[] = {"stage, ms", "", "last", "median", "spread"};
+    static const char *const tips[] = {
+        "Stages of the last pass, times in milliseconds", NULL, "Of the last pass",
+        "Of the passes since the device was chosen, 64 at most",
+        "Width of the middle half of those passes: three quarters lie below its upper end, one "
+        "quarter below its lower end"};
     self->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(self->grid), 6);
     gtk_grid_set_row_spacing(GTK_GRID(self->grid), 2);
     gtk_widget_add_css_class(self->grid, "litho-numbers");
-    for (int c = 0; c < 4; c++) {
+    for (guint c = 0; c < G_N_ELEMENTS(heads); c++) {
         GtkWidget *head = gtk_label_new(heads[c]);
         gtk_label_set_xalign(GTK_LABEL(head), c == 0 ? 0 : 1);
         gtk_widget_add_css_class(head, "dim-label");
-        cell(self, head, c, 0);
+        gtk_widget_set_tooltip_text(head, tips[c]);
+        cell(self, head, (int)c, 0);
     }
     return self->grid;
 }
@@ -272,6 +286,12 @@ static void litho_timing_panel_init(LithoTimingPanel *self)
     gtk_label_set_xalign(GTK_LABEL(self->device), 0);
     gtk_label_set_ellipsize(GTK_LABEL(self->device), PANGO_ELLIPSIZE_END);
     gtk_box_append(GTK_BOX(self), self->device);
+    self->why = gtk_label_new(NULL); // it is not the device that was asked for
+    gtk_label_set_xalign(GTK_LABEL(self->why), 0);
+    gtk_label_set_wrap(GTK_LABEL(self->why), TRUE);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->why), 30);
+    gtk_widget_add_css_class(self->why, "litho-why");
+    gtk_box_append(GTK_BOX(self), self->why);
     gtk_box_append(GTK_BOX(self), make_latency(self));
     gtk_box_append(GTK_BOX(self), make_grid(self));
 }

@@ -130,7 +130,7 @@ static void show_title(LithoWindow *self)
     char sizes[3][32], step[32];
     for (int a = 0; a < 3; a++)
         litho_format_number(sizes[a], sizeof sizes[a], grid->axis[a].n, 1);
-    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_TIME_AUTO);
+    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_AUTO);
     g_snprintf(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
     g_autofree char *text =
         g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
@@ -215,12 +215,41 @@ static void on_progress(LithoWindow *self)
     litho_window_actions_update(self);
 }
 
+// The side panels get their widths in the first frame that knows how much room there is: beside the
+// views, since the start page may need more than they do.
+static gboolean give_widths(GtkWidget *pane, GdkFrameClock *clock, gpointer data)
+{
+    (void)clock;
+    LithoWindow *self = LITHO_WINDOW(data);
+    int least, room = gtk_widget_get_width(pane), most;
+    g_object_get(pane, "max-position", &most, NULL); // leaves the right panel its least width
+    if (room <= 0 || most <= 0 || most >= room)
+        return G_SOURCE_CONTINUE;
+    if (self->left_width > 0) {
+        most += gtk_widget_get_width(self->left) - self->left_width;
+        gtk_paned_set_position(GTK_PANED(self->left_pane), self->left_width);
+    }
+    gtk_widget_measure(self->right, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    if (self->right_width > least)
+        gtk_paned_set_position(GTK_PANED(pane), MAX(most - (self->right_width - least), 1));
+    self->left_width = self->right_width = 0;
+    return G_SOURCE_REMOVE;
+}
+
+static void want_widths(LithoWindow *self)
+{
+    if (self->left_width > 0 || self->right_width > 0)
+        gtk_widget_add_tick_callback(self->right_pane, give_widths, self, NULL);
+}
+
 // --- session ------------------------------------------------------------------------------------
 
 static void on_cube(LithoWindow *self)
 {
     gboolean has = litho_session_grid(self->session) != NULL;
     gtk_stack_set_visible_child_name(GTK_STACK(self->stack), has ? "canvas" : "start");
+    if (has)
+        want_widths(self);
     show_title(self);
     show_notes(self);
     show_compare(self);
@@ -300,9 +329,49 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
 
 // --- settings -----------------------------------------------------------------------------------
 
+// Widths of the side panels; a folded one keeps the width it had.
+static void remember_widths(LithoWindow *self)
+{
+    GtkWidget *const panels[] = {self->left, self->right};
+    const char *const keys[] = {"left-width", "right-width"};
+    for (guint k = 0; k < G_N_ELEMENTS(panels); k++)
+        if (gtk_widget_get_mapped(panels[k]))
+            litho_settings_set_int(self->settings, keys[k], gtk_widget_get_width(panels[k]));
+}
+
+static void restore_widths(LithoWindow *self)
+{
+    self->left_width = litho_settings_int(self->settings, "left-width", 0);
+    self->right_width = litho_settings_int(self->settings, "right-width", 0);
+    if (self->left_width > 0)
+        gtk_paned_set_position(GTK_PANED(self->left_pane), self->left_width);
+}
+
+static void restore_units(LithoWindow *self)
+{
+    static const char *const names[][2] = {{"time-unit", "auto"}, {"lines", "numbers"}};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *value = litho_settings_text(self->settings, names[k][0], names[k][1]);
+        g_action_group_activate_action(G_ACTION_GROUP(self), names[k][0],
+                                       g_variant_new_string(value));
+    }
+}
+
+static void remember_units(LithoWindow *self)
+{
+    static const char *const names[] = {"time-unit", "lines"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autoptr(GVariant) state =
+            g_action_group_get_action_state(G_ACTION_GROUP(self), names[k]);
+        litho_settings_set_text(self->settings, names[k], g_variant_get_string(state, NULL));
+    }
+}
+
 static void restore(LithoWindow *self)
 {
     LithoSettings *s = self->settings;
+    restore_widths(self);
+    restore_units(self);
     gtk_window_set_default_size(GTK_WINDOW(self), litho_settings_int(s, "width", 1280),
                                 litho_settings_int(s, "height", 800));
     if (litho_settings_int(s, "maximised", 0))
@@ -326,6 +395,8 @@ static void remember(LithoWindow *self)
     litho_settings_set_int(s, "width", width);
     litho_settings_set_int(s, "height", height);
     litho_settings_set_int(s, "maximised", gtk_window_is_maximized(GTK_WINDOW(self)));
+    remember_widths(self);
+    remember_units(self);
     litho_settings_set_int(s, "left-panel", gtk_widget_get_visible(self->left));
     litho_settings_set_int(s, "right-panel", gtk_widget_get_visible(self->right));
     const LithoColormap *map = litho_session_display(self->session)->look.map;

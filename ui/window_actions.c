@@ -114,6 +114,28 @@ ACTION(do_use_profile)
         litho_window_show_error(self, error->message, NULL);
 }
 
+// What stands at the axes; remembered with the settings.
+ACTION(do_time_unit)
+{
+    SELF;
+    const char *name = g_variant_get_string(value, NULL);
+    LithoUnits lines = display_of(self)->units & LITHO_UNITS_METRES;
+    LithoUnits time = strcmp(name, "ms") == 0  ? LITHO_UNITS_MS
+                      : strcmp(name, "s") == 0 ? LITHO_UNITS_S
+                                               : LITHO_UNITS_AUTO;
+    litho_session_set_units(self->session, lines | time);
+    g_simple_action_set_state(action, value);
+}
+
+ACTION(do_lines)
+{
+    SELF;
+    gboolean metres = strcmp(g_variant_get_string(value, NULL), "metres") == 0;
+    LithoUnits time = display_of(self)->units & LITHO_UNITS_TIME;
+    litho_session_set_units(self->session, time | (metres ? LITHO_UNITS_METRES : 0));
+    g_simple_action_set_state(action, value);
+}
+
 ACTION(do_device)
 {
     litho_session_set_device(LITHO_WINDOW(data)->session, g_variant_get_string(value, NULL));
@@ -404,6 +426,8 @@ static const GActionEntry entries[] = {
     {"import", do_import, NULL, NULL, NULL, {0}},
     {"use-profile", do_use_profile, NULL, NULL, NULL, {0}},
     {"device", do_device, "s", "'auto'", NULL, {0}},
+    {"time-unit", do_time_unit, "s", "'auto'", NULL, {0}},
+    {"lines", do_lines, "s", "'numbers'", NULL, {0}},
     {"show", do_show, "s", "'output'", NULL, {0}},
     {"removed", do_removed, NULL, NULL, NULL, {0}},
     {"split", do_split, NULL, NULL, NULL, {0}},

@@ -128,9 +128,19 @@ static GtkWidget *make_menu(void)
                                           {"Help", "win.help"},
                                           {"About Lithoscope", "win.about"},
                                           {NULL, NULL}};
-    GMenu *menu = g_menu_new(), *appearance = g_menu_new();
+    static const char *const times[][2] = {{"Time unit by length", "win.time-unit::auto"},
+                                           {"Milliseconds", "win.time-unit::ms"},
+                                           {"Seconds", "win.time-unit::s"},
+                                           {NULL, NULL}};
+    static const char *const lines[][2] = {{"Inline and crossline numbers", "win.lines::numbers"},
+                                           {"Metres", "win.lines::metres"},
+                                           {NULL, NULL}};
+    GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
     append_section(menu, file);
     append_section(menu, view);
+    append_section(axes, times);
+    append_section(axes, lines);
+    g_menu_append_submenu(menu, "Axes", G_MENU_MODEL(axes));
     append_section(appearance, look);
     g_menu_append_submenu(menu, "Appearance", G_MENU_MODEL(appearance));
     append_section(menu, help);
@@ -142,6 +152,7 @@ static GtkWidget *make_menu(void)
                                    -1);
     g_object_unref(menu);
     g_object_unref(appearance);
+    g_object_unref(axes);
     return button;
 }
 
@@ -359,6 +370,8 @@ static GtkWidget *make_middle(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     self->stack = gtk_stack_new();
+    gtk_stack_set_hhomogeneous(GTK_STACK(self->stack), FALSE); // the views may be narrower than
+    gtk_stack_set_vhomogeneous(GTK_STACK(self->stack), FALSE); // the start page
     self->canvas = litho_canvas_new(self->session);
     gtk_stack_add_named(GTK_STACK(self->stack), make_start(self), "start");
     gtk_stack_add_named(GTK_STACK(self->stack), self->canvas, "canvas");
@@ -384,6 +397,8 @@ static GtkWidget *make_panes(LithoWindow *self)
 {
     GtkWidget *outer = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     GtkWidget *inner = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    self->left_pane = outer;
+    self->right_pane = inner;
     self->left = make_left(self);
     self->right = make_right(self);
     gtk_paned_set_start_child(GTK_PANED(outer), self->left);

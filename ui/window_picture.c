@@ -142,6 +142,7 @@ void litho_window_export(LithoWindow *self, const char *path)
         p->picture.output_parts = p->output_parts;
     }
     p->picture.look = litho_session_display(self->session)->look;
+    p->picture.style.units = litho_session_display(self->session)->units;
     p->picture.scale = 2;
     p->picture.title = p->title;
     p->picture.caption = both ? p->caption : NULL;

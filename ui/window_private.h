@@ -26,6 +26,8 @@ struct _LithoWindow {
     gboolean shows_problem; // the error bar tells about the newest result
     GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
     GtkWidget *left, *right, *stack, *status;
+    GtkWidget *left_pane, *right_pane; // their dividers
+    int left_width, right_width;       // wanted until the first cube is shown; 0 = as they are
     GtkWidget *canvas, *params, *timings;
     GtkWidget *start_recent;
     GtkWidget *start_list, *start_list_title; // start page: recent files
