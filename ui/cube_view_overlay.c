@@ -60,11 +60,27 @@ typedef struct Drawing {
     const LithoViewPanel *panel;
     LithoAxesStyle style;
     char *left, *right; // of the title
+    const char *note;   // over the picture; NULL = none
 } Drawing;
 
 static void draw_title(cairo_t *cr, const Drawing *d)
 {
     litho_axes_draw_title(cr, &d->style, d->panel->frame.title, d->left, d->right);
+}
+
+// What the panel cannot show, at the foot of the picture: light on a dark ground, over any colours.
+static void draw_note(cairo_t *cr, const Drawing *d)
+{
+    g_auto(GStrv) lines = g_strsplit(d->note, "\n", -1);
+    LithoRect r = d->panel->frame.data;
+    double line = 1.5 * d->style.font_size, h = line * g_strv_length(lines) + 6;
+    cairo_rectangle(cr, r.x, r.y + r.h - h, r.w, h);
+    cairo_set_source_rgba(cr, 0, 0, 0, 0.72);
+    cairo_fill(cr);
+    for (guint k = 0; lines[k]; k++)
+        litho_axes_draw_caption(cr, &d->style,
+                                (LithoRect){r.x + 6, r.y + r.h - h + 3 + k * line, r.w - 12, line},
+                                lines[k]);
 }
 
 static void draw_axes(cairo_t *cr, const Drawing *d)
@@ -130,7 +146,9 @@ static guint64 hash_of(const Drawing *d, int piece)
     if (piece == TITLE) {
         hash = hash_rect(hash, panel->frame.title);
         hash = litho_hash_bytes(hash, d->left, strlen(d->left) + 1);
-        return litho_hash_bytes(hash, d->right, strlen(d->right));
+        hash = litho_hash_bytes(hash, d->right, strlen(d->right) + 1);
+        hash = hash_rect(hash, d->note ? panel->frame.data : (LithoRect){0});
+        return litho_hash_bytes(hash, d->note ? d->note : "", d->note ? strlen(d->note) : 0);
     }
     hash = hash_rect(hash_rect(hash, panel->frame.data), panel->area);
     if (piece == BAR) {
@@ -151,9 +169,11 @@ static guint64 hash_of(const Drawing *d, int piece)
 static GskRenderNode *make(const Drawing *d, int piece)
 {
     g_autoptr(GtkSnapshot) snapshot = gtk_snapshot_new();
-    if (piece == TITLE)
+    if (piece == TITLE) {
         append(snapshot, d, draw_title, d->panel->frame.title);
-    else if (piece == BAR)
+        if (d->note)
+            append(snapshot, d, draw_note, d->panel->frame.data);
+    } else if (piece == BAR)
         append(snapshot, d, draw_bar,
                (LithoRect){d->panel->frame.bar.x, d->panel->area.y, d->panel->frame.bar.w,
                            d->panel->area.h});
@@ -169,7 +189,9 @@ gboolean litho_cube_view_overlay_update(LithoCubeView *self)
     gboolean changed = self->n_drawn != self->n_panels;
     self->n_drawn = self->n_panels;
     for (guint k = 0; k < self->n_panels; k++) {
-        Drawing d = {self, &self->panel[k], litho_cube_view_style(self), NULL, NULL};
+        Drawing d = {.self = self, .panel = &self->panel[k], .style = litho_cube_view_style(self)};
+        if (self->axis != LITHO_VIEW_SCENE && d.panel->show != LITHO_SHOW_INPUT)
+            d.note = litho_session_not_computed(self->session, self->axis);
         title_texts(self, d.panel, &d.left, &d.right);
         for (int p = 0; p < LITHO_VIEW_PIECES; p++) {
             LithoViewPiece *piece = &self->piece[k][p];

@@ -88,6 +88,19 @@ static LithoCube *result_with(LithoSession *self, LithoBox box)
     return NULL;
 }
 
+// The input, or the slice of a cube beyond memory that has been read.
+static LithoCube *input_with(LithoSession *self, LithoBox box)
+{
+    guint64 stamp, dropped;
+    const GPtrArray *pages = litho_session_pages(self, &stamp, &dropped);
+    for (guint k = 0; pages && k < pages->len; k++) {
+        LithoCube *page = g_ptr_array_index(pages, k);
+        if (litho_box_contains(page->held, box))
+            return page;
+    }
+    return self->input;
+}
+
 static LithoBox area_box(LithoSession *self)
 {
     LithoBox box = self->area.box;
@@ -124,7 +137,7 @@ void litho_session_area_look(LithoSession *self)
     LithoBox box = area_box(self);
     gboolean same = litho_session_comparable(self);
     gboolean shows_input = litho_session_shown(self) == LITHO_SHOW_INPUT;
-    LithoCube *in = same || shows_input ? self->input : NULL;
+    LithoCube *in = same || shows_input ? input_with(self, box) : NULL;
     LithoCube *out = same || !shows_input ? result_with(self, box) : NULL;
     q->session = g_object_ref(self);
     q->cube[0] = in ? litho_cube_ref(in) : NULL;

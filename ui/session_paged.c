@@ -32,6 +32,7 @@ static void arrived(gpointer data)
         self->problem = g_error_new_literal(LITHO_ERROR, LITHO_ERROR_FORMAT, problem);
         litho_session_emit(self, SIGNAL_RESULT);
     }
+    litho_session_area_look(self);
     litho_session_emit(self, SIGNAL_SLICES); // the views draw what has come
     litho_session_emit(self, SIGNAL_PROGRESS);
 }
@@ -82,6 +83,28 @@ static gboolean affordable(LithoSession *self, LithoBox view, LithoBox *need)
     need->lo[2] = 0; // files are read in whole traces
     need->hi[2] = grid->axis[2].n;
     return 4 * (guint64)litho_box_count(*need) <= self->page_memory / READ_SHARE;
+}
+
+static gboolean has_work(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        if (litho_flow_step(flow, k)->enabled)
+            return TRUE;
+    return FALSE;
+}
+
+const char *litho_session_not_computed(LithoSession *self, int axis)
+{
+    LithoBox need;
+    if (!self->pager || !self->input || self->preview || self->flow_problem ||
+        !has_work(self->flow))
+        return NULL;
+    const LithoGrid *grid = &self->input->grid;
+    gint64 index = MIN(self->display.slice[axis], grid->axis[axis].n - 1);
+    if (litho_flow_is_local(self->flow) &&
+        affordable(self, litho_box_slice(grid, axis, index), &need))
+        return NULL;
+    return "This slice of the result needs more\nthan memory holds: save the result (Ctrl+S).";
 }
 
 gboolean litho_session_paged_wish(LithoSession *self, LithoWish *wish)
