@@ -270,7 +270,7 @@ static GtkWidget *make_grid(LithoTimingPanel *self)
         GtkWidget *head = gtk_label_new(heads[c]);
         gtk_label_set_xalign(GTK_LABEL(head), c == 0 ? 0 : 1);
         gtk_widget_add_css_class(head, "dim-label");
-        gtk_widget_set_tooltip_text(head, tips[c]);
+        litho_set_tooltip(head, tips[c]);
         cell(self, head, (int)c, 0);
     }
     return self->grid;
