@@ -88,12 +88,12 @@ ACTION(do_pause)
     litho_window_actions_update(self);
 }
 
-// The file that could not be opened, or else the one that is open.
+// The file that could not be opened while the bar says so, or else the one that is open.
 ACTION(do_import)
 {
     SELF;
     const LithoOpenOptions none = {0};
-    if (self->failed_paths)
+    if (self->failed_paths && gtk_widget_get_visible(self->error_bar))
         litho_import_open(self, (const char *const *)self->failed_paths, &none);
     else if (self->paths)
         litho_import_open(self, (const char *const *)self->paths, &self->open);

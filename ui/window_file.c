@@ -315,6 +315,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
             self->failed_paths = g_steal_pointer(&o->paths);
             gtk_widget_set_visible(self->error_remedy, TRUE);
+            gtk_widget_set_visible(self->notes_remedy, FALSE); // of the other file
             litho_window_actions_update(self);
         }
     }
