@@ -149,9 +149,9 @@ void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCu
     LithoReport *report = run ? run->report : NULL;
     if (!report)
         return;
-    report_depth_time(job, report);
     litho_report_number(report, "frequencies", "Frequencies", "", job->nf);
     litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
     if (job->n_steps > 0 && job->params.engine == LITHO_MIGRATE_CHEBYSHEV)
         report_design(job, report);
+    report_depth_time(job, report); // last: the panel shows the first curves first
 }
