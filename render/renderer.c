@@ -282,6 +282,11 @@ static LithoCover slice_cover(LithoBox slice, const LithoTile *a, const LithoTil
 {
     LithoCover cover = {0};
     const LithoTile *first = a ? a : b, *second = a ? b : NULL;
+    // Slices that came first leave the whole in pieces. Drawn piece by piece it would show: nothing is
+    // interpolated, no wiggle crosses, from one to the next.
+    if (litho_cover_contains(&first->has, slice) &&
+        (!second || litho_cover_contains(&second->has, slice)))
+        return (LithoCover){.n = 1, .box = {slice}};
     for (guint k = 0; k < first->has.n; k++) {
         LithoBox box = litho_box_intersect(first->has.box[k], slice);
         for (guint m = 0; second && m < second->has.n; m++)

@@ -254,6 +254,27 @@ static void test_budget(void)
     g_assert_cmpuint(info.pending_bytes, ==, 0);
     g_assert_cmpuint(info.host_bytes, >=, 16 << 20);
     g_assert_cmpuint(info.host_bytes, <, 17 << 20); // visible slices are not sent twice
+    // The slices that came first leave no seams in others: neither in the interpolation between
+    // traces nor in wiggles, which would be cut where two pieces of the upload meet.
+    LithoVolume *at_once = volume_with(cube);
+    for (int axis = 0; axis < 3; axis++) {
+        LithoVolume *const from[2] = {volume, at_once};
+        cairo_surface_t *pictures[2];
+        for (int k = 0; k < 2; k++) {
+            LithoSliceDraw other_slice =
+                draw_of(from[k], NULL, &cube->grid, axis, 70, LITHO_SHOW_INPUT);
+            for (int a = 0; a < 3; a++) {
+                other_slice.view.lo[a] = 58.3;
+                other_slice.view.hi[a] = 69.8;
+            }
+            other_slice.look.wiggle = LITHO_WIGGLE_FILL;
+            pictures[k] = shoot(&other_slice);
+        }
+        g_assert_cmpfloat(fixture_differing(pictures[0], pictures[1], NULL, 0), ==, 0);
+        cairo_surface_destroy(pictures[0]);
+        cairo_surface_destroy(pictures[1]);
+    }
+    litho_volume_free(at_once);
     litho_volume_free(volume);
 }
 
