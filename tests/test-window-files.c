@@ -156,6 +156,7 @@ static void open_two(const Make *like)
     litho_window_open(gui.window, (const char *const *)paths);
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_null(litho_window_error(gui.window));
+    g_assert_cmpstr(gtk_label_get_text(GTK_LABEL(gui.window->title)), ==, "west.sgy and 1 more");
     g_free(paths[0]);
     g_free(paths[1]);
 }

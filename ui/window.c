@@ -115,15 +115,18 @@ static void show_notes(LithoWindow *self)
 
 // --- header -------------------------------------------------------------------------------------
 
-static void show_title(LithoWindow *self)
+void litho_window_show_title(LithoWindow *self)
 {
     LithoCube *cube = litho_session_input(self->session);
     const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
     gtk_widget_set_visible(self->subtitle, grid != NULL);
-    gtk_label_set_text(GTK_LABEL(self->title), cube && *cube->name ? cube->name : "Lithoscope");
-    g_autofree char *window_title = cube && *cube->name
-                                        ? g_strdup_printf("%s – Lithoscope", cube->name)
-                                        : g_strdup("Lithoscope");
+    guint files = cube && cube->survey && self->paths ? g_strv_length(self->paths) : 1;
+    g_autofree char *name = !cube || !*cube->name ? g_strdup("Lithoscope")
+                            : files > 1 ? g_strdup_printf("%s and %u more", cube->name, files - 1)
+                                        : g_strdup(cube->name);
+    gtk_label_set_text(GTK_LABEL(self->title), name);
+    g_autofree char *window_title = cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name)
+                                                        : g_strdup("Lithoscope");
     gtk_window_set_title(GTK_WINDOW(self), window_title);
     if (!grid)
         return;
@@ -250,7 +253,7 @@ static void on_cube(LithoWindow *self)
     gtk_stack_set_visible_child_name(GTK_STACK(self->stack), has ? "canvas" : "start");
     if (has)
         want_widths(self);
-    show_title(self);
+    litho_window_show_title(self);
     show_notes(self);
     show_compare(self);
 }

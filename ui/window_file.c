@@ -271,6 +271,7 @@ static void open_session(LithoWindow *self, Opening *o)
     gboolean same = o->mode == LITHO_OPEN_AGAIN;
     gboolean has_flow = litho_flow_length(litho_session_flow(self->session)) > 0;
     litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
+    litho_window_show_title(self); // names the files
     if (!same)
         litho_snapshots_clear(self->snapshots);
     if (o->state)

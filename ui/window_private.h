@@ -60,6 +60,9 @@ struct _LithoWindow {
 // read otherwise, everything else stays.
 typedef enum { LITHO_OPEN_NORMAL, LITHO_OPEN_CONTINUE, LITHO_OPEN_AGAIN } LithoOpenMode;
 
+// window.c
+void litho_window_show_title(LithoWindow *self); // name and sizes of what is open
+
 // window_actions.c
 void litho_window_actions_init(LithoWindow *self);
 void litho_window_actions_update(LithoWindow *self); // what is possible now
