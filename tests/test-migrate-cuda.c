@@ -82,6 +82,35 @@ static const char *kernel_of(const char *settings, int pass)
     return pass == 0 ? " gpu_kernel=fused" : " gpu_kernel=factored";
 }
 
+// Property: a shot's waves multiplied on the finer grid give the CPU's image, along one axis, the other and
+// both, under padding, sponge and tiles cut by the edge, with every kernel; and it is not the plain one.
+static void test_protected(void)
+{
+    static const int shapes[][2] = {{1, 130}, {50, 1}, {40, 61}, {17, 90}};
+    static const char *const cases[] = {"step=1 sponge=0", "step=2 pad=7 sponge=6 imaging=normalised",
+                                        "step=1 pad=5 sponge=8 gpu_kernel=factored", "coarse=on"};
+    LithoDevice gpu;
+    if (!gpu_or_skip(&gpu))
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(shapes) * G_N_ELEMENTS(cases); k++) {
+        const int *n = shapes[k / G_N_ELEMENTS(cases)];
+        const char *which = cases[k % G_N_ELEMENTS(cases)];
+        LithoGrid grid = grid_of(n[0], n[1], 100, 12, 0.004, FALSE);
+        g_autoptr(LithoCube) in = holed_cube(&grid, 11 + k);
+        g_autofree char *settings = g_strdup_printf(
+            "mode=shot velocity=1600 dz=12 nz=21 fmax=60 source_x=%d source_y=%d antialias=true %s",
+            12 * (n[1] / 2), 12 * (n[0] / 2), which);
+        g_autofree char *plain = g_strdup_printf("%s antialias=false", settings);
+        g_autoptr(LithoCube) a = migrate_on(litho_device_cpu(), in, NULL, settings);
+        g_autoptr(LithoCube) b = migrate_on(gpu, in, NULL, settings);
+        g_autoptr(LithoCube) c = migrate_on(gpu, in, NULL, plain);
+        const double d = relative_difference(b, a), change = relative_difference(c, a);
+        g_test_message("%d x %d, %s: %.2e, plain %.2e", n[0], n[1], which, d, change);
+        g_assert_cmpfloat(d, <, tolerance_of(settings));
+        g_assert_cmpfloat(change, >, 0.01);
+    }
+}
+
 // Property: both devices give the same image; a wrong halo, tile edge or coefficient is off by 1e-2.
 static void test_against_cpu(void)
 {
@@ -201,6 +230,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/migrate-cuda/against-cpu", test_against_cpu);
+    g_test_add_func("/migrate-cuda/protected", test_protected);
     g_test_add_func("/migrate-cuda/adjoint", test_adjoint);
     g_test_add_func("/migrate-cuda/deep", test_deep);
     return g_test_run();

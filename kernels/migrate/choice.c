@@ -156,14 +156,15 @@ static gboolean design_table(LithoMigrateJob *job, LithoRun *run, GError **error
     return TRUE;
 }
 
+static double widest_cell(const LithoMigrateJob *job)
+{
+    const double dx = job->cells.nx > 1 ? job->cells.dx : 0;
+    return fmax(dx, job->cells.ny > 1 ? job->cells.dy : 0);
+}
+
 static void choose_filters(LithoMigrateJob *job)
 {
-    double cell = 0;
-    if (job->cells.nx > 1)
-        cell = job->cells.dx;
-    if (job->cells.ny > 1)
-        cell = fmax(cell, job->cells.dy);
-    double reach = cell * sin(job->params.max_dip * G_PI / 180);
+    double reach = widest_cell(job) * sin(job->params.max_dip * G_PI / 180);
     for (int s = 0; s < job->n_steps; s++)
         for (int f = 0; f < job->nf; f++)
             job->filter[(gsize)s * job->nf + f] =
@@ -202,6 +203,14 @@ LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f)
     const LithoEntry *entry = litho_migrate_job_entry(job, s, f);
     return litho_migrate_stencil(filter, &job->cells, thick, job->omega[f], entry->big_k,
                                  entry->rho2);
+}
+
+gboolean litho_migrate_job_protects(const LithoMigrateJob *job, int s, int f)
+{
+    if (!job->params.antialias || job->n_steps == 0)
+        return FALSE;
+    const double k = job->omega[f] * job->slow_max[s] * sin(job->params.max_dip * G_PI / 180);
+    return 2 * k * widest_cell(job) > G_PI;
 }
 
 // --- a share of the frequencies -----------------------------------------------------------------

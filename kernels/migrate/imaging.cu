@@ -63,7 +63,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
 }
 
 __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float *up, float *down,
-                                 float *sum, float *light, int sponge)
+                                 int n_plain, float *sum, float *light, int sponge)
 {
     __shared__ float part[SLICES][LANES];
     const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
@@ -78,8 +78,10 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
         for (int k = threadIdx.y; k < f.n_waves; k += SLICES) {
             float *u = up + at + k * f.plane.size, *d = down + at + k * f.plane.size;
             const float ur = u[0], ui = u[im], dr = d[0], di = d[im];
-            mine += ur * dr - ui * di;
-            lit += dr * dr + di * di;
+            if (k < n_plain) {
+                mine += ur * dr - ui * di;
+                lit += dr * dr + di * di;
+            }
             if (apply) {
                 u[0] = g * ur;
                 u[im] = g * ui;
@@ -92,8 +94,9 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0) {
         const float g2 = sponge == LITHO_GPU_SPONGE_DONE ? g * g : 1;
-        sum[cell] = total / g2;
-        light[cell] = light_total / g2;
+        const bool rest = n_plain < f.n_waves; // is there already
+        sum[cell] = (rest ? sum[cell] : 0) + total / g2;
+        light[cell] = (rest ? light[cell] : 0) + light_total / g2;
     }
 }
 
@@ -261,11 +264,11 @@ int litho_gpu_image(const LithoGpuFrame *f, float *waves, float scale, float *su
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_correlate(const LithoGpuFrame *f, float *up, float *down, float *sum, float *light,
-                        int sponge, cudaStream_t stream)
+int litho_gpu_correlate(const LithoGpuFrame *f, float *up, float *down, int n_plain, float *sum,
+                        float *light, int sponge, cudaStream_t stream)
 {
-    correlate_kernel<<<frame_grid(f), dim3(LANES, SLICES), 0, stream>>>(*f, up, down, sum, light,
-                                                                        sponge);
+    correlate_kernel<<<frame_grid(f), dim3(LANES, SLICES), 0, stream>>>(*f, up, down, n_plain, sum,
+                                                                        light, sponge);
     return (int)cudaGetLastError();
 }
 

@@ -77,6 +77,9 @@ LithoMigrateJob *litho_migrate_job_share(const LithoMigrateJob *whole, int k, in
 // Recursion operator of frequency f in step s.
 LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f);
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f);
+// TRUE when a shot's waves are to be multiplied on a finer grid in step s: with params.antialias, from
+// the frequency on that makes them so short that their product folds, 2 k dx > pi at the largest dip.
+gboolean litho_migrate_job_protects(const LithoMigrateJob *job, int s, int f);
 // Factors of the record's samples: 1, falling to 0 over the last 5 %. [nt], g_free().
 float *litho_migrate_job_taper(const LithoMigrateJob *job);
 // Slowness plane of step s, [ny][nx] (the caller's `scratch` is filled when the step is constant).

@@ -91,10 +91,10 @@ static const LithoParam rows[] = {
                 .def = 0.005, .min = 1e-5, .max = 1, .log = true, .advanced = true, .stage = IMAGE,
                 .doc = "Fraction of a depth's largest illumination that is added before dividing."),
     LITHO_BOOL(P, antialias, .label = "Protect against aliasing", .when = "mode=shot",
-               .stage = EXTRAPOLATE,
+               .stage = DESIGN,
                .doc = "Multiply the two waves on a grid twice as fine where their product folds: steep "
                       "reflectors that the cells cannot hold are left out instead of shown with a "
-                      "wrong dip. On the CPU only; costs about a tenth."),
+                      "wrong dip. Costs a tenth to a quarter."),
     LITHO_CHOICE(P, geometry, "record\0line\0headers\0", .label = "Geometry", .when = "mode=shot",
                  .stage = PLAN,
                  .doc = "record: the input is one shot, its traces the image's cells; line: every "

@@ -305,12 +305,6 @@ static gboolean prepare(Plan *plan, const LithoPass *pass, gboolean *stale, Lith
                         GError **error)
 {
     const LithoMigrateParams *params = pass->params;
-    if (params->antialias && params->mode == LITHO_MIGRATE_SHOT) {
-        g_set_error_literal(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                            "antialias = on is computed by the CPU only; choose the CPU, or "
-                            "antialias = off");
-        return FALSE;
-    }
     const int first = pass->first_stage;
     const gboolean fresh = first <= LITHO_MIGRATE_STAGE_SPECTRUM || !plan->jobs.n;
     if (fresh) {

@@ -129,9 +129,14 @@ enum { LITHO_GPU_NO_SPONGE, LITHO_GPU_SPONGE, LITHO_GPU_SPONGE_DONE };
 // sum[data_ny][data_nx] = scale sum_f Re wave_f; then the sponge if `sponge`.
 int litho_gpu_image(const LithoGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
                     cudaStream_t stream);
-// sum = sum_f Re up_f down_f, light = sum_f |down_f|^2; then the sponge on both.
-int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, float *sum,
+// sum = sum_f Re up_f down_f, light = sum_f |down_f|^2 over the first n_plain waves, added to what is there
+// when those are not all; then the sponge on all waves of both.
+int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, int n_plain, float *sum,
                         float *light, int sponge, cudaStream_t stream);
+// The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves the
+// waves alone. Before litho_gpu_correlate().
+int litho_gpu_protect(const LithoGpuFrame *frame, const float *up, const float *down, int first,
+                      float *sum, float *light, int sponge, cudaStream_t stream);
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
 int litho_gpu_inject(const LithoGpuFrame *frame, float *waves, const float *plane, float scale,
                      int sponge, cudaStream_t stream);

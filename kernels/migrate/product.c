@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "kernels/clones.h"
+#include "kernels/migrate/half_sample.h"
 
 enum {
-    REACH = 6,   // taps on either side of a half sample
+    REACH = LITHO_HALF_REACH,
     MARGIN = 16, // zeros on either side of a row of products
 };
 
-// sum_j c_j (p(-j) + p(1 + j)) = p(1/2): equal-ripple (0.4 %) to 0.75 of Nyquist, 1 at wavenumber 0.
-static const float half_sample[REACH] = {0.6281764f, -0.1868244f, 0.0893386f,
-                                         -0.0435275f, 0.0199671f, -0.0071303f};
+static const float half_sample[REACH] = LITHO_HALF_SAMPLE;
 
 struct LithoProduct {
     float *row[2];          // up and down between two rows of the grid; layout of a wave's row
@@ -53,19 +52,6 @@ void litho_product_free(LithoProduct *p)
     g_free(p->image);
     g_free(p->light);
     g_free(p);
-}
-
-gboolean litho_product_folds(const LithoMigrateJob *job, int s, int f)
-{
-    if (job->n_steps == 0)
-        return FALSE;
-    double cell = 0;
-    if (job->cells.nx > 1)
-        cell = job->cells.dx;
-    if (job->cells.ny > 1)
-        cell = fmax(cell, job->cells.dy);
-    const double k = job->omega[f] * job->slow_max[s] * sin(job->params.max_dip * G_PI / 180);
-    return 2 * k * cell > G_PI;
 }
 
 // --- interpolation and its transpose ----------------------------------------------------------

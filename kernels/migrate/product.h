@@ -18,9 +18,6 @@ typedef struct LithoProduct LithoProduct;
 LithoProduct *litho_product_new(const LithoWaves *waves);
 void litho_product_free(LithoProduct *product); // NULL is fine
 
-// TRUE when the waves of frequency f are so short in step s that their product folds: 2 k dx > pi at
-// the largest dip.
-gboolean litho_product_folds(const LithoMigrateJob *job, int s, int f);
 // sum += Re up down, light += |down|^2 over the cells under the image; `down` is conj(D). With
 // `protect` as above, by 180 multiplications a cell more.
 void litho_product_add(const LithoMigrateJob *job, const LithoWaves *waves, LithoProduct *product,

@@ -226,7 +226,7 @@ static void image_plane(Slab *slab, Worker *w, int group, int s, int f, int z, f
     gsize at = ((gsize)group * slab->n + z - slab->first) * data_cells(job);
     if (down)
         litho_product_add(job, &slab->sweep->waves, w->product,
-                          job->params.antialias && litho_product_folds(job, s, f), up, down,
+                          litho_migrate_job_protects(job, s, f), up, down,
                           slab->image + at, slab->light + at);
     else
         add_real(slab->sweep, up, 2.0f / job->nfft, slab->image + at);

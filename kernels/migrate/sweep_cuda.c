@@ -123,6 +123,24 @@ typedef struct Slab {
     int s0, s1, first, n;
 } Slab;
 
+// Product of both waves in plane z, and the sponge.
+static gboolean correlate(const Sweep *sweep, const Group *g, const LithoGpuFrame *frame, int z, int index,
+                          float *sum, float *light, int sponge, GError **error)
+{
+    const LithoMigrateJob *job = sweep->band->job;
+    float *up = litho_gpu_wave(sweep->band, &sweep->plan->up, index, g->first);
+    float *down = litho_gpu_wave(sweep->band, &sweep->plan->down, index, g->first);
+    int plain = 0; // waves to be protected are the shorter ones
+    while (plain < g->n &&
+           !litho_migrate_job_protects(job, MAX(z - 1, 0) / job->step, g->first + plain))
+        plain++;
+    return (!sum || plain == g->n ||
+            LITHO_CUDA(litho_gpu_protect(frame, up, down, plain, sum, light, sponge, g->stream),
+                       error)) &&
+           LITHO_CUDA(litho_gpu_correlate(frame, up, down, plain, sum, light, sponge, g->stream),
+                      error);
+}
+
 static gboolean image_plane(const Sweep *sweep, const Group *g, const Slab *slab, int z, int index,
                             int sponge, GError **error)
 {
@@ -136,9 +154,8 @@ static gboolean image_plane(const Sweep *sweep, const Group *g, const Slab *slab
     if (!sweep->shot)
         return LITHO_CUDA(litho_gpu_image(&frame, up, 2.0f / job->nfft, sum, sponge, g->stream),
                           error);
-    return LITHO_CUDA(litho_gpu_correlate(&frame, up, litho_gpu_wave(sweep->band, &plan->down, index, g->first),
-                                          sum, inside ? (float *)plan->light_part.data + at : NULL,
-                                          sponge, g->stream), error);
+    return correlate(sweep, g, &frame, z, index, sum,
+                     inside ? (float *)plan->light_part.data + at : NULL, sponge, error);
 }
 
 static gboolean watch_growth(const Sweep *sweep, const Group *g, int index, GError **error)
