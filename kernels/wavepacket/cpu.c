@@ -320,12 +320,12 @@ static gboolean spread_all(WpCpu *cpu, const float *c, LithoRun *run)
     const WpGeometry *g = cpu->engine.geometry;
     const int reach = g->kernel.width - 1, first = -cpu->grid.origin[0];
     const int thick = CLAMP(cpu->grid.dim[0] / 64, reach, MAX(reach, 8));
-    const int slabs = (cpu->grid.dim[0] + thick - 1) / thick;
-    g_autofree char *token = g_new0(char, slabs + 2); // slab s stands for itself as token[s + 1]
+    const int slabs = (cpu->grid.dim[0] + thick - 1) / thick, even = (slabs + 1) / 2;
+    g_autofree char *token = g_new0(char, slabs + 2); // token[s + 1] stands for slab s
 #pragma omp parallel num_threads(cpu->threads)
 #pragma omp single
     for (int i = 0; i < slabs; i++) {
-        const int even = (slabs + 1) / 2, s = slab_in_order(i < even ? i : i - even, slabs, i >= even);
+        const int s = slab_in_order(i < even ? i : i - even, slabs, i >= even);
         if (i < even) {
 #pragma omp task firstprivate(s) depend(out : token[s + 1])
             spread_slab(cpu, c, first + s * thick, thick, run);

@@ -469,9 +469,29 @@ static __global__ void stats(const WpDevBox *boxes, const float *c, double *part
     }
 }
 
+// One warp a box, always in the same order.
+static __global__ void sum_stats(const double *parts, double *per_box)
+{
+    const double *of_box = parts + 2 * (int64_t)blockIdx.x * WP_BOX_PARTS;
+    double energy = 0, peak = 0;
+    for (int k = threadIdx.x; k < WP_BOX_PARTS; k += 32) {
+        energy += of_box[2 * k];
+        peak = fmax(peak, of_box[2 * k + 1]);
+    }
+    for (int d = 16; d > 0; d /= 2) {
+        energy += __shfl_down_sync(~0u, energy, d);
+        peak = fmax(peak, __shfl_down_sync(~0u, peak, d));
+    }
+    if (threadIdx.x == 0) {
+        per_box[2 * blockIdx.x] = energy;
+        per_box[2 * blockIdx.x + 1] = peak;
+    }
+}
+
 int wp_cuda_stats(const WpDevBox *boxes, int n_boxes, const float *c, double *parts,
-                  cudaStream_t stream)
+                  double *per_box, cudaStream_t stream)
 {
     stats<<<dim3(WP_BOX_PARTS, n_boxes), THREADS, 0, stream>>>(boxes, c, parts);
+    sum_stats<<<n_boxes, 32, 0, stream>>>(parts, per_box);
     return (int)cudaGetLastError();
 }

@@ -63,6 +63,8 @@ static void cuda_release(WpEngine *engine, float *array)
     if (!array || !litho_cuda_use(litho_cuda_device(cuda->context), NULL))
         return;
     cudaStreamSynchronize(stream_of(cuda));
+    for (int i = 0; i < WP_LANES_BESIDE; i++) // a transform that failed half way may not have joined them
+        cudaStreamSynchronize(cuda->beside[i]);
     wp_cuda_forget_graphs(cuda, array);
     litho_cuda_free(litho_cuda_device(cuda->context), array);
 }
@@ -202,28 +204,23 @@ static gboolean cuda_histogram(WpEngine *engine, const float *c, WpHistogram *h,
 static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
-    const WpGeometry *g = engine->geometry;
-    const size_t count = (size_t)g->n_boxes * WP_BOX_PARTS * 2;
-    g_autofree double *parts = g_new(double, count);
-    if (!litho_cuda_reserve(cuda->context, &cuda->small, count * sizeof *parts, error))
+    const int n = engine->geometry->n_boxes;
+    g_autofree double *host = g_new(double, 2 * n);
+    if (!litho_cuda_reserve(cuda->context, &cuda->small,
+                            2 * n * (1 + WP_BOX_PARTS) * sizeof *host, error))
         return FALSE;
-    litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE, 4.0 * (double)g->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_stats(cuda->boxes.data, g->n_boxes, c, cuda->small.data,
-                                  stream_of(cuda)), error))
+    double *sums = cuda->small.data, *parts = sums + 2 * n;
+    litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE,
+                    4.0 * (double)engine->geometry->floats, 0);
+    if (!LITHO_CUDA(wp_cuda_stats(cuda->boxes.data, n, c, parts, sums, stream_of(cuda)), error))
         return FALSE;
     litho_cuda_mark_end(cuda->context);
-    if (!LITHO_CUDA(cudaMemcpyAsync(parts, cuda->small.data, count * sizeof *parts,
-                                    cudaMemcpyDeviceToHost, stream_of(cuda)), error) ||
+    if (!LITHO_CUDA(cudaMemcpyAsync(host, sums, 2 * n * sizeof *host, cudaMemcpyDeviceToHost,
+                                    stream_of(cuda)), error) ||
         !wait_for(cuda, error))
         return FALSE;
-    for (int b = 0; b < g->n_boxes; b++) {
-        per_box[b] = (WpBoxStats){0, 0};
-        for (int k = 0; k < WP_BOX_PARTS; k++) {
-            per_box[b].energy += parts[2 * (b * WP_BOX_PARTS + k)];
-            per_box[b].peak = MAX(per_box[b].peak, parts[2 * (b * WP_BOX_PARTS + k) + 1]);
-        }
-        per_box[b].peak = sqrt(per_box[b].peak);
-    }
+    for (int b = 0; b < n; b++)
+        per_box[b] = (WpBoxStats){.energy = host[2 * b], .peak = sqrt(host[2 * b + 1])};
     return TRUE;
 }
 

@@ -175,9 +175,9 @@ int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const f
 int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
                       const float *c, uint32_t *bins, cudaStream_t stream);
 enum { WP_BOX_PARTS = 128 };
-// parts[box][WP_BOX_PARTS][2] = energy, largest |c|^2.
+// per_box[box][2] = energy, largest |c|^2; parts: room for WP_BOX_PARTS times as many.
 int wp_cuda_stats(const WpDevBox *boxes, int n_boxes, const float *c, double *parts,
-                  cudaStream_t stream);
+                  double *per_box, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
