@@ -149,9 +149,9 @@ static void test_clusters(void)
                                            "coefficients=plane",
                                            "cells_per_wavelength=2.1",
                                            "fast_error=1e-4",
-                                           "fast_error=1e-5",
-                                           "fast_error=1e-5 damping=2"};
-    static const double limit[] = {1e-3, 1e-3, 1e-7, 1e-3, 1e-4, 1e-5, 1e-5};
+                                           "fast_error=2e-5",
+                                           "fast_error=2e-5 damping=2"};
+    static const double limit[] = {1e-3, 1e-3, 1e-7, 1e-3, 1e-4, 2e-5, 2e-5};
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;

@@ -3,6 +3,7 @@
 #include <complex.h>
 
 #include "core/run.h"
+#include "kernels/twsm/cluster_rule.h"
 #include "kernels/twsm/mask.h"
 #include "kernels/twsm/mesh.h"
 #include "kernels/twsm/pair.h"
@@ -58,7 +59,7 @@ typedef enum {
 typedef struct TwsmHow {
     TwsmAlgorithm algorithm; // not AUTO
     int strip;               // rows of a stored strip (alg1, alg2, mod2)
-    float tolerance;         // of a block of two clusters (fast): twsm_square_rule()
+    TwsmClusterRule rule;    // fast
     int gpus;                // devices to share the rows of the fused sum; 0 = all
     double strip_bytes;      // out: largest store of strips, 0 = none
     double direct_share;     // out, fast: share of pairs summed directly

@@ -22,9 +22,15 @@ typedef struct TwsmSquare {
     float reach;     // largest distance of an element from the centre
 } TwsmSquare;
 
-// Nodes a side that keep the error of a block under `tolerance` at the highest frequency `k`, by a
-// bound that is seldom reached; 0 = sum its pairs directly.
-TWSM_INLINE int twsm_square_rule(float turns, float tolerance, const TwsmSquare *to,
+// How well clusters stand for their pairs. `most`: nodes a side, 5 or TWSM_MAX_NODES.
+typedef struct TwsmClusterRule {
+    float tolerance;
+    int most;
+} TwsmClusterRule;
+
+// Nodes a side that keep the error of a block under the tolerance at the highest frequency `k`, by
+// a bound that is seldom reached; 0 = sum its pairs directly.
+TWSM_INLINE int twsm_square_rule(float turns, TwsmClusterRule rule, const TwsmSquare *to,
                                  const TwsmSquare *from, int k)
 {
     float dx = to->centre[0] - from->centre[0], dy = to->centre[1] - from->centre[1];
@@ -40,8 +46,8 @@ TWSM_INLINE int twsm_square_rule(float turns, float tolerance, const TwsmSquare 
     // The amplitude's own error, of order (half / R)^m / 2^(m-1).
     float ratio = (to->half > from->half ? to->half : from->half) / near;
     float amplitude = 4 * ratio * ratio / 2;
-    for (int nodes = 2; nodes <= TWSM_MAX_NODES; nodes++) {
-        if (left + amplitude < tolerance)
+    for (int nodes = 2; nodes <= rule.most; nodes++) {
+        if (left + amplitude < rule.tolerance)
             return nodes;
         left *= b / 2 / (float)(nodes + 1);
         amplitude *= ratio / 2;

@@ -13,7 +13,7 @@ typedef struct Fast {
     const TwsmLeg *leg;
     TwsmBand band;
     int n_rhs;
-    float tolerance;
+    TwsmClusterRule rule;
     const TwsmClusters *from, *to;
     const TwsmValue *u;
     TwsmValue *sum;
@@ -168,7 +168,7 @@ static gint64 run_target(Fast *f, int i, int q, Row *y, const LithoRun *run)
     memset(y, 0, sizeof *y * size);
     for (int j = 0; j < f->from->n && !litho_run_cancelled(run); j++) {
         const TwsmCluster *from = &f->from->cluster[j];
-        int nodes = twsm_square_rule(f->leg->pair.turns, f->tolerance, &to->square, &from->square,
+        int nodes = twsm_square_rule(f->leg->pair.turns, f->rule, &to->square, &from->square,
                                      f->band.k0 + f->band.n - 1);
         Row at_from[NODES2], at_to[NODES2];
         if (nodes == 0) {
@@ -219,7 +219,7 @@ gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *ho
     Fast f = {.leg = leg,
               .band = band,
               .n_rhs = n_rhs,
-              .tolerance = how->tolerance,
+              .rule = how->rule,
               .from = from,
               .to = to,
               .u = u,

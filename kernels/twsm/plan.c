@@ -123,11 +123,11 @@ static void keep_cost(TwsmPlan *plan)
 {
     const TwsmHow *how = &plan->how;
     if (plan->cost_algorithm != how->algorithm || plan->cost_total != how->total ||
-        plan->cost_tolerance != how->tolerance)
+        plan->cost_tolerance != how->rule.tolerance)
         plan->strips.n = plan->gpus.n = 0;
     plan->cost_algorithm = how->algorithm;
     plan->cost_total = how->total;
-    plan->cost_tolerance = how->tolerance;
+    plan->cost_tolerance = how->rule.tolerance;
     if (stores_strips(how->algorithm))
         twsm_cost_add(&plan->strips, how->strip, plan->propagate_ms);
     if (how->cards > 0)
@@ -142,10 +142,11 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
     g_clear_pointer(&plan->spectra, g_free);
     plan->spectra = g_new0(TwsmValue, values);
     // Measured on traces: the bound is of a single block, and the errors of blocks average out.
-    static const float tolerance[] = {4e-3f, 5e-4f, 1e-6f};
+    static const TwsmClusterRule rule[] = {
+        {4e-3f, 5}, {5e-4f, TWSM_MAX_NODES}, {1e-6f, TWSM_MAX_NODES}};
     plan->how = (TwsmHow){.algorithm = p->algorithm,
                           .strip = p->strip_width,
-                          .tolerance = tolerance[p->fast_error],
+                          .rule = rule[p->fast_error],
                           .gpus = p->gpus};
     plan->propagate_ms = 0;
     for (int c = 0; c < s->model->n_codes; c++)

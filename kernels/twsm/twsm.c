@@ -177,7 +177,7 @@ static const LithoParam rows[] = {
                "nothing; fft is for parallel flat boundaries; fast lets clusters of elements "
                "meet through a few nodes; matrix is for many sources on a GPU's matrix units; "
                "auto is fft where it applies, else fused."),
-    LITHO_CHOICE(TwsmParams, fast_error, "1e-3\0" "1e-4\0" "1e-5\0", .label = "Error of fast",
+    LITHO_CHOICE(TwsmParams, fast_error, "1e-3\0" "1e-4\0" "2e-5\0", .label = "Error of fast",
                  .when = "algorithm=fast", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
                  .doc = "What algorithm=fast may leave in the traces, relative to their RMS: the "
                         "smaller, the more nodes clusters meet through."),

@@ -29,7 +29,7 @@ typedef struct TwsmParams {
 enum { TWSM_COEF_AUTO, TWSM_COEF_EFFECTIVE, TWSM_COEF_PAIR, TWSM_COEF_PLANE };
 enum { TWSM_NEAR_AUTO, TWSM_NEAR_ON, TWSM_NEAR_OFF };
 enum { TWSM_MASK_NONE, TWSM_MASK_SEGMENT };
-enum { TWSM_ERROR_3, TWSM_ERROR_4, TWSM_ERROR_5 }; // 1e-3, 1e-4, 1e-5
+enum { TWSM_ERROR_COARSE, TWSM_ERROR_FINE, TWSM_ERROR_FINEST }; // 1e-3, 1e-4, 2e-5
 
 // Stages of the operator, for parameters and tests.
 enum {

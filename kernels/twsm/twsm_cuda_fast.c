@@ -105,14 +105,14 @@ static gboolean run_source(Fast *f, int q, const float *u, float *y, GError **er
     for (int at = 0; at < f->count; at += f->chunk) {
         int n = MIN(f->chunk, f->count - at);
         if (!LITHO_CUDA(litho_twsm_partners(&f->from, &f->to, task->leg->pair.turns,
-                                            task->how->tolerance, band.k0, task->stride,
+                                            task->how->rule, band.k0, task->stride,
                                             band.k0 + band.n - 1, f->first + at, n, card->list.data,
                                             card->start.data, card->peak.data, stream),
                         error) ||
-            !LITHO_CUDA(litho_twsm_clusters(&f->leg, &f->from, &f->to, card->halves.data,
-                                            task->stride, band.k0, task->stride,
-                                            (float)task->chain->sig, f->first + at, n,
-                                            card->list.data, card->start.data, y, stream),
+            !LITHO_CUDA(litho_twsm_clusters(
+                            &f->leg, &f->from, &f->to, card->halves.data, task->stride, band.k0,
+                            task->stride, (float)task->chain->sig, f->first + at, n,
+                            task->how->rule.most, card->list.data, card->start.data, y, stream),
                         error) ||
             !twsm_card_step(card, task, (q + (at + n) / (double)f->count) / task->chain->n_rhs,
                             error))

@@ -29,6 +29,13 @@ static gboolean open_lanes(TwsmCard *card, gsize bytes, GError **error)
            LITHO_CUDA(cudaStreamWaitEvent(card->lane[1].stream, card->ready, 0), error);
 }
 
+// The context's stream waits for what the lane has, so what follows there may use it.
+static gboolean close_chunk(TwsmCard *card, TwsmLane *lane, GError **error)
+{
+    return LITHO_CUDA(cudaEventRecord(lane->done, lane->stream), error) &&
+           LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(card->context), lane->done, 0), error);
+}
+
 // A part of a sum: frequencies k .. k + n_k - 1 of targets row .. row + rows - 1.
 typedef struct Chunk {
     int k, n_k, row, rows;
@@ -36,7 +43,6 @@ typedef struct Chunk {
     float *y;
 } Chunk;
 
-// The context's stream waits for the chunk, so what follows there may use it.
 static gboolean fused_chunk(TwsmCard *card, const TwsmTask *task, const TwsmGpuLeg *leg,
                             TwsmLane *lane, const Chunk *c, GError **error)
 {
@@ -48,8 +54,7 @@ static gboolean fused_chunk(TwsmCard *card, const TwsmTask *task, const TwsmGpuL
                                         (float)task->chain->sig, c->row, c->rows, c->u, c->y,
                                         task->stride, lane->stream),
                       error) &&
-           LITHO_CUDA(cudaEventRecord(lane->done, lane->stream), error) &&
-           LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(card->context), lane->done, 0), error);
+           close_chunk(card, lane, error);
 }
 
 gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int rows, const float *u,
@@ -116,32 +121,32 @@ static gboolean matrix_part(TwsmCard *card, const TwsmTask *task, const TwsmGpuL
     chunk = MIN(MAX(chunk / TWSM_GPU_ROWS, 1) * TWSM_GPU_ROWS, rows);
     float scale = beam_scale(task->leg);
     const float *from = u + twsm_field_row(task, leg->n_from, q);
-    if (!litho_cuda_reserve(card->context, &card->partial, 8 * (gsize)slices * chunk * n_k * n_q,
-                            error) ||
-        !litho_cuda_reserve(card->context, &card->halves, 6 * (gsize)n_q * leg->n_from * n_k,
+    if (!litho_cuda_reserve(card->context, &card->halves, 6 * (gsize)n_q * leg->n_from * n_k,
                             error) ||
         !litho_cuda_reserve(card->context, &card->peak, sizeof(int), error) ||
         !LITHO_CUDA(litho_twsm_pack(from, leg->n_from, task->stride, n_k, n_q, card->peak.data,
                                     card->halves.data, stream),
-                    error))
+                    error) ||
+        !open_lanes(card, 8 * (gsize)slices * chunk * n_k * n_q, error))
         return FALSE;
-    for (int row = row0; row < row0 + rows; row += chunk) {
+    for (int row = row0, turn = 0; row < row0 + rows; row += chunk, turn++) {
+        TwsmLane *lane = &card->lane[turn % 2];
         int n = MIN(chunk, row0 + rows - row);
         if (!LITHO_CUDA(litho_twsm_matrix(leg, card->halves.data, k0, n_k, n_q, row, n, scale,
-                                          card->peak.data, card->partial.data, stream),
+                                          card->peak.data, lane->partial.data, lane->stream),
                         error))
             return FALSE;
         for (int s = 0; s < n_q; s++) {
-            const float *sums = (const float *)card->partial.data + 2 * (gsize)s * slices * n * n_k;
+            const float *sums = (const float *)lane->partial.data + 2 * (gsize)s * slices * n * n_k;
             if (!LITHO_CUDA(litho_twsm_reduce(leg, sums, k0, n_k, (float)task->chain->sig, row, n,
                                               from + twsm_field_row(task, leg->n_from, s),
                                               y + twsm_field_row(task, leg->n_to, q + s),
-                                              task->stride, stream),
+                                              task->stride, lane->stream),
                             error))
                 return FALSE;
         }
         double part = (q + n_q * (double)(row + n - row0) / rows) / task->chain->n_rhs;
-        if (!twsm_card_step(card, task, part, error))
+        if (!close_chunk(card, lane, error) || !twsm_card_step(card, task, part, error))
             return FALSE;
     }
     return TRUE;

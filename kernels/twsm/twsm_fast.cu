@@ -92,7 +92,7 @@ __device__ __forceinline__ float2 long_turn(float k, float t)
 // A warp per target cluster and band. Two passes, count and place, keep the order of clusters
 // within a class: sums then have one order.
 __global__ void partners_kernel(const TwsmGpuClusters from, const TwsmGpuClusters to, float turns,
-                                float tolerance, int k0, int n_bands, int k_last, int first,
+                                TwsmClusterRule rule, int k0, int n_bands, int k_last, int first,
                                 int count, int *list, int *start, unsigned long long *direct)
 {
     int job = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -108,7 +108,7 @@ __global__ void partners_kernel(const TwsmGpuClusters from, const TwsmGpuCluster
         for (int j0 = 0; j0 < from.n; j0 += 32) {
             int j = j0 + lane, nodes = 0;
             if (j < from.n) {
-                nodes = twsm_square_rule(turns, tolerance, &to.square[i], &from.square[j], k);
+                nodes = twsm_square_rule(turns, rule, &to.square[i], &from.square[j], k);
                 const Patch p = patch_of(from, j);
                 pairs += pass == 0 && nodes == 0 ? 4ull * p.nx * p.ny * mine.nx * mine.ny : 0;
             }
@@ -398,6 +398,8 @@ __device__ __forceinline__ void near_cluster(const Place &p, int j, Shared &sh, 
     }
 }
 
+// MOST: nodes a side. Classes of more than five take so many registers that the others spill.
+template <int MOST>
 __global__ void __launch_bounds__(32 * WARPS, 2)
     clusters_kernel(const TwsmGpuLeg leg, const TwsmGpuClusters from, const TwsmGpuClusters to,
                     const float2 *__restrict__ field, int stride, int k0, int n_bands, float sig,
@@ -430,9 +432,11 @@ __global__ void __launch_bounds__(32 * WARPS, 2)
 #pragma unroll
     for (int o = 0; o < OWN; o++)
         y[o] = make_float2(0, 0);
-    far_clusters<8>(p, list + start[0], start[1] - start[0], sh, y);
-    far_clusters<7>(p, list + start[1], start[2] - start[1], sh, y);
-    far_clusters<6>(p, list + start[2], start[3] - start[2], sh, y);
+    if constexpr (MOST > 5) {
+        far_clusters<8>(p, list + start[0], start[1] - start[0], sh, y);
+        far_clusters<7>(p, list + start[1], start[2] - start[1], sh, y);
+        far_clusters<6>(p, list + start[2], start[3] - start[2], sh, y);
+    }
     far_clusters<5>(p, list + start[3], start[4] - start[3], sh, y);
     far_clusters<4>(p, list + start[4], start[5] - start[4], sh, y);
     far_clusters<3>(p, list + start[5], start[6] - start[5], sh, y);
@@ -456,12 +460,12 @@ __global__ void __launch_bounds__(32 * WARPS, 2)
 // --- launchers --------------------------------------------------------------------------------
 
 int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns,
-                        float tolerance, int k0, int n_k, int k_last, int first, int count,
+                        TwsmClusterRule rule, int k0, int n_k, int k_last, int first, int count,
                         void *list, void *start, void *direct, cudaStream_t stream)
 {
     int n_bands = n_k / BAND, per_block = 4;
     partners_kernel<<<(n_bands * count + per_block - 1) / per_block, 32 * per_block, 0, stream>>>(
-        *from, *to, turns, tolerance, k0, n_bands, k_last, first, count, (int *)list, (int *)start,
+        *from, *to, turns, rule, k0, n_bands, k_last, first, count, (int *)list, (int *)start,
         (unsigned long long *)direct);
     return (int)cudaGetLastError();
 }
@@ -475,17 +479,27 @@ int litho_twsm_cluster_field(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
     return (int)cudaGetLastError();
 }
 
-int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
-                        const TwsmGpuClusters *to, const void *field, int stride, int k0, int n_k,
-                        float sig, int first, int count, const void *list, const void *start,
-                        void *y, cudaStream_t stream)
+template <int MOST>
+static int launch_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
+                           const TwsmGpuClusters *to, const void *field, int stride, int k0,
+                           int n_k, float sig, int first, int count, const void *list,
+                           const void *start, void *y, cudaStream_t stream)
 {
     cudaError_t status = cudaFuncSetAttribute(
-        clusters_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Shared));
+        clusters_kernel<MOST>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Shared));
     if (status != cudaSuccess)
         return (int)status;
-    clusters_kernel<<<n_k / BAND * count, 32 * WARPS, sizeof(Shared), stream>>>(
+    clusters_kernel<MOST><<<n_k / BAND * count, 32 * WARPS, sizeof(Shared), stream>>>(
         *leg, *from, *to, (const float2 *)field, stride, k0, n_k / BAND, sig, first, count,
         (const int *)list, (const int *)start, (float2 *)y);
     return (int)cudaGetLastError();
+}
+
+int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
+                        const TwsmGpuClusters *to, const void *field, int stride, int k0, int n_k,
+                        float sig, int first, int count, int most, const void *list,
+                        const void *start, void *y, cudaStream_t stream)
+{
+    return (most > 5 ? launch_clusters<TWSM_MAX_NODES> : launch_clusters<5>)(
+        leg, from, to, field, stride, k0, n_k, sig, first, count, list, start, y, stream);
 }

@@ -72,16 +72,17 @@ enum {
 // frequencies from k0 on (the last that matters is k_last), the clusters they meet, sorted by
 // class: list [band][count][from->n], start [band][count][TWSM_GPU_CLASSES + 1]; `direct` (8 bytes,
 // to be 0 before the first call) counts pairs summed directly. cluster_field(): u times area in
-// order of clusters, [cluster][TWSM_GPU_CLUSTER][stride]. clusters(): y of these targets, finished.
+// order of clusters, [cluster][TWSM_GPU_CLUSTER][stride]. clusters(): y of these targets, finished;
+// `most` of the rule.
 int litho_twsm_partners(const TwsmGpuClusters *from, const TwsmGpuClusters *to, float turns,
-                        float tolerance, int k0, int n_k, int k_last, int first, int count,
+                        TwsmClusterRule rule, int k0, int n_k, int k_last, int first, int count,
                         void *list, void *start, void *direct, cudaStream_t stream);
 int litho_twsm_cluster_field(const TwsmGpuLeg *leg, const TwsmGpuClusters *from, const void *u,
                              int stride, void *out, cudaStream_t stream);
 int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
                         const TwsmGpuClusters *to, const void *field, int stride, int k0, int n_k,
-                        float sig, int first, int count, const void *list, const void *start,
-                        void *y, cudaStream_t stream);
+                        float sig, int first, int count, int most, const void *list,
+                        const void *start, void *y, cudaStream_t stream);
 
 // The same sums on the matrix units, for 1 to 4 right-hand sides. pack(): the field of all sources
 // [rhs][n][stride] as float16, 6 bytes a component triple, [tile of 16][n_k][rhs][3][16], and its
