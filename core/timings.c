@@ -7,7 +7,8 @@
 typedef struct Entry {
     LithoStage stage;
     double sum_ms, sum_bytes, sum_flops; // of the pass under way
-    gboolean touched;
+    double held_ms, held_bytes, held_flops; // of the part computed before it
+    gboolean touched, held;
 } Entry;
 
 struct LithoTimings {
@@ -108,19 +109,43 @@ static void clear_sums(Entry *entry)
 void litho_timings_end_pass(LithoTimings *timings)
 {
     g_mutex_lock(&timings->lock);
-    for (guint k = 0; k < timings->n; k++)
-        if (timings->entries[k].touched) {
-            push(&timings->entries[k]);
-            clear_sums(&timings->entries[k]);
+    for (guint k = 0; k < timings->n; k++) {
+        Entry *entry = &timings->entries[k];
+        if (!entry->touched && entry->held) {
+            entry->sum_ms = entry->held_ms;
+            entry->sum_bytes = entry->held_bytes;
+            entry->sum_flops = entry->held_flops;
         }
+        if (entry->touched || entry->held) {
+            push(entry);
+            clear_sums(entry);
+        }
+        entry->held = FALSE;
+    }
+    g_mutex_unlock(&timings->lock);
+}
+
+void litho_timings_hold_pass(LithoTimings *timings)
+{
+    g_mutex_lock(&timings->lock);
+    for (guint k = 0; k < timings->n; k++) {
+        Entry *entry = &timings->entries[k];
+        entry->held = entry->touched;
+        entry->held_ms = entry->sum_ms;
+        entry->held_bytes = entry->sum_bytes;
+        entry->held_flops = entry->sum_flops;
+        clear_sums(entry);
+    }
     g_mutex_unlock(&timings->lock);
 }
 
 void litho_timings_drop_pass(LithoTimings *timings)
 {
     g_mutex_lock(&timings->lock);
-    for (guint k = 0; k < timings->n; k++)
+    for (guint k = 0; k < timings->n; k++) {
         clear_sums(&timings->entries[k]);
+        timings->entries[k].held = FALSE;
+    }
     g_mutex_unlock(&timings->lock);
 }
 

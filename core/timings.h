@@ -38,6 +38,9 @@ void litho_timings_add(LithoTimings *timings, const char *name, LithoStageKind k
                        double bytes, double flops);
 // Ends a pass: the sums since the last call become one entry of each stage's ring.
 void litho_timings_end_pass(LithoTimings *timings);
+// The sums since the last end_pass are of a part computed first: they count for the pass that ends next,
+// in those stages that it does not run again.
+void litho_timings_hold_pass(LithoTimings *timings);
 // Drops the sums since the last end_pass (a cancelled pass says nothing about speed).
 void litho_timings_drop_pass(LithoTimings *timings);
 // Drops everything: another operator or device.

@@ -257,9 +257,10 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
     result->report = litho_report_ref(pass->report);
     result->seconds = (litho_now_ms() - pass->wish_ms) * 1e-3;
     pass->worker->views_s = (litho_now_ms() - start) * 1e-3;
-    // Times shown are of whole passes; those of the slices count when nothing else follows.
+    // Times shown are of whole passes; those of the slices count when nothing else follows, and where
+    // the whole pass finds a stage done.
     if (pass->wish->whole)
-        litho_timings_drop_pass(pass->worker->timings);
+        litho_timings_hold_pass(pass->worker->timings);
     else
         end_times(pass->worker);
     publish(pass->worker, result);

@@ -322,6 +322,19 @@ static void test_timings(void)
     g_assert_cmpfloat(s.min_ms, ==, 10);
     g_assert_cmpfloat(s.median_ms, ==, 10 + (LITHO_TIMINGS_RING - 1) / 2.0);
     g_assert_cmpfloat(s.flops, ==, 22);
+    // A part computed first counts where the whole finds its stage done, and only there.
+    LithoStage two[2];
+    litho_timings_add(timings, "fft", LITHO_STAGE_COMPUTE, 7, 0, 0);
+    litho_timings_add(timings, "solve", LITHO_STAGE_COMPUTE, 3, 0, 0);
+    litho_timings_hold_pass(timings);
+    litho_timings_add(timings, "solve", LITHO_STAGE_COMPUTE, 30, 0, 0);
+    litho_timings_end_pass(timings);
+    g_assert_cmpuint(litho_timings_snapshot(timings, two, 2), ==, 2);
+    g_assert_cmpfloat(two[0].last_ms, ==, 30);
+    g_assert_cmpfloat(two[1].last_ms, ==, 7);
+    litho_timings_end_pass(timings);
+    litho_timings_snapshot(timings, two, 2);
+    g_assert_cmpuint(two[1].count, ==, 1); // once
     litho_timings_unref(timings);
 }
 
