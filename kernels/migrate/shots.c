@@ -199,9 +199,11 @@ void litho_shot_cells(const LithoMigrateJob *job, const LithoShot *shot, int x[4
     double sx = shot->x / job->factor, sy = shot->y / job->factor;
     int x0 = (int)fmin(floor(sx), job->data_nx - 1), y0 = (int)fmin(floor(sy), job->data_ny - 1);
     double fx = sx - x0, fy = sy - y0;
+    // A cell of the coarse grid is larger: the same source is that much thinner in it.
+    const int area = (job->cells.nx > 1 ? job->factor : 1) * (job->cells.ny > 1 ? job->factor : 1);
     for (int k = 0; k < 4; k++) {
         x[k] = MIN(x0 + (k & 1), job->data_nx - 1);
         y[k] = MIN(y0 + (k >> 1), job->data_ny - 1);
-        weight[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy));
+        weight[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy) / area);
     }
 }
