@@ -330,7 +330,8 @@ static gboolean prepare(Plan *plan, const LithoPass *pass, gboolean *stale, Lith
     *stale = *stale || cards != plan->n_cards || rounds != plan->n_rounds;
     plan->n_cards = cards;
     plan->n_rounds = rounds;
-    return rounds > 0;
+    // Asking the other cards for their memory left this thread on the last one.
+    return rounds > 0 && litho_cuda_use(plan->first, error);
 }
 
 static gboolean exec_team(Team *team, LithoRun *run, GError **error)
