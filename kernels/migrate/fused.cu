@@ -61,6 +61,18 @@ __device__ __forceinline__ void store4(float *p, const float4 &v)
     *reinterpret_cast<float4 *>(p) = v;
 }
 
+// 16 bytes into shared memory (an address there), zeros where `here` is false; arrives by itself where
+// the card can do that.
+__device__ __forceinline__ void fetch4(unsigned to, const float *from, bool here)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(here ? 16 : 0)
+                 : "memory");
+#else
+    *static_cast<float4 *>(__cvta_shared_to_generic(to)) = here ? load4(from) : float4{0, 0, 0, 0};
+#endif
+}
+
 // One thread's share of the rows that come from memory: a quad of one kind of row a step.
 struct Loader {
     const float *from; // of row `row` at this thread's quad
@@ -71,10 +83,8 @@ struct Loader {
     __device__ __forceinline__ void load(const LithoGpuFused &a)
     {
         // Rows outside the grid: zeros, and nothing is read.
-        const unsigned bytes = (unsigned)row < (unsigned)a.plane.ny ? 16 : 0;
         if (has)
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
-                         : "memory");
+            fetch4(to, from, (unsigned)row < (unsigned)a.plane.ny);
         from += a.plane.pitch;
         row++;
         to += stride;
