@@ -322,8 +322,10 @@ static gboolean spread_all(WpCpu *cpu, const float *c, LithoRun *run)
     const int thick = CLAMP(cpu->grid.dim[0] / 64, reach, MAX(reach, 8));
     const int slabs = (cpu->grid.dim[0] + thick - 1) / thick, even = (slabs + 1) / 2;
     g_autofree char *token = g_new0(char, slabs + 2); // token[s + 1] stands for slab s
+    // The master makes the tasks: what another thread keeps of their dependences libgomp 12 may lose when
+    // the next region begins at once.
 #pragma omp parallel num_threads(cpu->threads)
-#pragma omp single
+#pragma omp master
     for (int i = 0; i < slabs; i++) {
         const int s = slab_in_order(i < even ? i : i - even, slabs, i >= even);
         if (i < even) {
