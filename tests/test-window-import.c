@@ -320,7 +320,8 @@ static void test_real_files(void)
     g_autofree char *data = given  ? g_strdup(given)
                             : root ? g_build_filename(root, "..", "shared", "data", NULL)
                                    : g_strdup("");
-    g_autofree char *odd = g_build_filename(data, "segy_odd", NULL);
+    g_autofree char *folder = g_build_filename(data, "segy_odd", NULL);
+    g_autofree char *odd = g_canonicalize_filename(folder, NULL); // as a session has it
     if (!g_file_test(odd, G_FILE_TEST_IS_DIR)) {
         g_test_skip("no shared data (LITHO_SHARED_DATA)");
         return;
