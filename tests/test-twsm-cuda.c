@@ -165,8 +165,8 @@ static void test_clusters(void)
         double same = twsm_case_cube_difference(cuda, cpu);
         g_test_message("%s: %.2g of the direct sum, %.2g of the CPU", fast, error, same);
         g_assert_cmpfloat(error, <, limit[k]);
-        // Next to the kink a rounded cosine is another coefficient.
-        g_assert_cmpfloat(same, <, strstr(fast, "plane") ? 1e-4 : 2e-5);
+        // Next to the kink a rounded cosine is another coefficient: 2.2e-5 measured.
+        g_assert_cmpfloat(same, <, strstr(fast, "plane") ? 5e-5 : 2e-5);
     }
 }
 

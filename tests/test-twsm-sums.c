@@ -218,8 +218,8 @@ static void test_mask_boxes(void)
 }
 
 // Property: clusters stand for their pairs within the error asked for on smooth boundaries, and do
-// stand for most
-// of them (otherwise the test would compare the direct sum with itself).
+// stand for most of them (otherwise the test would compare the direct sum with itself): 11, 0 and 24 %
+// of the pairs are summed directly at the three errors.
 static void test_fast(void)
 {
     static const char wide[] =
@@ -234,7 +234,7 @@ static void test_fast(void)
     int n_devices = twsm_case_devices(list);
     static const char *const settings[] = {"algorithm=fast", "algorithm=fast fast_error=1e-4",
                                            "algorithm=fast fast_error=2e-5"};
-    const double limit[] = {1e-3, 1e-4, 2e-5};
+    const double limit[] = {1e-3, 1e-4, 2e-5}, most_direct[] = {20, 20, 30};
     g_autoptr(LithoCube) direct = twsm_case_run_well(list[0], wide, "algorithm=fused");
     for (int d = 0; d < n_devices; d++)
         for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
@@ -250,7 +250,7 @@ static void test_fast(void)
                            settings[k], difference, share);
             g_assert_cmpfloat(difference, <, limit[k]);
             g_assert_cmpfloat(difference, >, 1e-7);
-            g_assert_cmpfloat(share, <, 40);
+            g_assert_cmpfloat(share, <, most_direct[k]);
             litho_report_unref(report);
         }
 }

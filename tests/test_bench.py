@@ -25,12 +25,12 @@ def check(ok, what):
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "bench.json"
     done = subprocess.run(
-        [cli, "bench", "fx", "half_width=2", "--size", "24x26x160", "--backends", "cpu1,cpu",
-         "--repeat", "3", "--json", str(path), "--also", "edge=zero,form=acf"], capture_output=True, text=True)
+        [cli, "bench", "fx", "half_width=2", "--size", "64x60x300", "--backends", "cpu1,cpu",
+         "--repeat", "5", "--json", str(path), "--also", "edge=zero,form=acf"], capture_output=True, text=True)
     check(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
     check("cpu1" in done.stdout and "of copy" in done.stdout, "no table")
     report = json.loads(path.read_text())
-    check(report["operator"] == "fx" and report["size"] == [24, 26, 160], "wrong head")
+    check(report["operator"] == "fx" and report["size"] == [64, 60, 300], "wrong head")
     check(report["params"]["half_width"] == 2, "setting lost")
     check([r["backend"] for r in report["runs"]] == ["cpu1", "cpu", "cpu1", "cpu"], "wrong backends")
     check([r["settings"] for r in report["runs"]] == ["", "", "edge=zero,form=acf", "edge=zero,form=acf"],
@@ -38,13 +38,13 @@ with tempfile.TemporaryDirectory() as folder:
     difference = report["runs"][2].get("difference_to_first_settings", 0)
     check(1e-3 < difference < 1, f"other settings gave {difference} of difference")
     for run in report["runs"]:
-        check(run["compute"]["runs"] == 3 and run["compute"]["median_ms"] > 0, "not timed")
+        check(run["compute"]["runs"] == 5 and run["compute"]["median_ms"] > 0, "not timed")
         names = {s["name"]: s for s in run["stages"]}
         for stage in ("time FFT", "design + filter", "inverse"):
             check(names.get(stage, {}).get("median_ms", 0) > 0, f"stage {stage} has no time")
         check(run["hardware"]["copy_bytes_per_s"] > 1e8, "no copy roof")
-        # Processor time is counted in ticks of milliseconds, and these runs take a few: up to a core too many.
-        check(0 < run["cores_busy"] <= run["threads"] + 1, f"{run['cores_busy']} cores busy")
+        # Processor time is counted in ticks of up to 4 ms a thread: the size above makes five runs take 50 and more.
+        check(0 < run["cores_busy"] <= run["threads"] + 0.3, f"{run['cores_busy']} cores busy")
         check(run["numbers"]["systems"] > 0, "the operator's numbers are lost")
         check(run["hardware"]["fma_flops_per_s"] > 1e8, "no FMA roof")
         if run["backend"] == "cpu":
