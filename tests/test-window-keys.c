@@ -3,49 +3,18 @@
 // Every key that the design promises, pressed through the display server on the running window:
 // compare, slices, zoom, clip and gain, colours, views, undo, files, help. A key that a widget
 // takes away, or a shortcut that the table forgot, fails here. Skips without xdotool.
-#include <gdk/x11/gdkx.h>
 #include <string.h>
 
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
+#include "tests/gui/keys.h"
 #include "ui/commands.h"
 #include "ui/window_private.h"
 
 static Gui gui;
-static gboolean child_gone;
-
-static void on_child(GPid pid, int status, gpointer data)
-{
-    (void)data;
-    (void)status;
-    g_spawn_close_pid(pid);
-    child_gone = TRUE;
-}
-
-static gboolean is_child_gone(Gui *g)
-{
-    (void)g;
-    return child_gone;
-}
-
-// What xdotool does with `words` while the window has the keyboard.
-static void type_for(const char *words, double seconds)
-{
-    gulong window = gdk_x11_surface_get_xid(gtk_native_get_surface(GTK_NATIVE(gui.window)));
-    g_autofree char *command = g_strdup_printf("xdotool windowfocus %lu %s", window, words);
-    g_auto(GStrv) argv = g_strsplit(command, " ", -1);
-    GPid pid;
-    child_gone = FALSE;
-    g_assert_true(g_spawn_async(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
-                                NULL, NULL, &pid, NULL));
-    g_child_watch_add(pid, on_child, NULL);
-    g_assert_true(gui_wait(is_child_gone, &gui, 20));
-    gui_spin(&gui, seconds);
-}
-
 static void type(const char *words)
 {
-    type_for(words, 0.15);
+    gui_type(&gui, words);
 }
 
 static const LithoDisplay *display(void)
@@ -197,7 +166,7 @@ static void test_tab(void)
     int views = 0;
     g_assert_true(gtk_widget_child_focus(gui.window->left, GTK_DIR_TAB_FORWARD));
     for (int k = 0; k < 70 && !(row && left && right && header && views == 15); k++) {
-        type_for("key Tab", 0.03);
+        gui_type_into(&gui, NULL, "key Tab", 0.03);
         GtkWidget *now = gtk_window_get_focus(GTK_WINDOW(gui.window));
         if (!now)
             break;
@@ -256,10 +225,7 @@ static void test_windows(void)
         GtkWindow *window = gui_window_titled(opens[k].title);
         if (!window)
             g_error("%s does not open '%s'", opens[k].keys, opens[k].title);
-        gulong id = gdk_x11_surface_get_xid(gtk_native_get_surface(GTK_NATIVE(window)));
-        g_autofree char *escape = g_strdup_printf("windowfocus %lu sleep 0.2 key Escape", id);
-        type(escape);
-        gui_spin(&gui, 0.15);
+        gui_type_into(&gui, window, "sleep 0.2 key Escape", 0.3);
         window = gui_window_titled(opens[k].title);
         if (window && gtk_widget_get_visible(GTK_WIDGET(window)))
             g_error("Escape does not close '%s'", opens[k].title);
@@ -286,8 +252,7 @@ static void test_table(void)
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
-    g_autofree char *tool = g_find_program_in_path("xdotool");
-    if (!tool) {
+    if (!gui_can_type()) {
         g_print("1..0 # SKIP there is no xdotool\n");
         return 77;
     }

@@ -2,11 +2,11 @@
 //
 // The window as a person uses it, under a virtual display: demo cube, slider, compare, undo, save,
 // picture, a broken file. The main loop is watched throughout.
-#include <gdk/x11/gdkx.h>
 #include <string.h>
 
 #include "core/survey.h"
-#include "tests/gui/gui.h"
+#include "tests/gui/files.h"
+#include "tests/gui/keys.h"
 #include "ui/palette.h"
 #include "ui/survey_window.h"
 #include "ui/sweep.h"
@@ -220,50 +220,9 @@ static void test_broken(void)
     g_assert_nonnull(litho_session_output(gui.session));
 }
 
-static GtkWindow *window_titled(const char *title)
+static void type_keys(const char *words)
 {
-    GListModel *tops = gtk_window_get_toplevels();
-    for (guint k = 0; k < g_list_model_get_n_items(tops); k++) {
-        g_autoptr(GtkWindow) top = g_list_model_get_item(tops, k);
-        if (g_strcmp0(gtk_window_get_title(top), title) == 0)
-            return top;
-    }
-    return NULL;
-}
-
-static gboolean child_gone;
-
-static void on_child(GPid pid, int status, gpointer data)
-{
-    (void)data;
-    (void)status;
-    g_spawn_close_pid(pid);
-    child_gone = TRUE;
-}
-
-static gboolean is_child_gone(Gui *g)
-{
-    (void)g;
-    return child_gone;
-}
-
-// Types `words` into the window with xdotool. FALSE when there is none.
-static gboolean type_keys(const char *words)
-{
-    gulong window = gdk_x11_surface_get_xid(gtk_native_get_surface(GTK_NATIVE(gui.window)));
-    g_autofree char *command = g_strdup_printf("xdotool windowfocus %lu %s", window, words);
-    g_auto(GStrv) argv = g_strsplit(command, " ", -1);
-    g_autofree char *tool = g_find_program_in_path("xdotool");
-    GPid pid;
-    child_gone = FALSE;
-    if (!tool || !g_spawn_async(NULL, argv, NULL,
-                                G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
-                                NULL))
-        return FALSE;
-    g_child_watch_add(pid, on_child, NULL);
-    g_assert_true(gui_wait(is_child_gone, &gui, 20));
-    gui_spin(&gui, 0.4);
-    return TRUE;
+    gui_type_into(&gui, NULL, words, 0.4);
 }
 
 // Property: single keys switch views when no widget wants them, and a person who types into a
@@ -272,10 +231,11 @@ static void test_keys(void)
 {
     LithoCanvas *canvas = litho_window_canvas(gui.window);
     gtk_widget_grab_focus(GTK_WIDGET(litho_canvas_view(canvas, 0)));
-    if (!type_keys("key d")) {
+    if (!gui_can_type()) {
         g_test_skip("there is no xdotool");
         return;
     }
+    type_keys("key d");
     g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_REMOVED);
     type_keys("keydown space");
     g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_INPUT);
@@ -309,8 +269,8 @@ static void test_keys(void)
     type_keys("key ctrl+z");
     g_assert_cmpfloat(value_of("gain"), ==, gain);
     type_keys("key ctrl+shift+p");
-    g_assert_nonnull(window_titled("Commands"));
-    gtk_window_destroy(window_titled("Commands"));
+    g_assert_nonnull(gui_window_titled("Commands"));
+    gtk_window_destroy(gui_window_titled("Commands"));
 }
 
 // Property: the palette finds commands by the beginnings of their words and sets parameters.
@@ -335,7 +295,7 @@ static void test_palette(void)
 static gboolean sheet_full(Gui *g)
 {
     (void)g;
-    GtkWidget *box = gui_find_type(GTK_WIDGET(window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
+    GtkWidget *box = gui_find_type(GTK_WIDGET(gui_window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
     return gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 8) != NULL;
 }
 
@@ -352,7 +312,7 @@ static void test_sweep(void)
     gui_activate(&gui, "win.sweep");
     g_assert_true(gui_wait(sheet_full, &gui, 60));
     gui_spin(&gui, 0.5);
-    GtkWindow *sheet = window_titled("Parameter sweep");
+    GtkWindow *sheet = gui_window_titled("Parameter sweep");
     gui_screenshot_of(&gui, GTK_WIDGET(sheet), "sweep");
     GtkWidget *box = gui_find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
     GtkWidget *card = gui_find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)),
@@ -376,7 +336,7 @@ static gboolean answered(Gui *g)
 static gboolean race_over(Gui *g)
 {
     (void)g;
-    GtkWidget *bar = gui_find_type(GTK_WIDGET(window_titled("Race")), GTK_TYPE_LEVEL_BAR);
+    GtkWidget *bar = gui_find_type(GTK_WIDGET(gui_window_titled("Race")), GTK_TYPE_LEVEL_BAR);
     return gtk_level_bar_get_value(GTK_LEVEL_BAR(bar)) > 0;
 }
 
@@ -386,10 +346,10 @@ static void test_race(void)
 {
     gui_activate(&gui, "win.race");
     g_assert_true(gui_wait(race_over, &gui, 60));
-    gui_screenshot_of(&gui, GTK_WIDGET(window_titled("Race")), "race");
-    gtk_window_destroy(window_titled("Race"));
+    gui_screenshot_of(&gui, GTK_WIDGET(gui_window_titled("Race")), "race");
+    gtk_window_destroy(gui_window_titled("Race"));
     gui_activate(&gui, "win.race");
-    gtk_window_destroy(window_titled("Race"));
+    gtk_window_destroy(gui_window_titled("Race"));
     gui_spin(&gui, 0.5);
 }
 
@@ -420,8 +380,8 @@ static void test_survey(void)
     }
     gui_activate(&gui, "win.survey");
     gui_spin(&gui, 0.5);
-    gui_screenshot_of(&gui, GTK_WIDGET(window_titled("Survey")), "survey");
-    gtk_window_destroy(window_titled("Survey"));
+    gui_screenshot_of(&gui, GTK_WIDGET(gui_window_titled("Survey")), "survey");
+    gtk_window_destroy(gui_window_titled("Survey"));
     gui_settle(&gui);
     gui_screenshot(&gui, "reopened");
 }

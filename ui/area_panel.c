@@ -5,6 +5,7 @@
 
 #include "render/ticks.h"
 #include "ui/fk_view.h"
+#include "ui/parts.h"
 #include "ui/plot.h"
 
 struct _LithoAreaPanel {
@@ -108,24 +109,18 @@ static void refresh(LithoAreaPanel *self)
 
 static void litho_area_panel_init(LithoAreaPanel *self)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *title = gtk_label_new("Area");
-    GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *title = litho_label_new("Area", "heading");
+    GtkWidget *close = litho_icon_button_new("window-close-symbolic", "Close the area",
+                                             "Close the area (F)");
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
-    gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_set_hexpand(title, TRUE);
-    gtk_widget_add_css_class(title, "heading");
-    gtk_widget_add_css_class(close, "flat");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(close), "win.area");
-    gtk_widget_set_tooltip_text(close, "Close the area (F)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Close the area", -1);
     gtk_box_append(GTK_BOX(line), title);
     gtk_box_append(GTK_BOX(line), close);
-    self->place = gtk_label_new(NULL);
-    gtk_label_set_xalign(GTK_LABEL(self->place), 0);
+    self->place = litho_label_new(NULL, "dim-label");
     gtk_label_set_wrap(GTK_LABEL(self->place), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(self->place), 12);
-    gtk_widget_add_css_class(self->place, "dim-label");
     gtk_box_append(GTK_BOX(self), line);
     gtk_box_append(GTK_BOX(self), self->place);
     self->spectrum = litho_plot_new("Spectrum of the area", 132);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/flow_list.h"
 
+#include "ui/parts.h"
+
 struct _LithoFlowList {
     GtkBox parent;
     LithoSession *session;
@@ -73,9 +75,8 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     const LithoStep *step = litho_flow_step(litho_session_flow(self->session), k);
     GtkWidget *row = gtk_list_box_row_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     g_autofree char *number = g_strdup_printf("%u", k + 1);
-    GtkWidget *index = gtk_label_new(number), *title = gtk_label_new(step->op->title);
-    gtk_widget_add_css_class(index, "dim-label");
-    gtk_label_set_xalign(GTK_LABEL(title), 0);
+    GtkWidget *index = litho_label_new(number, "dim-label");
+    GtkWidget *title = litho_label_new(step->op->title, NULL);
     gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(title, TRUE);
     gtk_widget_set_opacity(title, step->enabled ? 1 : 0.55);
@@ -85,17 +86,12 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     gtk_widget_set_valign(toggle, GTK_ALIGN_CENTER);
     gtk_widget_set_tooltip_text(toggle, "Switch this step on or off");
     g_autofree char *label = g_strdup_printf("%s on", step->op->title);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(toggle), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
-                                   -1);
+    litho_name_widget(toggle, label);
     g_signal_connect(toggle, "notify::active", G_CALLBACK(on_enabled), self);
 
-    GtkWidget *remove = gtk_button_new_from_icon_name("window-close-symbolic");
-    gtk_widget_add_css_class(remove, "flat");
-    gtk_widget_set_valign(remove, GTK_ALIGN_CENTER);
-    gtk_widget_set_tooltip_text(remove, "Remove this step (Delete)");
     g_autofree char *remove_label = g_strdup_printf("Remove %s", step->op->title);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(remove), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   remove_label, -1);
+    GtkWidget *remove = litho_icon_button_new("window-close-symbolic", remove_label,
+                                              "Remove this step (Delete)");
     g_signal_connect(remove, "clicked", G_CALLBACK(on_remove), self);
 
     g_object_set_data(G_OBJECT(row), op_key, (gpointer)step->op);
@@ -208,14 +204,10 @@ static void on_operator(GtkButton *button, LithoFlowList *self)
 static GtkWidget *make_choice(LithoFlowList *self, const LithoOperator *op)
 {
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    GtkWidget *title = gtk_label_new(op->title), *summary = gtk_label_new(op->summary);
-    gtk_label_set_xalign(GTK_LABEL(title), 0);
-    gtk_label_set_xalign(GTK_LABEL(summary), 0);
-    gtk_label_set_wrap(GTK_LABEL(summary), TRUE);
+    GtkWidget *title = litho_label_new(op->title, "heading"), *summary = litho_text_new(44);
+    gtk_label_set_text(GTK_LABEL(summary), op->summary);
     gtk_label_set_lines(GTK_LABEL(summary), 2);
     gtk_label_set_ellipsize(GTK_LABEL(summary), PANGO_ELLIPSIZE_END);
-    gtk_label_set_max_width_chars(GTK_LABEL(summary), 44);
-    gtk_widget_add_css_class(title, "heading");
     gtk_widget_add_css_class(summary, "dim-label");
     gtk_box_append(GTK_BOX(box), title);
     gtk_box_append(GTK_BOX(box), summary);
@@ -231,28 +223,7 @@ static GtkWidget *make_add(LithoFlowList *self)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
         gtk_box_append(GTK_BOX(box), make_choice(self, *op));
-    GtkWidget *popover = gtk_popover_new(), *button = gtk_menu_button_new();
-    gtk_popover_set_child(GTK_POPOVER(popover), box);
-    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "list-add-symbolic");
-    gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
-    gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(button), FALSE);
-    gtk_widget_set_tooltip_text(button, "Add an operator");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Add an operator", -1);
-    return button;
-}
-
-static GtkWidget *make_header(LithoFlowList *self)
-{
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *title = gtk_label_new("Flow");
-    gtk_widget_add_css_class(line, "litho-section");
-    gtk_widget_add_css_class(title, "heading");
-    gtk_label_set_xalign(GTK_LABEL(title), 0);
-    gtk_widget_set_hexpand(title, TRUE);
-    self->add = make_add(self);
-    gtk_box_append(GTK_BOX(line), title);
-    gtk_box_append(GTK_BOX(line), self->add);
-    return line;
+    return litho_popover_button_new("list-add-symbolic", "Add an operator", box);
 }
 
 static void litho_flow_list_init(LithoFlowList *self)
@@ -262,8 +233,7 @@ static void litho_flow_list_init(LithoFlowList *self)
     self->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(self->list), GTK_SELECTION_BROWSE);
     gtk_widget_add_css_class(self->list, "litho-flow");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Steps of the flow", -1);
+    litho_name_widget(self->list, "Steps of the flow");
     g_signal_connect(self->list, "row-selected", G_CALLBACK(on_selected), self);
     GtkEventController *keys = gtk_event_controller_key_new();
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
@@ -273,7 +243,8 @@ static void litho_flow_list_init(LithoFlowList *self)
     self->empty = gtk_label_new("No operator yet. Add one with +.");
     gtk_widget_add_css_class(self->empty, "dim-label");
     gtk_widget_add_css_class(self->empty, "litho-empty");
-    gtk_box_append(GTK_BOX(self), make_header(self));
+    self->add = make_add(self);
+    gtk_box_append(GTK_BOX(self), litho_panel_title_new(gtk_label_new("Flow"), self->add));
     gtk_box_append(GTK_BOX(self), self->list);
     gtk_box_append(GTK_BOX(self), self->empty);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ui/param_editor.h"
+#include "ui/parts.h"
 #include "ui/suggest.h"
 
 struct _LithoParamPanel {
@@ -247,33 +248,16 @@ gboolean litho_param_panel_focus(LithoParamPanel *self, const char *key)
 
 static GtkWidget *make_info(LithoParamPanel *self)
 {
-    self->summary = gtk_label_new(NULL);
-    gtk_label_set_wrap(GTK_LABEL(self->summary), TRUE);
-    gtk_label_set_max_width_chars(GTK_LABEL(self->summary), 48);
-    gtk_label_set_xalign(GTK_LABEL(self->summary), 0);
-    GtkWidget *popover = gtk_popover_new();
-    gtk_popover_set_child(GTK_POPOVER(popover), self->summary);
-    GtkWidget *info = gtk_menu_button_new();
-    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(info), "dialog-question-symbolic");
-    gtk_menu_button_set_popover(GTK_MENU_BUTTON(info), popover);
-    gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(info), FALSE);
-    gtk_widget_set_tooltip_text(info, "What this operator does");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(info), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "What this operator does", -1);
-    return info;
+    self->summary = litho_text_new(48);
+    return litho_popover_button_new("dialog-question-symbolic", "What this operator does",
+                                    self->summary);
 }
 
 static GtkWidget *make_header(LithoParamPanel *self)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-    gtk_widget_add_css_class(line, "litho-section");
     self->title = gtk_label_new(NULL);
-    gtk_widget_add_css_class(self->title, "heading");
-    gtk_label_set_xalign(GTK_LABEL(self->title), 0);
-    gtk_label_set_ellipsize(GTK_LABEL(self->title), PANGO_ELLIPSIZE_END);
-    gtk_widget_set_hexpand(self->title, TRUE);
-    gtk_box_append(GTK_BOX(line), self->title);
-    gtk_box_append(GTK_BOX(line), make_info(self));
+    GtkWidget *line = litho_panel_title_new(self->title, make_info(self));
+    gtk_box_set_spacing(GTK_BOX(line), 0);
     self->reset = gtk_button_new_with_label("Reset");
     gtk_widget_add_css_class(self->reset, "flat");
     gtk_widget_set_tooltip_text(self->reset, "All parameters back to their defaults");
@@ -314,8 +298,7 @@ static GtkWidget *make_body(LithoParamPanel *self)
     self->rows = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     self->advanced = gtk_expander_new("Advanced");
     gtk_widget_add_css_class(self->advanced, "litho-advanced");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->advanced), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Advanced parameters", -1);
+    litho_name_widget(self->advanced, "Advanced parameters");
     gtk_expander_set_child(GTK_EXPANDER(self->advanced),
                            gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
     self->problem = gtk_label_new(NULL);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ui/parts.h"
 #include "ui/tooltip.h"
 
 struct _LithoSnapshotList {
@@ -57,21 +58,13 @@ static void tag(GtkWidget *widget, char letter)
     g_object_set_data(G_OBJECT(widget), letter_key, GINT_TO_POINTER((int)letter));
 }
 
-static void name_widget(GtkWidget *widget, const char *format, char letter)
-{
-    g_autofree char *label = g_strdup_printf("%s snapshot %c", format, letter);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
-                                   -1);
-    gtk_widget_set_tooltip_text(widget, label);
-}
-
 static GtkWidget *make_name(LithoSnapshotList *self, const LithoSnapshot *s)
 {
     GtkWidget *name = gtk_editable_label_new(s->name);
     gtk_widget_set_hexpand(name, TRUE);
     gtk_editable_set_max_width_chars(GTK_EDITABLE(name), 12);
     g_autofree char *label = g_strdup_printf("Name of snapshot %c", s->letter);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(name), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+    litho_name_widget(name, label);
     g_signal_connect(name, "notify::editing", G_CALLBACK(on_named), self);
     return name;
 }
@@ -83,14 +76,17 @@ static GtkWidget *make_row(LithoSnapshotList *self, const LithoSnapshot *s)
     GtkWidget *mark = gtk_label_new(letter), *name = make_name(self, s);
     gtk_widget_add_css_class(mark, "litho-letter");
     gtk_widget_set_valign(mark, GTK_ALIGN_CENTER);
-    GtkWidget *compare = gtk_toggle_button_new(), *remove;
+    g_autofree char *comparing =
+        g_strdup_printf("Compare the output with snapshot %c", s->letter);
+    GtkWidget *compare = gtk_toggle_button_new();
     gtk_button_set_icon_name(GTK_BUTTON(compare), "view-dual-symbolic");
     gtk_widget_add_css_class(compare, "flat");
-    name_widget(compare, "Compare the output with", s->letter);
+    gtk_widget_set_valign(compare, GTK_ALIGN_CENTER);
+    litho_name_widget(compare, comparing);
+    gtk_widget_set_tooltip_text(compare, comparing);
     g_signal_connect(compare, "toggled", G_CALLBACK(on_compare), self);
-    remove = gtk_button_new_from_icon_name("window-close-symbolic");
-    gtk_widget_add_css_class(remove, "flat");
-    name_widget(remove, "Remove", s->letter);
+    g_autofree char *removing = g_strdup_printf("Remove snapshot %c", s->letter);
+    GtkWidget *remove = litho_icon_button_new("window-close-symbolic", removing, removing);
     g_signal_connect(remove, "clicked", G_CALLBACK(on_remove), self);
     GtkWidget *all[] = {row, name, compare, remove};
     for (guint k = 0; k < G_N_ELEMENTS(all); k++)
@@ -98,8 +94,6 @@ static GtkWidget *make_row(LithoSnapshotList *self, const LithoSnapshot *s)
     g_object_set_data(G_OBJECT(row), name_key, name);
     g_object_set_data(G_OBJECT(row), compare_key, compare);
     g_object_set_data(G_OBJECT(row), mark_key, mark);
-    gtk_widget_set_valign(compare, GTK_ALIGN_CENTER);
-    gtk_widget_set_valign(remove, GTK_ALIGN_CENTER);
     gtk_box_append(GTK_BOX(line), mark);
     gtk_box_append(GTK_BOX(line), name);
     gtk_box_append(GTK_BOX(line), compare);
@@ -149,7 +143,7 @@ static void show_row(LithoSnapshotList *self, GtkListBoxRow *row, guint k)
     litho_set_tooltip(GTK_WIDGET(row), tip);
     g_autofree char *label =
         g_strdup_printf("Snapshot %c: %s%s", s->letter, s->name, present ? ", shown now" : "");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+    litho_name_widget(GTK_WIDGET(row), label);
 }
 
 static void on_changed(LithoSnapshotList *self)
@@ -193,22 +187,11 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
 
 static GtkWidget *make_header(void)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    GtkWidget *title = gtk_label_new("Snapshots");
-    GtkWidget *take = gtk_button_new_from_icon_name("camera-photo-symbolic");
-    gtk_widget_add_css_class(line, "litho-section");
-    gtk_widget_add_css_class(title, "heading");
-    gtk_label_set_xalign(GTK_LABEL(title), 0);
-    gtk_widget_set_hexpand(title, TRUE);
-    gtk_widget_add_css_class(take, "flat");
+    GtkWidget *take = litho_icon_button_new("camera-photo-symbolic", "Keep a snapshot",
+                                            "Keep the flow as it stands, to come back to it and to "
+                                            "compare with it (K)");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(take), "win.snapshot");
-    litho_set_tooltip(take, "Keep the flow as it stands, to come back to it and to "
-                            "compare with it (K)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(take), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Keep a snapshot", -1);
-    gtk_box_append(GTK_BOX(line), title);
-    gtk_box_append(GTK_BOX(line), take);
-    return line;
+    return litho_panel_title_new(gtk_label_new("Snapshots"), take);
 }
 
 static void litho_snapshot_list_init(LithoSnapshotList *self)
@@ -218,8 +201,7 @@ static void litho_snapshot_list_init(LithoSnapshotList *self)
     self->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(self->list), GTK_SELECTION_NONE);
     gtk_widget_add_css_class(self->list, "litho-flow");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Snapshots", -1);
+    litho_name_widget(self->list, "Snapshots");
     g_signal_connect(self->list, "row-activated", G_CALLBACK(on_activated), self);
     GtkEventController *keys = gtk_event_controller_key_new();
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);

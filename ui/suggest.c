@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/parts.h"
 #include "ui/tooltip.h"
 
 // --- the band -----------------------------------------------------------------------------------
@@ -186,17 +187,12 @@ static void on_shown(GtkWidget *popover, LithoSession *session)
 GtkWidget *litho_suggest_button_new(LithoSession *session)
 {
     GtkWidget *button = gtk_menu_button_new(), *popover = gtk_popover_new();
-    GtkWidget *label = gtk_label_new(NULL);
-    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-    gtk_label_set_max_width_chars(GTK_LABEL(label), 52);
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_popover_set_child(GTK_POPOVER(popover), label);
+    gtk_popover_set_child(GTK_POPOVER(popover), litho_text_new(52));
     gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Suggest");
     gtk_menu_button_set_always_show_arrow(GTK_MENU_BUTTON(button), FALSE);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
     gtk_widget_add_css_class(button, "litho-suggest");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Suggest parameters", -1);
+    litho_name_widget(button, "Suggest parameters");
     litho_set_tooltip(button, "First guesses from the data's band and noise; one undo "
                               "takes them back");
     g_signal_connect_object(popover, "show", G_CALLBACK(on_shown), session, 0);

@@ -2,6 +2,7 @@
 //
 // What the window is made of.
 #include "ui/flow_list.h"
+#include "ui/parts.h"
 #include "ui/snapshot_list.h"
 #include "ui/qc_panel.h"
 #include "ui/status_line.h"
@@ -12,15 +13,6 @@
 
 // --- small things -------------------------------------------------------------------------------
 
-static GtkWidget *label_new(const char *text, const char *css)
-{
-    GtkWidget *label = gtk_label_new(text);
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
-    if (css)
-        gtk_widget_add_css_class(label, css);
-    return label;
-}
-
 static GtkWidget *action_button(const char *icon, const char *label, const char *action,
                                 const char *tooltip)
 {
@@ -29,8 +21,7 @@ static GtkWidget *action_button(const char *icon, const char *label, const char 
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
     gtk_widget_set_tooltip_text(button, tooltip);
     if (icon)
-        gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                       label, -1);
+        litho_name_widget(button, label);
     return button;
 }
 
@@ -47,8 +38,7 @@ static GtkWidget *make_open(LithoWindow *self)
     gtk_popover_set_child(GTK_POPOVER(popover), self->start_recent);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(recent), popover);
     gtk_widget_set_tooltip_text(recent, "Recent files");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(recent), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Recent files", -1);
+    litho_name_widget(recent, "Recent files");
     g_signal_connect_swapped(popover, "show", G_CALLBACK(litho_window_update_recent), self);
     gtk_box_append(GTK_BOX(box), recent);
     return box;
@@ -148,8 +138,7 @@ static GtkWidget *make_menu(void)
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "open-menu-symbolic");
     gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(button), G_MENU_MODEL(menu));
     gtk_widget_set_tooltip_text(button, "Menu");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu",
-                                   -1);
+    litho_name_widget(button, "Menu");
     g_object_unref(menu);
     g_object_unref(appearance);
     g_object_unref(axes);
@@ -160,8 +149,8 @@ static GtkWidget *make_titles(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
-    self->title = label_new("Lithoscope", "heading");
-    self->subtitle = label_new(NULL, "litho-subtitle");
+    self->title = litho_label_new("Lithoscope", "heading");
+    self->subtitle = litho_label_new(NULL, "litho-subtitle");
     gtk_label_set_ellipsize(GTK_LABEL(self->title), PANGO_ELLIPSIZE_MIDDLE);
     gtk_label_set_ellipsize(GTK_LABEL(self->subtitle), PANGO_ELLIPSIZE_END);
     gtk_label_set_max_width_chars(GTK_LABEL(self->title), 32);
@@ -209,13 +198,13 @@ static GtkWidget *make_bar(GtkMessageType type, GtkWidget **label, GtkWidget **d
         type == GTK_MESSAGE_ERROR ? "dialog-error-symbolic" : "dialog-information-symbolic");
     gtk_widget_set_margin_end(icon, 6);
     gtk_info_bar_add_child(GTK_INFO_BAR(bar), icon);
-    *label = label_new(NULL, NULL);
+    *label = litho_label_new(NULL, NULL);
     gtk_label_set_wrap(GTK_LABEL(*label), TRUE);
     gtk_label_set_selectable(GTK_LABEL(*label), TRUE);
     gtk_widget_set_focusable(*label, FALSE);
     gtk_widget_set_hexpand(*label, TRUE);
     gtk_info_bar_add_child(GTK_INFO_BAR(bar), *label);
-    *details = label_new(NULL, NULL);
+    *details = litho_label_new(NULL, NULL);
     gtk_label_set_wrap(GTK_LABEL(*details), TRUE);
     gtk_label_set_max_width_chars(GTK_LABEL(*details), 72);
     gtk_label_set_selectable(GTK_LABEL(*details), TRUE);
@@ -244,7 +233,7 @@ static GtkWidget *make_work_bar(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     gtk_widget_add_css_class(box, "litho-work");
-    self->work_label = label_new(NULL, "numeric");
+    self->work_label = litho_label_new(NULL, "numeric");
     gtk_label_set_ellipsize(GTK_LABEL(self->work_label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(self->work_label, TRUE);
     self->work_progress = gtk_progress_bar_new();
@@ -313,7 +302,7 @@ static GtkWidget *make_start(LithoWindow *self)
     gtk_box_append(GTK_BOX(page), choices);
     GtkWidget *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
-    self->start_list_title = label_new("Recent", "dim-label");
+    self->start_list_title = litho_label_new("Recent", "dim-label");
     gtk_widget_add_css_class(self->start_list_title, "litho-recent");
     gtk_widget_set_halign(self->start_list_title, GTK_ALIGN_CENTER);
     GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
@@ -419,14 +408,13 @@ static GtkWidget *make_panes(LithoWindow *self)
 static GtkWidget *make_busy(LithoWindow *self)
 {
     self->busy_box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    self->busy_label = label_new(NULL, "numeric");
+    self->busy_label = litho_label_new(NULL, "numeric");
     gtk_box_append(GTK_BOX(self->busy_box), self->busy_label);
     self->pause = gtk_toggle_button_new();
     gtk_button_set_icon_name(GTK_BUTTON(self->pause), "media-playback-pause-symbolic");
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(self->pause), "win.pause");
     gtk_widget_set_tooltip_text(self->pause, "Pause and go on (P)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->pause), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Pause", -1);
+    litho_name_widget(self->pause, "Pause");
     gtk_widget_add_css_class(self->pause, "flat");
     gtk_box_append(GTK_BOX(self->busy_box), self->pause);
     GtkWidget *cancel = action_button("process-stop-symbolic", "Cancel", "win.cancel",
@@ -443,8 +431,7 @@ void litho_window_build(LithoWindow *self)
     gtk_window_set_titlebar(GTK_WINDOW(self), make_header(self));
     self->progress = gtk_progress_bar_new();
     gtk_widget_add_css_class(self->progress, "litho-progress");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->progress), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Progress of the whole cube", -1);
+    litho_name_widget(self->progress, "Progress of the whole cube");
     self->error_bar = make_bar(GTK_MESSAGE_ERROR, &self->error_label, &self->error_details,
                                &self->error_details_button);
     self->error_remedy = add_remedy(self->error_bar, "Read otherwise…", "win.import");
@@ -512,9 +499,9 @@ static GtkWidget *recent_button(GtkRecentInfo *info, gboolean with_folder)
     g_autofree char *path = g_filename_from_uri(gtk_recent_info_get_uri(info), NULL, NULL);
     g_autofree char *folder = path ? g_path_get_dirname(path) : g_strdup("");
     GtkWidget *button = gtk_button_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    gtk_box_append(GTK_BOX(line), label_new(gtk_recent_info_get_display_name(info), NULL));
+    gtk_box_append(GTK_BOX(line), litho_label_new(gtk_recent_info_get_display_name(info), NULL));
     if (with_folder) {
-        GtkWidget *where = label_new(folder, "dim-label");
+        GtkWidget *where = litho_label_new(folder, "dim-label");
         gtk_label_set_ellipsize(GTK_LABEL(where), PANGO_ELLIPSIZE_START);
         gtk_label_set_max_width_chars(GTK_LABEL(where), 40);
         gtk_box_append(GTK_BOX(line), where);
@@ -522,8 +509,7 @@ static GtkWidget *recent_button(GtkRecentInfo *info, gboolean with_folder)
     gtk_button_set_child(GTK_BUTTON(button), line);
     gtk_widget_add_css_class(button, "flat");
     gtk_widget_set_tooltip_text(button, path);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   gtk_recent_info_get_display_name(info), -1);
+    litho_name_widget(button, gtk_recent_info_get_display_name(info));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-path");
     gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", path ? path : "");
     return button;
@@ -546,7 +532,8 @@ static guint fill_recent(GtkWidget *box, guint most, gboolean with_folder)
 void litho_window_update_recent(LithoWindow *self)
 {
     if (fill_recent(self->start_recent, 10, FALSE) == 0)
-        gtk_box_append(GTK_BOX(self->start_recent), label_new("No recent files", "dim-label"));
+        gtk_box_append(GTK_BOX(self->start_recent),
+                       litho_label_new("No recent files", "dim-label"));
 }
 
 void litho_window_update_start(LithoWindow *self)

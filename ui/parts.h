@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gtk/gtk.h>
+
+// Small things that several panels and windows are made of. All are floating, as GTK's own.
+
+// What a screen reader calls the widget.
+void litho_name_widget(GtkWidget *widget, const char *name);
+
+// Left-aligned text with a style class, NULL = none.
+GtkWidget *litho_label_new(const char *text, const char *css);
+
+// The same, breaking into lines of at most `chars` characters: explanations in popovers.
+GtkWidget *litho_text_new(int chars);
+
+// A flat button with a picture; `name` is what it does, also for a screen reader.
+GtkWidget *litho_icon_button_new(const char *icon, const char *name, const char *tooltip);
+
+// A flat menu button with a picture that opens `content`.
+GtkWidget *litho_popover_button_new(const char *icon, const char *name, GtkWidget *content);
+
+// The first line of a panel: its title (taken as it is, so that the caller may change it), and
+// `end` at the right.
+GtkWidget *litho_panel_title_new(GtkWidget *title, GtkWidget *end);
