@@ -45,7 +45,7 @@ static void test_parts(void)
     LithoDevice gpu;
     if (!gpus_or_skip(1, &gpu))
         return;
-    static const char *const cases[] = {"coarse=on", "step=1 gpu_kernel=factored", "step=3 gpu_kernel=fused"};
+    static const char *const cases[] = {"coarse=on", "step=1", "step=3"};
     LithoGrid grid = time_grid(60, 70, 200, 12, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 8);
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
@@ -112,8 +112,8 @@ static void test_memory(void)
         return;
     LithoGrid grid = time_grid(120, 130, 250, 12, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 6);
-    static const char *const cases[] = {"step=1 degree=15 gpu_kernel=factored", "mode=shot degree=15 source_x=700",
-                                        "gpu_kernel=fused degree=15 coarse=on"};
+    static const char *const cases[] = {"step=1 degree=15", "mode=shot degree=15 source_x=700",
+                                        "degree=15 coarse=on"};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autofree char *settings = g_strdup_printf("velocity=2000 nz=60 %s", cases[k]);
         g_autoptr(LithoCube) whole = run_on(gpu, in, NULL, NULL, settings);
@@ -146,7 +146,7 @@ static void compare_gpus(int n)
     depth.is_depth = TRUE;
     g_autoptr(LithoCube) in = random_cube(&grid, 6);
     g_autoptr(LithoCube) image = random_cube(&depth, 7);
-    static const char *const cases[] = {"gpu_kernel=factored", "step=1 gpu_kernel=factored", "gpu_kernel=fused", "coarse=on", "mode=shot source_x=300",
+    static const char *const cases[] = {"step=2", "step=1", "coarse=on", "mode=shot source_x=300",
                                         "mode=shot imaging=normalised source_x=300", "engine=splitstep",
                                         "form=pointwise", "mode=demigrate nt=200", "fmin=58 fmax=60"};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "kernels/migrate/plan_cuda.h"
-#include "kernels/migrate/roots.h"
 
 gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *from, size_t bytes,
                           GError **error)
@@ -17,7 +16,7 @@ gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *fr
 
 void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band)
 {
-    LithoCudaArray *arrays[] = {&band->steps, &band->coef, &band->roots, &band->slow, &band->table,
+    LithoCudaArray *arrays[] = {&band->steps, &band->coef, &band->slow, &band->table,
                                 &band->table_scale, &band->sponge_x, &band->sponge_y, &band->omega,
                                 &band->kx2, &band->ky2, &band->pairs, &band->turn,
                                 &band->spectrum};
@@ -56,31 +55,6 @@ static gboolean upload_coefficients(LithoGpuPlan *plan, LithoGpuBand *band, GErr
     return litho_gpu_upload(plan, &band->coef, coef, n * row * sizeof(float), error);
 }
 
-// The polynomials as products. FALSE without an error: one of them has no such form.
-static gboolean upload_roots(LithoGpuPlan *plan, LithoGpuBand *band, gboolean *found, LithoRun *run,
-                             GError **error)
-{
-    const LithoMigrateJob *job = band->job;
-    const gsize n = (gsize)job->entries->len * job->step;
-    g_autofree float *roots = g_new0(float, MAX(n, 1) * LITHO_GPU_ROOTS);
-    int missing = 0;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(litho_run_threads(run)) reduction(+ : missing)
-    for (gsize k = 0; k < n; k++) {
-        const LithoEntry *entry = &g_array_index(job->entries, LithoEntry, k / job->step);
-        LithoFactors factors;
-        missing += !litho_poly_factor(entry->poly[k % job->step], &factors);
-        float *to = roots + k * LITHO_GPU_ROOTS;
-        memcpy(to, factors.re, sizeof factors.re);
-        memcpy(to + LITHO_GPU_COEFS, factors.im, sizeof factors.im);
-        to[2 * LITHO_GPU_COEFS] = factors.scale;
-        to[2 * LITHO_GPU_COEFS + 1] = factors.turn_re;
-        to[2 * LITHO_GPU_COEFS + 2] = factors.turn_im;
-    }
-    *found = missing == 0;
-    return !*found || litho_gpu_upload(plan, &band->roots, roots, n * LITHO_GPU_ROOTS * sizeof(float),
-                                       error);
-}
-
 // [target][n][entry][re, im], and each frequency's way from slowness to entry.
 static gboolean upload_table(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
 {
@@ -117,7 +91,7 @@ static gboolean upload_slowness(LithoGpuPlan *plan, LithoGpuBand *band, GError *
                                       job->cells.nx * sizeof(float), job->cells.nx * sizeof(float),
                                       rows, cudaMemcpyHostToDevice, stream), error))
         return FALSE;
-    return band->kernel == LITHO_GPU_PER_DEGREE || band->kernel == LITHO_GPU_SPLITSTEP ||
+    return band->kernel != LITHO_GPU_FUSED ||
            LITHO_CUDA(litho_gpu_square(band->slow.data, rows * pitch, stream), error);
 }
 
@@ -175,51 +149,34 @@ static gboolean upload_turn(LithoGpuPlan *plan, LithoGpuBand *band, GError **err
     return litho_gpu_upload(plan, &band->turn, turn, 2 * job->nf * sizeof(float), error);
 }
 
-static gboolean choose_kernel(LithoGpuPlan *plan, LithoGpuBand *band, LithoRun *run, GError **error)
+static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
 {
     const LithoMigrateJob *job = band->job;
     const LithoMigrateParams *p = &job->params;
-    gboolean found = FALSE;
-    band->strips = band->chain = 1;
+    band->strips = 1;
     band->planes = job->step + 1;
     if (p->engine == LITHO_MIGRATE_SPLITSTEP) {
         band->kernel = LITHO_GPU_SPLITSTEP;
         band->planes = 1; // in place
-        return TRUE;
+        return;
     }
     if (p->form == LITHO_MIGRATE_POINTWISE || p->gpu_kernel == LITHO_MIGRATE_PER_DEGREE) {
         band->kernel = LITHO_GPU_PER_DEGREE;
-        return TRUE;
-    }
-    if (p->gpu_kernel == LITHO_MIGRATE_FACTORED && plan->has_factored &&
-        !upload_roots(plan, band, &found, run, error))
-        return FALSE;
-    if (found) {
-        band->kernel = LITHO_GPU_FACTORED;
-        litho_gpu_factored_plan(job->cells.nx, &band->warps, &band->strip, &band->strips);
-        if (band->strips == 1 && job->step == 1) {
-            const gint64 more = plan->chain_bytes / ((gint64)sizeof(float) * band->plane.size *
-                                                     MAX(job->nf, 1));
-            band->chain = (int)CLAMP(1 + more, 1, MIN(MAX(job->n_steps, 1), LITHO_GPU_CHAIN));
-            band->planes = band->chain + 1;
-        }
-        return TRUE;
+        return;
     }
     band->kernel = LITHO_GPU_FUSED;
     litho_gpu_fused_plan(job->cells.nx, p->degree + 1, plan->shared, &band->degrees_a_pass,
                          &band->quads, &band->strip);
     band->strips = (job->cells.nx + band->strip - 1) / band->strip;
-    return TRUE;
 }
 
-gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, LithoRun *run, GError **error)
+gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const int pitch = (job->cells.nx + 7) / 8 * 8;
     band->plane = (LithoGpuPlane){job->cells.nx, job->cells.ny, pitch,
                                   2 * (size_t)job->cells.ny * pitch};
-    if (!choose_kernel(plan, band, run, error))
-        return FALSE;
+    choose_kernel(plan, band);
     litho_cuda_release(plan->context, &band->sponge_x);
     litho_cuda_release(plan->context, &band->sponge_y);
     if (!upload_sponge(plan, band, error) || !upload_turn(plan, band, error) ||

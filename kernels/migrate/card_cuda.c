@@ -21,7 +21,7 @@ void litho_gpu_card_free(LithoGpuPlan *p)
                                 &p->traces};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(p->context, arrays[k]);
-    for (int k = 0; k <= LITHO_GPU_CHAIN; k++) {
+    for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++) {
         litho_cuda_release(p->context, &p->up.plane[k]);
         litho_cuda_release(p->context, &p->down.plane[k]);
     }
@@ -54,7 +54,6 @@ static gboolean card_streams(LithoGpuPlan *p, GError **error)
         return FALSE;
     p->shared = shared;
     p->ordinal = device;
-    p->has_factored = litho_gpu_factored_prepare(shared) == 0;
     for (int g = 0; g < LITHO_GPU_GROUPS; g++)
         if (!LITHO_CUDA(cudaStreamCreateWithFlags(&p->stream[g], cudaStreamNonBlocking), error) ||
             !LITHO_CUDA(cudaEventCreateWithFlags(&p->joined[g], cudaEventDisableTiming), error))
@@ -84,7 +83,7 @@ void litho_gpu_card_forget(LithoGpuPlan *card)
 }
 
 gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, int k, int n,
-                              LithoRun *run, GError **error)
+                              GError **error)
 {
     card->n_bands = jobs->n;
     for (int b = 0; b < jobs->n; b++) {
@@ -93,7 +92,7 @@ gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, 
         band->job = litho_migrate_job_share(jobs->job[b], k, n);
         if (n > 1)
             band->have_spectrum = FALSE; // perhaps of other frequencies
-        if (!litho_gpu_band_tables(card, band, run, error)) {
+        if (!litho_gpu_band_tables(card, band, error)) {
             litho_gpu_card_forget(card); // half-made tables must not be used by the next pass
             return FALSE;
         }

@@ -41,7 +41,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const size_t im = (size_t)f.plane.ny * f.plane.pitch;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
-    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
+    const bool apply = g != 1;
     float mine = 0;
     if (inside) {
         float *p = waves + (size_t)y * f.plane.pitch + x;
@@ -59,7 +59,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const float total = slices_sum(part, mine);
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0)
-        sum[cell] = scale * total / (sponge == LITHO_GPU_SPONGE_DONE ? g : 1);
+        sum[cell] = scale * total;
 }
 
 __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float *up, float *down,
@@ -70,7 +70,7 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const size_t im = (size_t)f.plane.ny * f.plane.pitch;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
-    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
+    const bool apply = g != 1;
     float mine = 0, lit = 0;
     if (inside) {
         const size_t at = (size_t)y * f.plane.pitch + x;
@@ -93,10 +93,9 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const float total = slices_sum(part, mine), light_total = slices_sum(part, lit);
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0) {
-        const float g2 = sponge == LITHO_GPU_SPONGE_DONE ? g * g : 1;
         const bool rest = n_plain < f.n_waves; // is there already
-        sum[cell] = (rest ? sum[cell] : 0) + total / g2;
-        light[cell] = (rest ? light[cell] : 0) + light_total / g2;
+        sum[cell] = (rest ? sum[cell] : 0) + total;
+        light[cell] = (rest ? light[cell] : 0) + light_total;
     }
 }
 

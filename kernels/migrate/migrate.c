@@ -144,11 +144,11 @@ static const LithoParam rows[] = {
                 .advanced = true, .stage = EXTRAPOLATE,
                 .doc = "Energy of a pointwise wave over its smallest so far at which the run is "
                        "stopped; 0 = never."),
-    LITHO_CHOICE(P, gpu_kernel, "fused\0factored\0per-degree\0", .label = "GPU kernel",
+    LITHO_CHOICE(P, gpu_kernel, "fused\0per-degree\0", .label = "GPU kernel",
                  .when = "engine=chebyshev", .advanced = true, .stage = EXTRAPOLATE,
-                 .doc = "fused runs the recursion with eight degrees on chip; factored applies the "
-                        "polynomial as a product of its roots; per-degree launches once a degree "
-                        "with a shared-memory tile, as published. Same samples to rounding."),
+                 .doc = "fused runs the recursion with eight degrees on chip; per-degree launches "
+                        "once a degree with a shared-memory tile, as published. Same samples to "
+                        "rounding."),
     LITHO_INT(P, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .advanced = true,
               .stage = EXTRAPOLATE,
               .doc = "Devices that share the frequencies, the images being added up at the end; 0 = "

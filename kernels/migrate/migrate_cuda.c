@@ -71,7 +71,7 @@ static int cards_for(const LithoMigrateParams *p, const LithoMigrateJobs *jobs)
 static size_t held_by(const LithoGpuPlan *card)
 {
     size_t bytes = card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes;
-    for (int k = 0; k <= LITHO_GPU_CHAIN; k++)
+    for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++)
         bytes += card->up.plane[k].bytes + card->down.plane[k].bytes;
     for (int k = 0; k < 2; k++)
         bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
@@ -113,10 +113,6 @@ static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, GErr
     const double room = fmax(0.9 * least - bytes_of_job(plan, shot), 1);
     const double nf = MAX((job->nf + n_cards - 1) / n_cards, 1);
     const int rounds = (int)fmin(ceil(bytes_of_frequency(job, shot) * nf / room), nf);
-    // What is left may hold the waves of several depths.
-    for (int k = 0; k < n_cards; k++)
-        plan->card[k]->chain_bytes =
-            (size_t)fmax(room - bytes_of_frequency(job, shot) * nf, 0) / (shot ? 2 : 1);
     return MAX(rounds, 1);
 }
 
@@ -159,7 +155,7 @@ static gboolean member_round(Member *m, int round, LithoGpuWatch *watch, float *
     const int share = round * plan->n_cards + m->index, shares = plan->n_cards * plan->n_rounds;
     const LithoMigrateParams *params = team->pass->params;
     if ((team->stale || plan->n_rounds > 1) &&
-        !litho_gpu_card_share(card, &plan->jobs, share, shares, &m->run, &m->error))
+        !litho_gpu_card_share(card, &plan->jobs, share, shares, &m->error))
         return FALSE;
     for (int b = 0; b < card->n_bands; b++)
         card->band[b].job->params = *params;

@@ -54,40 +54,6 @@ size_t litho_gpu_fused_shared(int degrees, int quads);
 int litho_gpu_fused_prepare(size_t shared); // once per device
 int litho_gpu_fused(const LithoGpuFused *args, cudaStream_t stream);
 
-// --- factored: the polynomial as a product, eight factors on chip (operator form) ---------------
-
-enum {
-    LITHO_GPU_FACTORS = 8,                    // a pass
-    LITHO_GPU_CHAIN = 8,                      // depths a launch, at most
-    LITHO_GPU_ROOTS = 2 * LITHO_GPU_COEFS + 4 // floats of one polynomial, see LithoFactors
-};
-
-// wave[set][d + 1] = p(wave[set][d]) for all waves of up to two sets that share frequencies, through
-// `depths` steps. All passes in one launch when one block holds a plane's width, else one a launch.
-typedef struct LithoGpuFactored {
-    LithoGpuPlane plane;
-    float *wave[2][LITHO_GPU_CHAIN + 1]; // [n_frequencies] planes each
-    int n_sets, n_frequencies;
-    float *between[2];       // [n_sets n_frequencies] planes each, between passes
-    const float *slow2;      // slowness squared [depth][ny][pitch], or NULL: slow2_value[depth]
-    size_t slow2_stride;
-    float slow2_value[LITHO_GPU_CHAIN];
-    const LithoGpuStep *steps; // of the first frequency and depth
-    size_t steps_stride;       // between depths
-    const float *roots;        // [entry * targets + target][LITHO_GPU_ROOTS]
-    int targets, target, degree, conjugate;
-    int depths, passes;        // passes of the polynomial: ceil(degree / 8) or more
-    int first_pass, last_pass; // of this launch
-    const float *sponge_x, *sponge_y; // [pitch], [ny] factors of the result; NULL = none
-    int warps, strip;          // from litho_gpu_factored_plan()
-    int waves_a_block;
-} LithoGpuFactored;
-
-// Warps a level, columns a block writes and blocks a plane's width takes.
-void litho_gpu_factored_plan(int nx, int *warps, int *strip, int *strips);
-int litho_gpu_factored_prepare(size_t shared); // once per device
-int litho_gpu_factored(const LithoGpuFactored *args, cudaStream_t stream);
-
 // --- one launch a degree, as published ---------------------------------------------------------
 
 typedef struct LithoGpuDegree {
@@ -123,9 +89,6 @@ typedef struct LithoGpuFrame {
     int n_waves;
 } LithoGpuFrame;
 
-// The sponge: leave alone, apply after the sum, or it was applied already and the sum undoes it.
-enum { LITHO_GPU_NO_SPONGE, LITHO_GPU_SPONGE, LITHO_GPU_SPONGE_DONE };
-
 // sum[data_ny][data_nx] = scale sum_f Re wave_f; then the sponge if `sponge`.
 int litho_gpu_image(const LithoGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
                     cudaStream_t stream);
@@ -136,7 +99,7 @@ int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, int 
 // The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves the
 // waves alone. Before litho_gpu_correlate().
 int litho_gpu_protect(const LithoGpuFrame *frame, const float *up, const float *down, int first,
-                      float *sum, float *light, int sponge, cudaStream_t stream);
+                      float *sum, float *light, cudaStream_t stream);
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
 int litho_gpu_inject(const LithoGpuFrame *frame, float *waves, const float *plane, float scale,
                      int sponge, cudaStream_t stream);

@@ -14,7 +14,6 @@
 enum { LITHO_GPU_GROUPS = 4 };
 
 typedef enum LithoGpuKernel {
-    LITHO_GPU_FACTORED,
     LITHO_GPU_FUSED,
     LITHO_GPU_PER_DEGREE,
     LITHO_GPU_SPLITSTEP,
@@ -25,13 +24,11 @@ typedef struct LithoGpuBand {
     LithoMigrateJob *job;    // this card's share, its own
     LithoGpuPlane plane;
     LithoGpuKernel kernel;
-    int degrees_a_pass, quads, warps; // of the kernels that keep several degrees on chip
-    int strip, strips;       // columns a block writes; blocks a plane's width takes
-    int chain;               // depths a launch may take
+    int degrees_a_pass, quads, strip; // of the fused kernel, see litho_gpu_fused_plan()
+    int strips;              // blocks that a plane's width takes
     int planes;              // arrays that a set of waves moves through
     LithoCudaArray steps;    // LithoGpuStep [n_steps][nf]
     LithoCudaArray coef;     // float [entries][targets][2][COEFS]
-    LithoCudaArray roots;    // float [entries][targets][ROOTS], factored
     LithoCudaArray slow;     // float [n_steps][ny][pitch], squared when fused; empty: layered
     LithoCudaArray table, table_scale;      // pointwise form
     LithoCudaArray sponge_x, sponge_y;
@@ -44,7 +41,7 @@ typedef struct LithoGpuBand {
 
 // A set of nf waves under way: where it is now, and room for the planes of the next step.
 typedef struct LithoGpuWaves {
-    LithoCudaArray plane[LITHO_GPU_CHAIN + 1];
+    LithoCudaArray plane[LITHO_MIGRATE_MAX_STEP + 1];
     int now; // index of the plane array that holds the waves
 } LithoGpuWaves;
 
@@ -68,10 +65,8 @@ typedef struct LithoGpuPlan {
     gboolean have_light;
     LithoCudaArray gathered, traces; // another card's sums; traces of a card other than the first
     int ordinal;                // CUDA's index of the device
-    size_t chain_bytes;         // memory for the waves of several depths
     size_t shared;              // bytes of shared memory a block may have
     int processors;
-    gboolean has_factored;      // shared memory enough
 } LithoGpuPlan;
 
 // Waves the split-step engine transforms at a time.
@@ -84,7 +79,7 @@ void litho_gpu_card_free(LithoGpuPlan *card); // NULL is fine
 void litho_gpu_card_forget(LithoGpuPlan *card);
 // Share k of n of the frequencies, with tables.
 gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, int k, int n,
-                              LithoRun *run, GError **error);
+                              GError **error);
 
 // What a finished slab is shown with.
 typedef struct LithoGpuWatch {
@@ -106,8 +101,7 @@ gboolean litho_gpu_card_demigrate(LithoGpuPlan *card, const LithoCube *in, float
                                   GError **error);
 
 // band_cuda.c ----------------------------------------------------------------------------------
-gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, LithoRun *run,
-                               GError **error);
+gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error);
 void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band);
 // Uploads `count` elements of `size` bytes; waits, so `from` may go.
 gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *from, size_t bytes,
@@ -143,11 +137,10 @@ gboolean litho_gpu_need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, 
 float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f);
 // Index of the array that target m (0: the first) of a step lies in when the waves are in `now`.
 int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m);
-int litho_gpu_scratch_planes(const LithoGpuBand *band, int n_sets);
-// `depths` steps (up to band->chain) of one or two sets of waves. The factored kernel applies the
-// sponge at the end of each step; for the others the imaging does.
-gboolean litho_gpu_steps_down(const LithoGpuTask *task, LithoGpuWaves *const *sets, int n_sets,
-                              int now, int depths, GError **error);
+int litho_gpu_scratch_planes(const LithoGpuBand *band);
+// One step down, from array `now` to those of the targets; the sponge comes with the imaging.
+gboolean litho_gpu_step_down(const LithoGpuTask *task, const LithoGpuWaves *waves, int now,
+                             GError **error);
 // One step up, from array `now` (and those of the depths between) to the last target's.
 gboolean litho_gpu_step_up(const LithoGpuTask *task, const LithoGpuWaves *up, int now,
                            GError **error);

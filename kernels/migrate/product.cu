@@ -34,26 +34,19 @@ __device__ float half_sample(int j)
     return c[j];
 }
 
-__device__ float sponge_at(const LithoGpuFrame &f, int x, int y)
-{
-    float g = f.sponge_x ? f.sponge_x[x] : 1;
-    return f.sponge_y ? g * f.sponge_y[y] : g;
-}
-
-// x0, y0: cell of the plane at wave[.][0][0]. `undo`: the sponge was applied.
+// x0, y0: cell of the plane at wave[.][0][0].
 __device__ void load_waves(Tile &t, const LithoGpuFrame &f, const float *up, const float *down, int x0,
-                           int y0, bool undo)
+                           int y0)
 {
     const size_t im = (size_t)f.plane.ny * f.plane.pitch;
     for (int k = threadIdx.x; k < WY * WX; k += THREADS) {
         const int i = k / WX, j = k % WX, x = x0 + j, y = y0 + i;
         const bool inside = x >= 0 && x < f.plane.nx && y >= 0 && y < f.plane.ny;
         const size_t at = inside ? (size_t)y * f.plane.pitch + x : 0;
-        const float g = inside ? (undo ? 1 / sponge_at(f, x, y) : 1) : 0;
-        t.wave[0][i][j] = g * up[at];
-        t.wave[1][i][j] = g * up[at + im];
-        t.wave[2][i][j] = g * down[at];
-        t.wave[3][i][j] = g * down[at + im];
+        t.wave[0][i][j] = inside ? up[at] : 0;
+        t.wave[1][i][j] = inside ? up[at + im] : 0;
+        t.wave[2][i][j] = inside ? down[at] : 0;
+        t.wave[3][i][j] = inside ? down[at + im] : 0;
     }
 }
 
@@ -137,7 +130,7 @@ __device__ float filtered(const float *sum, int i, int j, bool along_x, bool alo
 
 __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant__ LithoGpuFrame f,
                                                           const float *up, const float *down, int first,
-                                                          float *sum, float *light, int undo)
+                                                          float *sum, float *light)
 {
     extern __shared__ float memory[];
     Tile &t = *reinterpret_cast<Tile *>(memory);
@@ -147,7 +140,7 @@ __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant_
         t.sum[k / PLACES][k % PLACES] = 0;
     __syncthreads();
     for (int w = first; w < f.n_waves; w++) {
-        load_waves(t, f, up + w * f.plane.size, down + w * f.plane.size, x0, y0, undo);
+        load_waves(t, f, up + w * f.plane.size, down + w * f.plane.size, x0, y0);
         __syncthreads();
         fill_half(t);
         __syncthreads();
@@ -168,14 +161,13 @@ __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant_
 } // namespace
 
 int litho_gpu_protect(const LithoGpuFrame *f, const float *up, const float *down, int first, float *sum,
-                      float *light, int sponge, cudaStream_t stream)
+                      float *light, cudaStream_t stream)
 {
     const cudaError_t set = cudaFuncSetAttribute(
         protect_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Tile));
     if (set != cudaSuccess)
         return (int)set;
     const dim3 grid((f->data_nx + TX - 1) / TX, (f->data_ny + TY - 1) / TY);
-    protect_kernel<<<grid, THREADS, sizeof(Tile), stream>>>(*f, up, down, first, sum, light,
-                                                            sponge == LITHO_GPU_SPONGE_DONE);
+    protect_kernel<<<grid, THREADS, sizeof(Tile), stream>>>(*f, up, down, first, sum, light);
     return (int)cudaGetLastError();
 }

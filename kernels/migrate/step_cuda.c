@@ -167,78 +167,6 @@ static gboolean split_step(const LithoGpuTask *t, float *waves, gboolean adjoint
     return TRUE;
 }
 
-// --- factored -----------------------------------------------------------------------------------
-
-// One target of `depths` steps, one or two sets of waves, in one launch or one a pass.
-static gboolean factored_target(const LithoGpuTask *t, LithoGpuFactored *a, GError **error)
-{
-    const LithoGpuBand *band = t->band;
-    const LithoMigrateJob *job = band->job;
-    a->plane = band->plane;
-    a->n_frequencies = t->n;
-    a->between[0] = scratch_at(t, 0);
-    a->between[1] = scratch_at(t, a->n_sets);
-    a->slow2 = slow_at(t);
-    a->slow2_stride = (size_t)band->plane.ny * band->plane.pitch;
-    for (int d = 0; d < a->depths; d++)
-        a->slow2_value[d] = (float)(job->slow_min[t->s + d] * job->slow_min[t->s + d]);
-    a->steps = steps_at(t);
-    a->steps_stride = job->nf;
-    a->roots = band->roots.data;
-    a->targets = job->step;
-    a->degree = litho_migrate_target_degree(job, a->target);
-    a->passes = (a->degree + LITHO_GPU_FACTORS - 1) / LITHO_GPU_FACTORS;
-    a->warps = band->warps;
-    a->strip = band->strip;
-    a->waves_a_block = MAX(a->n_sets * t->n * band->strips / t->plan->processors, 1);
-    const gboolean together = band->strips == 1;
-    for (int pass = 0; pass < a->passes; pass = a->last_pass) {
-        a->first_pass = pass;
-        a->last_pass = together ? a->passes : pass + 1;
-        if (!LITHO_CUDA(litho_gpu_factored(a, t->stream), error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean factored_down(const LithoGpuTask *t, LithoGpuWaves *const *sets, int n_sets, int now,
-                              int depths, GError **error)
-{
-    const LithoGpuBand *band = t->band;
-    const int targets = band->job->step;
-    for (int m = 0; m < targets; m++) {
-        LithoGpuFactored a = {.n_sets = n_sets, .depths = depths, .target = m};
-        for (int k = 0; k < n_sets; k++) {
-            a.wave[k][0] = litho_gpu_wave(band, sets[k], now, t->f);
-            for (int d = 0; d < depths; d++)
-                a.wave[k][d + 1] =
-                    litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m + d), t->f);
-        }
-        if (m == targets - 1) {
-            a.sponge_x = band->sponge_x.data;
-            a.sponge_y = band->sponge_y.data;
-        }
-        if (!factored_target(t, &a, error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean factored_adjoint(const LithoGpuTask *t, float *const *in, float *out, GError **error)
-{
-    const LithoGpuBand *band = t->band;
-    for (int m = 0; m < band->job->step; m++) {
-        float *to = m == 0 ? out : scratch_at(t, 2);
-        LithoGpuFactored a = {.n_sets = 1, .depths = 1, .target = m, .conjugate = 1};
-        a.wave[0][0] = in[m];
-        a.wave[0][1] = to;
-        if (!factored_target(t, &a, error) ||
-            (m > 0 && !LITHO_CUDA(litho_gpu_add(out, to, band->plane.size * t->n, t->stream), error)))
-            return FALSE;
-    }
-    return TRUE;
-}
-
 // --- any kernel ---------------------------------------------------------------------------------
 
 float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f)
@@ -251,35 +179,25 @@ int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
     return band->planes == 1 ? 0 : (now + 1 + m) % band->planes;
 }
 
-int litho_gpu_scratch_planes(const LithoGpuBand *band, int n_sets)
+int litho_gpu_scratch_planes(const LithoGpuBand *band)
 {
-    if (band->kernel == LITHO_GPU_SPLITSTEP)
-        return 0;
-    return band->kernel == LITHO_GPU_FACTORED ? MAX(2 * n_sets, 3) : 5;
+    return band->kernel == LITHO_GPU_SPLITSTEP ? 0 : 5;
 }
 
-gboolean litho_gpu_steps_down(const LithoGpuTask *t, LithoGpuWaves *const *sets, int n_sets, int now,
-                              int depths, GError **error)
+gboolean litho_gpu_step_down(const LithoGpuTask *t, const LithoGpuWaves *waves, int now, GError **error)
 {
     const LithoGpuBand *band = t->band;
     const int targets = band->job->step;
-    if (band->kernel == LITHO_GPU_FACTORED)
-        return factored_down(t, sets, n_sets, now, depths, error);
-    for (int k = 0; k < n_sets; k++) {
-        float *out[LITHO_MIGRATE_MAX_STEP], *p = litho_gpu_wave(band, sets[k], now, t->f);
-        if (band->kernel == LITHO_GPU_SPLITSTEP) {
-            if (!split_step(t, p, FALSE, error))
-                return FALSE;
-            continue;
-        }
-        for (int m = 0; m < targets; m++)
-            out[m] = litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m), t->f);
-        for (int m = 0; m < targets && band->kernel == LITHO_GPU_FUSED; m++)
-            if (!fused_target(t, m, FALSE, p, out[m], error))
-                return FALSE;
-        if (band->kernel == LITHO_GPU_PER_DEGREE && !degrees_forward(t, p, out, error))
+    float *out[LITHO_MIGRATE_MAX_STEP], *p = litho_gpu_wave(band, waves, now, t->f);
+    if (band->kernel == LITHO_GPU_SPLITSTEP)
+        return split_step(t, p, FALSE, error);
+    for (int m = 0; m < targets; m++)
+        out[m] = litho_gpu_wave(band, waves, litho_gpu_plane_after(band, now, m), t->f);
+    if (band->kernel == LITHO_GPU_PER_DEGREE)
+        return degrees_forward(t, p, out, error);
+    for (int m = 0; m < targets; m++)
+        if (!fused_target(t, m, FALSE, p, out[m], error))
             return FALSE;
-    }
     return TRUE;
 }
 
@@ -294,7 +212,6 @@ gboolean litho_gpu_step_up(const LithoGpuTask *t, const LithoGpuWaves *up, int n
         in[m] = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, m), t->f);
     in[targets - 1] = p;
     float *out = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, targets - 1), t->f);
-    return band->kernel == LITHO_GPU_FACTORED ? factored_adjoint(t, in, out, error)
-           : band->kernel == LITHO_GPU_FUSED  ? fused_adjoint(t, in, out, error)
-                                              : degrees_adjoint(t, in, out, error);
+    return band->kernel == LITHO_GPU_FUSED ? fused_adjoint(t, in, out, error)
+                                           : degrees_adjoint(t, in, out, error);
 }

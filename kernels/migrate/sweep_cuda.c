@@ -6,8 +6,7 @@
 #include "kernels/migrate/plan_cuda.h"
 
 enum {
-    SLAB_PLANES = 32,       // image planes between two partial results, at most
-    WAVES_A_BLOCK = 4,      // of a factored launch, when there are enough
+    SLAB_PLANES = 32, // image planes between two partial results, at most
 };
 
 typedef struct Group {
@@ -22,7 +21,6 @@ typedef struct Sweep {
     Group group[LITHO_GPU_GROUPS];
     int n_groups, batch; // frequencies a launch takes
     int scratch_planes;  // a frequency of a batch
-    int chain;           // depths a launch takes
     int slab_planes;     // room of the sums
 } Sweep;
 
@@ -49,10 +47,8 @@ gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, L
 static int batch_of(const Sweep *sweep)
 {
     const LithoGpuBand *band = sweep->band;
-    const int most = MAX(sweep->group[sweep->n_groups - 1].n, 1), all = sweep->plan->processors;
-    if (band->kernel == LITHO_GPU_FACTORED)
-        return CLAMP(WAVES_A_BLOCK * all / (band->strips * (sweep->shot ? 2 : 1)), 1, most);
-    return CLAMP(all / band->strips, 1, most);
+    const int most = MAX(sweep->group[sweep->n_groups - 1].n, 1);
+    return CLAMP(sweep->plan->processors / band->strips, 1, most);
 }
 
 static gboolean sweep_init(Sweep *sweep, LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot,
@@ -70,13 +66,11 @@ static gboolean sweep_init(Sweep *sweep, LithoGpuPlan *plan, LithoGpuBand *band,
                                                        : plan->stream[g]};
     }
     sweep->batch = batch_of(sweep);
-    sweep->scratch_planes = litho_gpu_scratch_planes(band, shot ? 2 : 1);
+    sweep->scratch_planes = litho_gpu_scratch_planes(band);
     // About 12 ms of work a slab: what a cancel may have to wait for twice.
     double updates = (double)job->cells.nx * job->cells.ny * job->nf * (job->params.degree + 1) *
                      job->step * (shot ? 2 : 1);
-    int steps = (int)CLAMP(3e9 / fmax(updates, 1), 1, fmax(SLAB_PLANES / job->step, 1));
-    sweep->chain = MIN(band->chain, steps);
-    steps -= steps % sweep->chain;
+    const int steps = (int)CLAMP(3e9 / fmax(updates, 1), 1, fmax(SLAB_PLANES / job->step, 1));
     sweep->slab_planes = steps * job->step;
     const size_t part = (sweep->slab_planes + 1) * data_cells(job) * sweep->n_groups * sizeof(float);
     const size_t scratch = MAX(sweep->scratch_planes * band->plane.size * sweep->batch *
@@ -98,13 +92,12 @@ static LithoGpuTask group_task(const Sweep *sweep, const Group *g, int s, int f)
                                                                      : MIN(sweep->batch, left)};
 }
 
-static gboolean group_down(const Sweep *sweep, const Group *g, int s, int now, int depths,
-                           GError **error)
+static gboolean group_down(const Sweep *sweep, const Group *g, int s, int now, GError **error)
 {
-    LithoGpuWaves *const sets[] = {&sweep->plan->up, &sweep->plan->down};
     for (int f = g->first; f < g->first + g->n;) {
         const LithoGpuTask t = group_task(sweep, g, s, f);
-        if (!litho_gpu_steps_down(&t, sets, sweep->shot ? 2 : 1, now, depths, error))
+        if (!litho_gpu_step_down(&t, &sweep->plan->up, now, error) ||
+            (sweep->shot && !litho_gpu_step_down(&t, &sweep->plan->down, now, error)))
             return FALSE;
         f += t.n;
     }
@@ -125,7 +118,7 @@ typedef struct Slab {
 
 // Product of both waves in plane z, and the sponge.
 static gboolean correlate(const Sweep *sweep, const Group *g, const LithoGpuFrame *frame, int z, int index,
-                          float *sum, float *light, int sponge, GError **error)
+                          float *sum, float *light, gboolean sponge, GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
     float *up = litho_gpu_wave(sweep->band, &sweep->plan->up, index, g->first);
@@ -135,14 +128,13 @@ static gboolean correlate(const Sweep *sweep, const Group *g, const LithoGpuFram
            !litho_migrate_job_protects(job, MAX(z - 1, 0) / job->step, g->first + plain))
         plain++;
     return (!sum || plain == g->n ||
-            LITHO_CUDA(litho_gpu_protect(frame, up, down, plain, sum, light, sponge, g->stream),
-                       error)) &&
+            LITHO_CUDA(litho_gpu_protect(frame, up, down, plain, sum, light, g->stream), error)) &&
            LITHO_CUDA(litho_gpu_correlate(frame, up, down, plain, sum, light, sponge, g->stream),
                       error);
 }
 
 static gboolean image_plane(const Sweep *sweep, const Group *g, const Slab *slab, int z, int index,
-                            int sponge, GError **error)
+                            gboolean sponge, GError **error)
 {
     LithoGpuPlan *plan = sweep->plan;
     const LithoMigrateJob *job = sweep->band->job;
@@ -175,25 +167,18 @@ static gboolean group_slab(const Sweep *sweep, const Group *g, const Slab *slab,
                            GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
-    const int divided = sweep->band->kernel == LITHO_GPU_FACTORED ? LITHO_GPU_SPONGE_DONE
-                                                                  : LITHO_GPU_SPONGE;
-    if (slab->first == 0 && !image_plane(sweep, g, slab, 0, now, LITHO_GPU_SPONGE, error))
+    if (slab->first == 0 && !image_plane(sweep, g, slab, 0, now, TRUE, error))
         return FALSE;
-    for (int s = slab->s0; s < slab->s1;) {
-        const int depths = MIN(sweep->chain, slab->s1 - s);
-        if (!group_down(sweep, g, s, now, depths, error))
+    for (int s = slab->s0; s < slab->s1; s++) {
+        if (!group_down(sweep, g, s, now, error))
             return FALSE;
-        for (int k = 0; k < depths * job->step; k++) {
-            const gboolean end = k % job->step == job->step - 1; // of a step
-            if (!image_plane(sweep, g, slab, s * job->step + k + 1,
-                             litho_gpu_plane_after(sweep->band, now, k),
-                             end ? divided : LITHO_GPU_NO_SPONGE, error))
+        for (int m = 0; m < job->step; m++)
+            if (!image_plane(sweep, g, slab, s * job->step + m + 1,
+                             litho_gpu_plane_after(sweep->band, now, m), m == job->step - 1, error))
                 return FALSE;
-        }
-        now = litho_gpu_plane_after(sweep->band, now, depths * job->step - 1);
+        now = litho_gpu_plane_after(sweep->band, now, job->step - 1);
         if (!watch_growth(sweep, g, now, error))
             return FALSE;
-        s += depths;
     }
     return TRUE;
 }
