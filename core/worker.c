@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/worker.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 #include "core/error.h"
 
 // A whole pass that last took less than this is not worth computing visible slices for first.
 #define QUICK_WHOLE_S 0.06
+// Visible slices that together take longer are shown one by one, as they are ready.
+#define QUICK_VIEWS_S 0.05
 
 struct LithoWorker {
     GThread *thread;
@@ -36,7 +39,9 @@ struct LithoWorker {
     // The worker thread's own.
     LithoEngine *engine;
     LithoCube *read[LITHO_WORKER_MAX_VIEWS]; // read for the views of a survey; a drag needs them again
-    double views_s, whole_s; // how long the last finished passes took; 0 = not known
+    // How long the last finished passes took; 0 = not known.
+    double view_s[LITHO_WORKER_MAX_VIEWS], whole_s;
+    guint last_other; // of the views behind the first, 0 the second: whose turn was last
 };
 
 static LithoWish *wish_copy(const LithoWish *wish)
@@ -91,23 +96,40 @@ LithoResult *litho_result_of(LithoCube *whole, LithoReport *report, LithoDevice 
     LithoResult *result = g_new0(LithoResult, 1);
     result->parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
     g_ptr_array_add(result->parts, litho_cube_ref(whole));
-    result->complete = TRUE;
+    result->complete = result->all_views = TRUE;
     result->device = device;
     result->report = report ? litho_report_ref(report) : NULL;
     result->refs = 1;
     return result;
 }
 
-// Takes over `result`. An unseen incomplete result of the same wish hands its parts on: a depth or
-// a slice that nobody has drawn yet must not get lost behind the next one.
+// TRUE when a part of an unseen result must not get lost behind `result`.
+static gboolean is_needed(LithoCube *part, guint64 tag, const LithoResult *result)
+{
+    if (g_ptr_array_find(result->parts, part, NULL))
+        return FALSE;
+    for (guint k = 0; k < result->parts->len; k++) {
+        const LithoCube *newer = g_ptr_array_index(result->parts, k);
+        if (!litho_grid_same_shape(&newer->grid, &part->grid) ||
+            (tag != result->tag && litho_box_contains(newer->held, part->held)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// Takes over `result`. An unseen incomplete result hands its parts on: a depth or a slice that nobody
+// has drawn yet must not get lost behind the next one, nor behind another slice of newer parameters.
 static void publish(LithoWorker *worker, LithoResult *result)
 {
     g_mutex_lock(&worker->lock);
     result->generation = ++worker->generation;
     LithoResult *old = worker->newest;
-    if (old && old->tag == result->tag && !old->complete && !result->complete && !result->error)
-        for (guint k = 0; k < old->parts->len; k++)
-            g_ptr_array_insert(result->parts, k, litho_cube_ref(g_ptr_array_index(old->parts, k)));
+    if (old && !old->complete && !result->complete && !result->error)
+        for (guint k = 0, at = 0; k < old->parts->len; k++) {
+            LithoCube *part = g_ptr_array_index(old->parts, k);
+            if (is_needed(part, old->tag, result))
+                g_ptr_array_insert(result->parts, at++, litho_cube_ref(part));
+        }
     worker->newest = result;
     g_mutex_unlock(&worker->lock);
     litho_result_unref(old);
@@ -134,6 +156,17 @@ static gboolean superseded(gpointer data)
                        g_get_monotonic_time() - worker->pass_us > worker->grace_us;
     g_mutex_unlock(&worker->lock);
     return give_up;
+}
+
+// TRUE with "cancelled" when newer parameters wait.
+static gboolean give_way(LithoWorker *worker, GError **error)
+{
+    g_mutex_lock(&worker->lock);
+    gboolean newer = worker->pending != NULL;
+    g_mutex_unlock(&worker->lock);
+    if (newer)
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "newer parameters wait");
+    return newer;
 }
 
 // Lock held.
@@ -228,42 +261,75 @@ static LithoCube *compute(Pass *pass, LithoCube *in, const LithoBox *region, Lit
 
 // A pass begins whose like took `last_s`. What the screen waits for is let finish when it takes less
 // than LITHO_WORKER_PATIENCE_MS: ending it at every event of a drag would leave the picture standing
-// until the drag is over. What nobody waits for ends after the short grace.
+// until the drag is over. The rest of the cube, which nobody sees, gives way at once: during a drag
+// the visible slices follow as fast as they can be computed.
 static void begin_pass(LithoWorker *worker, double last_s, gboolean awaited)
 {
     gboolean patient = awaited && last_s * 1000 < LITHO_WORKER_PATIENCE_MS;
     g_mutex_lock(&worker->lock);
     worker->pass_us = g_get_monotonic_time();
-    worker->grace_us = 1000 * (patient ? LITHO_WORKER_PATIENCE_MS : LITHO_WORKER_GRACE_MS);
+    worker->grace_us = !awaited  ? 0
+                       : patient ? 1000 * LITHO_WORKER_PATIENCE_MS
+                                 : 1000 * LITHO_WORKER_GRACE_MS;
     g_mutex_unlock(&worker->lock);
 }
 
+// The views computed so far; takes no parts over.
+static void publish_views(Pass *pass, const GPtrArray *parts)
+{
+    LithoResult *result = result_new(pass->wish, pass->wish_ms);
+    for (guint k = 0; k < parts->len; k++)
+        g_ptr_array_add(result->parts, litho_cube_ref(g_ptr_array_index(parts, k)));
+    result->report = litho_report_ref(pass->report);
+    result->all_views = parts->len == pass->wish->n_views;
+    publish(pass->worker, result);
+}
+
+// View `k` of the wish. Returns a new reference, or NULL.
+static LithoCube *compute_view(Pass *pass, guint k, LithoRun *run, GError **error)
+{
+    const LithoWish *wish = pass->wish;
+    double start = litho_now_ms();
+    begin_pass(pass->worker, pass->worker->view_s[k], TRUE);
+    LithoCube *in = wish->survey ? read_for(pass, k, run, error) : wish->in;
+    LithoCube *part = in || !wish->survey ? compute(pass, in, &wish->views[k], run, error) : NULL;
+    if (part)
+        pass->worker->view_s[k] = (litho_now_ms() - start) * 1e-3;
+    return part;
+}
+
+// The most important view comes first, then the others in turn: when newer parameters wait after two of
+// them, the next wish goes on with the one that was left out. During a drag the first view thus follows
+// closely, and none stands still.
 static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
 {
-    double start = litho_now_ms();
-    begin_pass(pass->worker, pass->worker->views_s, TRUE);
-    LithoResult *result = result_new(pass->wish, pass->wish_ms);
-    for (guint k = 0; k < pass->wish->n_views; k++) {
-        const LithoWish *wish = pass->wish;
-        LithoCube *in = wish->survey ? read_for(pass, k, run, error) : wish->in;
-        LithoCube *part = in || !wish->survey ? compute(pass, in, &wish->views[k], run, error)
-                                              : NULL;
-        if (!part) {
-            litho_result_unref(result);
+    LithoWorker *worker = pass->worker;
+    const guint n = pass->wish->n_views, others = n - 1;
+    double last_s = 0;
+    for (guint k = 0; k < n; k++)
+        last_s += worker->view_s[k] > 0 ? worker->view_s[k] : QUICK_VIEWS_S;
+    const gboolean singly = last_s > QUICK_VIEWS_S;
+    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
+    for (guint turn = 0; turn < n; turn++) {
+        if (singly && turn > 1 && give_way(worker, error)) {
+            litho_timings_drop_pass(worker->timings);
             return FALSE;
         }
-        g_ptr_array_add(result->parts, part);
+        if (turn > 0)
+            worker->last_other = (worker->last_other + 1) % others;
+        LithoCube *part = compute_view(pass, turn > 0 ? 1 + worker->last_other : 0, run, error);
+        if (!part)
+            return FALSE;
+        g_ptr_array_add(parts, part);
+        if (singly || parts->len == n)
+            publish_views(pass, parts);
     }
-    result->report = litho_report_ref(pass->report);
-    result->seconds = (litho_now_ms() - pass->wish_ms) * 1e-3;
-    pass->worker->views_s = (litho_now_ms() - start) * 1e-3;
     // Times shown are of whole passes; those of the slices count when nothing else follows, and where
     // the whole pass finds a stage done.
     if (pass->wish->whole)
-        litho_timings_hold_pass(pass->worker->timings);
+        litho_timings_hold_pass(worker->timings);
     else
-        end_times(pass->worker);
-    publish(pass->worker, result);
+        end_times(worker);
     return TRUE;
 }
 
@@ -271,6 +337,10 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
 static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
+    if (!awaited && give_way(pass->worker, error)) {
+        litho_timings_drop_pass(pass->worker->timings);
+        return FALSE;
+    }
     begin_pass(pass->worker, pass->worker->whole_s, awaited);
     LithoCube *out = compute(pass, pass->wish->in, NULL, run, error);
     if (!out)
@@ -279,7 +349,7 @@ static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GErro
     pass->worker->whole_s = (litho_now_ms() - start) * 1e-3;
     LithoResult *result = result_new(pass->wish, pass->wish_ms);
     g_ptr_array_add(result->parts, out);
-    result->complete = TRUE;
+    result->complete = result->all_views = TRUE;
     result->report = litho_report_ref(pass->report);
     publish(pass->worker, result);
     return TRUE;
@@ -293,7 +363,8 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         if (now.backend != wish->device.backend || now.index != wish->device.index) {
             g_clear_pointer(&worker->engine, litho_engine_free);
             litho_timings_reset(worker->timings);
-            worker->views_s = worker->whole_s = 0;
+            memset(worker->view_s, 0, sizeof worker->view_s);
+            worker->whole_s = 0;
         }
     }
     if (!worker->engine)

@@ -6,10 +6,11 @@
 // The thread behind the window. It is told the newest wish (flow, input, visible slices) and answers
 // with the newest result; neither side ever waits for the other.
 //
-// Policy: what is visible is computed first, then the rest of the cube; both give identical samples.
-// A pass younger than LITHO_WORKER_GRACE_MS is finished although newer parameters wait (cancelling
-// at every event starves a drag); an older one is given up at its next step. A pass that the screen
-// waits for may take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less.
+// Policy: what is visible is computed first, view by view, then the rest of the cube; both give
+// identical samples. Each view younger than LITHO_WORKER_GRACE_MS is finished although newer parameters
+// wait (cancelling at every event starves a drag); an older one is given up at its next step. It may
+// take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. Views behind the first two and the
+// rest of the cube give way to newer parameters at once; the views left out have the next turn.
 
 enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 8 };
 
@@ -32,6 +33,7 @@ typedef struct LithoResult {
     guint64 generation;  // grows by one with every published result
     GPtrArray *parts;    // of LithoCube: boxes of the output, later ones on top; never NULL
     gboolean complete;   // the only part is the whole output
+    gboolean all_views;  // every view of the wish is among the parts
     GError *error;       // why there are no parts, or NULL; a result with an error replaces nothing
     double seconds;      // wish accepted -> result
     double wish_ms;      // litho_now_ms() when the wish was handed over, for latency

@@ -188,6 +188,78 @@ static void test_drag_is_fed(void)
     litho_worker_free(worker);
 }
 
+// Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so; counts for
+// each view the results that brought it anew.
+static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_views,
+                 double seconds, gboolean (*done)(const guint *seen), guint *seen)
+{
+    int wakes = 0;
+    guint64 last[3] = {0};
+    LithoWorker *worker = litho_worker_new(wake, &wakes);
+    double end = litho_now_ms() + 1000 * seconds;
+    for (guint64 tag = 1; litho_now_ms() < end && !(done && done(seen)); tag++) {
+        params_of(flow, 0)->halfwidth = 29 + tag % 2;
+        LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE,
+                          .tag = tag, .n_views = n_views};
+        memcpy(wish.views, views, n_views * sizeof *views);
+        litho_worker_submit(worker, &wish);
+        g_usleep(8000);
+        LithoResult *result = litho_worker_take(worker);
+        for (guint p = 0; result && p < result->parts->len; p++) {
+            const LithoCube *part = g_ptr_array_index(result->parts, p);
+            for (guint v = 0; v < n_views; v++)
+                if (litho_box_equal(part->held, views[v]) && last[v] != result->tag) {
+                    last[v] = result->tag;
+                    seen[v]++;
+                }
+        }
+        litho_result_unref(result);
+    }
+    litho_worker_free(worker);
+}
+
+static gboolean each_twice(const guint *seen)
+{
+    return seen[0] >= 2 && seen[1] >= 2 && seen[2] >= 2;
+}
+
+// Property: of three views the first one follows a drag with every pass although the others take
+// longer (0.1 to 0.2 s each), and those come in turn: neither is starved, neither ahead by more than one,
+// and none is lost behind the next result of the first, which takes less time than it takes to look.
+// Views computed all or nothing give equal counts; lost ones make the first run ahead.
+static void test_views_in_turn(void)
+{
+    guint seen[3] = {0};
+    g_autoptr(LithoFlow) flow = mean_flow();
+    params_of(flow, 0)->halfwidth = 30;
+    g_autoptr(LithoCube) in = cube_taking(400, flow);
+    LithoBox views[3] = {litho_box_slice(&in->grid, LITHO_XLINE, 1), litho_box_full(&in->grid),
+                         litho_box_full(&in->grid)};
+    views[1].lo[1] = 2;
+    views[1].hi[1] = views[2].lo[1] = in->grid.axis[1].n / 2 + 1;
+    drag(flow, in, views, 3, 20, each_twice, seen);
+    g_test_message("views seen: %u, %u, %u", seen[0], seen[1], seen[2]);
+    g_assert_true(each_twice(seen));
+    g_assert_cmpuint(seen[0] + 1, >=, seen[1] + seen[2]);
+    g_assert_cmpuint(seen[0], <=, 4 * (seen[1] + seen[2] + 1));
+    g_assert_cmpuint(seen[1], <=, seen[2] + 1);
+    g_assert_cmpuint(seen[2], <=, seen[1] + 1);
+}
+
+// Property: the rest of the cube (0.4 s) does not stand in the way of a drag: a slice that takes a few
+// milliseconds is renewed far more often than once in a grace of 150 ms, which gives 13 in 2 s.
+static void test_rest_gives_way(void)
+{
+    guint seen[3] = {0};
+    g_autoptr(LithoFlow) flow = mean_flow();
+    params_of(flow, 0)->halfwidth = 30;
+    g_autoptr(LithoCube) in = cube_taking(400, flow);
+    LithoBox view = litho_box_slice(&in->grid, LITHO_XLINE, 1);
+    drag(flow, in, &view, 1, 2, NULL, seen);
+    g_test_message("slice seen: %u", seen[0]);
+    g_assert_cmpuint(seen[0], >, 26);
+}
+
 // Property: freeing a worker in the middle of its work returns within the 100 ms promise (500 ms
 // allowed here for a loaded machine and sanitizers).
 static void test_quit(void)
@@ -309,6 +381,8 @@ int main(int argc, char **argv)
     g_test_add_func("/engine/report-repeats", test_report_repeats);
     g_test_add_func("/worker/newest-wins", test_newest_wins);
     g_test_add_func("/worker/drag-is-fed", test_drag_is_fed);
+    g_test_add_func("/worker/views-in-turn", test_views_in_turn);
+    g_test_add_func("/worker/rest-gives-way", test_rest_gives_way);
     g_test_add_func("/worker/report", test_report);
     g_test_add_func("/worker/quit", test_quit);
     return g_test_run();

@@ -51,12 +51,21 @@ static void put_result(LithoCanvas *self)
     }
     if (result->generation == self->generation)
         return;
-    if (result->tag != self->result_tag)
+    if (result->tag != self->result_tag) {
         litho_volume_begin(self->output);
+        self->newest_part = 0;
+    }
     self->result_tag = result->tag;
     self->generation = result->generation;
-    for (guint k = 0; k < result->parts->len; k++)
-        litho_volume_put(self->output, g_ptr_array_index(result->parts, k));
+    // Results grow view by view: what the last one of this wish brought is there already.
+    guint64 newest = self->newest_part;
+    for (guint k = 0; k < result->parts->len; k++) {
+        LithoCube *part = g_ptr_array_index(result->parts, k);
+        if (part->serial > self->newest_part)
+            litho_volume_put(self->output, part);
+        newest = MAX(newest, part->serial);
+    }
+    self->newest_part = newest;
 }
 
 // Boxes of the slices on screen; of the input they may be others than of the result.

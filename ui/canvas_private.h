@@ -38,7 +38,7 @@ struct _LithoCanvas {
     LithoBatch batch;
     LithoVolume *input, *output;
     guint64 input_serial, generation; // what was put into the volumes
-    guint64 result_tag;
+    guint64 result_tag, newest_part; // serial of the newest part of that result
     guint64 newest_page, pages_dropped; // slices of a cube beyond memory
     char *gl_name;
     gboolean failed;

@@ -34,6 +34,7 @@ typedef struct Measure {
     float *latency;          // ms, of every picture during the drag
     guint n_latencies;
     double last_latency;
+    guint64 slices[3];       // of each axis, drawn before the drag, then during it
     JsonObject *figures; // once measured
     int verdict;         // status to end with
     GtkWidget *dialog;   // of the race
@@ -143,6 +144,9 @@ static void report(Measure *m)
         {"results_per_s", "results", "/s", m->results / seconds},
         {"latency_median_ms", "slider to pixel, median", "ms", quantile(m, 0.5)},
         {"latency_p95_ms", "slider to pixel, 95 %", "ms", quantile(m, 0.95)},
+        {"inlines_per_s", "inline follows", "/s", m->slices[LITHO_INLINE] / seconds},
+        {"xlines_per_s", "crossline follows", "/s", m->slices[LITHO_XLINE] / seconds},
+        {"time_slices_per_s", "time slice follows", "/s", m->slices[LITHO_SAMPLE] / seconds},
         {"longest_block_ms", "longest main-thread block", "ms", m->longest_block_ms},
         {"longest_busy_ms", "of it computing, at most", "ms", m->longest_busy_ms},
         {"host_bytes", "result bytes through the host", "", (double)host},
@@ -342,6 +346,13 @@ static void note_latency(Measure *m)
     m->last_latency = last;
 }
 
+// Of each axis, since the last call.
+static void count_slices(Measure *m)
+{
+    for (int a = 0; a < 3; a++)
+        m->slices[a] = litho_session_slices_drawn(m->session, a) - m->slices[a];
+}
+
 static gboolean drag(gpointer data)
 {
     Measure *m = data;
@@ -354,6 +365,7 @@ static gboolean drag(gpointer data)
         return G_SOURCE_CONTINUE;
     }
     m->ends_ms = now;
+    count_slices(m);
     m->frames = litho_canvas_frames(litho_window_canvas(m->window)) - m->frames;
     m->longest_block_ms = litho_watchdog_longest_ms(litho_window_watchdog(m->window));
     m->longest_busy_ms = litho_watchdog_longest_busy_ms(litho_window_watchdog(m->window));
@@ -399,6 +411,7 @@ static gboolean wait_before(gpointer data)
         return G_SOURCE_REMOVE;
     }
     m->began_ms = litho_now_ms();
+    count_slices(m);
     m->frames = litho_canvas_frames(litho_window_canvas(m->window));
     litho_canvas_volume_info(litho_window_canvas(m->window), &m->before);
     litho_watchdog_reset(litho_window_watchdog(m->window));

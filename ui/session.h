@@ -174,7 +174,9 @@ LithoTimings *litho_session_timings(LithoSession *session); // borrowed for the 
 LithoTimings *litho_session_display_timings(LithoSession *session); // upload and drawing
 // The views have drawn `result` (NULL = no result was there): keeps the time from slider to pixel.
 void litho_session_drawn(LithoSession *session, const LithoResult *result, double draw_ms);
-// Last and median time from a change to its picture, ms; 0 = none yet.
+// How many changes have been on screen in the slice of `axis`.
+guint64 litho_session_slices_drawn(LithoSession *session, int axis);
+// Last and median time from a change to its first picture, ms; 0 = none yet.
 void litho_session_latency(LithoSession *session, double *last, double *median);
 enum { LITHO_LATENCY_RING = 64 };
 guint litho_session_latencies(LithoSession *session, float ms[LITHO_LATENCY_RING]); // newest last

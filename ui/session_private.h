@@ -46,6 +46,7 @@ struct _LithoSession {
     gint wake_posted; // atomic: an idle that fetches is on its way
     guint64 tag;      // of the newest wish
     guint64 drawn_tag; // of the newest result that has been on screen
+    guint64 slice_tag[3], n_slices[3]; // likewise, of each axis; how many such
     LithoResult *result;   // newest
     LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
     guint64 n_adopted;     // results taken from elsewhere, for their generation

@@ -334,16 +334,38 @@ LithoTimings *litho_session_display_timings(LithoSession *self)
 
 // --- latency ------------------------------------------------------------------------------------
 
+// Which axes have a new slice on screen with this result.
+static void count_slices(LithoSession *self, const LithoResult *result)
+{
+    for (guint k = 0; k < result->parts->len; k++) {
+        const LithoCube *part = g_ptr_array_index(result->parts, k);
+        for (int a = 0; a < 3; a++)
+            if ((result->complete || litho_box_size(part->held, a) == 1) &&
+                result->tag != self->slice_tag[a]) {
+                self->slice_tag[a] = result->tag;
+                self->n_slices[a]++;
+            }
+    }
+}
+
 void litho_session_drawn(LithoSession *self, const LithoResult *result, double draw_ms)
 {
     litho_timings_add(self->display_timings, "draw", LITHO_STAGE_DISPLAY, draw_ms, 0, 0);
     litho_timings_end_pass(self->display_timings);
-    if (!result || result->tag == self->drawn_tag)
+    if (!result)
         return;
-    self->drawn_tag = result->tag; // the visible slices; what follows is the rest of the cube
+    count_slices(self, result);
+    if (result->tag == self->drawn_tag)
+        return;
+    self->drawn_tag = result->tag; // the first slice; what follows is the rest
     self->latency[self->n_latency++ % LITHO_LATENCY_RING] =
         (float)(litho_now_ms() - result->wish_ms);
     litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
+guint64 litho_session_slices_drawn(LithoSession *self, int axis)
+{
+    return self->n_slices[axis];
 }
 
 static int compare_floats(const void *a, const void *b)
