@@ -41,7 +41,9 @@ static void test_session(void)
     litho_session_set_window(gui.session, lo, hi);
     litho_session_set_clip(gui.session, 0.625);
     gui_activate(&gui, "win.show('split')");
-    gui_activate(&gui, "win.maximise(0)");
+    g_assert_true(gui_wait(state_written, &gui, 10));
+    gui_activate(&gui, "win.maximise(0)"); // alone, with nothing else to save
+    g_assert_true(gui.window->state_dirty);
     g_assert_true(gui_wait(state_written, &gui, 10));
     g_autofree char *key = litho_state_newest();
     g_autoptr(GError) error = NULL;

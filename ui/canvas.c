@@ -49,6 +49,7 @@ int litho_canvas_maximised(LithoCanvas *self)
 
 void litho_canvas_maximise(LithoCanvas *self, int axis)
 {
+    gboolean other = axis != self->maximised;
     self->maximised = axis;
     for (int k = 0; k < LITHO_N_VIEWS; k++) {
         gtk_widget_set_visible(k == LITHO_VIEW_SCENE ? self->cell : GTK_WIDGET(self->views[k]),
@@ -62,6 +63,8 @@ void litho_canvas_maximise(LithoCanvas *self, int axis)
                                   : GTK_WIDGET(self->views[axis]));
     tell_visible(self);
     redraw(self);
+    if (other)
+        g_signal_emit_by_name(self, "layout-changed");
 }
 
 static void on_maximise(LithoCubeView *view, LithoCanvas *self)
@@ -279,6 +282,8 @@ static void litho_canvas_class_init(LithoCanvasClass *klass)
 {
     G_OBJECT_CLASS(klass)->dispose = dispose;
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
+    g_signal_new("layout-changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                 G_TYPE_NONE, 0);
 }
 
 GtkWidget *litho_canvas_new(LithoSession *session)

@@ -11,7 +11,8 @@
 G_DECLARE_FINAL_TYPE(LithoCanvas, litho_canvas, LITHO, CANVAS, GtkWidget)
 
 GtkWidget *litho_canvas_new(LithoSession *session);
-// -1 = all four, else the one of that axis fills the canvas.
+// -1 = all four, else the one of that axis fills the canvas. Signal "layout-changed" when it is
+// another than before.
 void litho_canvas_maximise(LithoCanvas *self, int axis);
 int litho_canvas_maximised(LithoCanvas *self);
 LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis);

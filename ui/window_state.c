@@ -407,6 +407,8 @@ void litho_window_state_init(LithoWindow *self)
                                 self, G_CONNECT_SWAPPED);
     g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_state_touched),
                             self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(self->canvas, "layout-changed", G_CALLBACK(litho_window_state_touched),
+                            self, G_CONNECT_SWAPPED);
 }
 
 void litho_window_state_clear(LithoWindow *self)
