@@ -150,8 +150,7 @@ static LithoCube *read_against(const Render *r, const LithoGrid *grid, const Lit
     return litho_survey_read(survey, box, run, error);
 }
 
-// One clip for all panels: the percentile of |amplitude|, or from the least to the percentile where
-// all amplitudes have one sign (velocities, energies).
+// One clip for all panels.
 static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *run, char *note,
                              gsize note_size, GError **error)
 {
@@ -159,13 +158,9 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
     const LithoCube *cube = picture->input;
     if (!litho_qc_stats(cube, run, &stats, error))
         return FALSE;
-    double clip = litho_qc_percentile(cube, r->clip);
-    litho_look_set_clip(&picture->look, clip);
-    if (stats.count > 0 && stats.min > 0 && stats.max > stats.min) {
-        picture->look.lo = stats.min;
-        picture->look.hi = clip > stats.min ? clip : stats.max;
-        picture->look.map = litho_colormap_find("velocity");
-    }
+    LithoRange range = litho_qc_range(cube, &stats, r->clip);
+    litho_look_set_range(&picture->look, &range);
+    picture->unit = range.unit;
     if (r->map)
         picture->look.map = r->map;
     gboolean part = !litho_box_equal(cube->held, litho_box_full(&cube->grid));

@@ -157,6 +157,46 @@ gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats,
     return TRUE;
 }
 
+// --- range --------------------------------------------------------------------------------------
+
+gboolean litho_stats_is_unsigned(const LithoStats *stats)
+{
+    return stats->count > 0 && stats->min >= 0 && stats->max > stats->min;
+}
+
+static const char *velocity_unit(const LithoCube *cube, const LithoStats *stats)
+{
+    g_autofree char *name = g_ascii_strdown(cube->name, -1);
+    g_auto(GStrv) words = g_strsplit_set(name, "-_. ,()", -1);
+    gboolean says = strstr(name, "vel") != NULL;
+    for (char **w = words; *w; w++)
+        says = says || strcmp(*w, "vp") == 0 || strcmp(*w, "vs") == 0 || strcmp(*w, "vrms") == 0 ||
+               strcmp(*w, "vint") == 0;
+    if (!says)
+        return NULL;
+    // From slow sediment to the deep mantle, with zeros where there is no value.
+    return stats->max >= 300 && stats->max <= 15000 ? "m/s"
+           : stats->max >= 0.3 && stats->max <= 15  ? "km/s"
+                                                    : NULL;
+}
+
+LithoRange litho_qc_range(const LithoCube *cube, const LithoStats *stats, double percent)
+{
+    double high = percent == 99 ? stats->p99 : litho_qc_percentile(cube, percent);
+    if (!litho_stats_is_unsigned(stats)) {
+        if (!(high > 0)) // nearly all samples are zero
+            high = MAX(fabs(stats->min), fabs(stats->max));
+        high = high > 0 ? high : 1;
+        return (LithoRange){.lo = -high, .hi = high};
+    }
+    double low = litho_qc_percentile(cube, 100 - percent);
+    if (!(high > low)) { // nearly all samples are alike
+        low = stats->min;
+        high = stats->max;
+    }
+    return (LithoRange){low, high, TRUE, velocity_unit(cube, stats)};
+}
+
 // --- comparison -------------------------------------------------------------------------------
 
 gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const LithoCube *mask,
@@ -201,16 +241,16 @@ gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const 
     return TRUE;
 }
 
-void litho_qc_histogram(const LithoCube *cube, double clip, guint bins, double *counts)
+void litho_qc_histogram(const LithoCube *cube, double lo, double hi, guint bins, double *counts)
 {
     Samples s;
     memset(counts, 0, bins * sizeof *counts);
-    if (!samples_of(cube, &s, NULL) || clip <= 0)
+    if (!samples_of(cube, &s, NULL) || !(hi > lo))
         return;
-    double scale = bins / (2 * clip);
+    double scale = bins / (hi - lo);
     for (gint64 t = 0; t < s.traces; t++)
         for (gint64 k = 0; s.live[t] && k < s.length; k++) {
-            double at = (s.samples[t * s.length + k] + clip) * scale;
+            double at = (s.samples[t * s.length + k] - lo) * scale;
             if (at >= 0 && at <= bins)
                 counts[MIN((guint)at, bins - 1)]++;
         }

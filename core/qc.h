@@ -15,6 +15,20 @@ gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats,
 // Exact percentile (0..100) of |sample| over the live traces; 0 for an empty or zero cube.
 // Histogram by float bits in two passes: memory does not grow with the cube.
 double litho_qc_percentile(const LithoCube *cube, double percent);
+// TRUE where no sample is negative, and not all are alike: velocities, energies. Zero is nothing special
+// there, and no middle of anything.
+gboolean litho_stats_is_unsigned(const LithoStats *stats);
+
+// Amplitudes worth the ends of a colour map.
+typedef struct LithoRange {
+    double lo, hi;        // lo < hi; lo = -hi unless
+    gboolean is_unsigned; // from percentile 100 - p to p; else plus and minus percentile p of |sample|
+    const char *unit;     // "m/s" or "km/s" where the cube's name says velocity and its values are such;
+                          // else NULL. Static
+} LithoRange;
+
+// `percent`: p, 50 to 100. `stats`: the cube's.
+LithoRange litho_qc_range(const LithoCube *cube, const LithoStats *stats, double percent);
 
 typedef struct LithoDifference {
     double snr_db;      // 10 log10(sum ref^2 / sum (ref-x)^2); +inf when equal
@@ -28,8 +42,8 @@ typedef struct LithoDifference {
 // agree: LITHO_ERROR_GEOMETRY otherwise.
 gboolean litho_qc_compare(const LithoCube *x, const LithoCube *reference, const LithoCube *mask,
                           LithoDifference *difference, GError **error);
-// Histogram of samples between -clip and clip.
-void litho_qc_histogram(const LithoCube *cube, double clip, guint bins, double *counts);
+// Histogram of samples between lo and hi.
+void litho_qc_histogram(const LithoCube *cube, double lo, double hi, guint bins, double *counts);
 
 // --- spectrum -----------------------------------------------------------------------------------
 //

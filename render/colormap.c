@@ -199,6 +199,11 @@ const LithoColormap *litho_colormap_default(void)
     return litho_colormaps()[0];
 }
 
+const LithoColormap *litho_colormap_unsigned(void)
+{
+    return litho_colormap_find("velocity");
+}
+
 const LithoColormap *litho_colormap_find(const char *name)
 {
     for (const LithoColormap *const *m = litho_colormaps(); *m; m++)

@@ -21,6 +21,8 @@ typedef struct LithoColormap {
 const LithoColormap *const *litho_colormaps(void);
 // The default: perceptual blue-white-red.
 const LithoColormap *litho_colormap_default(void);
+// That of unsigned data (velocities, energies): perceptual, from dark to light.
+const LithoColormap *litho_colormap_unsigned(void);
 // By name; NULL when there is none.
 const LithoColormap *litho_colormap_find(const char *name);
 // By name, or else as a path of a CSV file (then owned by a process-wide cache, never freed).

@@ -225,6 +225,13 @@ void litho_look_set_clip(LithoLook *look, double clip)
     look->lo = -look->hi;
 }
 
+void litho_look_set_range(LithoLook *look, const LithoRange *range)
+{
+    look->lo = range->lo;
+    look->hi = range->hi;
+    look->map = range->is_unsigned ? litho_colormap_unsigned() : litho_colormap_default();
+}
+
 gboolean litho_look_is_signed(const LithoLook *look)
 {
     return look->lo == -look->hi;

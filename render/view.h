@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/grid.h"
+#include "core/qc.h"
 #include "render/colormap.h"
 
 // What is shown and how: plain values, copied by assignment, no ownership, no GL. The same values
@@ -105,6 +106,8 @@ typedef struct LithoLook {
 LithoLook litho_look_default(void);
 // lo = -clip, hi = clip; clip <= 0 or not finite is taken as 1.
 void litho_look_set_clip(LithoLook *look, double clip);
+// The ends of the colours and a map for such data: the default one, or that of unsigned data.
+void litho_look_set_range(LithoLook *look, const LithoRange *range);
 gboolean litho_look_is_signed(const LithoLook *look); // lo = -hi
 // Amplitudes at the ends of the colour bar for one kind of data, gains included: what REMOVED shows
 // is +-(hi - lo) / 2 / (gain * removed_gain).

@@ -278,6 +278,58 @@ static void test_percentile(void)
     g_assert_true(isfinite(stats.rms) && stats.max < 1e29);
 }
 
+// Property: the colours of signed data span plus and minus the percentile, those of unsigned data the
+// percentile from either end; one negative sample decides, a few zeros do not; a unit is said only
+// where name and values agree.
+static void test_range(void)
+{
+    LithoGrid grid = litho_grid_new(10, 10, 10);
+    g_autoptr(LithoCube) cube = litho_cube_new(&grid, NULL);
+    LithoStats stats;
+    for (int k = 0; k < 1000; k++)
+        cube->samples[k] = 2000 + k; // of which percentile p is 1999 + 10 p
+    g_strlcpy(cube->name, "cmp-stack.sgy", sizeof cube->name);
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    LithoRange range = litho_qc_range(cube, &stats, 99);
+    g_assert_true(range.is_unsigned);
+    g_assert_cmpfloat(range.lo, ==, 2009);
+    g_assert_cmpfloat(range.hi, ==, 2989);
+    g_assert_null(range.unit);
+    range = litho_qc_range(cube, &stats, 100);
+    g_assert_cmpfloat(range.lo, ==, 2000);
+    g_assert_cmpfloat(range.hi, ==, 2999);
+    const struct {
+        const char *name, *unit;
+    } names[] = {{"Vint_final.segy", "m/s"}, {"migVelocity.sgy", "m/s"}, {"pavp.sgy", NULL}};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_strlcpy(cube->name, names[k].name, sizeof cube->name);
+        g_assert_cmpstr(litho_qc_range(cube, &stats, 99).unit, ==, names[k].unit);
+    }
+    double counts[10], sum = 0;
+    litho_qc_histogram(cube, 2000, 3000, 10, counts);
+    for (int k = 0; k < 10; k++)
+        sum += counts[k];
+    g_assert_cmpfloat(counts[3], ==, 100);
+    g_assert_cmpfloat(sum, ==, 1000);
+
+    cube->samples[500] = -1;
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    range = litho_qc_range(cube, &stats, 99);
+    g_assert_false(range.is_unsigned);
+    g_assert_cmpfloat(range.lo, ==, -range.hi);
+    g_assert_cmpfloat(range.hi, ==, 2989);
+    memset(cube->samples, 0, 1000 * sizeof(float));
+    cube->samples[7] = -3; // 99 % are zero
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    g_assert_cmpfloat(litho_qc_range(cube, &stats, 99).hi, ==, 3);
+    cube->samples[7] = 3;
+    g_assert_true(litho_qc_stats(cube, NULL, &stats, NULL));
+    range = litho_qc_range(cube, &stats, 99);
+    g_assert_true(range.is_unsigned);
+    g_assert_cmpfloat(range.lo, ==, 0);
+    g_assert_cmpfloat(range.hi, ==, 3);
+}
+
 // Property: SNR of a cube with known error is the analytic figure (1e-6 dB: double sums), masked
 // traces do not count, other shapes are refused.
 static void test_compare(void)
@@ -477,6 +529,7 @@ int main(int argc, char **argv)
     g_test_add_func("/recipe/refusals", test_recipe_refusals);
     g_test_add_func("/recipe/command", test_command);
     g_test_add_func("/qc/percentile", test_percentile);
+    g_test_add_func("/qc/range", test_range);
     g_test_add_func("/qc/compare", test_compare);
     g_test_add_func("/timings", test_timings);
     g_test_add_func("/synth/repeats", test_synth_repeats);

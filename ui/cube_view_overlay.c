@@ -97,7 +97,8 @@ static void draw_labels(cairo_t *cr, const Drawing *d)
 static void draw_bar(cairo_t *cr, const Drawing *d)
 {
     LithoLook look = litho_session_look_for(d->self->session, d->panel->show);
-    litho_colorbar_draw(cr, &d->style, d->panel->frame.bar, &look, d->panel->show, NULL);
+    litho_colorbar_draw(cr, &d->style, d->panel->frame.bar, &look, d->panel->show,
+                        litho_session_unit(d->self->session));
 }
 
 static void append(GtkSnapshot *snapshot, const Drawing *drawing,
@@ -153,7 +154,9 @@ static guint64 hash_of(const Drawing *d, int piece)
     hash = hash_rect(hash_rect(hash, panel->frame.data), panel->area);
     if (piece == BAR) {
         LithoLook look = litho_session_look_for(d->self->session, panel->show);
+        const char *unit = litho_session_unit(d->self->session);
         hash = litho_hash_bytes(hash, &panel->show, sizeof panel->show);
+        hash = litho_hash_bytes(hash, &unit, sizeof unit); // static texts
         return litho_hash_bytes(hash, &look, sizeof look);
     }
     hash = litho_hash_bytes(hash, &panel->grid, sizeof panel->grid);

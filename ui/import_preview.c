@@ -69,21 +69,23 @@ static LithoDecoding decode(const char *const *paths, const LithoOpenOptions *op
         d.label = g_strdup_printf("%s: the traces cannot be read like this", name);
         return d;
     }
-    double clip = litho_qc_percentile(line, 99), typical = litho_qc_percentile(line, 50);
     LithoRaster raster = {.input = line,
                           .grid = &line->grid,
                           .view = litho_slice_view(&line->grid, LITHO_INLINE, 0),
                           .look = litho_look_default(),
                           .show = LITHO_SHOW_INPUT,
                           .scale = SCALE};
-    litho_look_set_clip(&raster.look, clip);
+    LithoStats stats;
+    litho_qc_stats(line, run, &stats, NULL); // all zero when cancelled
+    LithoRange range = litho_qc_range(line, &stats, 99);
+    litho_look_set_range(&raster.look, &range);
     cairo_surface_t *picture =
         litho_raster_slice(&raster, LITHO_PREVIEW_WIDTH, LITHO_PREVIEW_HEIGHT, NULL);
     if (picture) {
         d.picture = texture_of(picture);
         cairo_surface_destroy(picture);
     }
-    g_autofree char *amplitude = litho_format_amplitude(typical);
+    g_autofree char *amplitude = litho_format_amplitude(stats.p50);
     GString *label = g_string_new(NULL);
     g_string_printf(label, "%s, typical amplitude %s", name, amplitude);
     g_string_replace(label, "\u2009", "\u202f", 0); // a number is not broken over two lines

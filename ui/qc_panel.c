@@ -61,28 +61,25 @@ static void load_spectrum(LithoQcPanel *self)
 
 // --- histogram ----------------------------------------------------------------------------------
 
-// The fine histogram, spanning -max..max, in bars between -limit and limit; returns the largest
-// bar.
-static double rebin(const LithoCubeNumbers *numbers, double limit, double bars[HISTOGRAM_BARS])
+// The fine histogram in bars between lo and hi.
+static void rebin(const LithoCubeNumbers *numbers, double lo, double hi, double bars[HISTOGRAM_BARS])
 {
-    double top = 0;
     memset(bars, 0, HISTOGRAM_BARS * sizeof *bars);
     for (guint k = 0; k < numbers->bins; k++) {
-        double x = ((k + 0.5) / numbers->bins * 2 - 1) * numbers->histogram_max;
-        int bar = (int)floor((x / limit + 1) / 2 * HISTOGRAM_BARS);
+        double x = litho_cube_numbers_bin(numbers, k);
+        int bar = (int)floor((x - lo) / (hi - lo) * HISTOGRAM_BARS);
         if (bar >= 0 && bar < HISTOGRAM_BARS)
             bars[bar] += numbers->histogram[k];
     }
-    for (int k = 0; k < HISTOGRAM_BARS; k++)
-        top = MAX(top, bars[k]);
-    return top;
 }
 
 static void load_histogram(LithoQcPanel *self)
 {
     static const char *const labels[] = {"in", "out"};
     const LithoCubeNumbers *both[2];
-    double clip = litho_session_clip(self->session), limit = 1.5 * clip;
+    const LithoLook *look = &litho_session_display(self->session)->look;
+    // A quarter more than the colours on either side.
+    double beyond = (look->hi - look->lo) / 4, lo = look->lo - beyond, hi = look->hi + beyond;
     both_numbers(self, both);
     for (int w = 0; w < 2; w++) {
         const LithoCubeNumbers *numbers = both[w];
@@ -90,17 +87,18 @@ static void load_histogram(LithoQcPanel *self)
         guint n = 0;
         if (numbers && numbers->histogram_max > 0) {
             double total = MAX((double)numbers->stats.count, 1);
-            rebin(numbers, limit, y);
+            rebin(numbers, lo, hi, y);
             for (n = 0; n < HISTOGRAM_BARS; n++) {
-                x[n] = ((n + 0.5) / HISTOGRAM_BARS * 2 - 1) * limit;
+                x[n] = lo + (hi - lo) * (n + 0.5) / HISTOGRAM_BARS;
                 y[n] *= 100 / total;
             }
         }
         litho_plot_set_curve(LITHO_PLOT(self->histogram), w, n, x, y, labels[w],
                              w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
-    litho_plot_set_axes(LITHO_PLOT(self->histogram), "amplitude", "%");
-    litho_plot_set_marks(LITHO_PLOT(self->histogram), 2, (double[2]){-clip, clip});
+    const char *unit = litho_session_unit(self->session);
+    litho_plot_set_axes(LITHO_PLOT(self->histogram), unit ? unit : "amplitude", "%");
+    litho_plot_set_marks(LITHO_PLOT(self->histogram), 2, (double[2]){look->lo, look->hi});
 }
 
 // --- numbers ------------------------------------------------------------------------------------
@@ -122,17 +120,27 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
     gtk_grid_attach(GTK_GRID(self->numbers), number, 1, row, 1, 1);
 }
 
-static int add_rms(LithoQcPanel *self, int row)
+// The size of the amplitudes; of velocities and energies their mean, from where to where.
+static int add_sizes(LithoQcPanel *self, int row)
 {
-    static const char *const labels[] = {"RMS in", "RMS out"};
+    static const char *const labels[2][2] = {{"RMS in", "RMS out"}, {"Mean in", "Mean out"}};
+    static const char *const ranges[] = {"Range in", "Range out"};
     const LithoCubeNumbers *both[2];
     both_numbers(self, both);
     for (int w = 0; w < 2; w++) {
         const LithoCubeNumbers *numbers = both[w];
         if (!numbers)
             continue;
-        g_autofree char *value = litho_format_amplitude(numbers->stats.rms);
-        add_number(self, row++, labels[w], value);
+        const LithoStats *s = &numbers->stats;
+        const gboolean is_unsigned = numbers->range.is_unsigned;
+        const char *unit = numbers->range.unit;
+        g_autofree char *value = litho_format_amplitude(is_unsigned ? s->mean : s->rms);
+        g_autofree char *low = litho_format_amplitude(s->min), *high = litho_format_amplitude(s->max);
+        g_autofree char *size = g_strdup_printf("%s%s%s", value, unit ? " " : "", unit ? unit : "");
+        g_autofree char *range = g_strdup_printf("%s to %s", low, high);
+        add_number(self, row++, labels[is_unsigned][w], size);
+        if (is_unsigned)
+            add_number(self, row++, ranges[w], range);
     }
     return row;
 }
@@ -166,7 +174,7 @@ static void load_numbers(LithoQcPanel *self)
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(self->numbers)))
         gtk_grid_remove(GTK_GRID(self->numbers), child);
-    int rows = add_report(self, add_rms(self, 0));
+    int rows = add_report(self, add_sizes(self, 0));
     gtk_widget_set_visible(self->numbers, rows > 0);
 }
 

@@ -80,7 +80,7 @@ LithoCube *litho_session_input(LithoSession *self)
     return self->preview ? self->preview : self->input;
 }
 
-void litho_session_set_preview(LithoSession *self, LithoCube *cube)
+void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoRange *range)
 {
     if (!cube && !self->preview)
         return;
@@ -88,8 +88,8 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube)
     if (cube) {
         litho_worker_cancel(self->worker);
         self->preview = litho_cube_ref(cube);
-        if (!self->clip_touched[LITHO_NUMBERS_IN])
-            litho_look_set_clip(&self->display.look, litho_qc_percentile(cube, 99));
+        self->preview_range = *range;
+        litho_session_apply_range(self, range, &self->display.look);
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_emit(self, SIGNAL_CUBE);
         return;
@@ -139,6 +139,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
 {
     litho_session_result_drop(self);
     litho_session_numbers_clear(self);
+    self->range[LITHO_NUMBERS_IN] = self->preview ? self->preview_range : (LithoRange){0};
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     self->input = cube ? litho_cube_ref(cube) : NULL;

@@ -45,10 +45,18 @@ typedef struct LithoDisplay {
 typedef struct LithoCubeNumbers {
     LithoStats stats;
     LithoSpectrum spectrum;
-    double histogram_max;   // the histogram spans -max..max
+    LithoRange range;       // of the 99th percentile
+    double histogram_min, histogram_max; // what the histogram spans
     guint bins;
     double *histogram;
 } LithoCubeNumbers;
+
+// Amplitude in the middle of bin `k` of the histogram.
+static inline double litho_cube_numbers_bin(const LithoCubeNumbers *numbers, guint k)
+{
+    return numbers->histogram_min +
+           (numbers->histogram_max - numbers->histogram_min) * (k + 0.5) / numbers->bins;
+}
 
 enum { LITHO_NUMBERS_IN, LITHO_NUMBERS_OUT, LITHO_N_NUMBERS };
 
@@ -72,9 +80,9 @@ gboolean litho_session_pages_wanted(LithoSession *session);       // something i
 // Why the slice of the result that is shown of `axis` is not computed, and what to do, in two short lines;
 // NULL = it is, or will be.
 const char *litho_session_not_computed(LithoSession *session, int axis);
-// Shows a first part of a cube that is still being read; nothing is computed. NULL = back to the
-// input.
-void litho_session_set_preview(LithoSession *session, LithoCube *cube);
+// Shows a first part of a cube that is still being read, in colours of that range; nothing is computed.
+// NULL, NULL = back to the input.
+void litho_session_set_preview(LithoSession *session, LithoCube *cube, const LithoRange *range);
 // What takes the input's place in every comparison, e.g. a kept result, and what to call it; NULL =
 // the input. References `cube`.
 void litho_session_set_reference(LithoSession *session, LithoCube *cube, const char *name);
@@ -205,13 +213,24 @@ extern const char *const litho_show_keys[5]; // "input", "output", "removed", "s
 void litho_session_show(LithoSession *session, LithoShow show);
 LithoShow litho_session_shown(LithoSession *session); // with hold_input and comparability applied
 void litho_session_hold_input(LithoSession *session, gboolean hold);
+// Ends of the colours: -clip..clip, or lo..hi. Ignored when they are no range.
 void litho_session_set_clip(LithoSession *session, double clip);
-double litho_session_clip(LithoSession *session);
+void litho_session_set_range(LithoSession *session, double lo, double hi);
+// Widens (> 1) or narrows the colours about their middle.
+void litho_session_scale_clip(LithoSession *session, double factor);
+double litho_session_clip(LithoSession *session); // the upper end
+// Whether what is shown has one sign (velocities, energies), and the unit of its samples, NULL = none.
+// Such data take colours of their own; which, the user chooses for either kind.
+gboolean litho_session_is_unsigned(LithoSession *session);
+const char *litho_session_unit(LithoSession *session);
+const LithoColormap *litho_session_colours(LithoSession *session, gboolean of_unsigned);
+void litho_session_set_colours(LithoSession *session, gboolean of_unsigned,
+                               const LithoColormap *map);
 // "Input", "Removed", ..., with the reference's name where it takes the input's place; g_free().
 char *litho_session_show_label(LithoSession *session, LithoShow show);
 gboolean litho_session_clip_is_automatic(LithoSession *session); // nobody has touched it
-// Percentage of samples that lie below the clip, of the input, or of a result of another shape;
-// < 0 = not known.
+// Percentage of samples within the colours, of the input, or of a result of another shape; < 0 = not
+// known.
 double litho_session_clip_percent(LithoSession *session);
 void litho_session_set_look(LithoSession *session, const LithoLook *look); // all of it
 void litho_session_set_units(LithoSession *session, LithoUnits units);

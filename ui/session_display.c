@@ -13,6 +13,8 @@ void litho_session_display_init(LithoSession *self)
     self->display.show = LITHO_SHOW_OUTPUT;
     self->display.look = litho_look_default();
     self->display.look.grid_lines = TRUE;
+    self->colours[FALSE] = litho_colormap_default();
+    self->colours[TRUE] = litho_colormap_unsigned();
 }
 
 const LithoDisplay *litho_session_display(LithoSession *self)
@@ -82,20 +84,57 @@ double litho_session_clip(LithoSession *self)
     return self->display.look.hi;
 }
 
-static void touch_clip(LithoSession *self)
+gboolean litho_session_is_unsigned(LithoSession *self)
 {
+    return self->preview ? self->preview_range.is_unsigned
+                         : self->range[litho_session_numbers_shown(self)].is_unsigned;
+}
+
+const char *litho_session_unit(LithoSession *self)
+{
+    return self->preview ? self->preview_range.unit
+                         : self->range[litho_session_numbers_shown(self)].unit;
+}
+
+const LithoColormap *litho_session_colours(LithoSession *self, gboolean of_unsigned)
+{
+    return self->colours[of_unsigned];
+}
+
+void litho_session_set_colours(LithoSession *self, gboolean of_unsigned, const LithoColormap *map)
+{
+    self->colours[of_unsigned] = map;
+    if (litho_session_is_unsigned(self) == of_unsigned && self->display.look.map != map) {
+        self->display.look.map = map;
+        litho_session_emit(self, SIGNAL_DISPLAY);
+    }
+}
+
+void litho_session_set_range(LithoSession *self, double lo, double hi)
+{
+    LithoLook *look = &self->display.look;
+    if (!(hi > lo) || !isfinite(lo) || !isfinite(hi) || (lo == look->lo && hi == look->hi))
+        return;
     int which = litho_session_numbers_shown(self);
-    self->clip[which] = self->display.look.hi;
+    look->lo = self->range[which].lo = lo;
+    look->hi = self->range[which].hi = hi;
     self->clip_touched[which] = TRUE;
+    litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
 void litho_session_set_clip(LithoSession *self, double clip)
 {
-    if (!(clip > 0) || !isfinite(clip) || clip == self->display.look.hi)
-        return;
-    litho_look_set_clip(&self->display.look, clip);
-    touch_clip(self);
-    litho_session_emit(self, SIGNAL_DISPLAY);
+    litho_session_set_range(self, -clip, clip);
+}
+
+void litho_session_scale_clip(LithoSession *self, double factor)
+{
+    const LithoLook *look = &self->display.look;
+    double middle = (look->lo + look->hi) / 2, half = (look->hi - look->lo) / 2 * factor;
+    if (!litho_session_is_unsigned(self))
+        litho_session_set_clip(self, look->hi * factor);
+    else
+        litho_session_set_range(self, MAX(middle - half, 0), middle + half);
 }
 
 char *litho_session_show_label(LithoSession *self, LithoShow show)
@@ -118,13 +157,14 @@ gboolean litho_session_clip_is_automatic(LithoSession *self)
 double litho_session_clip_percent(LithoSession *self)
 {
     const LithoCubeNumbers *numbers = self->numbers[litho_session_numbers_shown(self)];
+    const LithoLook *look = &self->display.look;
     if (!numbers || numbers->histogram_max <= 0)
         return -1;
     double inside = 0, all = 0;
     for (guint k = 0; k < numbers->bins; k++) {
-        double x = ((k + 0.5) / numbers->bins * 2 - 1) * numbers->histogram_max;
+        double x = litho_cube_numbers_bin(numbers, k);
         all += numbers->histogram[k];
-        if (fabs(x) <= self->display.look.hi)
+        if (x >= look->lo && x <= look->hi)
             inside += numbers->histogram[k];
     }
     return all > 0 ? 100 * inside / all : -1;
@@ -140,10 +180,15 @@ void litho_session_set_units(LithoSession *self, LithoUnits units)
 
 void litho_session_set_look(LithoSession *self, const LithoLook *look)
 {
-    gboolean touched = look->hi != self->display.look.hi;
+    LithoLook old = self->display.look;
     self->display.look = *look;
-    if (touched)
-        touch_clip(self);
+    if (look->map && look->map != old.map) // a choice for all data of that kind
+        self->colours[litho_session_is_unsigned(self)] = look->map;
+    if (look->lo != old.lo || look->hi != old.hi) {
+        self->display.look.lo = old.lo;
+        self->display.look.hi = old.hi;
+        litho_session_set_range(self, look->lo, look->hi);
+    }
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 

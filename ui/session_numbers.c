@@ -31,11 +31,12 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
         numbers_free(n);
         return NULL;
     }
+    n->range = litho_qc_range(question->cube, &n->stats, 99);
     n->histogram_max = MAX(fabs(n->stats.min), fabs(n->stats.max));
+    n->histogram_min = n->range.is_unsigned ? n->stats.min : -n->histogram_max;
     n->bins = BINS;
     n->histogram = g_new0(double, BINS);
-    if (n->histogram_max > 0)
-        litho_qc_histogram(question->cube, n->histogram_max, BINS, n->histogram);
+    litho_qc_histogram(question->cube, n->histogram_min, n->histogram_max, BINS, n->histogram);
     return n;
 }
 
@@ -54,17 +55,36 @@ int litho_session_numbers_shown(LithoSession *self)
     return output && !litho_session_comparable(self) ? LITHO_NUMBERS_OUT : LITHO_NUMBERS_IN;
 }
 
-// Until the user touches it, the clip is the 99th percentile; where nearly all samples are zero,
-// the largest one.
+void litho_session_apply_range(LithoSession *self, const LithoRange *range, LithoLook *look)
+{
+    look->lo = range->lo;
+    look->hi = range->hi;
+    look->map = self->colours[range->is_unsigned];
+}
+
+// Until the user touches it, the range is that of the 99th percentile.
 void litho_session_auto_clip(LithoSession *self)
 {
     int which = litho_session_numbers_shown(self);
     const LithoCubeNumbers *numbers = self->numbers[which];
-    if (!self->clip_touched[which] && numbers)
-        self->clip[which] = numbers->stats.p99 > 0 ? numbers->stats.p99 : numbers->histogram_max;
-    if (!(self->clip[which] > 0) || self->clip[which] == self->display.look.hi)
+    LithoRange *range = &self->range[which];
+    if (numbers) {
+        // A symmetric clip of data that turn out to have one sign is nobody's choice.
+        if (!self->clip_touched[which] || (numbers->range.is_unsigned && range->lo < 0)) {
+            *range = numbers->range;
+            self->clip_touched[which] = FALSE;
+        }
+        range->is_unsigned = numbers->range.is_unsigned;
+        range->unit = numbers->range.unit;
+    }
+    LithoLook look = self->display.look;
+    if (!(range->hi > range->lo))
         return;
-    litho_look_set_clip(&self->display.look, self->clip[which]);
+    litho_session_apply_range(self, range, &look);
+    if (look.lo == self->display.look.lo && look.hi == self->display.look.hi &&
+        look.map == self->display.look.map)
+        return;
+    self->display.look = look;
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 

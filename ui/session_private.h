@@ -77,10 +77,11 @@ struct _LithoSession {
     LithoCube *numbers_next[LITHO_N_NUMBERS]; // newest cube that waits for its turn
     guint64 numbers_serial[LITHO_N_NUMBERS];  // of the cube last asked about, 0 = none
     guint numbers_timeout;
-    // Clip of the input and of results of another shape, each with its own: they differ by orders
-    // of magnitude.
-    double clip[LITHO_N_NUMBERS];
+    // Colours of the input and of results of another shape, each with its own: they differ by orders
+    // of magnitude. lo = hi: not known yet.
+    LithoRange range[LITHO_N_NUMBERS], preview_range;
     gboolean clip_touched[LITHO_N_NUMBERS];
+    const LithoColormap *colours[2]; // of signed and of unsigned data
 };
 
 void litho_session_emit(LithoSession *self, int signal);
@@ -127,5 +128,7 @@ void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
 void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
 int litho_session_numbers_shown(LithoSession *self);
 void litho_session_auto_clip(LithoSession *self);
+// The look of data of that range, in the colours chosen for their kind.
+void litho_session_apply_range(LithoSession *self, const LithoRange *range, LithoLook *look);
 void litho_session_numbers_forget(LithoSession *self, int which);
 void litho_session_numbers_clear(LithoSession *self);

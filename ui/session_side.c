@@ -96,9 +96,10 @@ LithoSliceView litho_session_input_view(LithoSession *self, int axis)
 LithoLook litho_session_look_for(LithoSession *self, LithoShow show)
 {
     LithoLook look = self->display.look;
-    // Amplitudes of another kind have a clip of their own.
+    // Amplitudes of another kind have colours of their own.
     if (show == LITHO_SHOW_INPUT && litho_session_shown(self) == LITHO_SHOW_SIDE &&
-        !litho_session_comparable(self) && self->clip[LITHO_NUMBERS_IN] > 0)
-        litho_look_set_clip(&look, self->clip[LITHO_NUMBERS_IN]);
+        !litho_session_comparable(self) &&
+        self->range[LITHO_NUMBERS_IN].hi > self->range[LITHO_NUMBERS_IN].lo)
+        litho_session_apply_range(self, &self->range[LITHO_NUMBERS_IN], &look);
     return look;
 }

@@ -96,11 +96,16 @@ static void show_clip(LithoStatusLine *self)
 {
     if (!litho_session_grid(self->session))
         return;
-    g_autofree char *clip = litho_format_amplitude(litho_session_clip(self->session));
+    const LithoLook *look = &litho_session_display(self->session)->look;
+    const char *unit = litho_session_unit(self->session);
+    g_autofree char *low = litho_format_amplitude(look->lo);
+    g_autofree char *clip = litho_format_amplitude(look->hi);
     double percent = litho_session_clip_percent(self->session);
-    g_autofree char *text = percent < 0
-                                ? g_strdup_printf("clip %s", clip)
-                                : g_strdup_printf("clip %.4g %% = %s", percent, clip);
+    g_autofree char *text =
+        !litho_look_is_signed(look) ? g_strdup_printf("colours %s to %s%s%s", low, clip,
+                                                      unit ? " " : "", unit ? unit : "")
+        : percent < 0 ? g_strdup_printf("clip %s", clip)
+                      : g_strdup_printf("clip %.4g %% = %s", percent, clip);
     gtk_label_set_text(GTK_LABEL(self->clip), text);
 }
 

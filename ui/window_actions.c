@@ -232,7 +232,7 @@ ACTION(do_blink)
 
 static void scale_clip(LithoWindow *self, double factor)
 {
-    litho_session_set_clip(self->session, litho_session_clip(self->session) * factor);
+    litho_session_scale_clip(self->session, factor);
 }
 
 static void scale_removed(LithoWindow *self, double factor)

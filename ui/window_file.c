@@ -123,13 +123,14 @@ static void opening_free(gpointer data)
 typedef struct Preview {
     LithoWindow *window;
     LithoCube *line;
+    LithoRange range;
 } Preview;
 
 static gboolean show_preview(gpointer data)
 {
     Preview *p = data;
     if (p->window->session && p->window->job)
-        litho_session_set_preview(p->window->session, p->line);
+        litho_session_set_preview(p->window->session, p->line, &p->range);
     return G_SOURCE_REMOVE;
 }
 
@@ -148,6 +149,9 @@ static void on_first(LithoCube *line, gpointer data)
     Preview *p = g_new0(Preview, 1);
     p->window = g_object_ref(o->window);
     p->line = litho_cube_ref(line);
+    LithoStats stats;
+    litho_qc_stats(line, NULL, &stats, NULL); // held on the host: cannot fail
+    p->range = litho_qc_range(line, &stats, 99);
     g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
 }
 
@@ -311,7 +315,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
                 gtk_recent_manager_add_item(gtk_recent_manager_get_default(), uri);
         }
     } else {
-        litho_session_set_preview(self->session, NULL); // back to what was open before
+        litho_session_set_preview(self->session, NULL, NULL); // back to what was open before
         litho_window_state_touched(self);
         if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
             self->failed_paths = g_steal_pointer(&o->paths);

@@ -147,6 +147,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->picture.title = p->title;
     p->picture.caption = both ? p->caption : NULL;
     p->picture.clip_note = p->clip_note;
+    p->picture.unit = litho_session_unit(self->session); // static
     LithoModelView *shown = litho_canvas_model(LITHO_CANVAS(self->canvas));
     LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
     p->model = model ? litho_model_ref(model) : NULL;

@@ -31,14 +31,20 @@ static JsonArray *integers_to_json(const gint64 *x, guint n)
     return array;
 }
 
+static const char *const colour_keys[2] = {"colours", "colours_unsigned"}; // litho_session_colours()
+
 static JsonObject *look_to_json(LithoSession *session)
 {
     const LithoLook *look = &litho_session_display(session)->look;
     JsonObject *object = json_object_new();
-    if (look->map)
-        json_object_set_string_member(object, "colours", look->map->name);
-    if (!litho_session_clip_is_automatic(session))
+    for (int k = 0; k < 2; k++)
+        json_object_set_string_member(object, colour_keys[k],
+                                      litho_session_colours(session, k)->name);
+    const double range[] = {look->lo, look->hi};
+    if (!litho_session_clip_is_automatic(session) && litho_look_is_signed(look))
         json_object_set_double_member(object, "clip", look->hi);
+    else if (!litho_session_clip_is_automatic(session))
+        json_object_set_array_member(object, "range", numbers_to_json(range, 2));
     json_object_set_double_member(object, "gain", look->gain);
     json_object_set_double_member(object, "removed_gain", look->removed_gain);
     json_object_set_int_member(object, "wiggle", look->wiggle);
@@ -219,15 +225,20 @@ static void restore_look(LithoWindow *self, JsonObject *object)
 {
     LithoSession *session = self->session;
     LithoLook look = litho_session_display(session)->look;
-    const char *colours = json_object_get_string_member_with_default(object, "colours", "");
-    const LithoColormap *map = litho_window_find_colours(self, colours);
-    if (map)
-        look.map = map;
     look.gain = member_number(object, "gain", look.gain, 0, 1e6);
     look.removed_gain = member_number(object, "removed_gain", look.removed_gain, 0, 128);
     look.split = member_number(object, "split", look.split, 0, 1);
     look.wiggle = (LithoWiggle)member_number(object, "wiggle", look.wiggle, 0, LITHO_WIGGLE_FILL);
     litho_session_set_look(session, &look);
+    for (int k = 0; k < 2; k++) {
+        const char *name = json_object_get_string_member_with_default(object, colour_keys[k], "");
+        const LithoColormap *map = litho_window_find_colours(self, name);
+        if (map)
+            litho_session_set_colours(session, k, map);
+    }
+    double range[2];
+    if (read_numbers(object, "range", range, 2))
+        litho_session_set_range(session, range[0], range[1]);
     if (json_object_has_member(object, "clip"))
         litho_session_set_clip(session, member_number(object, "clip", 0, 0, 1e30));
 }

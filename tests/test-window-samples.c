@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the window makes of samples of different kinds: amplitudes around zero, velocities, energies.
+#include <math.h>
+#include <string.h>
+
+#include "core/synth_parts.h"
+#include "tests/gui/files.h"
+#include "ui/window_private.h"
+
+static Gui gui;
+
+enum { N = 12, SAMPLES = 40 };
+
+// Velocities from 1500 m/s on top to 4500 m/s below, or amplitudes around zero.
+static LithoCube *make(gboolean velocities, const char *name)
+{
+    LithoGrid grid = litho_grid_new(N, N, SAMPLES);
+    LithoCube *cube = litho_cube_new(&grid, NULL);
+    for (gint64 t = 0; t < N * N; t++)
+        for (gint64 k = 0; k < SAMPLES; k++)
+            cube->samples[t * SAMPLES + k] =
+                velocities ? 1500 + 3000.0f * k / (SAMPLES - 1)
+                           : (float)(3 * litho_hash_normal(5, 1, t * SAMPLES + k));
+    g_strlcpy(cube->name, name, sizeof cube->name);
+    return cube;
+}
+
+static const LithoLook *look(void)
+{
+    return &litho_session_display(gui.session)->look;
+}
+
+static gboolean numbers_known(Gui *g)
+{
+    return litho_session_numbers(g->session, LITHO_NUMBERS_IN) != NULL;
+}
+
+static void show(LithoCube *cube)
+{
+    litho_session_set_input(gui.session, cube);
+    g_assert_true(gui_wait(numbers_known, &gui, 20));
+}
+
+static void assert_velocities(const char *map)
+{
+    g_assert_true(litho_session_is_unsigned(gui.session));
+    g_assert_cmpstr(look()->map->name, ==, map);
+    g_assert_cmpfloat(look()->lo, ==, 1500); // each value is a fortieth of all: 1 and 99 % are the ends
+    g_assert_cmpfloat(look()->hi, ==, 4500);
+    g_assert_cmpstr(litho_session_unit(gui.session), ==, "m/s");
+}
+
+static void assert_amplitudes(const char *map)
+{
+    g_assert_false(litho_session_is_unsigned(gui.session));
+    g_assert_cmpstr(look()->map->name, ==, map);
+    g_assert_cmpfloat(look()->lo, ==, -look()->hi);
+    g_assert_cmpfloat(look()->hi, >, 5);
+    g_assert_cmpfloat(look()->hi, <, 12);
+    g_assert_null(litho_session_unit(gui.session));
+}
+
+// Property: data of one sign open from their least to their largest values in colours that run from
+// dark to light, signed data around zero in diverging ones; each kind keeps the colours chosen for it,
+// whatever is looked at in between. One look for all, as once, fails at the first change of cube.
+static void test_kinds(void)
+{
+    g_autoptr(LithoCube) velocities = make(TRUE, "interval-vel.sgy");
+    g_autoptr(LithoCube) amplitudes = make(FALSE, "stack.sgy");
+    show(velocities);
+    assert_velocities("velocity");
+    gui_settle(&gui);
+    gui_screenshot(&gui, "samples-velocity");
+    show(amplitudes);
+    assert_amplitudes("blue-white-red");
+    gui_activate(&gui, "win.colours('grey')");
+    show(velocities);
+    assert_velocities("velocity");
+    gui_activate(&gui, "win.colours('lagoon')");
+    show(amplitudes);
+    assert_amplitudes("grey");
+    show(velocities);
+    assert_velocities("lagoon");
+    gui_activate(&gui, "win.colours('velocity')");
+}
+
+// Property: what an operator took from velocities is shown around zero, as large as half the range, in
+// diverging colours; input and output keep theirs. The clip's keys narrow the range about its middle
+// and never leave the values' sign.
+static void test_removed(void)
+{
+    g_autoptr(LithoCube) velocities = make(TRUE, "interval-vel.sgy");
+    double lo, hi;
+    show(velocities);
+    gui_forget_flow(&gui);
+    litho_session_add_step(gui.session, litho_operator_find("template"));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_activate(&gui, "win.show('removed')");
+    g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_REMOVED);
+    litho_look_range(look(), LITHO_SHOW_REMOVED, &lo, &hi);
+    g_assert_cmpfloat(lo, ==, -1500);
+    g_assert_cmpfloat(hi, ==, 1500);
+    g_assert_true(litho_look_map(look(), LITHO_SHOW_REMOVED)->diverging);
+    litho_look_range(look(), LITHO_SHOW_OUTPUT, &lo, &hi);
+    g_assert_cmpfloat(lo, ==, 1500);
+    g_assert_false(litho_look_map(look(), LITHO_SHOW_OUTPUT)->diverging);
+    gui_activate(&gui, "win.show('output')");
+
+    gui_activate(&gui, "win.clip-down");
+    g_assert_cmpfloat(look()->lo, >, 1500);
+    g_assert_cmpfloat_with_epsilon(look()->lo + look()->hi, 6000, 1e-6);
+    g_assert_cmpfloat(litho_session_clip_percent(gui.session), <, 99);
+    for (int k = 0; k < 30; k++)
+        gui_activate(&gui, "win.clip-up");
+    g_assert_cmpfloat(look()->lo, ==, 0);
+    gui_forget_flow(&gui);
+}
+
+static gboolean state_written(Gui *g)
+{
+    return !g->window->state_dirty && !g->window->state_job;
+}
+
+// Property: the range and the colours of velocities come back with the file's session.
+static void test_session(void)
+{
+    g_autoptr(LithoCube) velocities = make(TRUE, "interval-vel.sgy");
+    g_autofree char *path = gui_path(&gui, "interval-vel.sgy");
+    g_autoptr(GError) error = NULL;
+    LithoSaveOptions options = {.force = TRUE};
+    g_assert_true(litho_cube_save(velocities, path, &options, NULL, &error));
+    g_assert_no_error(error);
+    gui_open_file(&gui, path);
+    g_assert_true(gui_wait(numbers_known, &gui, 20));
+    assert_velocities("velocity");
+    gui_activate(&gui, "win.colours('ember')");
+    litho_session_set_range(gui.session, 1600, 4000);
+    g_assert_true(gui_wait(state_written, &gui, 10));
+    gui_reopen(&gui);
+    gui_open_file(&gui, path);
+    g_assert_true(gui_wait(numbers_known, &gui, 20));
+    g_assert_cmpstr(look()->map->name, ==, "ember");
+    g_assert_cmpfloat(look()->lo, ==, 1600);
+    g_assert_cmpfloat(look()->hi, ==, 4000);
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    gui_open_sized(&gui);
+    g_test_add_func("/samples/kinds", test_kinds);
+    g_test_add_func("/samples/removed", test_removed);
+    g_test_add_func("/samples/session", test_session);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
