@@ -130,7 +130,10 @@ void litho_format_number(char *out, gsize size, double value, double step)
         g_strlcpy(out, "0", size);
         return;
     }
-    if (fabs(value) >= 1e7 || step < 1e-4) {
+    // Large and round is read as a power; of large and exact, a coordinate or a count, every digit
+    // matters.
+    gboolean large = fabs(value) >= 1e7 && (step >= 1e4 || fabs(value) >= 1e15);
+    if (large || step < 1e-4) {
         int digits = value == 0 ? 0 : (int)floor(log10(fabs(value))) - (int)floor(log10(step));
         if (value == 0)
             g_strlcpy(out, "0", size);

@@ -59,6 +59,11 @@ static void test_numbers(void)
     assert_number(-1e-12, 0.5, "0");
     assert_number(2, 0.02, "2.00");
     assert_number(1.5e8, 1e7, "1.5e8");
+    assert_number(12345678, 1, "12\u2009345\u2009678"); // a coordinate in feet, a count
+    assert_number(-20345678.4, 1, "\u221220\u2009345\u2009678");
+    assert_number(12345678.25, 0.25, "12\u2009345\u2009678.2");
+    assert_number(12340500, 500, "12\u2009340\u2009500"); // metres along an axis
+    assert_number(1e16, 1, "1.00000000e16");
     assert_number(NAN, 1, "none");
     g_autofree char *a = litho_format_amplitude(0.0000183249), *b = litho_format_amplitude(18320.4);
     g_autofree char *c = litho_format_amplitude(0.9);
