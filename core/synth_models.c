@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/synth_model.h"
 #include "core/synth_parts.h"
 
 typedef struct Params {
@@ -16,63 +17,22 @@ typedef struct Params {
     double dt, cell, velocity, depth, wavelet, source_x, source_y, snr;
     double shot_step;
     int shots, seed;
+    LithoText file;
 } Params;
 
-enum { FLAT, DIPPING, DIFFRACTORS, SYNCLINE, SALT };
+// What one call works on: the parameters, with the sizes that a velocity cube has, and the rock.
+typedef struct Job {
+    Params p;
+    LithoSynthModel model;
+} Job;
+
 enum { ZERO_OFFSET, SHOT };
 enum { BORDER = 24, RADIUS = 4 }; // cells of absorbing border; half width of the stencil
-
-// --- the models -------------------------------------------------------------------------------
-
-// Depth (m) of reflector `k` under (x, y), metres from the centre of the survey; NAN = no more.
-static double reflector_depth(const Params *p, int k, double x, double y)
-{
-    const double z = p->depth, wide = p->xlines * p->cell;
-    switch (p->model) {
-    case FLAT:
-        return k == 0 ? z : k == 1 ? 1.6 * z : NAN;
-    case DIPPING: // 20 degrees along the crosslines, 8 along the inlines; a flat one below
-        return k == 0   ? z + tan(20 * G_PI / 180) * x + tan(8 * G_PI / 180) * y
-               : k == 1 ? 1.7 * z
-                        : NAN;
-    case SYNCLINE: // curved more than a wave from that depth: the record shows a bow tie
-        return k == 0   ? 0.7 * z + 0.5 * z * exp(-pow(x / (0.12 * wide), 2))
-               : k == 1 ? 1.6 * z
-                        : NAN;
-    case SALT:
-        return k == 0 ? 0.5 * z : k == 1 ? 1.9 * z : NAN;
-    default:
-        return NAN;
-    }
-}
-
-static gboolean inside_salt(const Params *p, double x, double y, double z)
-{
-    const double wide = p->xlines * p->cell;
-    double a = x / (0.2 * wide), b = p->inlines > 1 ? y / (0.3 * p->inlines * p->cell) : 0;
-    double c = (z - 1.15 * p->depth) / (0.35 * p->depth);
-    return p->model == SALT && a * a + b * b + c * c < 1;
-}
-
-// Velocity at a point, m/s.
-static double model_velocity(const Params *p, double x, double y, double z)
-{
-    if (inside_salt(p, x, y, z))
-        return 2 * p->velocity;
-    double v = p->velocity;
-    for (int k = 0;; k++) {
-        double depth = reflector_depth(p, k, x, y);
-        if (isnan(depth))
-            return v;
-        if (z >= depth)
-            v *= 1.15;
-    }
-}
 
 // --- the grid in the computer -----------------------------------------------------------------
 
 typedef struct Field {
-    int n[3];            // z, y, x with borders
+    int n[3]; // z, y, x with borders
     int border[3];
     gint64 stride[3];
     float *now, *before; // pressure at two times
@@ -127,21 +87,9 @@ static void cell_place(const Field *f, const Params *p, const int at[3], double 
     place[2] = (at[2] - f->border[2] - (p->xlines - 1) / 2.0) * p->cell;
 }
 
-// Slowness averaged over the cell's depth: interfaces keep their depth between the grid's samples.
-static double cell_velocity(const Params *p, const double place[3], gboolean top_only)
+static void fill_medium(Field *f, const Job *job, double dt, gboolean top_only)
 {
-    enum { PIECES = 8 };
-    if (top_only)
-        return p->velocity;
-    double slowness = 0;
-    for (int k = 0; k < PIECES; k++)
-        slowness += 1 / model_velocity(p, place[2], place[1],
-                                       place[0] + ((k + 0.5) / PIECES - 0.5) * p->cell);
-    return PIECES / slowness;
-}
-
-static void fill_medium(Field *f, const Params *p, double dt, gboolean top_only)
-{
+    const Params *p = &job->p;
     const double half = p->record == ZERO_OFFSET ? 0.5 : 1;
 #pragma omp parallel for schedule(static)
     for (int z = 0; z < f->n[0]; z++)
@@ -155,7 +103,8 @@ static void fill_medium(Field *f, const Params *p, double dt, gboolean top_only)
                     if (f->border[k] > 0 && edge < f->border[k])
                         q += pow((f->border[k] - edge) / (double)f->border[k], 2);
                 }
-                double c = half * cell_velocity(p, place, top_only) * dt / p->cell;
+                double c =
+                    half * litho_synth_model_cell(&job->model, place, top_only) * dt / p->cell;
                 gint64 i = z * f->stride[0] + y * f->stride[1] + x;
                 f->c2[i] = (float)(c * c);
                 f->damp[i] = (float)exp(-0.10 * q);
@@ -164,34 +113,43 @@ static void fill_medium(Field *f, const Params *p, double dt, gboolean top_only)
 
 // --- sources ----------------------------------------------------------------------------------
 
-// Shares `amount` between the two cells above and below depth z.
+// Shares `amount` among the four cells around depth z by cubic weights: two alone would weaken a
+// wave of six cells by a tenth where z lies between them.
 static void place_at_depth(Field *f, const Params *p, int y, int x, double z, double amount)
 {
-    double at = z / p->cell;
-    int k = (int)floor(at);
-    for (int d = 0; d < 2; d++)
-        if (k + d >= 0 && k + d < p->depths)
-            f->source[(k + d + f->border[0]) * f->stride[0] + y * f->stride[1] + x] +=
-                (float)(amount * (d ? at - k : 1 - at + k));
+    const int k = (int)floor(z / p->cell);
+    const double t = z / p->cell - k;
+    const double share[4] = {-t * (t - 1) * (t - 2) / 6, (t + 1) * (t - 1) * (t - 2) / 2,
+                             -(t + 1) * t * (t - 2) / 2, (t + 1) * t * (t - 1) / 6};
+    for (int d = 0; d < 4; d++)
+        if (k + d - 1 >= 0 && k + d - 1 < p->depths)
+            f->source[(k + d - 1 + f->border[0]) * f->stride[0] + y * f->stride[1] + x] +=
+                (float)(amount * share[d]);
 }
 
-static void explode_reflectors(Field *f, const Params *p)
+typedef struct Column {
+    Field *field;
+    const Params *p;
+    int y, x;
+} Column;
+
+static void add_reflector(double z, double strength, gpointer data)
 {
+    const Column *c = data;
+    place_at_depth(c->field, c->p, c->y, c->x, z, strength);
+}
+
+static void explode_reflectors(Field *f, const Job *job)
+{
+    const Params *p = &job->p;
     for (int y = 0; y < f->n[1]; y++)
         for (int x = 0; x < f->n[2]; x++) {
-            double place[3], depth;
+            Column column = {f, p, y, x};
+            double place[3];
             cell_place(f, p, (const int[3]){0, y, x}, place);
-            for (int k = 0; !isnan(depth = reflector_depth(p, k, place[2], place[1])); k++)
-                place_at_depth(f, p, y, x, depth, k ? 0.7 : 1);
-            // Top and bottom of the body, by the change of velocity between samples.
-            for (int z = 1; p->model == SALT && z < p->depths; z++) {
-                gboolean above = inside_salt(p, place[2], place[1], (z - 1) * p->cell);
-                gboolean below = inside_salt(p, place[2], place[1], z * p->cell);
-                if (above != below)
-                    place_at_depth(f, p, y, x, (z - 0.5) * p->cell, below ? 1 : -1);
-            }
+            litho_synth_model_reflectors(&job->model, place[2], place[1], add_reflector, &column);
         }
-    if (p->model != DIFFRACTORS)
+    if (job->model.kind != LITHO_MODEL_DIFFRACTORS)
         return;
     const double share[3][3] = {{0.25, 0.5, 0.7}, {0.5, 0.5, 1}, {0.75, 0.5, 1.4}};
     for (int k = 0; k < 3; k++) {
@@ -204,8 +162,8 @@ static void explode_reflectors(Field *f, const Params *p)
 static void fire_shot(Field *f, const Params *p)
 {
     int x = (int)lround(p->source_x / p->cell), y = (int)lround(p->source_y / p->cell);
-    f->source[f->border[0] * f->stride[0] + (y + f->border[1]) * f->stride[1] + x +
-              f->border[2]] = 30;
+    f->source[f->border[0] * f->stride[0] + (y + f->border[1]) * f->stride[1] + x + f->border[2]] =
+        30;
 }
 
 // d/dt of a Ricker wavelet.
@@ -242,8 +200,8 @@ static void advance(Field *f, double source_rate)
                 for (int m = 1; m <= RADIUS; m++)
                     sum += d[m] * (u[x - m * s0] + u[x + m * s0] + u[x - m * s1] + u[x + m * s1] +
                                    u[x - m * s2] + u[x + m * s2]);
-                b[x] = damp[x] * (2 * u[x] - damp[x] * b[x] + c2[x] * sum +
-                                  sqrtf(c2[x]) * source[x] * rate);
+                b[x] = damp[x] *
+                       (2 * u[x] - damp[x] * b[x] + c2[x] * sum + sqrtf(c2[x]) * source[x] * rate);
             }
         }
     float *swap = f->now;
@@ -252,9 +210,10 @@ static void advance(Field *f, double source_rate)
 }
 
 // Largest step (s) that divides dt and is stable in the fastest rock with room to spare.
-static int steps_a_sample(const Params *p)
+static int steps_a_sample(const Job *job)
 {
-    double fastest = p->velocity * 2.6 * (p->record == ZERO_OFFSET ? 0.5 : 1);
+    const Params *p = &job->p;
+    double fastest = job->model.fastest * (p->record == ZERO_OFFSET ? 0.5 : 1);
     return (int)ceil(p->dt / (0.45 * p->cell / fastest));
 }
 
@@ -270,17 +229,18 @@ static void record_surface(const Field *f, const Params *p, gint64 sample, float
 }
 
 // Adds scale times the record of one run to the cube, from inline `first` on.
-static gboolean simulate(const Params *p, gboolean top_only, float scale, LithoCube *cube, int first,
+static gboolean simulate(const Job *job, gboolean top_only, float scale, LithoCube *cube, int first,
                          LithoRun *run, GError **error)
 {
+    const Params *p = &job->p;
     Field f;
     if (!field_init(&f, p, error))
         return FALSE;
-    const int fine = steps_a_sample(p);
+    const int fine = steps_a_sample(job);
     const double dt = p->dt / fine, lead = ceil(1.2 / p->wavelet / dt) * dt;
-    fill_medium(&f, p, dt, top_only);
+    fill_medium(&f, job, dt, top_only);
     if (p->record == ZERO_OFFSET)
-        explode_reflectors(&f, p);
+        explode_reflectors(&f, job);
     else
         fire_shot(&f, p);
     // A sheet of unit strength sends a wavelet of unit size up: 2 c w'(t) dt^2 / cell.
@@ -298,8 +258,9 @@ static gboolean simulate(const Params *p, gboolean top_only, float scale, LithoC
     return ok;
 }
 
-static LithoCube *velocity_cube(const Params *p, const LithoGrid *time, GError **error)
+static LithoCube *velocity_cube(const Job *job, const LithoGrid *time, GError **error)
 {
+    const Params *p = &job->p;
     LithoGrid grid = *time;
     grid.axis[LITHO_INLINE].n = p->inlines;
     grid.spread = NULL;
@@ -313,7 +274,8 @@ static LithoCube *velocity_cube(const Params *p, const LithoGrid *time, GError *
                 const double place[3] = {(k + 0.5) * p->cell,
                                          (i - (p->inlines - 1) / 2.0) * p->cell,
                                          (j - (p->xlines - 1) / 2.0) * p->cell};
-                litho_cube_trace(cube, i, j)[k] = (float)cell_velocity(p, place, FALSE);
+                litho_cube_trace(cube, i, j)[k] =
+                    (float)litho_synth_model_cell(&job->model, place, FALSE);
             }
     return cube;
 }
@@ -330,8 +292,8 @@ static gboolean sources_inside(const Params *p, GError **error)
         if (x >= 0 && x <= wide && p->source_y >= 0 && p->source_y <= (p->inlines - 1) * p->cell)
             continue;
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "the source at (%g, %g) m lies off the survey of %g x %g m", x, p->source_y, wide,
-                    (p->inlines - 1) * p->cell);
+                    "the source at (%g, %g) m lies off the survey of %g x %g m", x, p->source_y,
+                    wide, (p->inlines - 1) * p->cell);
         return FALSE;
     }
     return TRUE;
@@ -354,11 +316,12 @@ static LithoGrid record_grid(const Params *p)
     return grid;
 }
 
-static gboolean simulate_all(const Params *p, LithoCube *cube, LithoRun *run, GError **error)
+static gboolean simulate_all(const Job *job, LithoCube *cube, LithoRun *run, GError **error)
 {
+    const Params *p = &job->p;
     for (int s = 0; s < n_shots(p); s++) {
-        Params one = *p;
-        one.source_x += s * p->shot_step;
+        Job one = *job;
+        one.p.source_x += s * p->shot_step;
         const int first = s * p->inlines;
         if (!simulate(&one, FALSE, 1, cube, first, run, error) ||
             (p->record == SHOT && !simulate(&one, TRUE, -1, cube, first, run, error)))
@@ -367,19 +330,39 @@ static gboolean simulate_all(const Params *p, LithoCube *cube, LithoRun *run, GE
     return TRUE;
 }
 
-static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, LithoCube **truth,
-                     LithoCube **velocity, GError **error)
+// The rock; from a file also the survey's size.
+static gboolean describe(Job *job, const Params *p, LithoRun *run, GError **error)
 {
-    const Params *p = params;
+    job->p = *p;
+    job->model = (LithoSynthModel){.kind = (LithoSynthModelKind)p->model,
+                                   .velocity = p->velocity,
+                                   .depth = p->depth,
+                                   .cell = p->cell,
+                                   .n = {p->depths, p->inlines, p->xlines},
+                                   .fastest = 2.6 * p->velocity};
+    if (p->model != LITHO_MODEL_FILE)
+        return TRUE;
+    if (!litho_synth_model_load(&job->model, p->file.text, run, error))
+        return FALSE;
+    job->p.depths = job->model.n[0];
+    job->p.inlines = job->model.n[1];
+    job->p.xlines = job->model.n[2];
+    return TRUE;
+}
+
+static gboolean model_it(const Job *job, LithoRun *run, LithoCube **noisy, LithoCube **truth,
+                         LithoCube **velocity, GError **error)
+{
+    const Params *p = &job->p;
     if (!sources_inside(p, error))
         return FALSE;
     const LithoGrid grid = record_grid(p);
     g_autoptr(LithoCube) clean = litho_cube_new(&grid, error);
     litho_run_begin(run, "modelling", "time steps");
-    if (!clean || !simulate_all(p, clean, run, error))
+    if (!clean || !simulate_all(job, clean, run, error))
         return FALSE;
     LithoCube *spoiled = litho_synth_spoil(clean, p->snr, 0, p->seed, error);
-    LithoCube *model = velocity ? velocity_cube(p, &grid, error) : NULL;
+    LithoCube *model = velocity ? velocity_cube(job, &grid, error) : NULL;
     if (!spoiled || (velocity && !model)) {
         litho_cube_unref(spoiled);
         return FALSE;
@@ -393,40 +376,59 @@ static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, Litho
     return TRUE;
 }
 
+static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, LithoCube **truth,
+                     LithoCube **velocity, GError **error)
+{
+    Job job;
+    gboolean ok =
+        describe(&job, params, run, error) && model_it(&job, run, noisy, truth, velocity, error);
+    litho_synth_model_clear(&job.model);
+    return ok;
+}
+
 static const LithoParam rows[] = {
-    LITHO_CHOICE(Params, model, "flat\0dipping\0diffractors\0syncline\0salt\0", .label = "Model",
-                 .doc = "flat: two reflectors; dipping: 20 degrees over a flat one; diffractors: three "
-                        "points; syncline: a trough that gives a bow tie; salt: a fast body."),
+    LITHO_CHOICE(
+        Params, model, "flat\0dipping\0diffractors\0syncline\0salt\0file\0", .label = "Model",
+        .doc = "flat: two reflectors; dipping: 20 degrees over a flat one; diffractors: three "
+               "points; syncline: a trough that gives a bow tie; salt: a fast body; file: a "
+               "velocity cube of yours."),
+    LITHO_FILE(Params, file, .label = "Velocity cube", .when = "model=file",
+               .doc =
+                   "Velocity in m/s against depth, of any format that is read; the survey covers "
+                   "it. Where the file states no spacing its samples are a cell apart."),
     LITHO_CHOICE(Params, record, "zero-offset\0shot\0", .label = "Record",
                  .doc = "A stack by exploding reflectors, or the record of one shot."),
-    LITHO_INT(Params, inlines, .label = "Inlines", .def = 32, .min = 1, .max = 2000,
-              .doc = "Number of inlines; 1 = a 2-D section."),
-    LITHO_INT(Params, xlines, .label = "Crosslines", .def = 64, .min = 1, .max = 2000,
-              .doc = "Number of crosslines."),
+    LITHO_INT(Params, inlines, .label = "Inlines", .when = "model!=file", .def = 32, .min = 1,
+              .max = 2000, .doc = "Number of inlines; 1 = a 2-D section."),
+    LITHO_INT(Params, xlines, .label = "Crosslines", .when = "model!=file", .def = 64, .min = 1,
+              .max = 2000, .doc = "Number of crosslines."),
     LITHO_INT(Params, samples, .label = "Samples", .def = 300, .min = 2, .max = 20000,
               .doc = "Samples per trace."),
-    LITHO_INT(Params, depths, .label = "Depths", .def = 60, .min = 8, .max = 2000,
-              .doc = "Cells of the model in depth."),
+    LITHO_INT(Params, depths, .label = "Depths", .when = "model!=file", .def = 60, .min = 8,
+              .max = 2000, .doc = "Cells of the model in depth."),
     LITHO_FLOAT(Params, dt, .label = "Sample interval", .unit = "s", .def = 0.004, .min = 1e-4,
                 .max = 0.1, .doc = "Time between samples."),
     LITHO_FLOAT(Params, cell, .label = "Cell", .unit = "m", .def = 20, .min = 1, .max = 1000,
                 .doc = "Size of the model's cells in all directions."),
-    LITHO_FLOAT(Params, velocity, .label = "Velocity", .unit = "m/s", .def = 3000, .min = 300,
-                .max = 6000, .doc = "Velocity of the top layer; 15 % more below each reflector."),
-    LITHO_FLOAT(Params, depth, .label = "Depth", .unit = "m", .def = 600, .min = 10, .max = 50000,
-                .doc = "Depth that the model's reflectors are scaled by."),
+    LITHO_FLOAT(Params, velocity, .label = "Velocity", .when = "model!=file", .unit = "m/s",
+                .def = 3000, .min = 300, .max = 6000,
+                .doc = "Velocity of the top layer; 15 % more below each reflector."),
+    LITHO_FLOAT(Params, depth, .label = "Depth", .when = "model!=file", .unit = "m", .def = 600,
+                .min = 10, .max = 50000, .doc = "Depth that the model's reflectors are scaled by."),
     LITHO_FLOAT(Params, wavelet, .label = "Wavelet", .unit = "Hz", .def = 8, .min = 1, .max = 500,
                 .doc = "Peak frequency of the Ricker wavelet; nine cells a wavelength (at half the "
                        "velocity in zero-offset records) keep the modelling clean."),
-    LITHO_FLOAT(Params, source_x, .label = "Source x", .unit = "m", .def = 640, .min = 0, .max = 1e6,
-                .doc = "Place of the shot along the crosslines, from the first trace."),
-    LITHO_FLOAT(Params, source_y, .label = "Source y", .unit = "m", .def = 320, .min = 0, .max = 1e6,
-                .doc = "Place of the shot along the inlines, from the first trace."),
-    LITHO_INT(Params, shots, .label = "Shots", .when = "record=shot", .def = 1, .min = 1, .max = 1000,
-              .doc = "Records behind one another along the inlines, each of all receivers; SEG-Y says "
-                     "in bytes 73-88 where source and receiver stood."),
-    LITHO_FLOAT(Params, shot_step, .label = "Shot step", .when = "record=shot", .unit = "m", .def = 200,
-                .min = 0, .max = 1e5, .doc = "From one source to the next along the crosslines."),
+    LITHO_FLOAT(Params, source_x, .label = "Source x", .unit = "m", .def = 640, .min = 0,
+                .max = 1e6, .doc = "Place of the shot along the crosslines, from the first trace."),
+    LITHO_FLOAT(Params, source_y, .label = "Source y", .unit = "m", .def = 320, .min = 0,
+                .max = 1e6, .doc = "Place of the shot along the inlines, from the first trace."),
+    LITHO_INT(
+        Params, shots, .label = "Shots", .when = "record=shot", .def = 1, .min = 1, .max = 1000,
+        .doc = "Records behind one another along the inlines, each of all receivers; SEG-Y says "
+               "in bytes 73-88 where source and receiver stood."),
+    LITHO_FLOAT(Params, shot_step, .label = "Shot step", .when = "record=shot", .unit = "m",
+                .def = 200, .min = 0, .max = 1e5,
+                .doc = "From one source to the next along the crosslines."),
     LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 1000, .min = -60,
                 .max = 1000,
                 .doc = "Energy of signal over energy of white noise; above 200 = no noise."),
@@ -437,9 +439,10 @@ static const LithoParam rows[] = {
 const LithoSynth litho_synth_models = {
     .key = "models",
     .title = "Waves over known depths",
-    .summary = "Zero-offset or shot records over flat, dipping, diffracting, troughed and salt-like "
-               "models of known depth, by finite differences in time, with their velocity: what "
-               "migration is judged on.",
+    .summary =
+        "Zero-offset or shot records over flat, dipping, diffracting, troughed and salt-like "
+        "models of known depth, or over a velocity cube of yours, by finite differences in "
+        "time, with their velocity: what migration is judged on.",
     .params = {rows, G_N_ELEMENTS(rows), sizeof(Params)},
     .make = make,
 };
