@@ -12,15 +12,21 @@
 enum {
     MAX_N = 63,
     MAX_UNKNOWNS = 2 * (MAX_N + 1) + 1,
+    MAX_WIDTH = 2 * MAX_N + 2,
     MAX_PASS = 2 * MAX_N + 10,
     MAX_SAMPLES = MAX_PASS + 6 * MAX_N + 30,
     MAX_NEWTON = 200,
+    ROWS = 4, // samples, or rows of the Hessian, that share what is loaded
+    ROOM = MAX_SAMPLES + ROWS,
+    LINE = 8, // doubles of a cache line, at which rows begin
 };
+#define UP_TO_LINE(n) (((n) + LINE - 1) / LINE * LINE)
 
 // The barrier problem: samples of the pass band first, then of the stop band.
 typedef struct Problem {
     int n1, pass, samples, unknowns; // n1 = N + 1
-    double *cosines;                 // [samples][2 N + 1]: cos(k phi_j)
+    int stride, pitch;               // of a row of cosines, of the Hessian
+    double *cosines;                 // [samples, rounded up to ROWS][2 N + 1]: cos(k phi_j)
     double t_re[MAX_PASS], t_im[MAX_PASS], w2[MAX_PASS]; // target, weight squared
     double u2[MAX_SAMPLES];                              // bound on |G|^2
     double lam;
@@ -29,7 +35,7 @@ typedef struct Problem {
 // A point (a, tau) and what depends on it.
 typedef struct Point {
     double x[MAX_UNKNOWNS]; // Re a, Im a, tau
-    double g_re[MAX_SAMPLES], g_im[MAX_SAMPLES];
+    double g_re[ROOM], g_im[ROOM];
     double value; // barrier; +inf outside
 } Point;
 
@@ -60,7 +66,9 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
     int stop = 6 * n + 30;
     p->samples = p->pass + stop;
     const int width = 2 * n + 1;
-    p->cosines = g_new(double, (gsize)p->samples * width);
+    p->stride = UP_TO_LINE(width);
+    p->pitch = UP_TO_LINE(p->unknowns);
+    p->cosines = g_aligned_alloc0((gsize)(p->samples + ROWS) * p->stride, sizeof(double), 64);
 
     double k2 = spec->kap * spec->kap;
     double s_p = fmin(k2 * sin(spec->theta) * sin(spec->theta), spec->rho);
@@ -70,7 +78,7 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
         double half = sin(phi / 2), s = spec->rho * half * half;
         double weight = spec->w0 + (1 - spec->w0) * (s / s_p) * (s / s_p);
         double phase = sqrt(fmax(k2 - s, 0));
-        fill_cosines(p->cosines + (gsize)j * width, width, phi);
+        fill_cosines(p->cosines + (gsize)j * p->stride, width, phi);
         p->t_re[j] = cos(phase) * SAFETY;
         p->t_im[j] = sin(phase) * SAFETY;
         p->w2[j] = weight * weight;
@@ -79,41 +87,61 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
     for (int j = 0; j < stop; j++) {
         double phi = phi_p + (G_PI - phi_p) * pow((j + 1.0) / stop, 1.3);
         double u = stop_bound(spec, phi);
-        fill_cosines(p->cosines + (gsize)(p->pass + j) * width, width, phi);
+        fill_cosines(p->cosines + (gsize)(p->pass + j) * p->stride, width, phi);
         p->u2[p->pass + j] = u * u;
     }
+}
+
+// G at samples j .. j + ROWS - 1.
+LITHO_INLINE void values_at(const Problem *p, int j, Point *at)
+{
+    const int width = p->stride;
+    const double *re = at->x, *im = at->x + p->n1, *c = p->cosines + (gsize)j * width;
+    double r0 = 0, r1 = 0, r2 = 0, r3 = 0, i0 = 0, i1 = 0, i2 = 0, i3 = 0;
+#pragma omp simd reduction(+ : r0, r1, r2, r3, i0, i1, i2, i3)
+    for (int k = 0; k < p->n1; k++) {
+        const double a = re[k], b = im[k];
+        r0 += c[k] * a;
+        i0 += c[k] * b;
+        r1 += c[width + k] * a;
+        i1 += c[width + k] * b;
+        r2 += c[2 * width + k] * a;
+        i2 += c[2 * width + k] * b;
+        r3 += c[3 * width + k] * a;
+        i3 += c[3 * width + k] * b;
+    }
+    const double real[ROWS] = {r0, r1, r2, r3}, imaginary[ROWS] = {i0, i1, i2, i3};
+    memcpy(at->g_re + j, real, sizeof real);
+    memcpy(at->g_im + j, imaginary, sizeof imaginary);
+}
+
+// What the barrier takes the logarithm of at sample j; 0 or less outside.
+LITHO_INLINE double room_at(const Problem *p, const Point *at, int j)
+{
+    const double gr = at->g_re[j], gi = at->g_im[j], slack = p->u2[j] - gr * gr - gi * gi;
+    if (!(slack > 0) || j >= p->pass)
+        return slack;
+    const double er = gr - p->t_re[j], ei = gi - p->t_im[j], tau = at->x[2 * p->n1];
+    const double room = tau * tau * p->w2[j] - er * er - ei * ei;
+    return room > 0 ? slack * room : room; // one logarithm for both
 }
 
 // G at all samples and the barrier's value there.
 LITHO_CLONES static void evaluate(const Problem *p, Point *at)
 {
-    const int width = 2 * p->n1 - 1;
-    const double *re = at->x, *im = at->x + p->n1, tau = at->x[2 * p->n1];
+    const double tau = at->x[2 * p->n1];
     double value = p->lam * tau;
     at->value = INFINITY;
     if (!(tau > 0))
         return;
-    for (int j = 0; j < p->samples; j++) {
-        const double *c = p->cosines + (gsize)j * width;
-        double gr = 0, gi = 0;
-#pragma omp simd reduction(+ : gr, gi)
-        for (int k = 0; k < p->n1; k++) {
-            gr += c[k] * re[k];
-            gi += c[k] * im[k];
-        }
-        at->g_re[j] = gr;
-        at->g_im[j] = gi;
-        double slack = p->u2[j] - gr * gr - gi * gi;
-        if (!(slack > 0))
-            return;
-        if (j < p->pass) {
-            double er = gr - p->t_re[j], ei = gi - p->t_im[j];
-            double room = tau * tau * p->w2[j] - er * er - ei * ei;
+    for (int first = 0; first < p->samples; first += ROWS) {
+        values_at(p, first, at);
+        for (int j = first; j < MIN(first + ROWS, p->samples); j++) {
+            const double room = room_at(p, at, j);
             if (!(room > 0))
                 return;
-            slack *= room; // one logarithm for both
+            value -= log(room);
         }
-        value -= log(slack);
     }
     at->value = value;
 }
@@ -154,106 +182,160 @@ LITHO_INLINE Weights sample_weights(const Problem *p, const Point *at, int j, do
     return w;
 }
 
+// The weighted sum of ROWS cosines at k.
+LITHO_INLINE double of_rows(const double *w, const double *c, int stride, int k)
+{
+    return w[0] * c[k] + w[1] * c[stride + k] + w[2] * c[2 * stride + k] + w[3] * c[3 * stride + k];
+}
+
+// sum[m][k] = sum over samples of weight[m][j] cos(k phi_j), k < width rounded up to a line: several samples
+// to each load and store of a sum. Weights are 0 behind the last sample.
+LITHO_INLINE void two_moments(const Problem *p, int samples, int width, double weight[2][ROOM],
+                              double sum[2][MAX_WIDTH])
+{
+    const int n = UP_TO_LINE(width), stride = p->stride;
+    memset(sum, 0, sizeof(double[2][MAX_WIDTH]));
+    for (int j = 0; j < samples; j += ROWS) {
+        const double *c = p->cosines + (gsize)j * stride;
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            sum[0][k] += of_rows(weight[0] + j, c, stride, k);
+            sum[1][k] += of_rows(weight[1] + j, c, stride, k);
+        }
+    }
+}
+
+LITHO_INLINE void three_moments(const Problem *p, double weight[3][ROOM], double sum[3][MAX_WIDTH])
+{
+    const int stride = p->stride;
+    memset(sum, 0, sizeof(double[3][MAX_WIDTH]));
+    for (int j = 0; j < p->samples; j += ROWS) {
+        const double *c = p->cosines + (gsize)j * stride;
+#pragma omp simd
+        for (int k = 0; k < stride; k++) {
+            sum[0][k] += of_rows(weight[0] + j, c, stride, k);
+            sum[1][k] += of_rows(weight[1] + j, c, stride, k);
+            sum[2][k] += of_rows(weight[2] + j, c, stride, k);
+        }
+    }
+}
+
 // Gradient and Hessian. cos(m phi) cos(n phi) = (cos((m-n) phi) + cos((m+n) phi)) / 2 turns each
 // block B^T diag(w) B into 2 N + 1 moments of w: O(samples N) instead of O(samples N^2).
 LITHO_CLONES static void derivatives(const Problem *p, const Point *at, double *grad, double *hess)
 {
-    const int n1 = p->n1, width = 2 * n1 - 1, u = p->unknowns;
-    double rr[2 * MAX_N + 1] = {0}, ri[2 * MAX_N + 1] = {0}, ii[2 * MAX_N + 1] = {0};
-    double tr[MAX_N + 1] = {0}, ti[MAX_N + 1] = {0}, hess_tau = 0;
-    memset(grad, 0, sizeof(double) * u);
+    const int n1 = p->n1, u = p->unknowns, pitch = p->pitch;
+    double second[3][ROOM], first[2][ROOM], mixed[2][ROOM], hess_tau = 0;
+    double m2[3][MAX_WIDTH], m1[2][MAX_WIDTH];
     grad[u - 1] = p->lam;
-    for (int j = 0; j < p->samples; j++) {
-        const double *c = p->cosines + (gsize)j * width;
-        Weights w = sample_weights(p, at, j, &grad[u - 1], &hess_tau);
-#pragma omp simd
-        for (int k = 0; k < width; k++) {
-            rr[k] += w.rr * c[k];
-            ri[k] += w.ri * c[k];
-            ii[k] += w.ii * c[k];
-        }
-#pragma omp simd
-        for (int k = 0; k < n1; k++) {
-            grad[k] += w.gr * c[k];
-            grad[n1 + k] += w.gi * c[k];
-            tr[k] += w.tr * c[k];
-            ti[k] += w.ti * c[k];
-        }
+    for (int j = 0; j < p->samples + ROWS; j++) {
+        Weights w = {0};
+        if (j < p->samples)
+            w = sample_weights(p, at, j, &grad[u - 1], &hess_tau);
+        second[0][j] = w.rr;
+        second[1][j] = w.ri;
+        second[2][j] = w.ii;
+        first[0][j] = w.gr;
+        first[1][j] = w.gi;
+        mixed[0][j] = w.tr;
+        mixed[1][j] = w.ti;
     }
-    for (int m = 0; m < n1; m++) {
+    three_moments(p, second, m2);
+    for (int m = 0; m < n1; m++)
         for (int n = 0; n < n1; n++) {
             int d = abs(m - n), s = m + n;
-            hess[m * u + n] = 0.5 * (rr[d] + rr[s]);
-            hess[(n1 + m) * u + n] = 0.5 * (ri[d] + ri[s]);
-            hess[(n1 + m) * u + n1 + n] = 0.5 * (ii[d] + ii[s]);
+            hess[m * pitch + n] = 0.5 * (m2[0][d] + m2[0][s]);
+            hess[(n1 + m) * pitch + n] = 0.5 * (m2[1][d] + m2[1][s]);
+            hess[(n1 + m) * pitch + n1 + n] = 0.5 * (m2[2][d] + m2[2][s]);
         }
-        hess[(u - 1) * u + m] = tr[m];
-        hess[(u - 1) * u + n1 + m] = ti[m];
-    }
-    hess[(u - 1) * u + u - 1] = hess_tau;
+    two_moments(p, p->samples, n1, first, m1);
+    memcpy(grad, m1[0], sizeof(double) * n1);
+    memcpy(grad + n1, m1[1], sizeof(double) * n1);
+    two_moments(p, p->pass, n1, mixed, m1);
+    memcpy(hess + (u - 1) * pitch, m1[0], sizeof(double) * n1);
+    memcpy(hess + (u - 1) * pitch + n1, m1[1], sizeof(double) * n1);
+    hess[(u - 1) * pitch + u - 1] = hess_tau;
 }
 
 enum { PANEL = 4 }; // columns of the Cholesky factor made at a time
 
 // Columns first .. first + n - 1 of the factor, whose earlier columns are already taken off; copies of
 // them in rows of their own, from their diagonal on.
-LITHO_INLINE void factor_panel(double *h, int u, int first, int n, double column[][MAX_UNKNOWNS])
+LITHO_INLINE void factor_panel(double *h, int u, int pitch, int first, int n, double column[][UP_TO_LINE(MAX_UNKNOWNS)])
 {
     for (int c = 0; c < n; c++) {
         const int j = first + c;
         for (int i = j; i < u; i++)
             for (int k = first; k < j; k++)
-                h[i * u + j] -= h[i * u + k] * h[j * u + k];
-        const double root = sqrt(fmax(h[j * u + j], 1e-14));
-        h[j * u + j] = root;
+                h[i * pitch + j] -= h[i * pitch + k] * h[j * pitch + k];
+        const double root = sqrt(fmax(h[j * pitch + j], 1e-14));
+        h[j * pitch + j] = root;
         for (int i = j + 1; i < u; i++)
-            h[i * u + j] /= root;
+            h[i * pitch + j] /= root;
         for (int i = j; i < u; i++)
-            column[c][i] = h[i * u + j];
+            column[c][i] = h[i * pitch + j];
     }
 }
 
-// Cholesky factor of the lower triangle in place: u^3 / 3 multiplications, four to each load and store.
-LITHO_INLINE void factor(double *h, int u)
+// Cholesky factor of the lower triangle in place: u^3 / 3 multiplications, sixteen to eight loads and four
+// stores. What lies above the diagonal is nobody's.
+LITHO_INLINE void factor(double *h, int u, int pitch)
 {
-    double column[PANEL][MAX_UNKNOWNS];
+    double column[PANEL][UP_TO_LINE(MAX_UNKNOWNS)];
     for (int first = 0; first < u; first += PANEL) {
         const int n = MIN(PANEL, u - first), next = first + n;
-        factor_panel(h, u, first, n, column);
-        for (int i = next; i < u; i++) { // n is PANEL here, but for the last panel with nothing behind
-            double *row = h + i * u;
-            const double a = row[first], b = row[first + 1], c = row[first + 2], d = row[first + 3];
+        factor_panel(h, u, pitch, first, n, column);
+        const double *a = column[0], *b = column[1], *c = column[2], *d = column[3];
+        int i = next; // n is PANEL here, but for the last panel with nothing behind
+        for (; i + ROWS <= u; i += ROWS) {
+            double *r0 = h + i * pitch, *r1 = r0 + pitch, *r2 = r1 + pitch, *r3 = r2 + pitch;
+            const double a0 = a[i], b0 = b[i], c0 = c[i], d0 = d[i], a1 = a[i + 1], b1 = b[i + 1],
+                         c1 = c[i + 1], d1 = d[i + 1], a2 = a[i + 2], b2 = b[i + 2], c2 = c[i + 2],
+                         d2 = d[i + 2], a3 = a[i + 3], b3 = b[i + 3], c3 = c[i + 3], d3 = d[i + 3];
+#pragma omp simd
+            for (int j = next; j < i + ROWS; j++) {
+                r0[j] -= a0 * a[j] + b0 * b[j] + c0 * c[j] + d0 * d[j];
+                r1[j] -= a1 * a[j] + b1 * b[j] + c1 * c[j] + d1 * d[j];
+                r2[j] -= a2 * a[j] + b2 * b[j] + c2 * c[j] + d2 * d[j];
+                r3[j] -= a3 * a[j] + b3 * b[j] + c3 * c[j] + d3 * d[j];
+            }
+        }
+        for (; i < u; i++) {
+            double *row = h + i * pitch;
 #pragma omp simd
             for (int j = next; j <= i; j++)
-                row[j] -= a * column[0][j] + b * column[1][j] + c * column[2][j] + d * column[3][j];
+                row[j] -= a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + d[i] * d[j];
         }
     }
 }
 
 // Solves H d = -g for symmetric positive H (lower triangle, overwritten); returns d . (-g), the
 // squared Newton decrement.
-LITHO_CLONES static double newton_direction(double *h, const double *g, double *d, int u)
+LITHO_CLONES static double newton_direction(double *h, const double *g, double *d, int u,
+                                            int pitch)
 {
     double scale[MAX_UNKNOWNS], decrement = 0;
     for (int i = 0; i < u; i++)
-        scale[i] = 1 / sqrt(fmax(h[i * u + i], 1e-300));
+        scale[i] = 1 / sqrt(fmax(h[i * pitch + i], 1e-300));
     for (int i = 0; i < u; i++) {
         for (int j = 0; j <= i; j++)
-            h[i * u + j] *= scale[i] * scale[j];
-        h[i * u + i] += 1e-12;
+            h[i * pitch + j] *= scale[i] * scale[j];
+        h[i * pitch + i] += 1e-12;
     }
-    factor(h, u);
+    factor(h, u, pitch);
     for (int i = 0; i < u; i++) {
         double sum = -g[i] * scale[i];
+#pragma omp simd reduction(- : sum)
         for (int k = 0; k < i; k++)
-            sum -= h[i * u + k] * d[k];
-        d[i] = sum / h[i * u + i];
+            sum -= h[i * pitch + k] * d[k];
+        d[i] = sum / h[i * pitch + i];
         decrement += d[i] * d[i];
     }
     for (int i = u - 1; i >= 0; i--) {
-        d[i] /= h[i * u + i];
+        d[i] /= h[i * pitch + i];
+#pragma omp simd
         for (int k = 0; k < i; k++)
-            d[k] -= h[i * u + k] * d[i];
+            d[k] -= h[i * pitch + k] * d[i];
         d[i] *= scale[i];
     }
     return decrement;
@@ -265,7 +347,7 @@ static gboolean newton_step(const Problem *p, Point **at, Point **trial, double 
 {
     double grad[MAX_UNKNOWNS], step[MAX_UNKNOWNS];
     derivatives(p, *at, grad, hess);
-    *decrement = newton_direction(hess, grad, step, p->unknowns);
+    *decrement = newton_direction(hess, grad, step, p->unknowns, p->pitch);
     for (double alpha = 1; alpha > 1e-10; alpha *= 0.6) {
         for (int i = 0; i < p->unknowns; i++)
             (*trial)->x[i] = (*at)->x[i] + alpha * step[i];
@@ -298,11 +380,12 @@ LITHO_CLONES double litho_poly_max_modulus(const LithoPolySpec *spec, const doub
                 b1r[l] = r;
                 b1i[l] = i;
             }
-        for (int l = 0; l < LANES; l++)
-            largest = fmax(largest, hypot(re[0] + x[l] * b1r[l] - b2r[l],
-                                          im[0] + x[l] * b1i[l] - b2i[l]));
+        for (int l = 0; l < LANES; l++) {
+            const double r = re[0] + x[l] * b1r[l] - b2r[l], i = im[0] + x[l] * b1i[l] - b2i[l];
+            largest = fmax(largest, r * r + i * i);
+        }
     }
-    return largest;
+    return sqrt(largest);
 }
 
 void litho_poly_value(const LithoPolySpec *spec, const double *re, const double *im, double s,
@@ -322,7 +405,7 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
     g_autofree Point *points = g_new0(Point, 2);
     Point *at = &points[0], *trial = &points[1];
     problem_init(p, spec);
-    g_autofree double *hess = g_new(double, (gsize)p->unknowns * p->unknowns);
+    double *hess = g_aligned_alloc((gsize)p->unknowns * p->pitch, sizeof(double), 64);
 
     double *tau = &at->x[2 * p->n1];
     *tau = 1.3 / spec->w0; // a = 0 misses by 1 everywhere: strictly feasible
@@ -343,7 +426,8 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
     double bound = *tau;
     memcpy(re, at->x, sizeof(double) * p->n1);
     memcpy(im, at->x + p->n1, sizeof(double) * p->n1);
-    g_free(p->cosines);
+    g_aligned_free(p->cosines);
+    g_aligned_free(hess);
 
     double largest = litho_poly_max_modulus(spec, re, im);
     double shrink = largest > SAFETY ? SAFETY / largest : 1;
