@@ -189,6 +189,11 @@ char *litho_format_amplitude(double value)
         format_exponent(out, sizeof out, value, 3);
     } else {
         double power = floor(log10(size)) - 3;
+        if (power < -4) { // as a step of an axis it would ask for an exponent: "3.634e−2"
+            g_autofree char *digits = g_strdup_printf("%.*f", (int)-power, size);
+            litho_trim_zeros(digits);
+            return g_strconcat(value < 0 ? MINUS : "", digits, NULL);
+        }
         litho_format_number(out, sizeof out, value, pow(10, MIN(power, 0)));
         litho_trim_zeros(out);
     }

@@ -68,6 +68,9 @@ static void test_numbers(void)
     g_autofree char *a = litho_format_amplitude(0.0000183249), *b = litho_format_amplitude(18320.4);
     g_autofree char *c = litho_format_amplitude(0.9);
     g_assert_cmpstr(c, ==, "0.9");
+    g_autofree char *d = litho_format_amplitude(0.03634), *e = litho_format_amplitude(-0.00123456);
+    g_assert_cmpstr(d, ==, "0.03634");
+    g_assert_cmpstr(e, ==, "\u22120.001235");
     g_assert_cmpstr(a, ==, "1.832e\u22125");
     g_assert_cmpstr(b, ==, "18\u2009320");
 

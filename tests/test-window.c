@@ -370,6 +370,9 @@ static void test_survey(void)
         j++;
     g_autofree char *header = litho_survey_header_text(cube->survey, i, j, NULL);
     g_assert_nonnull(header);
+    g_auto(GStrv) rows = g_strsplit(header, "\n", -1);
+    for (guint k = 0; rows[k][0]; k++) // numbers stand in one column
+        g_assert_cmpuint(strlen(rows[k]), ==, strlen(rows[0]));
     for (int a = 0; a < 2; a++) {
         double line = litho_axis_value(&cube->grid.axis[a], a ? j : i);
         g_autofree char *row = g_strdup_printf(" %d  ", a ? 193 : 189);

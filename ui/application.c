@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/application.h"
 
+#include <locale.h>
 #include <string.h>
 
 #include "ui/commands.h"
@@ -111,12 +112,43 @@ static void on_appearance(GSimpleAction *action, GVariant *value, gpointer app)
 
 // --- preparation --------------------------------------------------------------------------------
 
+static gboolean theme_is_dark(GtkSettings *settings)
+{
+    gboolean dark;
+    g_autofree char *name = NULL;
+    const char *forced = g_getenv("GTK_THEME"); // GTK then asks for nothing else
+    if (forced)
+        return strstr(forced, "dark") != NULL;
+    g_object_get(settings, "gtk-theme-name", &name, "gtk-application-prefer-dark-theme", &dark,
+                 NULL);
+    return dark || (name && g_str_has_suffix(name, "-dark"));
+}
+
+static void follow_theme(GtkSettings *settings, GParamSpec *spec, GtkStyleProvider *dark)
+{
+    (void)spec;
+    GdkDisplay *display = gdk_display_get_default();
+    if (theme_is_dark(settings))
+        gtk_style_context_add_provider_for_display(display, dark,
+                                                   GTK_STYLE_PROVIDER_PRIORITY_APPLICATION + 1);
+    else
+        gtk_style_context_remove_provider_for_display(display, dark);
+}
+
 static void load_style(void)
 {
-    g_autoptr(GtkCssProvider) css = gtk_css_provider_new();
+    g_autoptr(GtkCssProvider) css = gtk_css_provider_new(), dark = gtk_css_provider_new();
     gtk_css_provider_load_from_resource(css, "/org/lithoscope/Lithoscope/style.css");
+    gtk_css_provider_load_from_resource(dark, "/org/lithoscope/Lithoscope/style-dark.css");
     gtk_style_context_add_provider_for_display(gdk_display_get_default(), GTK_STYLE_PROVIDER(css),
                                                GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    static const char *const about[] = {"notify::gtk-theme-name",
+                                        "notify::gtk-application-prefer-dark-theme"};
+    GtkSettings *settings = gtk_settings_get_default();
+    for (guint k = 0; k < G_N_ELEMENTS(about); k++)
+        g_signal_connect_data(settings, about[k], G_CALLBACK(follow_theme), g_object_ref(dark),
+                              (GClosureNotify)(void (*)(void))g_object_unref, 0);
+    follow_theme(settings, NULL, GTK_STYLE_PROVIDER(dark));
     gtk_icon_theme_add_resource_path(gtk_icon_theme_get_for_display(gdk_display_get_default()),
                                      "/org/lithoscope/Lithoscope/icons");
 }
@@ -137,6 +169,9 @@ static void choose_window_renderer(GdkDisplay *display)
 
 void litho_application_prepare(GtkApplication *app, LithoSettings *settings)
 {
+    // GTK has taken the person's locale. Numbers keep their point: recipes, commands and what is typed
+    // into a field have it, and half of the window's numbers with a comma would be worse than none.
+    setlocale(LC_NUMERIC, "C");
     choose_window_renderer(gdk_display_get_default());
     static const GActionEntry entries[] = {
         {"appearance", on_appearance, "s", "'system'", NULL, {0}}};

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "ui/commands.h"
+#include "ui/param_editor.h"
+#include "ui/parts.h"
 
 enum { MAX_HITS = 12 };
 
@@ -146,6 +148,28 @@ typedef struct Palette {
     GtkWidget *dialog, *entry, *list;
 } Palette;
 
+// What stands at the right of a line: the key of a command, the present value of a parameter.
+static GtkWidget *make_hint(LithoSession *session, const Hit *hit)
+{
+    if (hit->command && hit->command->accel)
+        return gtk_shortcut_label_new(hit->command->accel);
+    if (!hit->row)
+        return NULL;
+    const LithoParam *row = hit->row;
+    const void *params = selected_step(session)->params;
+    if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT) {
+        g_autofree char *text = litho_param_print(row, params);
+        GtkWidget *label = litho_label_new(text, "dim-label");
+        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_START); // names of files end apart
+        return label;
+    }
+    char text[64];
+    LithoCube *in = litho_session_input(session);
+    litho_param_format_unit(row, litho_param_get(row, params), in && in->grid.is_depth, text,
+                            sizeof text);
+    return litho_label_new(text, "dim-label");
+}
+
 static void fill(Palette *p)
 {
     Hit hits[MAX_HITS];
@@ -156,14 +180,12 @@ static void fill(Palette *p)
         gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
     for (guint k = 0; k < n; k++) {
         GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-        GtkWidget *title = gtk_label_new(hits[k].title);
-        gtk_label_set_xalign(GTK_LABEL(title), 0);
+        GtkWidget *title = litho_label_new(hits[k].title, NULL);
+        GtkWidget *hint = make_hint(litho_window_session(p->window), &hits[k]);
         gtk_widget_set_hexpand(title, TRUE);
         gtk_box_append(GTK_BOX(line), title);
-        if (hits[k].command && hits[k].command->accel) {
-            GtkWidget *keys = gtk_shortcut_label_new(hits[k].command->accel);
-            gtk_box_append(GTK_BOX(line), keys);
-        }
+        if (hint)
+            gtk_box_append(GTK_BOX(line), hint);
         gtk_list_box_append(GTK_LIST_BOX(p->list), line);
     }
     GtkListBoxRow *first = gtk_list_box_get_row_at_index(GTK_LIST_BOX(p->list), 0);
@@ -214,11 +236,9 @@ void litho_palette_open(LithoWindow *window)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     p->entry = gtk_search_entry_new();
     g_object_set(p->entry, "placeholder-text", "Command, or parameter and value", NULL);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(p->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Command, or parameter and value", -1);
+    litho_name_widget(p->entry, "Command, or parameter and value");
     p->list = gtk_list_box_new();
-    gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Matching commands and parameters", -1);
+    litho_name_widget(p->list, "Matching commands and parameters");
     gtk_widget_set_vexpand(p->list, TRUE);
     gtk_widget_add_css_class(box, "litho-palette");
     gtk_box_append(GTK_BOX(box), p->entry);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/parts.h"
 #include "ui/tooltip.h"
 
 struct _LithoParamEditor {
@@ -74,21 +75,31 @@ void litho_param_format(const LithoParam *row, double value, char *out, gsize si
         g_snprintf(out, size, "%.5g", value);
 }
 
+static const char *row_unit(const LithoParam *row, gboolean is_depth)
+{
+    const char *unit = is_depth && row->depth_unit ? row->depth_unit : row->unit;
+    return unit ? unit : "";
+}
+
+void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size)
+{
+    const char *unit = row_unit(row, is_depth);
+    litho_param_format(row, value, out, size);
+    if (!*unit || is_special(row, value))
+        return;
+    g_strlcat(out, " ", size);
+    g_strlcat(out, unit, size);
+}
+
 static const char *unit_of(const LithoParamEditor *self)
 {
-    const LithoParam *row = self->row;
-    const char *unit = self->is_depth && row->depth_unit ? row->depth_unit : row->unit;
-    return unit ? unit : "";
+    return row_unit(self->row, self->is_depth);
 }
 
 static void with_unit(const LithoParamEditor *self, double value, char *out, gsize size)
 {
-    const char *unit = unit_of(self);
-    litho_param_format(self->row, value, out, size);
-    if (!*unit || is_special(self->row, value))
-        return;
-    g_strlcat(out, " ", size);
-    g_strlcat(out, unit, size);
+    litho_param_format_unit(self->row, value, self->is_depth, out, size);
 }
 
 static void edited(LithoParamEditor *self, double value, const char *text)
@@ -413,7 +424,7 @@ static GtkWidget *make_dot(LithoParamEditor *self)
     gtk_widget_add_css_class(dot, "litho-dot");
     gtk_widget_set_valign(dot, GTK_ALIGN_CENTER);
     g_autofree char *label = g_strdup_printf("Reset %s", self->row->label);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(dot), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+    litho_name_widget(dot, label);
     g_signal_connect(dot, "clicked", G_CALLBACK(on_dot), self);
     return dot;
 }
@@ -444,7 +455,9 @@ static void fill_text(LithoParamEditor *self)
     self->text = make_text(self);
     gtk_box_append(GTK_BOX(line), self->text);
     if (self->row->type == LITHO_PARAM_FILE) {
+        g_autofree char *name = g_strdup_printf("Choose a file: %s", self->row->label);
         GtkWidget *browse = gtk_button_new_from_icon_name("document-open-symbolic");
+        litho_name_widget(browse, name);
         gtk_widget_set_tooltip_text(browse, "Choose a file");
         g_signal_connect(browse, "clicked", G_CALLBACK(on_browse), self);
         gtk_box_append(GTK_BOX(line), browse);
@@ -460,9 +473,11 @@ static void fill(LithoParamEditor *self)
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->dot = make_dot(self);
     gtk_box_append(GTK_BOX(line), self->dot);
-    GtkWidget *label = gtk_label_new(row->label);
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    // At any size of text the panel is as wide as the names need; long ones take two lines.
+    GtkWidget *label = litho_label_new(row->label, NULL);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(label), MIN((int)g_utf8_strlen(row->label, -1), 15));
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 15);
     gtk_widget_set_hexpand(label, TRUE);
     gtk_box_append(GTK_BOX(line), label);
     gtk_box_append(GTK_BOX(self), line);
@@ -538,6 +553,10 @@ static void show_number(LithoParamEditor *self, double value)
     if (litho_param_slider_to_value(self->row, gtk_range_get_value(slider)) != value)
         gtk_range_set_value(slider, litho_param_slider_from_value(self->row, value));
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spin), value);
+    if (is_special(self->row, value))
+        gtk_widget_add_css_class(self->slider, "litho-special");
+    else
+        gtk_widget_remove_css_class(self->slider, "litho-special");
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider),
                                    GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT, text, -1);
 }

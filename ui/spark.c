@@ -40,7 +40,7 @@ static void spark_measure(GtkWidget *widget, GtkOrientation orientation, int for
 {
     (void)widget;
     (void)for_size;
-    *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 36 : 16;
+    *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 28 : 16;
     *minimum_baseline = *natural_baseline = -1;
 }
 

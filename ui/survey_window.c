@@ -99,9 +99,13 @@ char *litho_survey_header_text(LithoSurvey *survey, gint64 i, gint64 j, GError *
     if (!litho_survey_trace_header(survey, i, j, bytes, error))
         return NULL;
     const LithoHeaderField *fields = litho_segy_fields(&n);
-    GString *text = g_string_new("Byte  Field                            Value\n");
+    int width = 5;
     for (guint k = 0; k < n; k++)
-        g_string_append_printf(text, "%4d  %-28s %9d\n", fields[k].byte, fields[k].name,
+        width = MAX(width, (int)strlen(fields[k].name));
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "Byte  %-*s %11s\n", width, "Field", "Value");
+    for (guint k = 0; k < n; k++)
+        g_string_append_printf(text, "%4d  %-*s %11d\n", fields[k].byte, width, fields[k].name,
                                litho_segy_field_value(bytes, &fields[k]));
     return g_string_free(text, FALSE);
 }
@@ -111,6 +115,7 @@ char *litho_survey_header_text(LithoSurvey *survey, gint64 i, gint64 j, GError *
 typedef struct Question {
     LithoSurvey *survey;
     gint64 i, j;
+    char *place; // which trace that is, in words
     GtkWidget *label; // owned reference; without a parent once the window is gone
 } Question;
 
@@ -119,6 +124,7 @@ static void question_free(gpointer data)
     Question *q = data;
     litho_survey_unref(q->survey);
     g_object_unref(q->label);
+    g_free(q->place);
     g_free(q);
 }
 
@@ -133,7 +139,8 @@ static void header_read(gpointer result, const GError *error, gpointer data)
 {
     Question *q = data;
     g_autofree char *text = result;
-    gtk_label_set_text(GTK_LABEL(q->label), text ? text : error ? error->message : "");
+    g_autofree char *page = text ? g_strdup_printf("%s\n\n%s", q->place, text) : NULL;
+    gtk_label_set_text(GTK_LABEL(q->label), page ? page : error ? error->message : "");
 }
 
 // --- the window ---------------------------------------------------------------------------------
@@ -189,8 +196,13 @@ void litho_survey_open_window(LithoWindow *window)
     if (cube->survey) {
         static const LithoJobFuncs funcs = {read_header, NULL, header_read, question_free};
         Question *q = g_new(Question, 1);
-        *q = (Question){litho_survey_ref(cube->survey), MIN(d->slice[0], cube->grid.axis[0].n - 1),
-                        MIN(d->slice[1], cube->grid.axis[1].n - 1), g_object_ref(trace)};
+        *q = (Question){.survey = litho_survey_ref(cube->survey),
+                        .i = MIN(d->slice[0], cube->grid.axis[0].n - 1),
+                        .j = MIN(d->slice[1], cube->grid.axis[1].n - 1),
+                        .label = g_object_ref(trace)};
+        q->place = g_strdup_printf("Trace where the slices cross: inline %.10g, crossline %.10g",
+                                   litho_axis_value(&cube->grid.axis[0], q->i),
+                                   litho_axis_value(&cube->grid.axis[1], q->j));
         litho_job_start(&funcs, q);
     }
     gtk_window_set_child(GTK_WINDOW(dialog), notebook);

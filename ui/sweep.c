@@ -10,6 +10,7 @@
 #include "ui/dialog.h"
 #include "ui/job.h"
 #include "ui/param_editor.h"
+#include "ui/parts.h"
 
 enum { MAX_VALUES = 9, THUMB_W = 248, THUMB_H = 190 };
 
@@ -51,7 +52,7 @@ typedef struct Task {
     LithoLook look;
     LithoSliceView view;
     guint n;
-    double value[MAX_VALUES];
+    double value[MAX_VALUES], now; // to be tried; in the flow
 } Task;
 
 typedef struct Picture {
@@ -167,14 +168,24 @@ static gpointer work(LithoRun *run, gpointer data, GError **error)
     return cancelled ? NULL : task;
 }
 
+static char *value_text(const Task *task, double value)
+{
+    char text[48];
+    gboolean is_depth = task->in && task->in->grid.is_depth;
+    litho_param_format_unit(task->row, value, is_depth, text, sizeof text);
+    return g_strdup(text);
+}
+
 static void done(gpointer result, const GError *error, gpointer data)
 {
     Task *task = data;
     (void)error;
     task->sweep->job = NULL;
-    if (task->sweep->dialog)
-        gtk_label_set_text(GTK_LABEL(task->sweep->status),
-                           result ? "Click a picture to adopt its value." : "");
+    if (!task->sweep->dialog)
+        return;
+    g_autofree char *now = value_text(task, task->now);
+    g_autofree char *text = g_strdup_printf("Now %s; click a picture to adopt its value.", now);
+    gtk_label_set_text(GTK_LABEL(task->sweep->status), result ? text : "");
 }
 
 // --- the sheet ----------------------------------------------------------------------------------
@@ -203,12 +214,9 @@ static GdkTexture *texture_of(cairo_surface_t *surface)
 
 static char *caption_of(const Picture *p)
 {
-    const LithoParam *row = p->task->row;
-    char value[32];
-    litho_param_format(row, p->value, value, sizeof value);
+    g_autofree char *value = value_text(p->task, p->value);
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "<b>%s%s%s</b>", value, row->unit && *row->unit ? " " : "",
-                           row->unit ? row->unit : "");
+    g_string_append_printf(text, "<b>%s</b>", value);
     if (p->surface)
         g_string_append_printf(text, "   %.0f ms", p->ms);
     if (p->surface && !isnan(p->removed))
@@ -232,20 +240,20 @@ static GtkWidget *make_card(const Picture *p)
     }
     gtk_widget_set_size_request(inside, THUMB_W, THUMB_H);
     g_autofree char *caption = caption_of(p);
-    GtkWidget *label = gtk_label_new(NULL);
+    GtkWidget *label = litho_text_new(36); // one line, two with large text
+    gtk_label_set_xalign(GTK_LABEL(label), 0.5);
+    gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
     gtk_label_set_markup(GTK_LABEL(label), caption);
     gtk_widget_add_css_class(label, "numeric");
     gtk_box_append(GTK_BOX(box), inside);
     gtk_box_append(GTK_BOX(box), label);
     gtk_button_set_child(GTK_BUTTON(button), box);
     gtk_widget_add_css_class(button, "flat");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   gtk_label_get_text(GTK_LABEL(label)), -1);
+    litho_name_widget(button, gtk_label_get_text(GTK_LABEL(label)));
     g_autofree char *shown =
         g_strdup_printf("Section with %s", gtk_label_get_text(GTK_LABEL(label)));
     if (p->surface)
-        gtk_accessible_update_property(GTK_ACCESSIBLE(inside), GTK_ACCESSIBLE_PROPERTY_LABEL, shown,
-                                       -1);
+        litho_name_widget(inside, shown);
     g_object_set_data(G_OBJECT(button), "litho-row", (gpointer)p->task->row);
     g_object_set_data_full(G_OBJECT(button), "litho-value", g_memdup2(&p->value, sizeof p->value),
                            g_free);
@@ -283,6 +291,7 @@ static Task *make_task(Sweep *sweep, const LithoParam *row)
     task->view = litho_session_slice_view(session, axis == LITHO_VIEW_SCENE ? LITHO_INLINE : axis);
     task->view.keep_aspect = FALSE;
     task->n = litho_sweep_values(row, MAX_VALUES, task->value);
+    task->now = litho_param_get(row, litho_flow_step(task->flow, task->step)->params);
     return task;
 }
 
@@ -329,12 +338,12 @@ static GtkWidget *make_head(Sweep *sweep, GtkStringList *names)
     GtkWidget *label = gtk_label_new("Sweep"), *button = gtk_button_new_with_label("Start");
     sweep->choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
     litho_name_choice(sweep->choice, "Parameter to sweep", "Nine values over its slider's range");
-    sweep->status = gtk_label_new(NULL);
-    gtk_label_set_xalign(GTK_LABEL(sweep->status), 0);
+    sweep->status = litho_label_new(NULL, "dim-label");
+    gtk_label_set_ellipsize(GTK_LABEL(sweep->status), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(sweep->status, TRUE);
-    gtk_widget_add_css_class(sweep->status, "dim-label");
     gtk_widget_add_css_class(button, "suggested-action");
     g_signal_connect_swapped(button, "clicked", G_CALLBACK(start), sweep);
+    gtk_widget_set_valign(line, GTK_ALIGN_START);
     gtk_box_append(GTK_BOX(line), label);
     gtk_box_append(GTK_BOX(line), sweep->choice);
     gtk_box_append(GTK_BOX(line), button);
@@ -358,7 +367,6 @@ void litho_sweep_open(LithoWindow *window)
     sweep->box = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(sweep->box), GTK_SELECTION_NONE);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(sweep->box), 3);
-    gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(sweep->box), 3);
     gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(sweep->box), TRUE);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), sweep->box);
     gtk_widget_set_vexpand(scroll, TRUE);

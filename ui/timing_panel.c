@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "ui/parts.h"
 #include "ui/spark.h"
 #include "ui/tooltip.h"
 
@@ -49,7 +50,7 @@ static Row *row_of(LithoTimingPanel *self, guint k)
         row->name = gtk_label_new(NULL);
         gtk_label_set_xalign(GTK_LABEL(row->name), 0);
         gtk_label_set_ellipsize(GTK_LABEL(row->name), PANGO_ELLIPSIZE_END);
-        gtk_label_set_width_chars(GTK_LABEL(row->name), 10);
+        gtk_label_set_width_chars(GTK_LABEL(row->name), 14); // "design + filter"
         gtk_widget_set_hexpand(row->name, TRUE);
         row->last = number_label();
         row->median = number_label();
@@ -214,6 +215,7 @@ static GtkWidget *copy_button(LithoTimingPanel *self, const char *label, gboolea
 {
     GtkWidget *button = gtk_button_new_with_label(label);
     gtk_widget_add_css_class(button, "flat");
+    gtk_widget_set_valign(button, GTK_ALIGN_END); // beside the title, which has its room above
     gtk_widget_set_tooltip_text(button, json ? "Copy the timings as JSON"
                                              : "Copy the timings as text");
     if (json)
@@ -224,9 +226,8 @@ static GtkWidget *copy_button(LithoTimingPanel *self, const char *label, gboolea
 
 static GtkWidget *make_header(LithoTimingPanel *self)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0), *title = gtk_label_new("Timings");
-    gtk_widget_add_css_class(title, "heading");
-    gtk_label_set_xalign(GTK_LABEL(title), 0);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    GtkWidget *title = litho_label_new("Timings", "heading");
     gtk_widget_set_hexpand(title, TRUE);
     gtk_box_append(GTK_BOX(line), title);
     gtk_box_append(GTK_BOX(line), copy_button(self, "Copy", FALSE));
@@ -243,10 +244,8 @@ static GtkWidget *make_latency(LithoTimingPanel *self)
     gtk_widget_add_css_class(self->big, "litho-big");
     self->latency_spark = litho_spark_new();
     gtk_widget_set_hexpand(self->latency_spark, TRUE);
-    self->small = gtk_label_new(NULL);
-    gtk_label_set_xalign(GTK_LABEL(self->small), 0);
+    self->small = litho_label_new(NULL, "dim-label");
     gtk_label_set_ellipsize(GTK_LABEL(self->small), PANGO_ELLIPSIZE_END);
-    gtk_widget_add_css_class(self->small, "dim-label");
     gtk_box_append(GTK_BOX(line), self->big);
     gtk_box_append(GTK_BOX(line), self->latency_spark);
     gtk_box_append(GTK_BOX(box), line);

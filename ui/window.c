@@ -146,6 +146,9 @@ static void show_device(LithoWindow *self)
     const char *why;
     const char *label = litho_session_device_label(self->session, &why);
     gtk_label_set_text(GTK_LABEL(self->badge_label), label ? label : "");
+    // Who computes is read at a glance: the file's name gives way to it.
+    gtk_label_set_width_chars(GTK_LABEL(self->badge_label),
+                              MIN(label ? (int)g_utf8_strlen(label, -1) : 0, 13));
     if (why)
         gtk_widget_add_css_class(self->badge, "litho-amber");
     else
@@ -400,8 +403,8 @@ static void remember(LithoWindow *self)
     litho_settings_set_int(s, "maximised", gtk_window_is_maximized(GTK_WINDOW(self)));
     remember_widths(self);
     remember_units(self);
-    litho_settings_set_int(s, "left-panel", gtk_widget_get_visible(self->left));
-    litho_settings_set_int(s, "right-panel", gtk_widget_get_visible(self->right));
+    litho_settings_set_int(s, "left-panel", litho_window_wants_panel(self, 0));
+    litho_settings_set_int(s, "right-panel", litho_window_wants_panel(self, 1));
     const LithoColormap *map = litho_session_display(self->session)->look.map;
     litho_settings_set_text(s, "colours", map ? map->name : "");
     litho_settings_set_text(s, "device", litho_session_wanted_device(self->session));
@@ -445,6 +448,7 @@ static void litho_window_init(LithoWindow *self)
     litho_window_build(self);
     litho_window_state_init(self);
     litho_window_actions_init(self);
+    litho_window_room_init(self);
     connect_session(self);
     g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_actions_update),
                             self, G_CONNECT_SWAPPED);

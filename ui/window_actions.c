@@ -313,19 +313,19 @@ ACTION(do_area)
     }
     litho_session_set_area(self->session, area.on && grid ? &area : NULL);
     if (area.on)
-        gtk_widget_set_visible(self->right, TRUE);
+        litho_window_show_panel(self, 1, TRUE);
 }
 
 ACTION(do_fold_left)
 {
     SELF;
-    gtk_widget_set_visible(self->left, !gtk_widget_get_visible(self->left));
+    litho_window_show_panel(self, 0, !gtk_widget_get_visible(self->left));
 }
 
 ACTION(do_fold_right)
 {
     SELF;
-    gtk_widget_set_visible(self->right, !gtk_widget_get_visible(self->right));
+    litho_window_show_panel(self, 1, !gtk_widget_get_visible(self->right));
 }
 
 ACTION(do_fullscreen)

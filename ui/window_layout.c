@@ -169,12 +169,10 @@ static GtkWidget *make_header(LithoWindow *self)
     gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), make_compare(self));
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_menu());
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(header),
-                            action_button("edit-redo-symbolic", "Redo", "win.redo",
-                                          "Redo (Ctrl+Shift+Z)"));
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(header),
-                            action_button("edit-undo-symbolic", "Undo", "win.undo",
-                                          "Undo (Ctrl+Z)"));
+    self->redo = action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
+    self->undo = action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->redo);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->undo);
     return header;
 }
 

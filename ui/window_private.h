@@ -28,6 +28,10 @@ struct _LithoWindow {
     GtkWidget *left, *right, *stack, *status;
     GtkWidget *left_pane, *right_pane; // their dividers
     int left_width, right_width;       // wanted until the first cube is shown; 0 = as they are
+    gboolean no_room[2];               // left, right: folded because the window is narrow
+    int panel_width[2];                // when they were seen last
+    int room_width;                    // of the window when that was decided
+    GtkWidget *undo, *redo;
     GtkWidget *canvas, *params, *timings;
     GtkWidget *start_recent;
     GtkWidget *start_list, *start_list_title; // start page: recent files
@@ -90,6 +94,10 @@ void litho_window_tell_done(LithoWindow *self, gboolean ok);
 GtkWidget *litho_window_make_notice(LithoWindow *self);
 void litho_window_notice(LithoWindow *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void litho_window_notice_saved(LithoWindow *self, const char *path); // with size and folder
+// window_room.c: panel 0 is the left one, 1 the right one.
+void litho_window_room_init(LithoWindow *self);
+void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // a person wants it so
+gboolean litho_window_wants_panel(LithoWindow *self, int panel); // shown, or as soon as there is room
 // window_command.c
 // A line for a shell that repeats the flow on what is open, also when that is several files;
 // g_free().

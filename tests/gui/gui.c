@@ -32,14 +32,14 @@ static void isolate(void)
         g_setenv(names[k], home, TRUE);
 }
 
-static void remove_tree(const char *path)
+void gui_remove_tree(const char *path)
 {
     g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     const char *name;
     while (dir && (name = g_dir_read_name(dir))) {
         g_autofree char *inside = g_build_filename(path, name, NULL);
         if (g_file_test(inside, G_FILE_TEST_IS_DIR) && !g_file_test(inside, G_FILE_TEST_IS_SYMLINK))
-            remove_tree(inside);
+            gui_remove_tree(inside);
         else
             g_remove(inside);
     }
@@ -113,9 +113,9 @@ void gui_close(Gui *gui)
     gui_spin(gui, 0.1);
     g_clear_object(&gui->app);
     litho_settings_free(gui->settings);
-    remove_tree(gui->folder);
+    gui_remove_tree(gui->folder);
     if (home)
-        remove_tree(home);
+        gui_remove_tree(home);
     g_free(gui->folder);
 }
 

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the window looks like where it is not the one of the designer: a narrow or small screen, large
+// text, dark and high-contrast themes, a locale with a decimal comma. Asked of the widgets, not of
+// pixels: which panels stand there, which labels are cut, which colours meet.
+#include <locale.h>
+#include <math.h>
+
+#include "kernels/template/template.h"
+#include "tests/gui/files.h"
+#include "ui/window_private.h"
+
+static Gui gui;
+
+static void resize(int width, int height)
+{
+    gtk_window_set_default_size(GTK_WINDOW(gui.window), width, height);
+    gui_spin(&gui, 0.6);
+}
+
+static void assert_panels(gboolean left, gboolean right)
+{
+    g_test_message("window %d wide: left %d right %d", gtk_widget_get_width(GTK_WIDGET(gui.window)),
+                   gtk_widget_get_visible(gui.window->left),
+                   gtk_widget_get_visible(gui.window->right));
+    g_assert_cmpint(gtk_widget_get_visible(gui.window->left), ==, left);
+    g_assert_cmpint(gtk_widget_get_visible(gui.window->right), ==, right);
+}
+
+// Property: the views keep room in a narrow window; the panel that gave way comes back with the width
+// and counts as wanted meanwhile; one that a person asks for there stays; nothing is wider than the
+// window.
+static void test_room(void)
+{
+    resize(1280, 800);
+    assert_panels(TRUE, TRUE);
+    resize(980, 700);
+    assert_panels(TRUE, FALSE);
+    g_assert_true(litho_window_wants_panel(gui.window, 1));
+    gui_screenshot(&gui, "narrow");
+    gui_activate(&gui, "win.fold-right");
+    assert_panels(TRUE, TRUE);
+    gui_activate(&gui, "win.fold-right");
+    assert_panels(TRUE, FALSE);
+    g_assert_false(litho_window_wants_panel(gui.window, 1)); // folded by hand
+    resize(1280, 800);
+    assert_panels(TRUE, FALSE);
+    gui_activate(&gui, "win.fold-right");
+    assert_panels(TRUE, TRUE);
+    resize(900, 600); // the header shrinks, and lets the window become smaller
+    resize(800, 600);
+    assert_panels(TRUE, FALSE);
+    g_assert_cmpint(gtk_widget_get_width(GTK_WIDGET(gui.window)), <=, 800);
+    gui_screenshot(&gui, "small");
+    resize(1280, 800);
+    assert_panels(TRUE, TRUE);
+    g_assert_true(gtk_widget_get_visible(gui.window->undo));
+}
+
+// --- text ---------------------------------------------------------------------------------------
+
+// Labels of which less is shown than they say, and that say the rest nowhere.
+static guint count_cut(GtkWidget *widget)
+{
+    guint n = 0;
+    if (!gtk_widget_get_mapped(widget))
+        return 0;
+    if (GTK_IS_LABEL(widget) && *gtk_label_get_text(GTK_LABEL(widget)) &&
+        pango_layout_is_ellipsized(gtk_label_get_layout(GTK_LABEL(widget))) &&
+        !gtk_widget_get_tooltip_text(widget)) {
+        g_test_message("cut: %s", gtk_label_get_text(GTK_LABEL(widget)));
+        n++;
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        n += count_cut(c);
+    return n;
+}
+
+static void show_operator(const LithoOperator *op)
+{
+    gui_forget_flow(&gui);
+    litho_session_add_step(gui.session, op);
+    litho_session_cancel(gui.session);
+    gui_spin(&gui, 0.3);
+}
+
+// Property: no operator's parameters are cut, neither with the usual text nor with text half as large
+// again, for which the panels grow and the views still have room.
+static void test_text(void)
+{
+    GtkSettings *settings = gtk_settings_get_default();
+    int usual;
+    g_object_get(settings, "gtk-xft-dpi", &usual, NULL);
+    for (int k = 0; k < 2; k++) {
+        g_object_set(settings, "gtk-xft-dpi", k == 0 ? 96 * 1024 : 144 * 1024, NULL);
+        gui_spin(&gui, 0.6);
+        for (const LithoOperator *const *op = litho_operators(); *op; op++) {
+            show_operator(*op);
+            g_assert_cmpuint(count_cut(gui.window->left), ==, 0);
+            g_autofree char *name = g_strdup_printf("text-%d-%s", k, (*op)->key);
+            gui_screenshot(&gui, name);
+        }
+        g_assert_cmpint(gtk_widget_get_width(gui.window->canvas), >=, 400);
+    }
+    g_object_set(settings, "gtk-xft-dpi", usual, NULL);
+    gui_forget_flow(&gui);
+    resize(1280, 800);
+}
+
+// --- colours ------------------------------------------------------------------------------------
+
+static double linear(double x)
+{
+    return x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4);
+}
+
+static double luminance(GdkRGBA c)
+{
+    return 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
+}
+
+// WCAG 2.1: (lighter + 0.05) / (darker + 0.05).
+static double contrast(GdkRGBA a, GdkRGBA b)
+{
+    double x = luminance(a), y = luminance(b);
+    return (MAX(x, y) + 0.05) / (MIN(x, y) + 0.05);
+}
+
+static GdkRGBA named(GtkWidget *widget, const char *name)
+{
+    GdkRGBA colour;
+    if (!gtk_style_context_lookup_color(gtk_widget_get_style_context(widget), name, &colour))
+        g_error("no colour %s", name);
+    return colour;
+}
+
+static GdkRGBA colour_of(GtkWidget *widget)
+{
+    GdkRGBA colour;
+    gtk_style_context_get_color(gtk_widget_get_style_context(widget), &colour);
+    return colour;
+}
+
+// Property: in light, dark and both high-contrast themes the dot of a changed parameter and the accent
+// of sliders stand out of the panel by 3 at least, as WCAG asks of what is no text; complaints, which
+// are text, by 4.5.
+static void test_contrast(void)
+{
+    static const struct {
+        const char *theme;
+        gboolean dark;
+    } themes[] = {{"Default", FALSE}, {"Default", TRUE}, {"HighContrast", FALSE},
+                  {"HighContrast", TRUE}};
+    GtkSettings *settings = gtk_settings_get_default();
+    show_operator(&litho_operator_template);
+    gui_set_gain(&gui, 5);
+    GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "gain");
+    litho_param_editor_complain(LITHO_PARAM_EDITOR(row), "what is wrong");
+    GtkWidget *dot = gui_find_type(row, GTK_TYPE_BUTTON), *complaint = gtk_widget_get_last_child(row);
+    g_assert_true(gtk_widget_has_css_class(dot, "litho-dot"));
+    for (guint k = 0; k < G_N_ELEMENTS(themes); k++) {
+        g_object_set(settings, "gtk-theme-name", themes[k].theme,
+                     "gtk-application-prefer-dark-theme", themes[k].dark, NULL);
+        gui_spin(&gui, 0.3);
+        GdkRGBA ground = named(row, "theme_bg_color");
+        double at_dot = contrast(colour_of(dot), ground);
+        double at_accent = contrast(named(row, "litho_accent"), ground);
+        double at_text = contrast(colour_of(complaint), ground);
+        g_test_message("%s%s: dot %.1f accent %.1f complaint %.1f", themes[k].theme,
+                       themes[k].dark ? " dark" : "", at_dot, at_accent, at_text);
+        g_assert_cmpfloat(at_dot, >=, 3);
+        g_assert_cmpfloat(at_accent, >=, 3);
+        g_assert_cmpfloat(at_text, >=, 4.5);
+        g_autofree char *name = g_strdup_printf("theme-%u", k);
+        gui_screenshot(&gui, name);
+    }
+    gtk_settings_reset_property(settings, "gtk-theme-name");
+    gtk_settings_reset_property(settings, "gtk-application-prefer-dark-theme");
+    litho_param_editor_complain(LITHO_PARAM_EDITOR(row), NULL);
+}
+
+// --- numbers ------------------------------------------------------------------------------------
+
+// Property: where people write a decimal comma, numbers in the window still have the point that is typed
+// into a field, stands in a recipe and in a command: what a field shows can be typed again.
+static void test_point(void)
+{
+    show_operator(&litho_operator_template);
+    gui_set_gain(&gui, 2.5);
+    gui_spin(&gui, 0.2);
+    GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "gain");
+    GtkWidget *spin = gui_find_type(row, GTK_TYPE_SPIN_BUTTON);
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "2.5");
+    g_assert_cmpstr(localeconv()->decimal_point, ==, ".");
+    g_autofree char *command = litho_window_command(gui.window);
+    g_assert_nonnull(strstr(command, "2.5"));
+}
+
+// A locale with a comma, made on the spot where the machine has none; FALSE when that cannot be done.
+static gboolean use_comma(const char *folder)
+{
+    g_autofree char *path = g_build_filename(folder, "de_DE.UTF-8", NULL);
+    const char *argv[] = {"localedef", "-i", "de_DE", "-f", "UTF-8", path, NULL};
+    g_spawn_sync(NULL, (char **)argv, NULL,
+                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
+                 NULL, NULL, NULL, NULL, NULL);
+    g_setenv("LOCPATH", folder, TRUE);
+    gboolean there = setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+    if (there)
+        g_setenv("LC_ALL", "de_DE.UTF-8", TRUE); // what gtk_init() looks at
+    else
+        g_unsetenv("LOCPATH");
+    return there;
+}
+
+int main(int argc, char **argv)
+{
+    g_autofree char *locales = g_dir_make_tmp("lithoscope-locale-XXXXXX", NULL);
+    gboolean comma = use_comma(locales);
+    gui_init(&argc, &argv);
+    gui_open(&gui, 1280, 800);
+    g_autofree char *path = gui_write_cube(&gui, "look.sgy", 30, 32, 60);
+    gui_open_with_gain(&gui, path, 2);
+    g_test_add_func("/look/room", test_room);
+    g_test_add_func("/look/text", test_text);
+    g_test_add_func("/look/contrast", test_contrast);
+    if (comma)
+        g_test_add_func("/look/decimal-point", test_point);
+    int status = g_test_run();
+    gui_close(&gui);
+    gui_remove_tree(locales);
+    return status;
+}
