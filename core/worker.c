@@ -38,10 +38,10 @@ struct LithoWorker {
 
     // The worker thread's own.
     LithoEngine *engine;
-    LithoCube *read[LITHO_WORKER_MAX_VIEWS]; // read for the views of a survey; a drag needs them again
+    LithoCube *read[LITHO_WORKER_KEPT]; // for the views of a survey; a drag needs them again
     // How long the last finished passes took; 0 = not known.
     double view_s[LITHO_WORKER_MAX_VIEWS], whole_s;
-    guint last_other; // of the views behind the first, 0 the second: whose turn was last
+    guint next_other; // of the views behind the first, 0 the second: whose turn is next
 };
 
 static LithoWish *wish_copy(const LithoWish *wish)
@@ -217,22 +217,23 @@ static LithoCube *read_for(Pass *pass, guint k, LithoRun *run, GError **error)
 {
     LithoWorker *worker = pass->worker;
     LithoBox need = pass->wish->needs[k];
-    for (guint r = 0; r < LITHO_WORKER_MAX_VIEWS; r++) {
+    const guint place = MIN(k, LITHO_WORKER_KEPT - 1);
+    for (guint r = 0; r < LITHO_WORKER_KEPT; r++) {
         LithoCube *cube = worker->read[r];
         if (cube && cube->survey == pass->wish->survey && litho_box_equal(cube->held, need)) {
-            worker->read[r] = worker->read[k];
-            worker->read[k] = cube;
+            worker->read[r] = worker->read[place];
+            worker->read[place] = cube;
             return cube;
         }
     }
-    g_clear_pointer(&worker->read[k], litho_cube_unref); // first: there is room for one only
-    worker->read[k] = litho_survey_read(pass->wish->survey, &need, run, error);
-    return worker->read[k];
+    g_clear_pointer(&worker->read[place], litho_cube_unref); // first: there is room for one only
+    worker->read[place] = litho_survey_read(pass->wish->survey, &need, run, error);
+    return worker->read[place];
 }
 
 static void forget_read(LithoWorker *worker)
 {
-    for (guint r = 0; r < LITHO_WORKER_MAX_VIEWS; r++)
+    for (guint r = 0; r < LITHO_WORKER_KEPT; r++)
         g_clear_pointer(&worker->read[r], litho_cube_unref);
 }
 
@@ -315,9 +316,10 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
             litho_timings_drop_pass(worker->timings);
             return FALSE;
         }
+        const guint other = turn > 0 ? worker->next_other % others : 0;
         if (turn > 0)
-            worker->last_other = (worker->last_other + 1) % others;
-        LithoCube *part = compute_view(pass, turn > 0 ? 1 + worker->last_other : 0, run, error);
+            worker->next_other = (other + 1) % others;
+        LithoCube *part = compute_view(pass, turn > 0 ? 1 + other : 0, run, error);
         if (!part)
             return FALSE;
         g_ptr_array_add(parts, part);

@@ -12,7 +12,9 @@
 // take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. Views behind the first two and the
 // rest of the cube give way to newer parameters at once; the views left out have the next turn.
 
-enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 8 };
+enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 24 };
+// Of what views of a survey need so much is kept for the next wish: the first two, and the last read.
+enum { LITHO_WORKER_KEPT = 3 };
 
 typedef struct LithoWish {
     LithoFlow *flow;     // copied

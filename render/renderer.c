@@ -497,7 +497,8 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     set_viewport(pixels);
     set_scissor(pixels);
     glClearColor(ground[0], ground[1], ground[2], 1);
-    glClear(GL_COLOR_BUFFER_BIT);
+    if (!draw->over)
+        glClear(GL_COLOR_BUFFER_BIT);
 
     LithoPanelData sources[2];
     LithoPixels scissors[2];

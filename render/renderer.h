@@ -49,6 +49,7 @@ typedef struct LithoSliceDraw {
     gboolean has_cursor;
     double cursor[3];        // indices
     LithoUnits units; // for the grid lines' round numbers
+    gboolean over;    // no background: what is drawn already stays where no samples have arrived
 } LithoSliceDraw;
 
 // Section or time slice with background, hatched missing traces, wiggles, grid lines, divider and

@@ -259,7 +259,7 @@ static LithoCube *reference_result(const char *path)
 }
 
 // Property: a cube three times as large as the memory allows opens; every slice looked at shows the
-// file's samples; what is kept stays under its share; sections of the result have the samples of
+// file's samples; what is kept stays under its share; slices of the result have the samples of
 // the whole computation, halo included (a missing halo would change the traces beside the section);
 // pictures are drawn; saving computes the whole result piece by piece, equal sample by sample. All
 // comparisons are exact: the same operations on the same numbers.
@@ -307,6 +307,11 @@ static void test_beyond_memory(void)
     for (int i = 0; i < 60; i++)
         g_assert_cmpfloat(output_at(i, d->slice[1], 78), ==,
                           litho_cube_trace(result, i, d->slice[1])[78]);
+    for (int i = 0; i < 60; i++)
+        for (int j = 0; j < 64; j++)
+            if (litho_cube_is_live(result, i, j))
+                g_assert_cmpfloat(output_at(i, j, d->slice[2]), ==,
+                                  litho_cube_trace(result, i, j)[d->slice[2]]);
     gui_screenshot(&gui, "files-beyond-output");
     g_assert_null(litho_session_output(gui.session));
     g_autofree char *picture = gui_path(&gui, "beyond.png");
@@ -324,6 +329,68 @@ static void test_beyond_memory(void)
             if (litho_cube_is_live(result, i, j))
                 g_assert_cmpmem(litho_cube_trace(back, i, j), 800, litho_cube_trace(result, i, j),
                                 800);
+}
+
+static gboolean time_slice_ready(Gui *g)
+{
+    const gint64 k = litho_session_display(g->session)->slice[2];
+    float x;
+    return litho_session_sample(g->session, TRUE, (const gint64[]){0, 5, k}, &x) &&
+           litho_session_sample(g->session, TRUE, (const gint64[]){59, 5, k}, &x) &&
+           !litho_session_progress(g->session, NULL);
+}
+
+static void set_fx(const char *key, double value)
+{
+    const LithoParam *row = litho_param_find(&litho_operator_find("fx")->params, key);
+    g_autoptr(GError) error = NULL;
+    litho_session_set_param(gui.session, 0, row, value, NULL, &error);
+    g_assert_no_error(error);
+}
+
+// Property: a time slice of a result whose surroundings do not fit is computed in strips and has the
+// samples of the whole computation, also where strips meet; until then the view says that it shows the
+// input. An operator that takes all or nothing says so, and the input stays.
+static void test_time_slice_in_strips(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "strips.sgy", 60, 64, 200);
+    g_setenv("LITHO_MEMORY", "0.006", TRUE);
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    g_unsetenv("LITHO_MEMORY");
+    g_assert_true(litho_session_is_paged(gui.session));
+    litho_session_set_slice(gui.session, 2, 30);
+    litho_session_add_step(gui.session, litho_operator_find("fx"));
+    const struct {
+        const char *key;
+        double value;
+    } small[] = {{"half_width", 1}, {"window", 5}, {"time_overlap", 16}, {"time_window", 64}};
+    for (guint k = 0; k < G_N_ELEMENTS(small); k++)
+        set_fx(small[k].key, small[k].value);
+    g_assert_nonnull(litho_session_not_computed(gui.session, LITHO_SAMPLE));
+    g_assert_true(gui_wait(time_slice_ready, &gui, 60));
+    g_assert_null(litho_session_not_computed(gui.session, LITHO_SAMPLE));
+    guint strips = 0;
+    const GPtrArray *parts = litho_session_result(gui.session)->parts;
+    for (guint p = 0; p < parts->len; p++)
+        strips += litho_box_size(((LithoCube *)g_ptr_array_index(parts, p))->held, 2) == 1;
+    g_assert_cmpuint(strips, >, 1);
+    g_autoptr(LithoCube) result = reference_result(path);
+    for (int i = 0; i < 60; i++)
+        for (int j = 0; j < 64; j++)
+            if (litho_cube_is_live(result, i, j))
+                g_assert_cmpfloat(output_at(i, j, 30), ==, litho_cube_trace(result, i, j)[30]);
+    gui_settle(&gui);
+    gui_screenshot(&gui, "files-strips");
+
+    litho_session_remove_step(gui.session, 0);
+    litho_session_add_step(gui.session, litho_operator_find("wavepacket"));
+    gui_settle(&gui);
+    const GError *problem = litho_session_problem(gui.session);
+    g_assert_nonnull(problem);
+    g_assert_nonnull(strstr(problem->message, "whole cube"));
+    g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_INPUT);
+    gui_forget_flow(&gui);
 }
 
 // --- settings and suggestions -------------------------------------------------------------------
@@ -497,6 +564,7 @@ int main(int argc, char **argv)
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/snapshots", test_snapshots);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);
+    g_test_add_func("/sessions/time-slice-in-strips", test_time_slice_in_strips);
     g_test_add_func("/sessions/colours", test_colours);
     g_test_add_func("/sessions/settings", test_settings);
     g_test_add_func("/sessions/suggest", test_suggest);

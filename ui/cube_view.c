@@ -220,6 +220,15 @@ void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const Li
                                    .view = panel->view, .look = look, .show = panel->show,
                                    .rect = rect,
                                    .units = litho_session_display(self->session)->units};
+            LithoBox slice = litho_box_slice(&panel->grid, self->axis, panel->view.index);
+            if (panel->show == LITHO_SHOW_OUTPUT && litho_session_is_paged(self->session) &&
+                !litho_volume_has(output, slice)) {
+                LithoSliceDraw below = draw; // until the result lies over it; a note says so
+                below.show = LITHO_SHOW_INPUT;
+                below.look.grid_lines = FALSE;
+                litho_renderer_draw_slice(renderer, target, &below);
+                draw.over = TRUE;
+            }
             litho_renderer_draw_slice(renderer, target, &draw);
         }
     }

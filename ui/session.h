@@ -77,8 +77,8 @@ LithoSurvey *litho_session_page_survey(LithoSession *session);    // borrowed or
 // ui/pager.h.
 const GPtrArray *litho_session_pages(LithoSession *session, guint64 *stamp, guint64 *dropped);
 gboolean litho_session_pages_wanted(LithoSession *session);       // something is being read
-// Why the slice of the result that is shown of `axis` is not computed, and what to do, in two short lines;
-// NULL = it is, or will be.
+// What is shown in place of the result of a cube beyond memory on the slice of `axis`, and why, in one or
+// two short lines; NULL = the result. Static.
 const char *litho_session_not_computed(LithoSession *session, int axis);
 // Shows a first part of a cube that is still being read, in colours of that range; nothing is computed.
 // NULL, NULL = back to the input.

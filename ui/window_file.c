@@ -223,8 +223,8 @@ static LithoCube *read_survey(Opening *o, LithoSurvey *survey, LithoRun *run, GE
     g_ptr_array_insert(
         cube->notes, 0,
         g_strdup_printf("This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
-                        "read as you look at them, the flow is shown on inlines and crosslines, and "
-                        "numbers are those of one inline",
+                        "read and the flow is computed as you look at them, and numbers are those "
+                        "of one inline",
                         bytes / 1073741824.0, free / 1073741824.0));
     return cube;
 }
