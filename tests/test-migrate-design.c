@@ -128,7 +128,7 @@ static LithoMigrateJob *made_job(const char *settings, int side, int steps, void
     g_autoptr(LithoFlow) flow = flow_of(settings);
     LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
     LithoGrid in = time_grid(side, side, 100, 10, 0.004);
-    LithoMigrateJob *job = litho_migrate_job_new(&in, p, 1, NULL, NULL);
+    LithoMigrateJob *job = litho_migrate_job_new(&in, p, NULL, NULL);
     g_assert_nonnull(job);
     g_assert_cmpint(job->n_steps, ==, steps);
     job->slowness = g_new(float, (gsize)side * side * steps);

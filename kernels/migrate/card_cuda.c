@@ -2,6 +2,7 @@
 //
 // One GPU's share of a migration: every n-th frequency, from the record to a sum of images of its own.
 #include <cufft.h>
+#include <string.h>
 
 #include "kernels/migrate/plan_cuda.h"
 #include "kernels/migrate/planes.h"
@@ -12,7 +13,7 @@ void litho_gpu_card_free(LithoGpuPlan *p)
         return;
     if (litho_cuda_use(litho_cuda_device(p->context), NULL))
         cudaDeviceSynchronize();
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         litho_gpu_band_clear(p, &p->band[k]);
     LithoCudaArray *arrays[] = {&p->scratch, &p->part, &p->light_part, &p->image, &p->light,
                                 &p->coarse, &p->coarse_light, &p->resampled[0], &p->resampled[1],
@@ -77,7 +78,7 @@ LithoGpuPlan *litho_gpu_card_new(const LithoGrid *in, int device, GError **error
 
 void litho_gpu_card_forget(LithoGpuPlan *card)
 {
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         litho_gpu_band_clear(card, &card->band[k]);
     card->n_bands = 0;
 }
@@ -160,7 +161,7 @@ static gboolean sweep_band(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot
     const LithoMigrateJob *job = band->job;
     litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0,
                     litho_migrate_sweep_flops(job, shot ? 2 : 1));
-    if (job->factor == 1)
+    if (job->ratio == 1)
         return litho_gpu_sweep_down(plan, band, shot, plan->image.data, plan->light.data, show_slab,
                                     watch, run, error);
     const size_t n = (size_t)job->nz * job->data_ny * job->data_nx;
@@ -213,16 +214,16 @@ static gboolean place_source(LithoGpuPlan *plan, const LithoGpuBand *band, const
                              GError **error)
 {
     const LithoMigrateJob *job = band->job;
-    int x[4], y[4], cell[4];
-    float weight[4];
-    litho_shot_cells(job, shot, x, y, weight);
-    for (int k = 0; k < 4; k++)
-        cell[k] = (y[k] + job->pad_y) * band->plane.pitch + x[k] + job->pad_x;
+    LithoSourceSpread x, y;
+    litho_shot_spread(job, shot, &x, &y);
+    LithoGpuSource source = {(y.first + job->pad_y) * band->plane.pitch + x.first + job->pad_x, x.n, y.n};
+    memcpy(source.x, x.weight, sizeof x.weight);
+    memcpy(source.y, y.weight, sizeof y.weight);
     g_autofree float *wavelet = g_new(float, 2 * MAX(job->nf, 1));
     litho_shots_wavelet(job, wavelet);
     return litho_gpu_upload(plan, &plan->wavelet, wavelet, 2 * job->nf * sizeof(float), error) &&
            (job->nf == 0 ||
-            LITHO_CUDA(litho_gpu_source(plan->down.plane[0].data, band->plane, cell, weight,
+            LITHO_CUDA(litho_gpu_source(plan->down.plane[0].data, band->plane, &source,
                                         plan->wavelet.data, job->nf,
                                         litho_cuda_stream(plan->context)), error));
 }
@@ -259,7 +260,7 @@ static gboolean demigrate_band(LithoGpuPlan *plan, LithoGpuBand *band, float *ou
     if (job->nf == 0)
         return TRUE;
     litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0, litho_migrate_sweep_flops(job, 1));
-    if (job->factor == 2) {
+    if (job->ratio > 1) {
         if (!zeroed(plan, &plan->coarse, (size_t)job->nz * job->data_ny * job->data_nx, error) ||
             !litho_gpu_coarse_adjoint(plan, band, image, plan->coarse.data, error))
             return FALSE;

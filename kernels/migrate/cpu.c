@@ -21,7 +21,7 @@ typedef struct Band {
 typedef struct Plan {
     LithoGrid in;
     LithoMigrateJobs jobs;
-    Band band[2]; // one a job
+    Band band[LITHO_MIGRATE_MAX_JOBS]; // one a job
     float *image, *light; // sums [nz][ny][nx]; light for shots
 } Plan;
 
@@ -45,7 +45,7 @@ static void band_clear(Band *band)
 static void plan_free(gpointer data)
 {
     Plan *plan = data;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         band_clear(&plan->band[k]);
     litho_migrate_jobs_clear(&plan->jobs);
     g_free(plan->image);
@@ -79,7 +79,7 @@ static float *alloc_waves(const Band *band, GError **error)
 static gboolean stage_velocity(Plan *plan, const LithoMigrateParams *params, LithoRun *run,
                                GError **error)
 {
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         band_clear(&plan->band[k]);
     if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, run, error))
         return FALSE;
@@ -103,7 +103,7 @@ static gboolean stage_design(Plan *plan, const LithoMigrateParams *params, Litho
 static gboolean load_spectrum(const Band *band, const LithoCube *in, const int *row,
                               const int *column, float *waves, LithoRun *run, GError **error)
 {
-    if (band->job->factor == 2)
+    if (band->job->ratio > 1)
         return litho_coarse_spectrum_forward(band->job, &band->sweep->waves, in, row, column,
                                              waves, run, error);
     return litho_spectrum_forward(band->job, &band->sweep->waves, in, row, column, waves, run,
@@ -177,7 +177,7 @@ static gboolean sweep_band(Plan *plan, Band *band, float *up, float *down, Watch
     double start = litho_now_ms();
     const LithoMigrateJob *job = band->job;
     gboolean ok;
-    if (job->factor == 1) {
+    if (job->ratio == 1) {
         ok = litho_sweep_down(band->sweep, up, down, plan->image, plan->light, show_slab, watch,
                               run, error);
     } else {
@@ -201,7 +201,7 @@ static gboolean run_zero_offset(Plan *plan, Watch *watch, LithoRun *run, GError 
 {
     if (!clear_sums(plan, FALSE, error))
         return FALSE;
-    // The coarse band first: cheap, and the slabs shown afterwards are whole.
+    // The coarse bands first: cheap, and the slabs shown afterwards are whole.
     for (int k = plan->jobs.n - 1; k >= 0; k--) {
         Band *band = &plan->band[k];
         float *waves = alloc_waves(band, error);
@@ -221,16 +221,18 @@ static void place_source(const Band *band, const LithoShot *shot, float *down)
 {
     const LithoMigrateJob *job = band->job;
     const LithoWaves *w = &band->sweep->waves;
-    int x[4], y[4];
-    float weight[4];
-    litho_shot_cells(job, shot, x, y, weight);
+    LithoSourceSpread x, y;
+    litho_shot_spread(job, shot, &x, &y);
     g_autofree float *wavelet = g_new(float, 2 * MAX(job->nf, 1));
     litho_shots_wavelet(job, wavelet);
     for (int f = 0; f < job->nf; f++)
-        for (int k = 0; k < 4; k++) {
-            float *row = litho_wave_row(w, down + w->size * f, y[k] + job->pad_y);
-            row[x[k] + job->pad_x] += weight[k] * wavelet[2 * f];
-            row[w->stride + x[k] + job->pad_x] -= weight[k] * wavelet[2 * f + 1];
+        for (int j = 0; j < y.n; j++) {
+            float *row = litho_wave_row(w, down + w->size * f, y.first + j + job->pad_y) + job->pad_x +
+                         x.first;
+            for (int i = 0; i < x.n; i++) {
+                row[i] += x.weight[i] * y.weight[j] * wavelet[2 * f];
+                row[w->stride + i] -= x.weight[i] * y.weight[j] * wavelet[2 * f + 1];
+            }
         }
 }
 
@@ -271,7 +273,7 @@ static gboolean demigrate_band(Band *band, const float *image, LithoCube *out, L
     double start = litho_now_ms();
     float *waves = alloc_waves(band, error);
     gboolean ok = waves != NULL;
-    if (ok && band->job->factor == 1) {
+    if (ok && band->job->ratio == 1) {
         ok = litho_sweep_up(band->sweep, image, waves, run, error) &&
              litho_spectrum_adjoint(band->job, &band->sweep->waves, waves, out, run, error);
     } else if (ok) {

@@ -230,17 +230,18 @@ __global__ void growth_kernel(const double *energy, double *floor, double *grown
         grown[k] = energy[k] / floor[k];
 }
 
-__global__ void taps_kernel(const int *first, const int *count, const float *weight, int n_in,
-                            int n_out, size_t outer, size_t inner, const float *in, float *out)
+__global__ void taps_kernel(LithoGpuTaps t, size_t outer, size_t inner, const float *in, float *out, int add)
 {
     const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (k >= outer * n_out * inner)
+    if (k >= outer * t.n_out * inner)
         return;
-    const size_t x = k % inner, a = k / inner / n_out;
-    const int o = k / inner % n_out;
-    float sum = 0;
-    for (int t = 0; t < count[o]; t++)
-        sum += weight[o * 16 + t] * in[(a * n_in + first[o] + t) * inner + x];
+    const size_t x = k % inner, a = k / inner / t.n_out;
+    const int o = k / inner % t.n_out, count = t.count[o];
+    const float *weight = t.weight + (size_t)o * t.width;
+    in += (a * t.n_in + t.first[o]) * inner + x;
+    float sum = add ? out[k] : 0;
+    for (int n = 0; n < count; n++)
+        sum += weight[n] * in[n * inner];
     out[k] = sum;
 }
 
@@ -336,10 +337,10 @@ int litho_gpu_growth(const double *energy, double *floor, double *grown, double 
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_taps(const int *first, const int *count, const float *weight, int n_in, int n_out,
-                   size_t outer, size_t inner, const float *in, float *out, cudaStream_t stream)
+int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in, float *out,
+                   int add, cudaStream_t stream)
 {
-    taps_kernel<<<blocks_for(outer * n_out * inner), THREADS, 0, stream>>>(first, count, weight, n_in,
-                                                                         n_out, outer, inner, in, out);
+    taps_kernel<<<blocks_for(outer * taps->n_out * inner), THREADS, 0, stream>>>(*taps, outer, inner, in, out,
+                                                                               add);
     return (int)cudaGetLastError();
 }

@@ -203,12 +203,6 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
         return refuse(error, LITHO_ERROR_PARAMETER,
                       "no frequency lies between fmin = %g and fmax = %g Hz; the record gives "
                       "steps of %g Hz", low, high, df);
-    // The coarse job takes the frequencies up to half of fmax.
-    int split = p->coarse ? CLAMP((int)floor(high / 2 / df), first, last - 1) : first - 1;
-    if (job->factor == 2)
-        last = split;
-    else
-        first = split + 1;
     job->k_first = first;
     job->nf = last - first + 1;
     job->omega = g_new(double, MAX(job->nf, 1));
@@ -244,18 +238,13 @@ const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float
     return scratch;
 }
 
-// One step's plane on this job's cells. The coarse job looks at every second cell of the image.
+// One step's plane on the image's cells.
 static void step_slowness(const LithoMigrateJob *job, int s, float *plane)
 {
-    LithoModelMap map = job->map;
-    for (int k = 0; k < 2; k++) {
-        map.by_inline[k] *= job->factor;
-        map.by_xline[k] *= job->factor;
-    }
     const gint64 lo[2] = {-job->pad_y, -job->pad_x};
     const gint64 hi[2] = {job->cells.ny - job->pad_y, job->cells.nx - job->pad_x};
     double thick = job->dz * job->step;
-    litho_migrate_model_slowness(job->model, &map, lo, hi, s * thick, (s + 1) * thick, plane);
+    litho_migrate_model_slowness(job->model, &job->map, lo, hi, s * thick, (s + 1) * thick, plane);
     const gsize n = (gsize)job->cells.nx * job->cells.ny;
     const float factor = job->half ? 2 : 1;
     float low = INFINITY, high = 0;
@@ -294,37 +283,55 @@ static gboolean init_velocity(LithoMigrateJob *job, LithoRun *run, GError **erro
 
 // --- sponge -----------------------------------------------------------------------------------
 
-// Factors of one axis, NULL when it is too short for two borders and a middle. Strength 8 over the
-// width, for a step of one cell: what is left of a wave of dip theta is exp(-16 / (3 tan theta)).
-static float *sponge_factors(int n, int width, double step_over_cell)
+// Factors of an axis of n cells, `ratio` of the image's each, whose first one lies `before` cells of the
+// image before the padded edge; `full` cells of the image in all, the border `width` of them. NULL when
+// the axis is too short for two borders and a middle. Strength 8 over the width, for a step of one cell:
+// what is left of a wave of dip theta is exp(-16 / (3 tan theta)).
+static float *sponge_factors(int n, double ratio, double before, int full, int width,
+                             double step_over_cell)
 {
-    if (width <= 0 || n < 2 * width + 8)
+    if (width <= 0 || full < 2 * width + 8)
         return NULL;
     float *g = g_new(float, n);
     for (int i = 0; i < n; i++) {
-        int edge = MIN(i, n - 1 - i);
-        double q = fmax(0, (width - edge) / (double)width);
-        g[i] = (float)exp(-8 * step_over_cell / width * q * q);
+        const double at = i * ratio - before, edge = fmax(fmin(at, full - 1 - at), 0);
+        const double q = fmax(0, (width - edge) / width);
+        g[i] = (float)exp(-8 * step_over_cell * ratio / width * q * q);
     }
     return g;
 }
 
-// --- the job ----------------------------------------------------------------------------------
-
-static void init_cells(LithoMigrateJob *job, const LithoGrid *image)
+static void init_sponge(LithoMigrateJob *job)
 {
     const LithoMigrateParams *p = &job->params;
-    const int factor = job->factor;
-    int nx = image->axis[LITHO_XLINE].n, ny = image->axis[LITHO_INLINE].n;
-    job->data_nx = (nx + factor - 1) / factor;
-    job->data_ny = (ny + factor - 1) / factor;
-    int pad = (p->pad + factor - 1) / factor;
+    const double thick = job->dz * job->step;
+    const int nx = job->image.axis[LITHO_XLINE].n, ny = job->image.axis[LITHO_INLINE].n;
+    const int fx = nx > 1 ? p->pad : 0, fy = ny > 1 ? p->pad : 0;
+    job->sponge_x = sponge_factors(job->cells.nx, job->ratio, job->pad_x * job->ratio - fx, nx + 2 * fx,
+                                   p->sponge, thick / job->cells.dx);
+    job->sponge_y = sponge_factors(job->cells.ny, job->ratio, job->pad_y * job->ratio - fy, ny + 2 * fy,
+                                   p->sponge, thick / job->cells.dy);
+}
+
+// --- the job ----------------------------------------------------------------------------------
+
+// Cells and depths at the job's ratio, which hold all of the image's between the first and the last.
+static void init_cells(LithoMigrateJob *job)
+{
+    const LithoMigrateParams *p = &job->params;
+    const LithoAxis *depth = &job->image.axis[LITHO_SAMPLE];
+    const double ratio = job->ratio;
+    job->data_nx = litho_taps_wide(job->image.axis[LITHO_XLINE].n, ratio);
+    job->data_ny = litho_taps_wide(job->image.axis[LITHO_INLINE].n, ratio);
+    const int pad = (int)ceil(p->pad / ratio - 1e-9);
     job->pad_x = job->data_nx > 1 ? pad : 0;
     job->pad_y = job->data_ny > 1 ? pad : 0;
     job->cells = (LithoCells){.nx = job->data_nx + 2 * job->pad_x,
                               .ny = job->data_ny + 2 * job->pad_y,
-                              .dx = spacing_x(image, p) * factor,
-                              .dy = spacing_y(image, p) * factor};
+                              .dx = spacing_x(&job->image, p) * ratio,
+                              .dy = spacing_y(&job->image, p) * ratio};
+    job->dz = depth->step * ratio;
+    job->nz = litho_taps_wide(depth->n, ratio);
 }
 
 // Image planes crossed by one step: about as many as make the step as deep as a cell is wide.
@@ -343,7 +350,7 @@ static int planes_a_step(const LithoMigrateJob *job)
 }
 
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       int factor, LithoRun *run, GError **error)
+                                       LithoRun *run, GError **error)
 {
     LithoGrid out;
     if (!litho_migrate_output_grid(in, params, &out, error))
@@ -352,7 +359,7 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     const LithoGrid *time = demigrate ? &out : in;
     g_autoptr(LithoMigrateJob) job = g_new0(LithoMigrateJob, 1);
     job->params = *params;
-    job->factor = factor;
+    job->ratio = 1;
     job->half = params->mode != LITHO_MIGRATE_SHOT;
     job->image = demigrate ? *in : out;
     depth_axis(&job->image, depth_step(in, params), job->image.axis[LITHO_SAMPLE].n);
@@ -368,20 +375,39 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     }
     job->velocity = litho_migrate_model_range(job->model);
 
-    init_cells(job, &job->image);
-    const LithoAxis *depth = &job->image.axis[LITHO_SAMPLE];
-    job->dz = depth->step * factor;
-    // The coarse image must reach below the last fine plane to be interpolated there.
-    job->nz = factor == 1 ? depth->n : (depth->n + factor - 1) / factor + 1;
+    init_cells(job);
     job->step = planes_a_step(job);
     job->n_steps = MAX((job->nz - 1 + job->step - 1) / job->step, 0);
     if (!init_frequencies(job, time, error) || !init_velocity(job, run, error))
         return NULL;
-    const double thick = job->dz * job->step;
-    int width = (params->sponge + factor - 1) / factor;
-    job->sponge_x = sponge_factors(job->cells.nx, width, thick / job->cells.dx);
-    job->sponge_y = sponge_factors(job->cells.ny, width, thick / job->cells.dy);
+    init_sponge(job);
     return g_steal_pointer(&job);
+}
+
+LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first, int n,
+                                           LithoRun *run, GError **error)
+{
+    g_autoptr(LithoMigrateJob) job = g_memdup2(fine, sizeof *fine);
+    job->ratio = ratio;
+    job->entries = g_array_new(FALSE, FALSE, sizeof(LithoEntry));
+    job->model = litho_migrate_model_ref(fine->model);
+    job->slow_min = job->slow_max = NULL;
+    job->slowness = job->sponge_x = job->sponge_y = NULL;
+    job->omega = g_memdup2(fine->omega, sizeof(double) * fine->nf);
+    job->weight = g_memdup2(fine->weight, sizeof(float) * fine->nf);
+    litho_migrate_job_keep(job, first, n);
+    init_cells(job);
+    job->n_steps = MAX((job->nz - 1 + job->step - 1) / job->step, 0);
+    init_sponge(job);
+    return litho_migrate_job_mean_slowness(job, fine, run, error) ? g_steal_pointer(&job) : NULL;
+}
+
+void litho_migrate_job_keep(LithoMigrateJob *job, int first, int n)
+{
+    memmove(job->omega, job->omega + first, sizeof(double) * n);
+    memmove(job->weight, job->weight + first, sizeof(float) * n);
+    job->k_first += first;
+    job->nf = n;
 }
 
 void litho_migrate_job_free(LithoMigrateJob *job)

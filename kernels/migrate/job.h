@@ -5,12 +5,13 @@
 #include "kernels/migrate/design.h"
 #include "kernels/migrate/migrate.h"
 #include "kernels/migrate/model.h"
+#include "kernels/migrate/taps.h"
 
 // What both backends need to know before the first stencil: the extrapolation grid, depths,
 // frequencies, slowness of every step, and which polynomial serves which frequency in which step.
 //
-// One job is one grid. `coarse` splits the band into two jobs: the upper half on the image's grid,
-// the lower half on one of twice the spacing in x, y and z.
+// One job is one grid. With `coarse` the band is split into several jobs (ladder.c): the highest
+// frequencies on the image's grid, lower ones on wider cells and depths.
 
 typedef struct LithoEntry {
     double big_k, rho2;                     // K and spectral range of the recursion operator
@@ -19,7 +20,7 @@ typedef struct LithoEntry {
 
 typedef struct LithoMigrateJob {
     LithoMigrateParams params;
-    int factor;        // 1, or 2 for the coarse job
+    double ratio;      // cells and depths of the image that one of this job's spans: 1, or more
     gboolean half;     // exploding reflector: waves run at v / 2
     LithoGrid image;   // lateral axes of the image; its sample axis is depth in m
 
@@ -56,10 +57,19 @@ typedef struct LithoMigrateJob {
 
 enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
 
-// Geometry, frequencies and velocity. `in` is the input's grid, `image` the depth cube's (the
-// output; the input when demigrating). FALSE: refused or cancelled.
+// Geometry, frequencies and velocity of the whole band on the image's grid. `in` is the input's grid.
+// NULL: refused or cancelled.
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       int factor, LithoRun *run, GError **error);
+                                       LithoRun *run, GError **error);
+// Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio` times as
+// wide; its slowness is the mean of the other's cells. Neither is designed yet. NULL: cancelled, memory.
+LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first, int n,
+                                           LithoRun *run, GError **error);
+// Its slowness: FALSE when cancelled or without memory (ladder.c).
+gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrateJob *fine,
+                                         LithoRun *run, GError **error);
+// Leaves a job with frequencies first .. first + n - 1 of its own.
+void litho_migrate_job_keep(LithoMigrateJob *job, int first, int n);
 void litho_migrate_job_free(LithoMigrateJob *job); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateJob, litho_migrate_job_free)
 
@@ -82,6 +92,10 @@ const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int
 gboolean litho_migrate_job_protects(const LithoMigrateJob *job, int s, int f);
 // Factors of the record's samples: 1, falling to 0 over the last 5 %. [nt], g_free().
 float *litho_migrate_job_taper(const LithoMigrateJob *job);
+// Between the image's grid and this job's, along an axis of planes [z][y][x]: 0 = z, 1 = y, 2 = x. Waves
+// are decimated along y and x, images interpolated along all.
+LithoTaps litho_migrate_job_decimation(const LithoMigrateJob *job, int axis);
+LithoTaps litho_migrate_job_interpolation(const LithoMigrateJob *job, int axis);
 // Slowness plane of step s, [ny][nx] (the caller's `scratch` is filled when the step is constant).
 const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch);
 
@@ -94,7 +108,7 @@ gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, Lith
 // Everything that is refused before it starts.
 gboolean litho_migrate_check(const LithoGrid *in, const void *params, GError **error);
 
-// Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low,
-// middle and high end of the band, into the report; design bounds as numbers; sentences of warning
-// as notes of `out`.
-void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCube *out);
+// Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low, middle
+// and high end of the band, into the report; design bounds as numbers; sentences of warning as notes of
+// `out`. The first of `n` jobs is the image's grid, the others lower parts of the band.
+void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *run, LithoCube *out);

@@ -67,10 +67,10 @@ static const LithoParam rows[] = {
               .max = LITHO_MIGRATE_MAX_STEP, .stage = VELOCITY,
               .doc = "Image depths that one extrapolation step crosses, those between included at "
                      "little cost; 0 = steps about as deep as a cell is wide."),
-    LITHO_BOOL(P, coarse, .label = "Coarse grid for low frequencies", .stage = PLAN,
-               .doc =
-                   "Frequencies up to half the highest run on a grid of twice the spacing: about "
-                   "half the work."),
+    LITHO_BOOL(P, coarse, .label = "Coarse grids for low frequencies", .stage = PLAN,
+               .doc = "Each frequency runs on cells and depths of 1, 1.25, 1.5, 2, 3 or 4 times the "
+                      "image's, the widest that hold its waves as well as the image's hold the highest "
+                      "frequency's: about a third of the work."),
     LITHO_FLOAT(P, source_x, .label = "Source x", .when = "mode=shot geometry=record|line",
                 .unit = "m", .def = 0, .min = -1e7, .max = 1e7, .stage = EXTRAPOLATE,
                 .doc = "Place of the source along the crossline index, from the first trace."),

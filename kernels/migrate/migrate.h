@@ -30,7 +30,7 @@ typedef struct LithoMigrateParams {
     int engine;
     double fmin, fmax;  // Hz; fmax 0 = 60 Hz or 80 % of Nyquist, whichever is lower
     int step;           // image depths an extrapolation step crosses; 0 = about one dx
-    bool coarse;        // low half of the band on a grid of twice the spacing
+    bool coarse;        // lower frequencies on wider cells and depths
     int sponge;         // cells of absorbing border
     int pad;            // cells added around the data
     double source_x, source_y; // m from trace (0, 0) along the crossline and inline index

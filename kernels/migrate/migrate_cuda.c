@@ -70,10 +70,11 @@ static int cards_for(const LithoMigrateParams *p, const LithoMigrateJobs *jobs)
 
 static size_t held_by(const LithoGpuPlan *card)
 {
-    size_t bytes = card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes;
+    size_t bytes = card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes +
+                   card->resampled[0].bytes + card->resampled[1].bytes;
     for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++)
         bytes += card->up.plane[k].bytes + card->down.plane[k].bytes;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
     return bytes;
 }
@@ -82,38 +83,62 @@ static size_t held_by(const LithoGpuPlan *card)
 static double bytes_of_frequency(const LithoMigrateJob *job, gboolean shot)
 {
     double plane = 8.0 * ((job->cells.nx + 7) / 8 * 8) * job->cells.ny;
-    return plane * (shot ? 2 * (job->step + 1) + 4 : job->step + 2 + 3);
+    return plane * (shot ? 2 * (job->step + 1) + 4 : job->step + 1 + 3);
 }
 
 // What does not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of traces.
-static double bytes_of_job(const Plan *plan, gboolean shot)
+static double bytes_of_jobs(const Plan *plan, gboolean shot)
 {
     const LithoMigrateJob *job = plan->jobs.job[0];
     const double cells = (double)job->cells.nx * job->cells.ny;
     const double image = 4.0 * litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
     const double traces = fmin((double)litho_grid_traces(&plan->in), 8192);
-    return image * (shot ? 3 : 2) + (plan->jobs.n > 1 ? 1.5 * image : 0) +
-           4.0 * litho_grid_samples(&plan->in) + (job->slowness ? 4.4 * cells * job->n_steps : 0) +
+    double slowness = 0;
+    for (int k = 0; k < plan->jobs.n; k++) {
+        const LithoMigrateJob *j = plan->jobs.job[k];
+        slowness += j->slowness ? 4.4 * j->cells.nx * j->cells.ny * j->n_steps : 0;
+    }
+    // A coarse image, half of the fine one at most, and two stages of its way to the fine one.
+    const double coarse = plan->jobs.n > 1 ? (shot ? 2.4 : 1.9) * image : 0;
+    return image * (shot ? 3 : 2) + coarse + 4.0 * litho_grid_samples(&plan->in) + slowness +
            33 * 4 * 4 * cells * (shot ? 2 : 1) + 16 * traces * job->nfft;
+}
+
+// Waves of every n-th frequency: of the job that needs most, and what all keep of the record. On wider
+// cells they begin as waves on the image's, twice.
+static double bytes_of_waves(const Plan *plan, gboolean shot, int n)
+{
+    const LithoMigrateJob *fine = plan->jobs.job[0];
+    const double plane = 8.0 * ((fine->image.axis[1].n + 7) / 8 * 8) * fine->image.axis[0].n;
+    double most = 0, kept = 0;
+    for (int k = 0; k < plan->jobs.n; k++) {
+        const LithoMigrateJob *job = plan->jobs.job[k];
+        const int nf = (job->nf + n - 1) / n;
+        most = fmax(most, nf * (bytes_of_frequency(job, shot) + (job->ratio > 1 ? 2 * plane : 0)));
+        kept += shot ? 0 : 8.0 * ((job->cells.nx + 7) / 8 * 8) * job->cells.ny * nf;
+    }
+    return most + kept;
 }
 
 // Rounds in which every card's share fits into its memory. When not even one frequency does, the
 // allocation says so.
 static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, GError **error)
 {
-    const LithoMigrateJob *job = plan->jobs.job[0];
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
     guint64 least = G_MAXUINT64;
+    int most = 1, rounds = 1;
     for (int k = 0; k < n_cards; k++) {
         guint64 left, total;
         if (!litho_cuda_memory(litho_cuda_device(plan->card[k]->context), &left, &total, error))
             return 0;
         least = MIN(least, left + held_by(plan->card[k]));
     }
-    const double room = fmax(0.9 * least - bytes_of_job(plan, shot), 1);
-    const double nf = MAX((job->nf + n_cards - 1) / n_cards, 1);
-    const int rounds = (int)fmin(ceil(bytes_of_frequency(job, shot) * nf / room), nf);
-    return MAX(rounds, 1);
+    for (int k = 0; k < plan->jobs.n; k++)
+        most = MAX(most, plan->jobs.job[k]->nf);
+    const double room = fmax(0.9 * least - bytes_of_jobs(plan, shot), 1);
+    while (rounds * n_cards < most && bytes_of_waves(plan, shot, rounds * n_cards) > room)
+        rounds++;
+    return rounds;
 }
 
 // --- the cards at work --------------------------------------------------------------------------
@@ -387,7 +412,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
         return 0;
     const double waves = 8 * s.cells * s.frequencies, sets = s.shot ? 2 * s.planes : s.planes + 1;
     return (guint64)(waves * sets + fmin(waves * 8, 8 * s.cells * 4 * 4 * 132) + 4.4 * s.slowness +
-                     ((s.shot ? 16 : 12) + (p->coarse ? 6 : 0)) * s.out + 4 * s.in);
+                     ((s.shot ? 16 : 12) + (p->coarse ? 8 : 0)) * s.out + 4 * s.in);
 }
 
 const LithoImpl litho_cuda_migrate = {

@@ -141,8 +141,14 @@ int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, c
 // traces[first + k][t] += taper[t] lines[k][t].
 int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
                           int nfft, float *traces, cudaStream_t stream);
-// waves_f at the four cells += weight conj(wavelet_f): host arrays of four.
-int litho_gpu_source(float *waves, LithoGpuPlane plane, const int cell[4], const float weight[4],
+// A source on cells (i, j) of a rectangle with weights x[i] y[j].
+enum { LITHO_GPU_SPREAD = 16 };
+typedef struct LithoGpuSource {
+    int first, nx, ny; // first cell as y pitch + x
+    float x[LITHO_GPU_SPREAD], y[LITHO_GPU_SPREAD];
+} LithoGpuSource;
+// waves_f at the source's cells += weight conj(wavelet_f).
+int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *source,
                      const float *wavelet, int nf, cudaStream_t stream);
 
 // --- split-step --------------------------------------------------------------------------------
@@ -162,9 +168,15 @@ int litho_gpu_lens(LithoGpuPlane plane, float *waves, int n_waves, const double 
 
 // --- resampling --------------------------------------------------------------------------------
 
-// out[a][o][x] = sum_k weight[o][k] in[a][first[o] + k][x]; taps of width 16.
-int litho_gpu_taps(const int *first, const int *count, const float *weight, int n_in, int n_out,
-                   size_t outer, size_t inner, const float *in, float *out, cudaStream_t stream);
+// out[a][o][x] = sum_k weight[o width + k] in[a][first[o] + k][x], k < count[o], added to what is there if
+// `add`.
+typedef struct LithoGpuTaps {
+    const int *first, *count;
+    const float *weight;
+    int width, n_in, n_out;
+} LithoGpuTaps;
+int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in, float *out,
+                   int add, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

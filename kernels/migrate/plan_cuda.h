@@ -48,7 +48,7 @@ typedef struct LithoGpuWaves {
 typedef struct LithoGpuPlan {
     LithoGrid in;
     LithoCudaContext *context;
-    LithoGpuBand band[2];
+    LithoGpuBand band[LITHO_MIGRATE_MAX_JOBS];
     int n_bands;
     cudaStream_t stream[LITHO_GPU_GROUPS];
     cudaEvent_t joined[LITHO_GPU_GROUPS], forked;

@@ -68,23 +68,33 @@ static void report_frequency(const LithoMigrateJob *job, LithoReport *report, in
               amplitude);
 }
 
-static void report_design(const LithoMigrateJob *job, LithoReport *report)
+static void report_designs(LithoMigrateJob *const *jobs, int n, LithoReport *report)
 {
     double worst = 0;
-    for (guint k = 0; k < job->entries->len; k++)
-        for (int m = 0; m < job->step; m++)
-            worst = fmax(worst, g_array_index(job->entries, LithoEntry, k).poly[m]->tau);
-    litho_report_number(report, "designs", "Polynomials in use", "",
-                        job->params.form == LITHO_MIGRATE_POINTWISE
-                            ? (guint)(job->n_table * job->step)
-                            : job->entries->len * job->step);
+    guint polynomials = 0;
+    for (int j = 0; j < n; j++) {
+        const LithoMigrateJob *job = jobs[j];
+        for (guint k = 0; k < job->entries->len; k++)
+            for (int m = 0; m < job->step; m++)
+                worst = fmax(worst, g_array_index(job->entries, LithoEntry, k).poly[m]->tau);
+        polynomials += job->params.form == LITHO_MIGRATE_POINTWISE ? (guint)(job->n_table * job->step)
+                                                                   : job->entries->len * job->step;
+    }
+    litho_report_number(report, "designs", "Polynomials in use", "", polynomials);
     if (worst > 0)
         litho_report_number(report, "tau", "Largest design error of a step", "", worst);
-    if (job->cells.nx == 1 && job->cells.ny == 1)
-        return;
-    report_frequency(job, report, 0, "low");
-    report_frequency(job, report, job->nf / 2, "middle");
-    report_frequency(job, report, job->nf - 1, "high");
+}
+
+// Frequency k of the whole band, lowest first: the coarsest job holds the lowest ones.
+static void report_kth(LithoMigrateJob *const *jobs, int n, int k, LithoReport *report, const char *which)
+{
+    for (int j = n - 1; j >= 0; j--) {
+        if (k < jobs[j]->nf) {
+            report_frequency(jobs[j], report, k, which);
+            return;
+        }
+        k -= jobs[j]->nf;
+    }
 }
 
 // Two-way vertical time against depth under the image's middle trace: what a cursor goes by between a
@@ -128,8 +138,29 @@ static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
                              "frequencies; antialias = on keeps that out of the image");
 }
 
-void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCube *out)
+static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies, LithoReport *report)
 {
+    const LithoMigrateJob *job = jobs[0];
+    litho_report_number(report, "frequencies", "Frequencies", "", frequencies);
+    if (n > 1) {
+        litho_report_number(report, "coarse_frequencies", "Frequencies on wider cells", "",
+                            frequencies - job->nf);
+        litho_report_number(report, "coarse_cells", "Widest cells", "image cells", jobs[n - 1]->ratio);
+    }
+    litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
+    if (job->n_steps == 0 || job->params.engine != LITHO_MIGRATE_CHEBYSHEV)
+        return;
+    report_designs(jobs, n, report);
+    if (job->cells.nx == 1 && job->cells.ny == 1)
+        return;
+    report_kth(jobs, n, 0, report, "low");
+    report_kth(jobs, n, frequencies / 2, report, "middle");
+    report_kth(jobs, n, frequencies - 1, report, "high");
+}
+
+void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *run, LithoCube *out)
+{
+    const LithoMigrateJob *job = jobs[0];
     const GPtrArray *notes = litho_migrate_model_notes(job->model);
     for (guint k = 0; k < notes->len; k++)
         litho_cube_note(out, "%s", (const char *)g_ptr_array_index(notes, k));
@@ -149,9 +180,9 @@ void litho_migrate_job_report(const LithoMigrateJob *job, LithoRun *run, LithoCu
     LithoReport *report = run ? run->report : NULL;
     if (!report)
         return;
-    litho_report_number(report, "frequencies", "Frequencies", "", job->nf);
-    litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
-    if (job->n_steps > 0 && job->params.engine == LITHO_MIGRATE_CHEBYSHEV)
-        report_design(job, report);
+    int frequencies = 0;
+    for (int k = 0; k < n; k++)
+        frequencies += jobs[k]->nf;
+    report_numbers(jobs, n, frequencies, report);
     report_depth_time(job, report); // last: the panel shows the first curves first
 }

@@ -1,88 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/migrate/resample.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
-#include "kernels/migrate/taps.h"
-
-// An array seen as [outer][n][inner]; out gets T in or, transposed, T^t in.
-static void apply_axis(const LithoTaps *t, gboolean transposed, gsize outer, gsize inner,
-                       const float *in, float *out, int threads)
-{
-    const gsize n_in = transposed ? t->n_out : t->n_in, n_out = transposed ? t->n_in : t->n_out;
-    memset(out, 0, sizeof(float) * outer * n_out * inner);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (gsize a = 0; a < outer; a++)
-        for (int o = 0; o < t->n_out; o++)
-            for (int k = 0; k < t->count[o]; k++) {
-                const gsize i = t->first[o] + k, r = o;
-                const gsize from = transposed ? r : i, to = transposed ? i : r;
-                const float *src = in + (a * n_in + from) * inner;
-                float *dst = out + (a * n_out + to) * inner, w = t->weight[o][k];
-                for (gsize x = 0; x < inner; x++)
-                    dst[x] += w * src[x];
-            }
-}
 
 // --- image ------------------------------------------------------------------------------------
 
-typedef struct Sizes {
-    int fine[3], coarse[3]; // z, y, x
-} Sizes;
-
-static Sizes sizes_of(const LithoMigrateJob *job)
+// The array n[0] x n[1] x n[2] along one axis through the taps, or their transpose; a new array, n changed.
+static float *along_axis(const LithoTaps *taps, int axis, int n[3], const float *in, int threads)
 {
-    const LithoAxis *axis = job->image.axis;
-    return (Sizes){{axis[2].n, axis[0].n, axis[1].n}, {job->nz, job->data_ny, job->data_nx}};
+    gsize outer = 1, inner = 1;
+    for (int k = 0; k < axis; k++)
+        outer *= n[k];
+    for (int k = axis + 1; k < 3; k++)
+        inner *= n[k];
+    float *out = g_new(float, outer * taps->n_out * inner);
+    litho_taps_apply(taps, outer, inner, in, out, threads);
+    n[axis] = taps->n_out;
+    return out;
 }
 
 void litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, float *fine,
                             LithoRun *run)
 {
-    const Sizes s = sizes_of(job);
     const int threads = litho_run_threads(run);
-    int n[3] = {s.coarse[0], s.coarse[1], s.coarse[2]};
-    g_autofree float *at = g_memdup2(coarse, sizeof(float) * n[0] * n[1] * (gsize)n[2]);
-    for (int axis = 2; axis >= 0; axis--) {
-        LithoTaps t = litho_taps_interpolation(s.coarse[axis], s.fine[axis]);
-        gsize outer = 1, inner = 1;
-        for (int k = 0; k < axis; k++)
-            outer *= n[k];
-        for (int k = axis + 1; k < 3; k++)
-            inner *= n[k];
-        float *next = g_new(float, outer * s.fine[axis] * inner);
-        apply_axis(&t, FALSE, outer, inner, at, next, threads);
-        n[axis] = s.fine[axis];
+    int n[3] = {job->nz, job->data_ny, job->data_nx};
+    g_autofree float *at = NULL;
+    for (int axis = 2; axis >= 0; axis--) { // z last: it makes the array larger by most
+        LithoTaps taps = litho_migrate_job_interpolation(job, axis);
+        float *next = along_axis(&taps, axis, n, at ? at : coarse, threads);
+        litho_taps_clear(&taps);
         g_free(at);
         at = next;
-        litho_taps_clear(&t);
     }
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (gsize k = 0; k < (gsize)n[0] * n[1] * n[2]; k++)
         fine[k] += at[k];
 }
 
 float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine, LithoRun *run)
 {
-    const Sizes s = sizes_of(job);
-    const int threads = litho_run_threads(run);
-    int n[3] = {s.fine[0], s.fine[1], s.fine[2]};
-    float *at = g_memdup2(fine, sizeof(float) * n[0] * n[1] * (gsize)n[2]);
+    const LithoAxis *axes = job->image.axis;
+    int n[3] = {axes[2].n, axes[0].n, axes[1].n};
+    float *at = NULL;
     for (int axis = 0; axis < 3; axis++) {
-        LithoTaps t = litho_taps_interpolation(s.coarse[axis], s.fine[axis]);
-        gsize outer = 1, inner = 1;
-        for (int k = 0; k < axis; k++)
-            outer *= n[k];
-        for (int k = axis + 1; k < 3; k++)
-            inner *= n[k];
-        float *next = g_new(float, outer * s.coarse[axis] * inner);
-        apply_axis(&t, TRUE, outer, inner, at, next, threads);
-        n[axis] = s.coarse[axis];
+        LithoTaps taps = litho_migrate_job_interpolation(job, axis);
+        LithoTaps turned = litho_taps_transposed(&taps);
+        float *next = along_axis(&turned, axis, n, at ? at : fine, litho_run_threads(run));
+        litho_taps_clear(&taps);
+        litho_taps_clear(&turned);
         g_free(at);
         at = next;
-        litho_taps_clear(&t);
     }
     return at;
 }
@@ -99,61 +69,82 @@ static LithoMigrateJob fine_twin(const LithoMigrateJob *job)
     return fine;
 }
 
-// One wave between the two grids: to the coarse one, or (adjoint) from it.
-static void resample_wave(const LithoMigrateJob *job, const LithoWaves *waves, float *wave,
-                          const LithoWaves *fine_waves, float *fine_wave, const LithoTaps *along_x,
-                          const LithoTaps *along_y, gboolean adjoint, float *full, float *half,
-                          float *small)
+// Taps between the two grids, in the direction of the work, and room for one plane on the way.
+typedef struct Between {
+    LithoTaps x, y;
+    float *fine, *half, *coarse;
+} Between;
+
+static Between between_new(const LithoMigrateJob *job, gboolean adjoint)
 {
-    const int fx = along_x->n_in, fy = along_y->n_in, cx = along_x->n_out, cy = along_y->n_out;
-    for (int c = 0; c < 2; c++) {
-        if (!adjoint) {
-            for (int y = 0; y < fy; y++)
-                memcpy(full + (gsize)y * fx,
-                       litho_wave_row(fine_waves, fine_wave, y) + c * fine_waves->stride,
-                       sizeof(float) * fx);
-            apply_axis(along_y, FALSE, 1, fx, full, half, 1);
-            apply_axis(along_x, FALSE, cy, 1, half, small, 1);
-        }
-        for (int y = 0; y < cy; y++) {
-            float *row = litho_wave_row(waves, wave, y + job->pad_y) + c * waves->stride +
-                         job->pad_x;
-            if (adjoint)
-                memcpy(small + (gsize)y * cx, row, sizeof(float) * cx);
-            else
-                memcpy(row, small + (gsize)y * cx, sizeof(float) * cx);
-        }
+    const int fx = job->image.axis[1].n, fy = job->image.axis[0].n;
+    Between b = {litho_migrate_job_decimation(job, 2), litho_migrate_job_decimation(job, 1)};
+    if (adjoint) {
+        LithoTaps x = b.x, y = b.y;
+        b.x = litho_taps_transposed(&x);
+        b.y = litho_taps_transposed(&y);
+        litho_taps_clear(&x);
+        litho_taps_clear(&y);
+    }
+    b.fine = g_new(float, (gsize)fx * fy);
+    b.half = g_new(float, (gsize)fx * job->data_ny); // along y first, x last; the adjoint turns round
+    b.coarse = g_new(float, (gsize)job->data_nx * job->data_ny);
+    return b;
+}
+
+static void between_clear(Between *b)
+{
+    litho_taps_clear(&b->x);
+    litho_taps_clear(&b->y);
+    g_free(b->fine);
+    g_free(b->half);
+    g_free(b->coarse);
+}
+
+static void copy_rows(const LithoWaves *waves, float *wave, int part, int pad_x, int pad_y, int nx,
+                      int ny, float *plane, gboolean to_wave)
+{
+    for (int y = 0; y < ny; y++) {
+        float *row = litho_wave_row(waves, wave, y + pad_y) + part * waves->stride + pad_x;
+        float *line = plane + (gsize)y * nx;
+        memcpy(to_wave ? row : line, to_wave ? line : row, sizeof(float) * nx);
+    }
+}
+
+// One wave between the two grids: to the coarse one, or (adjoint) from it.
+static void resample_wave(const LithoMigrateJob *job, const Between *b, const LithoWaves *waves,
+                          float *wave, const LithoWaves *fine_waves, float *fine_wave,
+                          gboolean adjoint)
+{
+    const int fx = fine_waves->nx, fy = fine_waves->ny, cx = job->data_nx, cy = job->data_ny;
+    for (int part = 0; part < 2; part++) {
         if (adjoint) {
-            apply_axis(along_x, TRUE, cy, 1, small, half, 1);
-            apply_axis(along_y, TRUE, 1, fx, half, full, 1);
-            for (int y = 0; y < fy; y++)
-                memcpy(litho_wave_row(fine_waves, fine_wave, y) + c * fine_waves->stride,
-                       full + (gsize)y * fx, sizeof(float) * fx);
+            copy_rows(waves, wave, part, job->pad_x, job->pad_y, cx, cy, b->coarse, FALSE);
+            litho_taps_apply(&b->x, cy, 1, b->coarse, b->half, 1);
+            litho_taps_apply(&b->y, 1, fx, b->half, b->fine, 1);
+            copy_rows(fine_waves, fine_wave, part, 0, 0, fx, fy, b->fine, TRUE);
+        } else {
+            copy_rows(fine_waves, fine_wave, part, 0, 0, fx, fy, b->fine, FALSE);
+            litho_taps_apply(&b->y, 1, fx, b->fine, b->half, 1);
+            litho_taps_apply(&b->x, cy, 1, b->half, b->coarse, 1);
+            copy_rows(waves, wave, part, job->pad_x, job->pad_y, cx, cy, b->coarse, TRUE);
         }
     }
 }
 
 static void resample_waves(const LithoMigrateJob *job, const LithoWaves *waves, float *planes,
-                           const LithoMigrateJob *fine, const LithoWaves *fine_waves,
-                           float *fine_planes, gboolean adjoint, LithoRun *run)
+                           const LithoWaves *fine_waves, float *fine_planes, gboolean adjoint,
+                           LithoRun *run)
 {
-    LithoTaps along_x = litho_taps_decimation(fine->data_nx, job->data_nx);
-    LithoTaps along_y = litho_taps_decimation(fine->data_ny, job->data_ny);
-    const gsize n = (gsize)fine->data_nx * fine->data_ny;
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
-        float *full = g_new(float, n), *half = g_new(float, n), *small = g_new(float, n);
+        Between between = between_new(job, adjoint);
 #pragma omp for schedule(dynamic, 1)
         for (int f = 0; f < job->nf; f++)
-            resample_wave(job, waves, planes + waves->size * f, fine_waves,
-                          fine_planes + fine_waves->size * f, &along_x, &along_y, adjoint, full,
-                          half, small);
-        g_free(full);
-        g_free(half);
-        g_free(small);
+            resample_wave(job, &between, waves, planes + waves->size * f, fine_waves,
+                          fine_planes + fine_waves->size * f, adjoint);
+        between_clear(&between);
     }
-    litho_taps_clear(&along_x);
-    litho_taps_clear(&along_y);
 }
 
 static float *alloc_fine(const LithoMigrateJob *job, const LithoWaves *waves, GError **error)
@@ -175,7 +166,7 @@ gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWa
     gboolean ok = fine_planes && litho_spectrum_forward(&fine, &fine_waves, in, row, column,
                                                         fine_planes, run, error);
     if (ok)
-        resample_waves(job, waves, planes, &fine, &fine_waves, fine_planes, FALSE, run);
+        resample_waves(job, waves, planes, &fine_waves, fine_planes, FALSE, run);
     free(fine_planes);
     return ok;
 }
@@ -189,7 +180,7 @@ gboolean litho_coarse_spectrum_adjoint(const LithoMigrateJob *job, const LithoWa
     float *fine_planes = alloc_fine(job, &fine_waves, error);
     if (!fine_planes)
         return FALSE;
-    resample_waves(job, waves, planes, &fine, &fine_waves, fine_planes, TRUE, run);
+    resample_waves(job, waves, planes, &fine_waves, fine_planes, TRUE, run);
     gboolean ok = litho_spectrum_adjoint(&fine, &fine_waves, fine_planes, out, run, error);
     free(fine_planes);
     return ok;

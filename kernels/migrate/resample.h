@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/migrate/spectrum.h"
 
-// Between the image's grid and the coarse job's of twice the spacing: low-pass and every second cell
-// on the way in, eight-point interpolation on the way out, and the exact adjoints of both.
+// Between the image's grid and a coarse job's: low-pass and fewer cells on the way in, interpolation on
+// the way out, and the exact adjoints of both (taps.h).
 
 gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *waves,
                                        const LithoCube *in, const int *row, const int *column,

@@ -36,7 +36,7 @@ static LithoShots *line_shots(const LithoMigrateJob *job, const LithoCube *in)
 {
     const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
     const LithoMigrateParams *p = &job->params;
-    const double dx = job->cells.dx / job->factor;
+    const double dx = job->cells.dx / job->ratio;
     double move = p->dy > 0 ? p->dy : litho_grid_spacing(&in->grid, LITHO_INLINE);
     LithoShots *shots = shots_new(ni, ni * nj);
     for (gint64 i = 0; i < ni; i++) {
@@ -69,7 +69,7 @@ static void header_cells(const LithoMigrateJob *job, const guint8 *header, doubl
                          double receiver[2])
 {
     const LithoGrid *g = &job->image;
-    const double dx = job->cells.dx / job->factor, dy = job->cells.dy / job->factor;
+    const double dx = job->cells.dx / job->ratio, dy = job->cells.dy / job->ratio;
     source[0] = (scaled(header, 73) - g->origin[0]) / dx;
     source[1] = (scaled(header, 77) - g->origin[1]) / dy;
     receiver[0] = (scaled(header, 81) - g->origin[0]) / dx;
@@ -153,8 +153,8 @@ LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GEr
         shots = line_shots(job, in);
     } else {
         shots = shots_new(1, 0);
-        shots->shot[0] = (LithoShot){p->source_x / (job->cells.dx / job->factor),
-                                     p->source_y / (job->cells.dy / job->factor)};
+        shots->shot[0] = (LithoShot){p->source_x / (job->cells.dx / job->ratio),
+                                     p->source_y / (job->cells.dy / job->ratio)};
     }
     for (guint k = 0; k < shots->n; k++) {
         const LithoShot *s = &shots->shot[k];
@@ -193,17 +193,35 @@ void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum)
     }
 }
 
-void litho_shot_cells(const LithoMigrateJob *job, const LithoShot *shot, int x[4], int y[4],
-                      float weight[4])
+// One axis: the image's two cells around `at`, or what the low-pass makes of them on the job's cells.
+static void spread(const LithoMigrateJob *job, int axis, double at, LithoSourceSpread *to)
 {
-    double sx = shot->x / job->factor, sy = shot->y / job->factor;
-    int x0 = (int)fmin(floor(sx), job->data_nx - 1), y0 = (int)fmin(floor(sy), job->data_ny - 1);
-    double fx = sx - x0, fy = sy - y0;
-    // A cell of the coarse grid is larger: the same source is that much thinner in it.
-    const int area = (job->cells.nx > 1 ? job->factor : 1) * (job->cells.ny > 1 ? job->factor : 1);
-    for (int k = 0; k < 4; k++) {
-        x[k] = MIN(x0 + (k & 1), job->data_nx - 1);
-        y[k] = MIN(y0 + (k >> 1), job->data_ny - 1);
-        weight[k] = (float)((k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy) / area);
+    const int n = job->image.axis[axis == 1 ? 0 : 1].n, cell = (int)CLAMP(floor(at), 0, MAX(n - 2, 0));
+    const double part = n > 1 ? at - cell : 0;
+    LithoTaps taps = litho_migrate_job_decimation(job, axis);
+    *to = (LithoSourceSpread){0};
+    if (job->ratio == 1) {
+        *to = (LithoSourceSpread){cell, MIN(n, 2), {(float)(1 - part), (float)part}};
+    } else {
+        for (int o = 0; o < taps.n_out; o++) {
+            double weight = 0;
+            for (int k = 0; k < taps.count[o]; k++) {
+                const int i = taps.first[o] + k;
+                weight += litho_taps_row(&taps, o)[k] * (i == cell ? 1 - part : i == cell + 1 ? part : 0);
+            }
+            if (weight != 0 && to->n == 0)
+                to->first = o;
+            if (weight != 0 && o - to->first < LITHO_SPREAD) {
+                to->weight[o - to->first] = (float)weight;
+                to->n = o - to->first + 1;
+            }
+        }
     }
+    litho_taps_clear(&taps);
+}
+
+void litho_shot_spread(const LithoMigrateJob *job, const LithoShot *shot, LithoSourceSpread *x, LithoSourceSpread *y)
+{
+    spread(job, 2, shot->x, x);
+    spread(job, 1, shot->y, y);
 }

@@ -26,6 +26,12 @@ int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, 
 
 // Spectrum of the source's wavelet at each of the job's frequencies: re, im pairs.
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum);
-// The four cells and weights a source between cells is spread over.
-void litho_shot_cells(const LithoMigrateJob *job, const LithoShot *shot, int x[4], int y[4],
-                      float weight[4]);
+// How a source lies on a job's cells: weights x.weight[i] y.weight[j] of cells x.first + i, y.first + j.
+// Between two cells of the image it is spread over them; on wider cells over what their low-pass makes of
+// that, so that it is as strong and as sharp as a trace of the record in the same place.
+enum { LITHO_SPREAD = 16 };
+typedef struct LithoSourceSpread {
+    int first, n;
+    float weight[LITHO_SPREAD];
+} LithoSourceSpread;
+void litho_shot_spread(const LithoMigrateJob *job, const LithoShot *shot, LithoSourceSpread *x, LithoSourceSpread *y);

@@ -87,22 +87,20 @@ __global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int
             spectrum[(size_t)(trace0 + k) * n_bins + bin0 + threadIdx.x] = tile[threadIdx.x][k];
 }
 
-struct Source {
-    int cell[4];
-    float weight[4];
-};
-
-__global__ void source_kernel(float *waves, LithoGpuPlane plane, Source s, const float *wavelet, int nf)
+__global__ void source_kernel(float *waves, LithoGpuPlane plane, LithoGpuSource s, const float *wavelet,
+                              int nf)
 {
     const int f = blockIdx.x * THREADS + threadIdx.x;
     if (f >= nf)
         return;
     const size_t im = (size_t)plane.ny * plane.pitch;
-    for (int k = 0; k < 4; k++) {
-        float *w = waves + f * plane.size + s.cell[k];
-        w[0] += s.weight[k] * wavelet[2 * f];
-        w[im] -= s.weight[k] * wavelet[2 * f + 1];
-    }
+    float *w = waves + f * plane.size + s.first;
+    for (int j = 0; j < s.ny; j++)
+        for (int i = 0; i < s.nx; i++) {
+            const float weight = s.x[i] * s.y[j];
+            w[(size_t)j * plane.pitch + i] += weight * wavelet[2 * f];
+            w[(size_t)j * plane.pitch + i + im] -= weight * wavelet[2 * f + 1];
+        }
 }
 
 __global__ void interleave_kernel(LithoGpuPlane p, const float *waves, float2 *to)
@@ -202,15 +200,10 @@ int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, c
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_source(float *waves, LithoGpuPlane plane, const int cell[4], const float weight[4],
-                     const float *wavelet, int nf, cudaStream_t stream)
+int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *source, const float *wavelet,
+                     int nf, cudaStream_t stream)
 {
-    Source s;
-    for (int k = 0; k < 4; k++) {
-        s.cell[k] = cell[k];
-        s.weight[k] = weight[k];
-    }
-    source_kernel<<<blocks_for(nf), THREADS, 0, stream>>>(waves, plane, s, wavelet, nf);
+    source_kernel<<<blocks_for(nf), THREADS, 0, stream>>>(waves, plane, *source, wavelet, nf);
     return (int)cudaGetLastError();
 }
 

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "kernels/migrate/plan_cuda.h"
-#include "kernels/migrate/taps.h"
 
 enum { LINES = 8192 }; // traces transformed at a time
 
@@ -54,7 +53,7 @@ typedef struct Place {
 static Place place_of(const LithoGpuBand *band)
 {
     const LithoMigrateJob *job = band->job;
-    if (job->factor == 1)
+    if (job->ratio == 1)
         return (Place){band->plane, job->pad_x, job->pad_y};
     const int nx = job->image.axis[1].n, ny = job->image.axis[0].n, pitch = (nx + 7) / 8 * 8;
     return (Place){{nx, ny, pitch, 2 * (size_t)ny * pitch}, 0, 0};
@@ -76,18 +75,20 @@ static gboolean upload_cells(LithoGpuPlan *plan, const Place *place, gint64 ni, 
 
 // in -> out (device), the array seen as [outer][n][inner]; n_in and n_out may exceed the taps'.
 static gboolean apply_taps(LithoGpuPlan *plan, const LithoTaps *taps, int n_in, size_t outer,
-                           size_t inner, const float *in, float *out, GError **error)
+                           size_t inner, const float *in, float *out, gboolean add, GError **error)
 {
-    const gsize n = taps->n_out, bytes = n * (2 * sizeof(int) + sizeof taps->weight[0]);
+    const gsize n = taps->n_out, weights = n * taps->width * sizeof(float);
+    const gsize bytes = 2 * n * sizeof(int) + weights;
     g_autofree guint8 *packed = g_malloc(bytes);
     memcpy(packed, taps->first, n * sizeof(int));
     memcpy(packed + n * sizeof(int), taps->count, n * sizeof(int));
-    memcpy(packed + 2 * n * sizeof(int), taps->weight, n * sizeof taps->weight[0]);
+    memcpy(packed + 2 * n * sizeof(int), taps->weight, weights);
     if (!litho_gpu_upload(plan, &plan->taps, packed, bytes, error))
         return FALSE;
     const int *first = plan->taps.data;
-    return LITHO_CUDA(litho_gpu_taps(first, first + n, (const float *)(first + 2 * n), n_in,
-                                     taps->n_out, outer, inner, in, out,
+    const LithoGpuTaps on_device = {first, first + n, (const float *)(first + 2 * n), taps->width, n_in,
+                                    taps->n_out};
+    return LITHO_CUDA(litho_gpu_taps(&on_device, outer, inner, in, out, add,
                                      litho_cuda_stream(plan->context)), error);
 }
 
@@ -110,23 +111,23 @@ static gboolean resample_waves(LithoGpuPlan *plan, const LithoGpuBand *band, con
     const LithoMigrateJob *job = band->job;
     const int cx = job->data_nx, cy = job->data_ny, nx = fine->plane.nx, ny = fine->plane.ny;
     const int pitch = fine->plane.pitch, n = 2 * job->nf;
-    LithoTaps ty = litho_taps_decimation(ny, cy), tx = litho_taps_decimation(nx, cx);
+    LithoTaps ty = litho_migrate_job_decimation(job, 1), tx = litho_migrate_job_decimation(job, 2);
     gboolean ok = litho_cuda_reserve(plan->context, &plan->resampled[1],
                                      (size_t)n * ny * pitch * sizeof(float), error);
     float *half = plan->resampled[1].data;
     float *corner = waves + (size_t)job->pad_y * band->plane.pitch + job->pad_x;
     if (ok && !adjoint) {
         // fine -> half (along y), half -> fine's room (along x), fine's room -> the plane.
-        ok = apply_taps(plan, &ty, ny, n, pitch, fine_waves, half, error) &&
-             apply_taps(plan, &tx, pitch, (size_t)n * cy, 1, half, fine_waves, error) &&
+        ok = apply_taps(plan, &ty, ny, n, pitch, fine_waves, half, FALSE, error) &&
+             apply_taps(plan, &tx, pitch, (size_t)n * cy, 1, half, fine_waves, FALSE, error) &&
              copy_rows(plan, corner, band->plane.pitch, band->plane.ny, fine_waves, cx, cy, cx, cy,
                        n, error);
     } else if (ok) {
         LithoTaps sy = litho_taps_transposed(&ty), sx = litho_taps_transposed(&tx);
         ok = copy_rows(plan, fine_waves, cx, cy, corner, band->plane.pitch, band->plane.ny, cx, cy,
                        n, error) &&
-             apply_taps(plan, &sx, cx, (size_t)n * cy, 1, fine_waves, half, error) &&
-             apply_taps(plan, &sy, cy, n, nx, half, fine_waves, error) &&
+             apply_taps(plan, &sx, cx, (size_t)n * cy, 1, fine_waves, half, FALSE, error) &&
+             apply_taps(plan, &sy, cy, n, nx, half, fine_waves, FALSE, error) &&
              copy_rows(plan, half, pitch, ny, fine_waves, nx, ny, nx, ny, n, error) &&
              LITHO_CUDA(cudaMemcpyAsync(fine_waves, half, (size_t)n * ny * pitch * sizeof(float),
                                         cudaMemcpyDeviceToDevice,
@@ -183,7 +184,7 @@ gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, cons
         return FALSE;
     litho_cuda_mark(plan->context, "spectrum", LITHO_STAGE_COMPUTE,
                     4.0 * ni * nj * (job->nt + 4.0 * job->nfft) + bytes, 0);
-    if (job->factor == 1)
+    if (job->ratio == 1)
         return lines_to_waves(plan, band, &place, samples, ni * nj, waves, error);
     if (!litho_cuda_reserve(plan->context, &plan->resampled[0], bytes, error) ||
         !LITHO_CUDA(cudaMemsetAsync(plan->resampled[0].data, 0, bytes, stream), error))
@@ -205,7 +206,7 @@ gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, cons
         !upload_cells(plan, &place, ni, nj, NULL, NULL, error))
         return FALSE;
     const float *from = waves;
-    if (job->factor == 2) {
+    if (job->ratio > 1) {
         if (!litho_cuda_reserve(plan->context, &plan->resampled[0],
                                 place.plane.size * job->nf * sizeof(float), error) ||
             !resample_waves(plan, band, &place, plan->resampled[0].data, (float *)waves, TRUE,
@@ -231,20 +232,18 @@ gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, cons
 
 // --- the coarse image -------------------------------------------------------------------------
 
-// Axis after axis through two work arrays; the first reads `from`, the last writes work[result].
+// Axis after axis through two work arrays. The last axis writes `to`, or adds to it.
 static gboolean resample_image(LithoGpuPlan *plan, const LithoMigrateJob *job, const float *from,
-                               gboolean adjoint, float **result, GError **error)
+                               gboolean adjoint, float *to, GError **error)
 {
     const int fine[3] = {job->image.axis[2].n, job->image.axis[0].n, job->image.axis[1].n};
     const int coarse[3] = {job->nz, job->data_ny, job->data_nx};
     int n[3];
-    size_t most = 1;
-    for (int k = 0; k < 3; k++) {
-        n[k] = adjoint ? fine[k] : coarse[k];
-        most *= MAX(fine[k], coarse[k]);
-    }
+    memcpy(n, adjoint ? fine : coarse, sizeof n);
+    // From coarse to fine along x, y, z, and back along z, y, x: arrays on the way hold coarse depths.
+    const size_t most[2] = {(size_t)coarse[0] * fine[1] * fine[2], (size_t)coarse[0] * coarse[1] * fine[2]};
     for (int k = 0; k < 2; k++)
-        if (!litho_cuda_reserve(plan->context, &plan->resampled[k], most * sizeof(float), error))
+        if (!litho_cuda_reserve(plan->context, &plan->resampled[k], most[k] * sizeof(float), error))
             return FALSE;
     for (int pass = 0; pass < 3; pass++) {
         const int axis = adjoint ? pass : 2 - pass;
@@ -253,45 +252,33 @@ static gboolean resample_image(LithoGpuPlan *plan, const LithoMigrateJob *job, c
             outer *= n[k];
         for (int k = axis + 1; k < 3; k++)
             inner *= n[k];
-        LithoTaps taps = litho_taps_interpolation(coarse[axis], fine[axis]);
+        LithoTaps taps = litho_migrate_job_interpolation(job, axis);
         if (adjoint) {
             LithoTaps turned = litho_taps_transposed(&taps);
             litho_taps_clear(&taps);
             taps = turned;
         }
-        float *to = plan->resampled[pass & 1].data;
-        gboolean ok = apply_taps(plan, &taps, n[axis], outer, inner, from, to, error);
+        // The larger of the two arrays is the one beside the depth axis.
+        float *out = pass == 2 ? to : plan->resampled[adjoint ? pass : 1 - pass].data;
+        gboolean ok = apply_taps(plan, &taps, n[axis], outer, inner, from, out, pass == 2 && !adjoint,
+                                 error);
         n[axis] = taps.n_out;
         litho_taps_clear(&taps);
         if (!ok)
             return FALSE;
-        from = *result = to;
+        from = out;
     }
     return TRUE;
-}
-
-static size_t cells_of(const LithoMigrateJob *job)
-{
-    return (size_t)job->image.axis[0].n * job->image.axis[1].n;
 }
 
 gboolean litho_gpu_coarse_add(LithoGpuPlan *plan, const LithoGpuBand *band, const float *coarse,
                               float *fine, GError **error)
 {
-    float *found;
-    return resample_image(plan, band->job, coarse, FALSE, &found, error) &&
-           LITHO_CUDA(litho_gpu_add(fine, found, cells_of(band->job) * band->job->image.axis[2].n,
-                                    litho_cuda_stream(plan->context)), error);
+    return resample_image(plan, band->job, coarse, FALSE, fine, error);
 }
 
 gboolean litho_gpu_coarse_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, const float *fine,
                                   float *coarse, GError **error)
 {
-    const LithoMigrateJob *job = band->job;
-    float *found;
-    return resample_image(plan, job, fine, TRUE, &found, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(coarse, found,
-                                      (size_t)job->nz * job->data_ny * job->data_nx * sizeof(float),
-                                      cudaMemcpyDeviceToDevice, litho_cuda_stream(plan->context)),
-                      error);
+    return resample_image(plan, band->job, fine, TRUE, coarse, error);
 }

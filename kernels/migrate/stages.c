@@ -6,7 +6,7 @@
 
 void litho_migrate_jobs_clear(LithoMigrateJobs *jobs)
 {
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         g_clear_pointer(&jobs->job[k], litho_migrate_job_free);
     jobs->n = 0;
 }
@@ -17,13 +17,11 @@ gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in
 {
     double start = litho_now_ms();
     litho_migrate_jobs_clear(jobs);
-    jobs->n = params->coarse ? 2 : 1;
-    for (int k = 0; k < jobs->n; k++) {
-        jobs->job[k] = litho_migrate_job_new(in, params, k + 1, run, error);
-        if (!jobs->job[k]) {
-            litho_migrate_jobs_clear(jobs);
-            return FALSE;
-        }
+    jobs->job[0] = litho_migrate_job_new(in, params, run, error);
+    jobs->n = jobs->job[0] != NULL;
+    if (!jobs->n || (params->coarse && !litho_migrate_jobs_split(jobs, run, error))) {
+        litho_migrate_jobs_clear(jobs);
+        return FALSE;
     }
     litho_run_time(run, "velocity", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return TRUE;
@@ -46,7 +44,7 @@ void litho_migrate_jobs_begin(LithoMigrateJobs *jobs, const LithoPass *pass, Lit
         jobs->job[k]->params = *(const LithoMigrateParams *)pass->params;
     memset(pass->out->live, 1,
            litho_box_size(pass->out->held, 0) * litho_box_size(pass->out->held, 1));
-    litho_migrate_job_report(jobs->job[0], run, pass->out);
+    litho_migrate_jobs_report(jobs->job, jobs->n, run, pass->out);
 }
 
 gsize litho_migrate_image_cells(const LithoMigrateJob *job)
@@ -101,5 +99,7 @@ gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoMigra
     sizes->slowness = litho_migrate_model_is_layered(model) ? 0 : sizes->cells * z->n;
     if (p->step > 1)
         sizes->slowness /= p->step;
+    if (p->coarse)
+        sizes->slowness *= 2; // 1 + 1.25^-3 + 1.5^-3 + ... of all grids
     return TRUE;
 }

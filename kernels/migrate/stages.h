@@ -5,10 +5,11 @@
 
 // What both backends do around the extrapolation.
 
-// The jobs of a pass: one, or with `coarse` the upper half of the band on the image's grid and the
-// lower half on twice the spacing. The first one is always the image's.
+// The jobs of a pass: one, or with `coarse` one for every grid that a part of the band runs on. The
+// first one is always the image's, the others follow from finer to coarser.
+enum { LITHO_MIGRATE_MAX_JOBS = 6 };
 typedef struct LithoMigrateJobs {
-    LithoMigrateJob *job[2];
+    LithoMigrateJob *job[LITHO_MIGRATE_MAX_JOBS];
     int n;
 } LithoMigrateJobs;
 
@@ -17,6 +18,9 @@ void litho_migrate_jobs_clear(LithoMigrateJobs *jobs);
 gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in,
                                      const LithoMigrateParams *params, LithoRun *run,
                                      GError **error);
+// Splits the one job on the image's grid: every frequency to the widest cells that hold its waves as well as
+// the image's hold the highest one's. Left as it is where grids or bands would be too small.
+gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError **error);
 gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigrateParams *params,
                                    LithoRun *run, GError **error);
 // Hands the parameters behind the design (wavelet, growth) to the jobs, marks the output live and
