@@ -51,6 +51,11 @@ gboolean litho_gl_is_software(void)
     return !device;
 }
 
+char *litho_gl_device(void)
+{
+    return g_strdup((const char *)glGetString(GL_RENDERER));
+}
+
 static gboolean check_version(LithoRenderer *renderer, GError **error)
 {
     int version = epoxy_gl_version(); // 32 = 3.2

@@ -22,6 +22,7 @@ void litho_renderer_free(LithoRenderer *renderer); // NULL is fine
 const char *litho_renderer_name(const LithoRenderer *renderer);
 // Of the context that is current, without a renderer. TRUE also when it cannot draw for us at all.
 gboolean litho_gl_is_software(void);
+char *litho_gl_device(void); // its name, GL_RENDERER; g_free()
 // TRUE for Mesa's software rasterisers: the window then spares itself needless redraws.
 gboolean litho_renderer_is_software(const LithoRenderer *renderer);
 

@@ -4,7 +4,9 @@
 #include <locale.h>
 #include <string.h>
 
+#include "render/warm-up.h"
 #include "ui/commands.h"
+#include "ui/job.h"
 #include "ui/measure.h"
 
 struct _LithoApplication {
@@ -15,6 +17,8 @@ struct _LithoApplication {
     LithoMeasure measure; // seconds or scrub > 0: measure and quit
     char *measure_param, *measure_json, *measure_picture, *measure_race;
     int status;
+    char *software_gl; // the device's name where OpenGL is computed on the processor, or NULL
+    LithoJob *warm_up; // compiles its shaders; or NULL
 };
 
 G_DEFINE_TYPE(LithoApplication, litho_application, GTK_TYPE_APPLICATION)
@@ -154,25 +158,30 @@ static void load_style(void)
 }
 
 // Where OpenGL is computed on the processor, GTK would draw the whole window that way for every frame;
-// with cairo it draws what has changed. Before the first window; $GSK_RENDERER overrides it.
-static void choose_window_renderer(GdkDisplay *display)
+// with cairo it draws what has changed. Before the first window; $GSK_RENDERER overrides it. Returns the
+// device's name in that case; g_free().
+static char *choose_window_renderer(GdkDisplay *display)
 {
+    char *software = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(GdkGLContext) context = gdk_display_create_gl_context(display, &error);
     if (!context || !gdk_gl_context_realize(context, &error))
-        return; // GTK finds that out as well
+        return NULL; // GTK finds that out as well
     gdk_gl_context_make_current(context);
-    if (litho_gl_is_software())
+    if (litho_gl_is_software()) {
         g_object_set_data(G_OBJECT(display), "gsk-renderer", (gpointer) "cairo");
+        software = litho_gl_device();
+    }
     gdk_gl_context_clear_current();
+    return software;
 }
 
-void litho_application_prepare(GtkApplication *app, LithoSettings *settings)
+char *litho_application_prepare(GtkApplication *app, LithoSettings *settings)
 {
     // GTK has taken the person's locale. Numbers keep their point: recipes, commands and what is typed
     // into a field have it, and half of the window's numbers with a comma would be worse than none.
     setlocale(LC_NUMERIC, "C");
-    choose_window_renderer(gdk_display_get_default());
+    char *software = choose_window_renderer(gdk_display_get_default());
     static const GActionEntry entries[] = {
         {"appearance", on_appearance, "s", "'system'", NULL, {0}}};
     load_style();
@@ -188,6 +197,40 @@ void litho_application_prepare(GtkApplication *app, LithoSettings *settings)
                              "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop",
                              "org.freedesktop.portal.Settings", NULL, on_portal,
                              g_object_ref(app));
+    return software;
+}
+
+// --- shaders ------------------------------------------------------------------------------------
+
+static gpointer warm_up(LithoRun *run, gpointer data, GError **error)
+{
+    LithoApplication *self = data;
+    return GINT_TO_POINTER(litho_warm_up(self->software_gl, run, error));
+}
+
+static void warmed_up(gpointer result, const GError *error, gpointer data)
+{
+    (void)result;
+    if (error) // the window compiles what it needs when it needs it
+        g_debug("shaders were not compiled in advance: %s", error->message);
+    ((LithoApplication *)data)->warm_up = NULL;
+}
+
+// Beside the start page and while a file is read. Of no use without Mesa's cache.
+static void start_warm_up(LithoApplication *self)
+{
+    static const LithoJobFuncs funcs = {warm_up, NULL, warmed_up, g_object_unref};
+    if (self->software_gl && !g_getenv("MESA_SHADER_CACHE_DISABLE") &&
+        !g_getenv("MESA_GLSL_CACHE_DISABLE"))
+        self->warm_up = litho_job_start(&funcs, g_object_ref(self));
+}
+
+// Its thread must not be inside OpenGL while the process ends; it looks up after each shader.
+static void end_warm_up(LithoApplication *self)
+{
+    litho_job_cancel(self->warm_up);
+    while (self->warm_up)
+        g_main_context_iteration(NULL, TRUE);
 }
 
 // --- the program --------------------------------------------------------------------------------
@@ -256,11 +299,13 @@ static void startup(GApplication *app)
     G_APPLICATION_CLASS(litho_application_parent_class)->startup(app);
     LithoApplication *self = LITHO_APPLICATION(app);
     self->settings = litho_settings_new(NULL);
-    litho_application_prepare(GTK_APPLICATION(app), self->settings);
+    self->software_gl = litho_application_prepare(GTK_APPLICATION(app), self->settings);
+    start_warm_up(self);
 }
 
 static void shutdown_app(GApplication *app)
 {
+    end_warm_up(LITHO_APPLICATION(app));
     G_APPLICATION_CLASS(litho_application_parent_class)->shutdown(app);
     g_clear_pointer(&LITHO_APPLICATION(app)->settings, litho_settings_free);
 }
@@ -268,6 +313,7 @@ static void shutdown_app(GApplication *app)
 static void finalize(GObject *object)
 {
     g_free(LITHO_APPLICATION(object)->recipe);
+    g_free(LITHO_APPLICATION(object)->software_gl);
     g_free(LITHO_APPLICATION(object)->operator_key);
     g_free(LITHO_APPLICATION(object)->measure_param);
     g_free(LITHO_APPLICATION(object)->measure_json);

@@ -88,7 +88,7 @@ void gui_open(Gui *gui, int width, int height)
     gui->app = gtk_application_new(NULL, G_APPLICATION_NON_UNIQUE);
     g_application_register(G_APPLICATION(gui->app), NULL, &error);
     g_assert_no_error(error);
-    litho_application_prepare(gui->app, gui->settings);
+    g_free(litho_application_prepare(gui->app, gui->settings));
     make_window(gui);
 }
 
