@@ -389,7 +389,7 @@ static GPtrArray *all_texts(const LithoPicture *picture)
     add_text(texts, "Software", g_strdup("Lithoscope"));
     add_text(texts, "Title", g_strdup(picture->title ? picture->title : picture->input->name));
     add_text(texts, "File", g_strdup(picture->input->name));
-    if (picture->output)
+    if (picture->output && g_strcmp0(picture->output->name, picture->input->name) != 0)
         add_text(texts, "Second file", g_strdup(picture->output->name));
     GString *slices = g_string_new(NULL);
     for (guint k = 0; k < picture->n_panels; k++) {

@@ -326,6 +326,37 @@ static void test_errors(void)
     g_dir_close(dir);
 }
 
+// Property: a file of one line is shown as the section it is, of the line or across it, and the cube
+// behind it in four views again; a view that a person maximised stays. Where coordinates are assumed,
+// none are told.
+static void test_line(void)
+{
+    static const struct {
+        int n1, n2, shown;
+    } lines[] = {{1, 40, LITHO_INLINE}, {20, 24, -1}, {40, 1, LITHO_XLINE}, {20, 24, -1}};
+    LithoCanvas *canvas = litho_window_canvas(gui.window);
+    gui_forget_flow(&gui);
+    for (guint k = 0; k < G_N_ELEMENTS(lines); k++) {
+        g_autofree char *name = g_strdup_printf("line-%u.npy", k);
+        g_autofree char *path = gui_write_cube(&gui, name, lines[k].n1, lines[k].n2, 60);
+        gui_open_file(&gui, path);
+        g_assert_cmpint(litho_canvas_maximised(canvas), ==, lines[k].shown);
+        gui_settle(&gui);
+        g_assert_cmpint(litho_session_input(gui.session)->grid.xy_source, ==, LITHO_FROM_ASSUMED);
+        GtkWidget *place = gui_find_type(gui.window->status, GTK_TYPE_LABEL);
+        g_test_message("%s", gtk_label_get_text(GTK_LABEL(place)));
+        g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(place)), "XL "));
+        g_assert_null(strstr(gtk_label_get_text(GTK_LABEL(place)), "   X "));
+    }
+    gui_activate(&gui, "win.maximise(2)");
+    g_autofree char *cube = gui_path(&gui, "line-1.npy");
+    g_autofree char *other = gui_write_cube(&gui, "line-other.npy", 12, 12, 60);
+    gui_open_file(&gui, other);
+    g_assert_cmpint(litho_canvas_maximised(canvas), ==, 2);
+    gui_activate(&gui, "win.maximise(2)");
+    gui_open_file(&gui, cube);
+}
+
 // A file system of one mebibyte, if this process may mount one (in a namespace of its own that
 // would need another process: as root it just mounts).
 static char *make_tiny_disk(void)
@@ -374,6 +405,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/save-formats", test_save_formats);
     g_test_add_func("/files/pictures", test_pictures);
     g_test_add_func("/files/command", test_command);
+    g_test_add_func("/files/line", test_line);
     g_test_add_func("/files/errors", test_errors);
     g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);

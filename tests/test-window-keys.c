@@ -43,13 +43,31 @@ static gboolean output_is_up(Gui *g)
     return litho_session_shown(g->session) == LITHO_SHOW_OUTPUT;
 }
 
+// The picture of the canvas differs from `before`, which is given back.
+static void assert_other(GdkTexture *before, const char *what)
+{
+    g_autoptr(GdkTexture) old = before, now = gui_picture(&gui);
+    double differs = gui_difference(&gui, old, now);
+    g_test_message("%s changes %.1f %% of the pixels", what, 100 * differs);
+    g_assert_cmpfloat(differs, >, 0.02);
+}
+
+static void settle_view(void)
+{
+    gui_spin(&gui, 0.4);
+}
+
 // Space hold: input. B: blink, there and back until pressed again. D: removed. S: split, whose
 // divider goes by Left and Right.
 static void test_compare(void)
 {
     focus_view(0);
+    settle_view();
+    GdkTexture *output = gui_picture(&gui);
     type("keydown space");
     g_assert_cmpint(shown(), ==, LITHO_SHOW_INPUT);
+    settle_view();
+    assert_other(output, "Space");
     type("keyup space");
     g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
     type("key b");
@@ -59,15 +77,26 @@ static void test_compare(void)
     type("key b");
     gui_spin(&gui, 1);
     g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    settle_view();
+    output = gui_picture(&gui);
     type("key d");
     g_assert_cmpint(shown(), ==, LITHO_SHOW_REMOVED);
+    settle_view();
+    assert_other(output, "D");
     type("key d");
     g_assert_cmpint(shown(), ==, LITHO_SHOW_OUTPUT);
+    settle_view();
+    output = gui_picture(&gui);
     type("key s");
     g_assert_cmpint(shown(), ==, LITHO_SHOW_SPLIT);
+    settle_view();
+    assert_other(output, "S");
     double split = display()->look.split;
-    type("key Left key Left");
+    GdkTexture *middle = gui_picture(&gui);
+    type("key Left key Left key Left key Left");
     g_assert_cmpfloat(display()->look.split, <, split);
+    settle_view();
+    assert_other(middle, "Left in the split");
     type("key shift+Right");
     g_assert_cmpfloat(display()->look.split, >, split);
     type("key s");
@@ -157,6 +186,102 @@ static void test_views(void)
     }
 }
 
+// A widget that the keyboard should reach: a control that is there and can be used. The parts of one
+// control count as one; labels that only let their text be marked do not count.
+static gboolean is_stop(GtkWidget *widget)
+{
+    static GType (*const types[])(void) = {gtk_button_get_type, gtk_switch_get_type,
+                                           gtk_scale_get_type, gtk_spin_button_get_type,
+                                           gtk_drop_down_get_type, gtk_entry_get_type,
+                                           gtk_menu_button_get_type, gtk_expander_get_type};
+    for (guint k = 0; k < G_N_ELEMENTS(types); k++)
+        if (G_TYPE_CHECK_INSTANCE_TYPE(widget, types[k]()))
+            return TRUE;
+    return FALSE;
+}
+
+static void list_stops(GtkWidget *widget, GPtrArray *stops)
+{
+    if (!gtk_widget_get_mapped(widget) || !gtk_widget_is_sensitive(widget) ||
+        GTK_IS_WINDOW_CONTROLS(widget))
+        return;
+    if (is_stop(widget) && (!GTK_IS_BUTTON(widget) || gtk_widget_get_focusable(widget))) {
+        g_ptr_array_add(stops, widget);
+        if (!GTK_IS_EXPANDER(widget))
+            return;
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        list_stops(c, stops);
+}
+
+static char *name_of(GtkWidget *widget)
+{
+    const char *tip = gtk_widget_get_tooltip_text(widget);
+    return g_strdup_printf("%s (%s)", G_OBJECT_TYPE_NAME(widget), tip ? tip : "");
+}
+
+static gboolean was_reached(GtkWidget *stop, const GPtrArray *seen)
+{
+    for (guint k = 0; k < seen->len; k++)
+        if (seen->pdata[k] == stop || gtk_widget_is_ancestor(seen->pdata[k], stop))
+            return TRUE;
+    return FALSE;
+}
+
+// Presses Tab until the focus is where it was first, and the other way round once. Every control must
+// have had it, and shown it.
+static void go_round(GtkWindow *window)
+{
+    g_autoptr(GPtrArray) stops = g_ptr_array_new(), seen = g_ptr_array_new();
+    list_stops(GTK_WIDGET(window), stops);
+    GtkWidget *now = NULL, *before = NULL;
+    gboolean round = FALSE;
+    for (int k = 0; k < 90 && !round; k++) {
+        gui_type_into(&gui, window, "key Tab", 0.02);
+        before = now;
+        now = gtk_window_get_focus(window);
+        if (!now)
+            g_error("%s: Tab %d ends nowhere", gtk_window_get_title(window), k);
+        round = seen->len > 0 && now == seen->pdata[0];
+        g_autofree char *name = name_of(now);
+        if (!(gtk_widget_get_state_flags(now) & GTK_STATE_FLAG_FOCUS_VISIBLE))
+            g_error("the focus of %s is not seen", name);
+        g_ptr_array_add(seen, now);
+    }
+    g_assert_true(round);
+    g_test_message("%s: %u stops, %u controls", gtk_window_get_title(window), seen->len - 1,
+                   stops->len);
+    for (guint k = 0; k < stops->len; k++) {
+        g_autofree char *name = name_of(stops->pdata[k]);
+        if (!was_reached(stops->pdata[k], seen))
+            g_error("%s: Tab does not reach %s", gtk_window_get_title(window), name);
+    }
+    gui_type_into(&gui, window, "key shift+Tab", 0.05);
+    g_assert_true(gtk_window_get_focus(window) == before);
+}
+
+// Property: Tab comes to every control of the window that can be used, and from the last one back to
+// the first, past the sentence of the bar that tells about the file (which can be marked, but is no
+// stop). The same in the windows with controls of their own.
+static void test_tab_round(void)
+{
+    static const char *const others[][2] = {{"win.import", "Import keys.sgy"},
+                                            {"win.sweep", "Parameter sweep"},
+                                            {"win.survey", "Survey"}};
+    g_assert_true(gtk_widget_get_visible(gui.window->notes_bar));
+    focus_view(0);
+    go_round(GTK_WINDOW(gui.window));
+    for (guint k = 0; k < G_N_ELEMENTS(others); k++) {
+        gui_activate(&gui, others[k][0]);
+        gui_spin(&gui, 1.5);
+        GtkWindow *window = gui_window_titled(others[k][1]);
+        g_assert_nonnull(window);
+        go_round(window);
+        gtk_window_destroy(window);
+        gui_spin(&gui, 0.2);
+    }
+}
+
 // Tab goes from the flow through the parameter rows, all four views and the panel on the right to
 // the header.
 static void test_tab(void)
@@ -234,6 +359,69 @@ static void test_windows(void)
     g_assert_null(litho_window_error(gui.window));
 }
 
+static gboolean no_popover(Gui *g)
+{
+    GtkWidget *open = gtk_widget_get_ancestor(gtk_window_get_focus(GTK_WINDOW(g->window)),
+                                              GTK_TYPE_POPOVER);
+    return !open || !gtk_widget_get_visible(open);
+}
+
+// Property: Escape ends what is in front first: a menu, then a running computation, then full screen;
+// with nothing of that it does nothing, and never closes the window.
+static void test_escape(void)
+{
+    GtkWidget *plus = NULL;
+    for (int k = 0; !plus; k++) {
+        int n = k;
+        GtkWidget *found = gui_find_nth(gui.window->left, GTK_TYPE_MENU_BUTTON, &n);
+        g_assert_nonnull(found);
+        plus = g_strcmp0(gtk_widget_get_tooltip_text(found), "Add an operator") ? NULL : found;
+    }
+    gui_activate(&gui, "win.fullscreen");
+    gui_spin(&gui, 0.3);
+    gtk_menu_button_popup(GTK_MENU_BUTTON(plus));
+    gui_spin(&gui, 0.5);
+    GtkPopover *popover = gtk_menu_button_get_popover(GTK_MENU_BUTTON(plus));
+    g_assert_true(gtk_widget_get_visible(GTK_WIDGET(popover)));
+    gui_set_gain(&gui, 5);
+    type("key Escape");
+    g_assert_true(gui_wait(no_popover, &gui, 3));
+    g_assert_false(gtk_widget_get_visible(GTK_WIDGET(popover)));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20)); // that was not cancelled
+    gui_settle(&gui);
+    type("key Escape key Escape");
+    gui_spin(&gui, 0.3);
+    g_assert_false(gtk_window_is_fullscreen(GTK_WINDOW(gui.window)));
+    g_assert_true(gtk_widget_get_mapped(GTK_WIDGET(gui.window)));
+    g_assert_nonnull(litho_session_output(gui.session));
+    gui_set_gain(&gui, 2);
+    gui_settle(&gui);
+}
+
+// Property: a map read from a CSV file comes up at once, C goes on from it, and C comes to it again.
+static void test_colour_map(void)
+{
+    g_autofree char *path = gui_path(&gui, "greens.csv");
+    g_assert_true(g_file_set_contents(path, "0,0,0\n0,255,0\n255,255,255\n", -1, NULL));
+    focus_view(0);
+    settle_view();
+    GdkTexture *usual = gui_picture(&gui);
+    litho_window_load_colours(gui.window, path);
+    gui_spin(&gui, 0.5);
+    const LithoColormap *own = display()->look.map;
+    g_assert_cmpstr(own->name, ==, "greens");
+    assert_other(usual, "a map of one's own");
+    GdkTexture *green = gui_picture(&gui);
+    type("key c");
+    g_assert_true(display()->look.map != own);
+    settle_view();
+    assert_other(green, "C");
+    for (int k = 0; k < 40 && display()->look.map != own; k++)
+        type("key c");
+    g_assert_true(display()->look.map == own);
+    type("key c");
+}
+
 // Property: no two commands share a key, and no single key is one that the views take.
 static void test_table(void)
 {
@@ -265,6 +453,9 @@ int main(int argc, char **argv)
     g_test_add_func("/keys/look", test_look);
     g_test_add_func("/keys/views", test_views);
     g_test_add_func("/keys/tab", test_tab);
+    g_test_add_func("/keys/tab-round", test_tab_round);
+    g_test_add_func("/keys/escape", test_escape);
+    g_test_add_func("/keys/colour-map", test_colour_map);
     g_test_add_func("/keys/flow", test_flow);
     g_test_add_func("/keys/windows", test_windows);
     g_test_add_func("/keys/table", test_table);

@@ -532,6 +532,11 @@ static void test_suggest(void)
     GtkWidget *popover = GTK_WIDGET(gtk_menu_button_get_popover(GTK_MENU_BUTTON(suggest)));
     g_test_message("%s",
                    gtk_label_get_text(GTK_LABEL(gtk_popover_get_child(GTK_POPOVER(popover)))));
+    // Two figures are suggested, and two are written, also in a command.
+    g_autofree char *printed = litho_param_print(litho_param_find(table, "fmin"), step->params);
+    g_assert_cmpuint(strlen(printed), <=, 4);
+    g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(gtk_popover_get_child(
+                                GTK_POPOVER(popover)))), " Hz: "));
     gui_screenshot_of(&gui, popover, "files-suggest");
     gtk_menu_button_popdown(GTK_MENU_BUTTON(suggest));
     gui_activate(&gui, "win.undo");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ui/dialog.h"
+#include "ui/parts.h"
 
 static const LithoWindowCommand commands[] = {
     {"Compare", "Blink input and output", "win.blink", NULL, "b", TRUE},
@@ -184,8 +185,7 @@ void litho_help_open(GtkWindow *parent)
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_yalign(GTK_LABEL(label), 0);
-    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
-    gtk_widget_set_focusable(label, FALSE); // with the keyboard it would select itself whole
+    litho_label_set_copyable(label);
     gtk_widget_set_focusable(scroll, TRUE);
     gtk_widget_add_css_class(label, "litho-help");
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), label);

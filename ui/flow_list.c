@@ -204,10 +204,8 @@ static void on_operator(GtkButton *button, LithoFlowList *self)
 static GtkWidget *make_choice(LithoFlowList *self, const LithoOperator *op)
 {
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    GtkWidget *title = litho_label_new(op->title, "heading"), *summary = litho_text_new(44);
+    GtkWidget *title = litho_label_new(op->title, "heading"), *summary = litho_text_new(56);
     gtk_label_set_text(GTK_LABEL(summary), op->summary);
-    gtk_label_set_lines(GTK_LABEL(summary), 2);
-    gtk_label_set_ellipsize(GTK_LABEL(summary), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(summary, "dim-label");
     gtk_box_append(GTK_BOX(box), title);
     gtk_box_append(GTK_BOX(box), summary);

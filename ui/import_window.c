@@ -7,6 +7,7 @@
 #include "ui/dialog.h"
 #include "ui/import_private.h"
 #include "ui/survey_map.h"
+#include "ui/parts.h"
 #include "ui/tooltip.h"
 #include "ui/window_private.h"
 
@@ -239,8 +240,7 @@ static GtkWidget *wrapped(const char *css)
     GtkWidget *label = gtk_label_new(NULL);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
-    gtk_widget_set_focusable(label, FALSE);
+    litho_label_set_copyable(label);
     if (css)
         gtk_widget_add_css_class(label, css);
     return label;

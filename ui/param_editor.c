@@ -436,8 +436,6 @@ static void fill_number(LithoParamEditor *self, GtkWidget *line)
     GtkWidget *unit = gtk_label_new(unit_of(self));
     gtk_label_set_xalign(GTK_LABEL(unit), 0);
     gtk_label_set_width_chars(GTK_LABEL(unit), 7);
-    gtk_label_set_ellipsize(GTK_LABEL(unit), PANGO_ELLIPSIZE_END);
-    gtk_label_set_max_width_chars(GTK_LABEL(unit), 7);
     gtk_widget_set_tooltip_text(unit, unit_of(self));
     gtk_widget_add_css_class(unit, "dim-label");
     gtk_box_append(GTK_BOX(line), unit);
@@ -477,7 +475,6 @@ static void fill(LithoParamEditor *self)
     GtkWidget *label = litho_label_new(row->label, NULL);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_width_chars(GTK_LABEL(label), MIN((int)g_utf8_strlen(row->label, -1), 15));
-    gtk_label_set_max_width_chars(GTK_LABEL(label), 15);
     gtk_widget_set_hexpand(label, TRUE);
     gtk_box_append(GTK_BOX(line), label);
     gtk_box_append(GTK_BOX(self), line);

@@ -25,6 +25,12 @@ GtkWidget *litho_text_new(int chars)
     return label;
 }
 
+void litho_label_set_copyable(GtkWidget *label)
+{
+    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
+    gtk_widget_set_can_focus(label, FALSE);
+}
+
 GtkWidget *litho_icon_button_new(const char *icon, const char *name, const char *tooltip)
 {
     GtkWidget *button = gtk_button_new_from_icon_name(icon);

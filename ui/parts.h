@@ -13,6 +13,10 @@ GtkWidget *litho_label_new(const char *text, const char *css);
 // The same, breaking into lines of at most `chars` characters: explanations in popovers.
 GtkWidget *litho_text_new(int chars);
 
+// Its text can be marked with the mouse. The keyboard passes it by: a label that is selectable but
+// not focusable takes Tab and gives it to nobody, and Tab never comes further.
+void litho_label_set_copyable(GtkWidget *label);
+
 // A flat button with a picture; `name` is what it does, also for a screen reader.
 GtkWidget *litho_icon_button_new(const char *icon, const char *name, const char *tooltip);
 

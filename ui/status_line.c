@@ -36,7 +36,8 @@ static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 i
 static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
 {
     char number[48];
-    for (int c = 0; grid->has_xy && c < 2; c++) {
+    gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    for (int c = 0; known && c < 2; c++) {
         double value = grid->origin[c] + at[0] * grid->inline_step[c] + at[1] * grid->xline_step[c];
         litho_format_number(number, sizeof number, value, 1);
         g_string_append_printf(text, "   %c %s m", "XY"[c], number);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/param_editor.h"
 #include "ui/parts.h"
 #include "ui/tooltip.h"
 
@@ -73,8 +74,9 @@ static double rounded(double x)
 {
     if (!(x > 0))
         return 0;
-    double unit = pow(10, floor(log10(x)) - 1);
-    return rint(x / unit) * unit;
+    char text[32]; // the nearest number to what is read, which a multiple of 0.1 need not be
+    g_snprintf(text, sizeof text, "%.2g", x);
+    return g_ascii_strtod(text, NULL);
 }
 
 static void add_band(GArray *list, const LithoStep *step, const LithoGrid *grid,
@@ -153,6 +155,18 @@ static GArray *for_selected(LithoSession *session, LithoStep **step)
                          1 - litho_cube_count_live(cube) / MAX(traces, 1));
 }
 
+static void format_value(LithoSession *session, const LithoParam *row, const void *params, char *out,
+                         gsize size)
+{
+    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
+        litho_param_format_unit(row, litho_param_get(row, params),
+                                litho_session_input(session)->grid.is_depth, out, size);
+        return;
+    }
+    g_autofree char *text = litho_param_print(row, params);
+    g_strlcpy(out, text, size);
+}
+
 // Applies what is legal and says what was done, a line each.
 static char *apply(LithoSession *session)
 {
@@ -167,7 +181,8 @@ static char *apply(LithoSession *session)
         const LithoSuggestion *s = &g_array_index(list, LithoSuggestion, k);
         if (!litho_param_set(s->row, params, s->value, NULL))
             continue;
-        g_autofree char *value = litho_param_print(s->row, params);
+        char value[64];
+        format_value(session, s->row, params, value, sizeof value);
         g_string_append_printf(text, "%s%s %s: %s", text->len ? "\n" : "", s->row->label, value,
                                s->why);
     }
@@ -182,12 +197,20 @@ static void on_shown(GtkWidget *popover, LithoSession *session)
 {
     g_autofree char *text = apply(session);
     gtk_label_set_text(GTK_LABEL(gtk_popover_get_child(GTK_POPOVER(popover))), text);
+    gtk_widget_set_has_tooltip(gtk_widget_get_parent(popover), FALSE); // it would lie over the answer
+}
+
+static void on_closed(GtkWidget *popover, gpointer data)
+{
+    (void)data;
+    gtk_widget_set_has_tooltip(gtk_widget_get_parent(popover), TRUE);
 }
 
 GtkWidget *litho_suggest_button_new(LithoSession *session)
 {
     GtkWidget *button = gtk_menu_button_new(), *popover = gtk_popover_new();
     gtk_popover_set_child(GTK_POPOVER(popover), litho_text_new(52));
+    gtk_popover_set_position(GTK_POPOVER(popover), GTK_POS_TOP); // it stands at a panel's foot
     gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Suggest");
     gtk_menu_button_set_always_show_arrow(GTK_MENU_BUTTON(button), FALSE);
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
@@ -196,5 +219,6 @@ GtkWidget *litho_suggest_button_new(LithoSession *session)
     litho_set_tooltip(button, "First guesses from the data's band and noise; one undo "
                               "takes them back");
     g_signal_connect_object(popover, "show", G_CALLBACK(on_shown), session, 0);
+    g_signal_connect(popover, "closed", G_CALLBACK(on_closed), NULL);
     return button;
 }

@@ -442,6 +442,7 @@ static void dispose(GObject *object)
 static void litho_window_init(LithoWindow *self)
 {
     self->session = litho_session_new();
+    self->one_section = -1;
     self->watchdog = litho_watchdog_new();
     self->snapshots = litho_snapshots_new(self->session);
     self->colours = g_ptr_array_new();

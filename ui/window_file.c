@@ -269,6 +269,20 @@ static void offer_profile(LithoWindow *self, Opening *o)
     gtk_label_set_text(GTK_LABEL(self->offer_label), text);
 }
 
+// A line is one section: its other views are a trace and a row of samples. A cube behind it has all
+// four again, unless a person chose otherwise.
+static void show_section(LithoWindow *self)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    LithoCanvas *canvas = LITHO_CANVAS(self->canvas);
+    int only = grid->axis[LITHO_INLINE].n == 1  ? LITHO_INLINE
+               : grid->axis[LITHO_XLINE].n == 1 ? LITHO_XLINE
+                                                : -1;
+    if (only >= 0 || (self->one_section >= 0 && litho_canvas_maximised(canvas) == self->one_section))
+        litho_canvas_maximise(canvas, only);
+    self->one_section = only;
+}
+
 // A file brings its session back; the flow that was there already goes with it to another file.
 static void open_session(LithoWindow *self, Opening *o)
 {
@@ -276,8 +290,10 @@ static void open_session(LithoWindow *self, Opening *o)
     gboolean has_flow = litho_flow_length(litho_session_flow(self->session)) > 0;
     litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
     litho_window_show_title(self); // names the files
-    if (!same)
+    if (!same) {
         litho_snapshots_clear(self->snapshots);
+        show_section(self);
+    }
     if (o->state)
         litho_window_state_restore(self, o->state, has_flow && o->mode == LITHO_OPEN_NORMAL);
     if (o->state_error)

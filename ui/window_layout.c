@@ -198,8 +198,7 @@ static GtkWidget *make_bar(GtkMessageType type, GtkWidget **label, GtkWidget **d
     gtk_info_bar_add_child(GTK_INFO_BAR(bar), icon);
     *label = litho_label_new(NULL, NULL);
     gtk_label_set_wrap(GTK_LABEL(*label), TRUE);
-    gtk_label_set_selectable(GTK_LABEL(*label), TRUE);
-    gtk_widget_set_focusable(*label, FALSE);
+    litho_label_set_copyable(*label);
     gtk_widget_set_hexpand(*label, TRUE);
     gtk_info_bar_add_child(GTK_INFO_BAR(bar), *label);
     *details = litho_label_new(NULL, NULL);

@@ -27,6 +27,7 @@ struct _LithoWindow {
     GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
     GtkWidget *left, *right, *stack, *status;
     GtkWidget *left_pane, *right_pane; // their dividers
+    int one_section; // the view that was maximised because the file is a line; -1 = it is none
     int left_width, right_width;       // wanted until the first cube is shown; 0 = as they are
     gboolean no_room[2];               // left, right: folded because the window is narrow
     int panel_width[2];                // when they were seen last
