@@ -40,6 +40,9 @@ struct LithoVolume {
     guint live_texture;
     guint pixel_buffer[LITHO_PIXEL_BUFFERS];
     int next_buffer;
+    LithoBox watch[3];    // slices of the last update by their axis; empty = none
+    guint64 stamp[3], stamp_of_all; // litho_volume_stamp()
+    gboolean lines[3];    // not counted yet
     LithoVolumeInfo info;
 };
 

@@ -34,6 +34,7 @@ void litho_tiles_free(LithoVolume *volume)
         tile_free(volume, g_ptr_array_index(volume->tiles, k));
     g_ptr_array_set_size(volume->tiles, 0);
     volume->info.layout = LITHO_LAYOUT_NONE;
+    volume->stamp_of_all++;
 }
 
 static void drain_errors(void)

@@ -37,8 +37,27 @@ LithoVolume *litho_volume_new(void)
 
 // --- composing ----------------------------------------------------------------------------------
 
-static void mark(LithoTile *tile, LithoBox box, gboolean fresh)
+// Samples in `box` may be others now.
+static void stamp(LithoVolume *volume, LithoBox box)
 {
+    for (int a = 0; a < 3; a++) {
+        LithoBox common = litho_box_intersect(box, volume->watch[a]);
+        gboolean line = FALSE;
+        if (litho_box_empty(common))
+            continue;
+        for (int b = 0; b < 3; b++)
+            line = line || (b != a && litho_box_size(common, b) == 1 &&
+                            litho_box_size(volume->watch[a], b) > 1);
+        if (line)
+            volume->lines[a] = TRUE;
+        else
+            volume->stamp[a]++;
+    }
+}
+
+static void mark(LithoVolume *volume, LithoTile *tile, LithoBox box, gboolean fresh)
+{
+    stamp(volume, box);
     litho_cover_add(&tile->has, box);
     litho_cover_add(&tile->clean, box);
     if (fresh)
@@ -68,7 +87,7 @@ static void compose(LithoVolume *volume, LithoTile *tile, LithoBox box)
             LithoBox wrote = litho_tile_copy(volume, tile, part->cube, wanted);
             if (litho_box_empty(wrote))
                 continue;
-            mark(tile, wrote, part->generation == volume->generation);
+            mark(volume, tile, wrote, part->generation == volume->generation);
             litho_cover_add(&touched, wrote);
         }
     }
@@ -89,6 +108,7 @@ static void update_live(LithoVolume *volume)
     glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, LITHO_LIVE_WIDTH, volume->live_rows, 0, GL_RED,
                  GL_UNSIGNED_BYTE, volume->live);
     volume->live_dirty = FALSE;
+    volume->stamp_of_all++;
 }
 
 static void merge_live(LithoVolume *volume, const LithoCube *cube)
@@ -167,6 +187,7 @@ void litho_volume_clear(LithoVolume *volume)
 {
     g_array_set_size(volume->parts, 0);
     volume->has_grid = FALSE;
+    volume->stamp_of_all++;
     volume->info.pending_bytes = 0;
     // Textures are GL's: they go at the next update, until then they hold nothing.
     for (guint k = 0; k < volume->tiles->len; k++) {
@@ -253,13 +274,53 @@ static gboolean update_views(LithoVolume *volume, const LithoBox *views, guint n
             continue;
         if (pending(volume, tile).n == 0)
             continue;
-        // Whole, also where a part of it is clean: it is then drawn in one piece. In the slices
-        // layout the whole slice: scrolling in it costs nothing later.
-        compose(volume, tile,
-                volume->info.layout == LITHO_LAYOUT_SLICES ? tile->box : views[v]);
         copied = TRUE;
+        // In the slices layout the whole slice: scrolling in it costs nothing later.
+        if (volume->info.layout == LITHO_LAYOUT_SLICES) {
+            compose(volume, tile, tile->box);
+            continue;
+        }
+        // What another slice of a newer result has cut out of a slice that is there is a line.
+        LithoCover rest = {.n = 1, .box = {views[v]}};
+        for (guint k = 0; k < tile->clean.n && rest.n > 0; k++)
+            litho_cover_subtract(&rest, tile->clean.box[k]);
+        // Whole, also where a part of it is clean, when it was not there: it is then drawn in one piece.
+        if (!litho_cover_contains(&tile->has, views[v]))
+            rest = (LithoCover){.n = 1, .box = {views[v]}};
+        for (guint k = 0; k < rest.n; k++)
+            compose(volume, tile, rest.box[k]);
     }
     return copied;
+}
+
+// Slices by the axis along which they are flat.
+static void set_watch(LithoVolume *volume, const LithoBox *views, guint n_views)
+{
+    LithoBox watch[3] = {{{0}}};
+    for (guint v = 0; v < n_views; v++)
+        for (int a = 0; a < 3; a++)
+            if (litho_box_size(views[v], a) == 1 && litho_box_empty(watch[a])) {
+                watch[a] = views[v];
+                break;
+            }
+    for (int a = 0; a < 3; a++) {
+        if (!litho_box_equal(watch[a], volume->watch[a]))
+            volume->stamp[a]++;
+        volume->watch[a] = watch[a];
+    }
+}
+
+guint64 litho_volume_stamp(const LithoVolume *volume, int axis)
+{
+    return volume->stamp_of_all + volume->stamp[axis];
+}
+
+void litho_volume_count_lines(LithoVolume *volume)
+{
+    for (int a = 0; a < 3; a++) {
+        volume->stamp[a] += volume->lines[a];
+        volume->lines[a] = FALSE;
+    }
 }
 
 gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n_views,
@@ -267,6 +328,7 @@ gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n
 {
     double start = litho_now_ms();
     drop_foreign_tiles(volume);
+    set_watch(volume, views, n_views);
     if (!volume->has_grid)
         return TRUE;
     litho_tile_choose_layout(volume);

@@ -65,6 +65,12 @@ void litho_volume_clear(LithoVolume *volume);
 gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n_views,
                              double budget_ms);
 
+// Grows whenever the slice of `axis` among the views of the last update may look different. Lines where
+// other slices that have arrived cross it are not worth drawing it again while more is to come: they count
+// from the next litho_volume_count_lines() on.
+guint64 litho_volume_stamp(const LithoVolume *volume, int axis);
+void litho_volume_count_lines(LithoVolume *volume);
+
 // Grid of what was put last; NULL before.
 const LithoGrid *litho_volume_grid(const LithoVolume *volume);
 // TRUE when `box` has been filled (maybe with an older generation).

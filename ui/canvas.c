@@ -286,6 +286,13 @@ static void litho_canvas_class_init(LithoCanvasClass *klass)
                  G_TYPE_NONE, 0);
 }
 
+// Lines that were left out while the worker was at it.
+static void on_progress(LithoCanvas *self)
+{
+    if (!litho_session_progress(self->session, NULL))
+        redraw(self);
+}
+
 GtkWidget *litho_canvas_new(LithoSession *session)
 {
     LithoCanvas *self = g_object_new(LITHO_TYPE_CANVAS, NULL);
@@ -295,6 +302,7 @@ GtkWidget *litho_canvas_new(LithoSession *session)
                                           "slices-changed", "display-changed"};
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
         g_signal_connect_object(session, signals[k], G_CALLBACK(redraw), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "progress", G_CALLBACK(on_progress), self, G_CONNECT_SWAPPED);
     tell_visible(self);
     return GTK_WIDGET(self);
 }

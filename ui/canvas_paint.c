@@ -108,6 +108,10 @@ static void fill_textures(LithoCanvas *self)
     gboolean whole = litho_volume_update(self->input, boxes, n, FILL_BUDGET_MS);
     n = visible_boxes(self, FALSE, boxes);
     whole &= litho_volume_update(self->output, boxes, n, FILL_BUDGET_MS);
+    if (!litho_session_progress(self->session, NULL)) { // nothing follows that would paint them
+        litho_volume_count_lines(self->input);
+        litho_volume_count_lines(self->output);
+    }
     if (bytes_copied(self) != before)
         litho_timings_add(litho_session_display_timings(self->session), "texture",
                           LITHO_STAGE_DISPLAY, litho_now_ms() - start, 0, 0);
@@ -140,16 +144,18 @@ static gboolean place_of(LithoCanvas *self, GtkWidget *view, double *x, double *
            gtk_widget_translate_coordinates(view, self->area, 0, 0, x, y);
 }
 
-// What the samples in the textures are; differs after every upload.
-static guint64 hash_of_samples(LithoCanvas *self)
+// What the samples are that a view shows; the scene and the model take all slices.
+static guint64 hash_of_samples(LithoCanvas *self, guint view)
 {
-    LithoVolumeInfo info[2];
-    litho_volume_info(self->input, &info[0]);
-    litho_volume_info(self->output, &info[1]);
-    guint64 parts[] = {self->input_serial,  self->generation,      info[0].layout,
-                       info[0].host_bytes,  info[0].shared_bytes,  info[1].layout,
-                       info[1].host_bytes,  info[1].shared_bytes};
-    return litho_hash_bytes(LITHO_HASH_BEGIN, parts, sizeof parts);
+    guint64 hash = LITHO_HASH_BEGIN;
+    for (int axis = 0; axis < 3; axis++) {
+        if (view < 3 && (int)view != axis)
+            continue;
+        guint64 stamps[] = {litho_volume_stamp(self->input, axis),
+                            litho_volume_stamp(self->output, axis)};
+        hash = litho_hash_bytes(hash, stamps, sizeof stamps);
+    }
+    return hash;
 }
 
 // Where each view lies; a change (maximise, fold, another size) empties the picture.
@@ -165,8 +171,9 @@ static guint64 hash_of_layout(LithoCanvas *self, LithoRect rects[LITHO_N_PAINTED
     return litho_hash_bytes(LITHO_HASH_BEGIN, rects, LITHO_N_PAINTED * sizeof *rects);
 }
 
-static gboolean is_stale(LithoCanvas *self, guint k, guint64 samples, guint64 *hash)
+static gboolean is_stale(LithoCanvas *self, guint k, guint64 *hash)
 {
+    guint64 samples = hash_of_samples(self, k);
     guint64 own = k == LITHO_PAINTED_MODEL ? litho_model_view_hash(LITHO_MODEL_VIEW(self->model))
                                            : litho_cube_view_hash(self->views[k]);
     *hash = litho_hash_bytes(samples, &own, sizeof own);
@@ -207,11 +214,10 @@ static guint paint_stale(LithoCanvas *self, const LithoTarget *target, double bu
                              litho_session_display(self->session)->look.background);
     }
     self->layout = layout;
-    guint64 samples = hash_of_samples(self);
     self->unfinished = FALSE;
     for (guint turn = 0; turn < LITHO_N_PAINTED; turn++) {
         guint k = (first + turn) % LITHO_N_PAINTED;
-        painted[k] = rects[k].w > 0 && is_stale(self, k, samples, &hash);
+        painted[k] = rects[k].w > 0 && is_stale(self, k, &hash);
         if (!painted[k])
             continue;
         if (n > 0 && litho_now_ms() - start > budget_ms) {
