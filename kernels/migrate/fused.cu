@@ -206,6 +206,14 @@ __device__ __forceinline__ void along_x(const Level &v, float acc[4], const floa
     }
 }
 
+template <int W> __device__ __forceinline__ void advance(Level &v, int rows)
+{
+    typedef Shape<W> S;
+    v.ring += rows * S::RING_ROW;
+    if (v.ring >= v.ring_begin + S::LINKS_AT)
+        v.ring -= S::LINKS_AT;
+}
+
 // One row of one degree; acc[s] is the row opened in a step of phase s.
 template <int W, int PHASE>
 __device__ __forceinline__ void work(Level &v, float (&acc)[8][2][4], Late &late, float4 out[2])
@@ -247,9 +255,7 @@ __device__ __forceinline__ void work(Level &v, float (&acc)[8][2][4], Late &late
         same_row[2] = fmaf(centre[2], m.z, same_row[2]);
         same_row[3] = fmaf(centre[3], m.w, same_row[3]);
     }
-    v.ring += S::RING_ROW;
-    if (v.ring == v.ring_begin + S::LINKS_AT)
-        v.ring = v.ring_begin;
+    advance<W>(v, 1);
 }
 
 __device__ __forceinline__ void mask(float4 &v, int columns)
@@ -283,18 +289,43 @@ __device__ __forceinline__ void emit(const LithoGpuFused &a, Level &v, float4 ou
     v.row++;
 }
 
-template <int W, int PHASE>
-__device__ __forceinline__ void step(const LithoGpuFused &a, Loader &load, Level &v,
-                                     bool worker, float (&acc)[8][2][4], Late &late)
+__device__ __forceinline__ void keep_step(const LithoGpuFused &a, Loader &load)
 {
     __pipeline_wait_prior(AHEAD - 1);
     __syncthreads();
     load.load(a);
+}
+
+template <int W, int PHASE>
+__device__ __forceinline__ void step(const LithoGpuFused &a, Loader &load, Level &v,
+                                     bool worker, float (&acc)[8][2][4], Late &late)
+{
+    keep_step(a, load);
     if (worker) {
         float4 out[2];
         work<W, PHASE>(v, acc, late, out);
         emit<W, PHASE>(a, v, out);
     }
+}
+
+// While the pipeline fills and drains, degrees that have no row yet or any more leave the multiprocessor to
+// the others: before the first row opens, after four rows of zeros below the plane.
+template <int W, int PHASE>
+__device__ __forceinline__ void half(const LithoGpuFused &a, Loader &load, Level &v, bool worker,
+                                     float (&acc)[8][2][4], Late &late)
+{
+    if (__any_sync(~0u, worker && v.row + 3 >= -2 * R && v.row < a.plane.ny + R)) {
+        step<W, PHASE>(a, load, v, worker, acc, late);
+        step<W, PHASE + 1>(a, load, v, worker, acc, late);
+        step<W, PHASE + 2>(a, load, v, worker, acc, late);
+        step<W, PHASE + 3>(a, load, v, worker, acc, late);
+        return;
+    }
+#pragma unroll 1
+    for (int k = 0; k < 4; k++)
+        keep_step(a, load);
+    v.row += 4;
+    advance<W>(v, 4);
 }
 
 template <int W>
@@ -315,14 +346,8 @@ __global__ void __launch_bounds__(2 * W, 256 / W) fused_kernel(const __grid_cons
     Late late = {};
     const int steps = a.plane.ny + 2 * R + LAG * (a.degrees - 1);
     for (int t = 0; t < steps; t += 8) { // a few steps beyond the end write nothing
-        step<W, 0>(a, load, v, worker, acc, late);
-        step<W, 1>(a, load, v, worker, acc, late);
-        step<W, 2>(a, load, v, worker, acc, late);
-        step<W, 3>(a, load, v, worker, acc, late);
-        step<W, 4>(a, load, v, worker, acc, late);
-        step<W, 5>(a, load, v, worker, acc, late);
-        step<W, 6>(a, load, v, worker, acc, late);
-        step<W, 7>(a, load, v, worker, acc, late);
+        half<W, 0>(a, load, v, worker, acc, late);
+        half<W, 4>(a, load, v, worker, acc, late);
     }
 }
 
