@@ -171,6 +171,48 @@ static void test_four(void)
     compare_gpus(4);
 }
 
+// Property: plans that take turns in one thread, each with another card as its first and other cards beside
+// it, give one card's samples (1e-5): none relies on the card that the one before left current.
+static void test_turns(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(2, &gpu))
+        return;
+    static const char *const cases[] = {"step=1", "mode=shot source_x=300", "coarse=on", "engine=splitstep",
+                                        "form=pointwise"};
+    enum { CASES = G_N_ELEMENTS(cases), MOST = 4 };
+    const int n = MIN(gpu.backend->n_devices, MOST);
+    LithoGrid grid = time_grid(20, 41, 100, 12, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 6);
+    LithoCube *whole[CASES];
+    LithoEngine *engine[MOST];
+    for (int k = 0; k < CASES; k++) {
+        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=30 %s", cases[k]);
+        whole[k] = run_on(gpu, in, NULL, NULL, settings);
+        g_assert_nonnull(whole[k]);
+    }
+    for (int k = 0; k < n; k++) {
+        g_autofree char *name = g_strdup_printf("cuda:%d", k);
+        g_assert_true(litho_device_parse(name, &gpu, NULL));
+        engine[k] = litho_engine_new(gpu);
+    }
+    for (int turn = 0; turn < 30 * n; turn++) {
+        const int k = turn % n, round = turn / n, c = (round + k) % CASES;
+        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=30 %s gpus=%d", cases[c],
+                                                    1 + (round + turn) % n);
+        g_autoptr(LithoFlow) flow = flow_of(settings);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoCube) out = litho_engine_run(engine[k], flow, in, NULL, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_true(litho_cube_host(out, NULL));
+        g_assert_cmpfloat(relative_difference(out, whole[c]), <, 1e-5);
+    }
+    for (int k = 0; k < n; k++)
+        litho_engine_free(engine[k]);
+    for (int k = 0; k < CASES; k++)
+        litho_cube_unref(whole[k]);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -179,5 +221,6 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-cuda-runs/memory", test_memory);
     g_test_add_func("/migrate-cuda-runs/two-gpus", test_two);
     g_test_add_func("/migrate-cuda-runs/four-gpus", test_four);
+    g_test_add_func("/migrate-cuda-runs/turns", test_turns);
     return g_test_run();
 }

@@ -289,10 +289,11 @@ __device__ __forceinline__ void emit(const LithoGpuFused &a, Level &v, float4 ou
     v.row++;
 }
 
+// The barrier with a count: warps that work and warps that only keep step meet at it from different places.
 __device__ __forceinline__ void keep_step(const LithoGpuFused &a, Loader &load)
 {
     __pipeline_wait_prior(AHEAD - 1);
-    __syncthreads();
+    asm volatile("bar.sync 1, %0;" ::"r"(blockDim.x) : "memory");
     load.load(a);
 }
 
