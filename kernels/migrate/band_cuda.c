@@ -18,7 +18,7 @@ void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band)
 {
     LithoCudaArray *arrays[] = {&band->steps, &band->coef, &band->slow, &band->table,
                                 &band->table_scale, &band->sponge_x, &band->sponge_y, &band->omega,
-                                &band->kx2, &band->ky2, &band->pairs, &band->turn,
+                                &band->kx2, &band->ky2, &band->turn,
                                 &band->spectrum};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
@@ -132,9 +132,7 @@ static gboolean upload_split_step(LithoGpuPlan *plan, LithoGpuBand *band, GError
     }
     return litho_gpu_upload(plan, &band->omega, job->omega, job->nf * sizeof(double), error) &&
            upload_wavenumbers(plan, &band->kx2, job->cells.nx, job->cells.dx, error) &&
-           upload_wavenumbers(plan, &band->ky2, job->cells.ny, job->cells.dy, error) &&
-           litho_cuda_reserve(plan->context, &band->pairs,
-                              n * LITHO_GPU_FFT_BATCH * 2 * sizeof(float), error);
+           upload_wavenumbers(plan, &band->ky2, job->cells.ny, job->cells.dy, error);
 }
 
 // A record that does not start at t = 0 turns by exp(-i w t0); the band's ramps.
@@ -157,7 +155,7 @@ static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
     band->planes = job->step + 1;
     if (p->engine == LITHO_MIGRATE_SPLITSTEP) {
         band->kernel = LITHO_GPU_SPLITSTEP;
-        band->planes = 1; // in place
+        band->planes = 2; // as others have them, and interleaved
         return;
     }
     if (p->form == LITHO_MIGRATE_POINTWISE || p->gpu_kernel == LITHO_MIGRATE_PER_DEGREE) {
@@ -174,8 +172,8 @@ gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **
 {
     const LithoMigrateJob *job = band->job;
     const int pitch = (job->cells.nx + 7) / 8 * 8;
-    band->plane = (LithoGpuPlane){job->cells.nx, job->cells.ny, pitch,
-                                  2 * (size_t)job->cells.ny * pitch};
+    const size_t points = (size_t)job->cells.ny * pitch;
+    band->plane = (LithoGpuPlane){job->cells.nx, job->cells.ny, pitch, 2 * points, 1, points};
     choose_kernel(plan, band);
     litho_cuda_release(plan->context, &band->sponge_x);
     litho_cuda_release(plan->context, &band->sponge_y);

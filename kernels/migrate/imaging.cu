@@ -38,13 +38,13 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
 {
     __shared__ float part[SLICES][LANES];
     const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
-    const size_t im = (size_t)f.plane.ny * f.plane.pitch;
+    const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
     const bool apply = g != 1;
     float mine = 0;
     if (inside) {
-        float *p = waves + (size_t)y * f.plane.pitch + x;
+        float *p = waves + ((size_t)y * f.plane.pitch + x) * f.plane.step;
 #pragma unroll 4
         for (int k = threadIdx.y; k < f.n_waves; k += SLICES) {
             float *w = p + k * f.plane.size;
@@ -67,13 +67,13 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
 {
     __shared__ float part[SLICES][LANES];
     const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
-    const size_t im = (size_t)f.plane.ny * f.plane.pitch;
+    const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
     const bool apply = g != 1;
     float mine = 0, lit = 0;
     if (inside) {
-        const size_t at = (size_t)y * f.plane.pitch + x;
+        const size_t at = ((size_t)y * f.plane.pitch + x) * f.plane.step;
 #pragma unroll 2
         for (int k = threadIdx.y; k < f.n_waves; k += SLICES) {
             float *u = up + at + k * f.plane.size, *d = down + at + k * f.plane.size;
@@ -103,7 +103,7 @@ __global__ void inject_kernel(const __grid_constant__ LithoGpuFrame f, float *wa
                               const float *plane, float scale, int sponge)
 {
     const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
-    const size_t im = (size_t)f.plane.ny * f.plane.pitch;
+    const size_t im = f.plane.im;
     if (x >= f.plane.nx)
         return;
     const float g = sponge ? sponge_at(f, x, y) : 1;
@@ -111,7 +111,7 @@ __global__ void inject_kernel(const __grid_constant__ LithoGpuFrame f, float *wa
     const float value = plane && cell >= 0 ? scale * plane[cell] : 0;
     if (g == 1 && value == 0)
         return;
-    float *p = waves + (size_t)y * f.plane.pitch + x;
+    float *p = waves + ((size_t)y * f.plane.pitch + x) * f.plane.step;
     for (int k = threadIdx.y + SLICES * blockIdx.z; k < f.n_waves; k += SLICES * gridDim.z) {
         float *w = p + k * f.plane.size;
         w[0] = g * w[0] + value;

@@ -410,7 +410,9 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     (void)region;
     if (!litho_migrate_sizes(in, params, &s))
         return 0;
-    const double waves = 8 * s.cells * s.frequencies, sets = s.shot ? 2 * s.planes : s.planes + 1;
+    const double waves = 8 * s.cells * s.frequencies;
+    const double planes = p->engine == LITHO_MIGRATE_SPLITSTEP ? 2 : s.planes;
+    const double sets = s.shot ? 2 * planes : planes + 1;
     return (guint64)(waves * sets + fmin(waves * 8, 8 * s.cells * 4 * 4 * 132) + 4.4 * s.slowness +
                      ((s.shot ? 16 : 12) + (p->coarse ? 8 : 0)) * s.out + 4 * s.in);
 }

@@ -8,7 +8,8 @@
 // device pointers unless said otherwise.
 //
 // A wave is two planes of floats, real parts [ny][pitch], then imaginary parts; columns nx .. pitch-1
-// are 0. Waves of frequencies follow each other. pitch is a multiple of 8.
+// are 0. Waves of frequencies follow each other. pitch is a multiple of 8. While the split-step engine
+// works, both parts of a point lie side by side instead; imaging takes either.
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,8 @@ enum { LITHO_GPU_MAX_TARGETS = 4, LITHO_GPU_COEFS = 64 };
 typedef struct LithoGpuPlane {
     int nx, ny, pitch;
     size_t size; // floats of one wave: 2 ny pitch
+    int step;    // floats from a point to the next: 1, interleaved 2
+    size_t im;   // floats from a real part to the imaginary one: ny pitch, interleaved 1
 } LithoGpuPlane;
 
 // What one frequency needs in one step.
@@ -153,18 +156,16 @@ int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *so
 
 // --- split-step --------------------------------------------------------------------------------
 
-// Interleaved planes [wave][ny][nx] for the FFT, and back.
-int litho_gpu_interleave(LithoGpuPlane plane, const float *waves, int n_waves, float2 *to,
-                         cudaStream_t stream);
-int litho_gpu_deinterleave(LithoGpuPlane plane, const float2 *from, int n_waves, float *waves,
-                           cudaStream_t stream);
-// Phase shift of all waves in (kx, ky); kappa[wave] rad/m.
-int litho_gpu_phase_shift(LithoGpuPlane plane, float2 *waves, int n_waves, const double *omega,
+// On interleaved planes. Phase shift of all waves in (kx, ky), by 1 / (nx ny) for the transforms.
+int litho_gpu_phase_shift(LithoGpuPlane plane, float *waves, int n_waves, const double *omega,
                           double mean, double dz, const double *kx2, const double *ky2, int adjoint,
                           cudaStream_t stream);
-// wave *= exp(sign i omega dz (slowness - mean)).
+// wave *= exp(i omega dz (slowness - mean)); slowness [ny][pitch].
 int litho_gpu_lens(LithoGpuPlane plane, float *waves, int n_waves, const double *omega, double dz,
-                   const float *slowness, double mean, double sign, cudaStream_t stream);
+                   const float *slowness, double mean, cudaStream_t stream);
+// Planes of one kind into the other's.
+int litho_gpu_relay(LithoGpuPlane from, const float *in, LithoGpuPlane to, float *out, int n_waves,
+                    cudaStream_t stream);
 
 // --- resampling --------------------------------------------------------------------------------
 

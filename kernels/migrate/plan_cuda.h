@@ -32,7 +32,7 @@ typedef struct LithoGpuBand {
     LithoCudaArray slow;     // float [n_steps][ny][pitch], squared when fused; empty: layered
     LithoCudaArray table, table_scale;      // pointwise form
     LithoCudaArray sponge_x, sponge_y;
-    LithoCudaArray omega, kx2, ky2, pairs;  // split-step: doubles and interleaved planes
+    LithoCudaArray omega, kx2, ky2;         // split-step: doubles
     double *mean;            // [n_steps] mean slowness, split-step
     LithoCudaArray turn;     // float [nf][2]
     LithoCudaArray spectrum; // waves at the surface (zero-offset)
@@ -61,16 +61,13 @@ typedef struct LithoGpuPlan {
     LithoCudaArray live, cells, taper, lines, bins, largest, wavelet;
     int fft_length, fft_batch;
     int fft_forward, fft_inverse, fft_plane; // cufftHandle; 0 = none
-    int fft_plane_nx, fft_plane_ny, fft_plane_batch;
+    int fft_plane_nx, fft_plane_ny, fft_plane_waves; // what fft_plane is for
     gboolean have_light;
     LithoCudaArray gathered, traces; // another card's sums; traces of a card other than the first
     int ordinal;                // CUDA's index of the device
     size_t shared;              // bytes of shared memory a block may have
     int processors;
 } LithoGpuPlan;
-
-// Waves the split-step engine transforms at a time.
-enum { LITHO_GPU_FFT_BATCH = 32 };
 
 // card_cuda.c ----------------------------------------------------------------------------------
 LithoGpuPlan *litho_gpu_card_new(const LithoGrid *in, int device, GError **error);
@@ -132,8 +129,14 @@ typedef struct LithoGpuTask {
     int s, f, n;
 } LithoGpuTask;
 
-// The split-step engine's transforms; others need none.
-gboolean litho_gpu_need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GError **error);
+// Before the first step and, on the way up, after the last one: the split-step engine's transforms, and its
+// waves from plane 0 into its own and back. For others nothing happens.
+gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error);
+gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error);
+// How the waves lie between begin and end.
+LithoGpuPlane litho_gpu_plane_under_way(const LithoGpuBand *band);
+// Waves that planes have room for, a little more than nf where transforms come in batches.
+int litho_gpu_room(const LithoGpuBand *band);
 float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f);
 // Index of the array that target m (0: the first) of a step lies in when the waves are in `now`.
 int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m);

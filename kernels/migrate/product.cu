@@ -38,11 +38,11 @@ __device__ float half_sample(int j)
 __device__ void load_waves(Tile &t, const LithoGpuFrame &f, const float *up, const float *down, int x0,
                            int y0)
 {
-    const size_t im = (size_t)f.plane.ny * f.plane.pitch;
+    const size_t im = f.plane.im;
     for (int k = threadIdx.x; k < WY * WX; k += THREADS) {
         const int i = k / WX, j = k % WX, x = x0 + j, y = y0 + i;
         const bool inside = x >= 0 && x < f.plane.nx && y >= 0 && y < f.plane.ny;
-        const size_t at = inside ? (size_t)y * f.plane.pitch + x : 0;
+        const size_t at = inside ? ((size_t)y * f.plane.pitch + x) * f.plane.step : 0;
         t.wave[0][i][j] = inside ? up[at] : 0;
         t.wave[1][i][j] = inside ? up[at + im] : 0;
         t.wave[2][i][j] = inside ? down[at] : 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Around the Fourier transforms: traces in time to frequency planes and back, and the split-step
-// engine's factors.
+// Around the Fourier transforms: traces in time to frequency planes and back.
 #include "kernels/migrate/migrate_kernels.h"
 
 namespace {
@@ -103,66 +102,6 @@ __global__ void source_kernel(float *waves, LithoGpuPlane plane, LithoGpuSource 
         }
 }
 
-__global__ void interleave_kernel(LithoGpuPlane p, const float *waves, float2 *to)
-{
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
-    if (x >= p.nx)
-        return;
-    const float *w = waves + wave * p.size + (size_t)y * p.pitch + x;
-    to[((size_t)wave * p.ny + y) * p.nx + x] = make_float2(w[0], w[(size_t)p.ny * p.pitch]);
-}
-
-__global__ void deinterleave_kernel(LithoGpuPlane p, const float2 *from, float *waves)
-{
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
-    if (x >= p.nx)
-        return;
-    const float2 v = from[((size_t)wave * p.ny + y) * p.nx + x];
-    float *w = waves + wave * p.size + (size_t)y * p.pitch + x;
-    w[0] = v.x;
-    w[(size_t)p.ny * p.pitch] = v.y;
-}
-
-__global__ void phase_shift_kernel(LithoGpuPlane p, float2 *waves, const double *omega, double mean,
-                                   double dz, const double *kx2, const double *ky2, int adjoint)
-{
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
-    if (x >= p.nx)
-        return;
-    const double kappa = omega[wave] * mean, kz2 = kappa * kappa - kx2[x] - ky2[y];
-    float2 *at = waves + ((size_t)wave * p.ny + y) * p.nx + x;
-    const float2 v = *at;
-    const float scale = (float)(1.0 / ((double)p.nx * p.ny));
-    if (kz2 < 0) {
-        const float decay = scale * (float)exp(-dz * sqrt(-kz2));
-        *at = make_float2(decay * v.x, decay * v.y);
-        return;
-    }
-    float c, s;
-    sincosf((float)((adjoint ? -dz : dz) * sqrt(kz2)), &s, &c);
-    *at = make_float2(scale * (c * v.x - s * v.y), scale * (c * v.y + s * v.x));
-}
-
-__global__ void lens_kernel(LithoGpuPlane p, float *waves, const double *omega, double dz,
-                            const float *slowness, double mean, double sign)
-{
-    const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
-    if (x >= p.nx)
-        return;
-    const size_t cell = (size_t)y * p.pitch + x, im = (size_t)p.ny * p.pitch;
-    float c, s;
-    sincosf((float)(sign * omega[wave] * dz * (slowness[cell] - mean)), &s, &c);
-    float *w = waves + wave * p.size + cell;
-    const float re = w[0], i = w[im];
-    w[0] = c * re - s * i;
-    w[im] = c * i + s * re;
-}
-
-dim3 plane_grid(LithoGpuPlane p, int n_waves)
-{
-    return dim3(blocks_for(p.nx), p.ny, n_waves);
-}
-
 } // namespace
 
 int litho_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
@@ -204,36 +143,5 @@ int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *so
                      int nf, cudaStream_t stream)
 {
     source_kernel<<<blocks_for(nf), THREADS, 0, stream>>>(waves, plane, *source, wavelet, nf);
-    return (int)cudaGetLastError();
-}
-
-int litho_gpu_interleave(LithoGpuPlane p, const float *waves, int n_waves, float2 *to,
-                         cudaStream_t stream)
-{
-    interleave_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, waves, to);
-    return (int)cudaGetLastError();
-}
-
-int litho_gpu_deinterleave(LithoGpuPlane p, const float2 *from, int n_waves, float *waves,
-                           cudaStream_t stream)
-{
-    deinterleave_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, from, waves);
-    return (int)cudaGetLastError();
-}
-
-int litho_gpu_phase_shift(LithoGpuPlane p, float2 *waves, int n_waves, const double *omega, double mean,
-                          double dz, const double *kx2, const double *ky2, int adjoint,
-                          cudaStream_t stream)
-{
-    phase_shift_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, waves, omega, mean, dz, kx2,
-                                                                      ky2, adjoint);
-    return (int)cudaGetLastError();
-}
-
-int litho_gpu_lens(LithoGpuPlane p, float *waves, int n_waves, const double *omega, double dz,
-                   const float *slowness, double mean, double sign, cudaStream_t stream)
-{
-    lens_kernel<<<plane_grid(p, n_waves), THREADS, 0, stream>>>(p, waves, omega, dz, slowness, mean,
-                                                               sign);
     return (int)cudaGetLastError();
 }

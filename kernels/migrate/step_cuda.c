@@ -2,6 +2,7 @@
 //
 // Some waves through a step, by each of the kernels.
 #include <cufft.h>
+#include <math.h>
 
 #include "kernels/migrate/plan_cuda.h"
 
@@ -116,55 +117,96 @@ static gboolean fused_adjoint(const LithoGpuTask *t, float *const *in, float *ou
 
 // --- split-step -------------------------------------------------------------------------------
 
-gboolean litho_gpu_need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GError **error)
+// Waves that are transformed together: as many as stay in a large card's second-level cache between the
+// passes over them.
+static int transformed(const LithoGpuBand *band)
+{
+    const int nf = MAX(band->job->nf, 1);
+    const int batches = (int)ceil(nf * (band->plane.size * sizeof(float) / 24e6));
+    return (nf + batches - 1) / batches;
+}
+
+int litho_gpu_room(const LithoGpuBand *band)
+{
+    const int nf = MAX(band->job->nf, 1), together = transformed(band);
+    return band->kernel == LITHO_GPU_SPLITSTEP ? (nf + together - 1) / together * together : nf;
+}
+
+LithoGpuPlane litho_gpu_plane_under_way(const LithoGpuBand *band)
+{
+    LithoGpuPlane plane = band->plane;
+    if (band->kernel == LITHO_GPU_SPLITSTEP) {
+        plane.step = 2;
+        plane.im = 1;
+    }
+    return plane;
+}
+
+static gboolean need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GError **error)
 {
     const LithoGpuPlane *p = &band->plane;
-    if (band->kernel != LITHO_GPU_SPLITSTEP)
-        return TRUE;
-    if (plan->fft_plane && plan->fft_plane_nx == p->nx && plan->fft_plane_ny == p->ny)
+    const int waves = transformed(band);
+    if (plan->fft_plane && plan->fft_plane_nx == p->nx && plan->fft_plane_ny == p->ny &&
+        plan->fft_plane_waves == waves)
         return TRUE;
     if (plan->fft_plane)
         cufftDestroy(plan->fft_plane);
     plan->fft_plane = 0;
-    int n[2] = {p->ny, p->nx};
+    int n[2] = {p->ny, p->nx}, rows[2] = {p->ny, p->pitch};
     plan->fft_plane_nx = p->nx;
     plan->fft_plane_ny = p->ny;
-    return LITHO_CUFFT(cufftPlanMany(&plan->fft_plane, 2, n, NULL, 1, 0, NULL, 1, 0, CUFFT_C2C,
-                                     LITHO_GPU_FFT_BATCH), error) &&
+    plan->fft_plane_waves = waves;
+    return LITHO_CUFFT(cufftPlanMany(&plan->fft_plane, 2, n, rows, 1, p->ny * p->pitch, rows, 1,
+                                     p->ny * p->pitch, CUFFT_C2C, waves), error) &&
            LITHO_CUFFT(cufftSetStream(plan->fft_plane, litho_cuda_stream(plan->context)), error);
 }
 
-// One plane down (adjoint: up) in place, all frequencies.
+// One plane down (adjoint: up) in place.
 static gboolean split_step(const LithoGpuTask *t, float *waves, gboolean adjoint, GError **error)
 {
     LithoGpuPlan *plan = t->plan;
     const LithoGpuBand *band = t->band;
     const LithoMigrateJob *job = band->job;
+    const LithoGpuPlane plane = litho_gpu_plane_under_way(band);
     const double mean = band->mean[t->s], *omega = band->omega.data;
-    const gboolean lens = job->slowness != NULL;
-    for (int f = 0; f < t->n; f += LITHO_GPU_FFT_BATCH) {
-        const int n = MIN(LITHO_GPU_FFT_BATCH, t->n - f);
-        float *w = waves + band->plane.size * f;
-        if ((adjoint && lens &&
-             !LITHO_CUDA(litho_gpu_lens(band->plane, w, n, omega + f, job->dz, slow_at(t), mean, -1,
-                                        t->stream), error)) ||
-            !LITHO_CUDA(litho_gpu_interleave(band->plane, w, n, band->pairs.data, t->stream),
-                        error) ||
-            !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, band->pairs.data, band->pairs.data,
-                                      CUFFT_FORWARD), error) ||
-            !LITHO_CUDA(litho_gpu_phase_shift(band->plane, band->pairs.data, n, omega + f, mean,
-                                              job->dz, band->kx2.data, band->ky2.data, adjoint,
-                                              t->stream), error) ||
-            !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, band->pairs.data, band->pairs.data,
-                                      CUFFT_INVERSE), error) ||
-            !LITHO_CUDA(litho_gpu_deinterleave(band->plane, band->pairs.data, n, w, t->stream),
-                        error) ||
-            (!adjoint && lens &&
-             !LITHO_CUDA(litho_gpu_lens(band->plane, w, n, omega + f, job->dz, slow_at(t), mean, 1,
-                                        t->stream), error)))
+    const double lens = !job->slowness ? 0 : adjoint ? -job->dz : job->dz;
+    const int together = transformed(band);
+    for (int f = 0; f < job->nf; f += together) {
+        const int n = MIN(together, job->nf - f);
+        float *w = waves + plane.size * f;
+        cufftComplex *pairs = (cufftComplex *)w;
+        if ((adjoint && lens != 0 &&
+             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(t), mean, t->stream), error)) ||
+            !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, pairs, pairs, CUFFT_FORWARD), error) ||
+            !LITHO_CUDA(litho_gpu_phase_shift(plane, w, n, omega + f, mean, job->dz, band->kx2.data,
+                                              band->ky2.data, adjoint, t->stream), error) ||
+            !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, pairs, pairs, CUFFT_INVERSE), error) ||
+            (!adjoint && lens != 0 &&
+             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(t), mean, t->stream), error)))
             return FALSE;
     }
     return TRUE;
+}
+
+gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error)
+{
+    if (band->kernel != LITHO_GPU_SPLITSTEP)
+        return TRUE;
+    waves->now = 1;
+    return need_plane_fft(plan, band, error) &&
+           LITHO_CUDA(litho_gpu_relay(band->plane, litho_gpu_wave(band, waves, 0, 0),
+                                      litho_gpu_plane_under_way(band), litho_gpu_wave(band, waves, 1, 0),
+                                      band->job->nf, litho_cuda_stream(plan->context)), error);
+}
+
+gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error)
+{
+    if (band->kernel != LITHO_GPU_SPLITSTEP)
+        return TRUE;
+    waves->now = 0;
+    return LITHO_CUDA(litho_gpu_relay(litho_gpu_plane_under_way(band), litho_gpu_wave(band, waves, 1, 0),
+                                      band->plane, litho_gpu_wave(band, waves, 0, 0), band->job->nf,
+                                      litho_cuda_stream(plan->context)), error);
 }
 
 // --- any kernel ---------------------------------------------------------------------------------
@@ -176,7 +218,7 @@ float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int 
 
 int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
 {
-    return band->planes == 1 ? 0 : (now + 1 + m) % band->planes;
+    return band->kernel == LITHO_GPU_SPLITSTEP ? now : (now + 1 + m) % band->planes;
 }
 
 int litho_gpu_scratch_planes(const LithoGpuBand *band)

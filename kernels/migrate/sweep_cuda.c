@@ -32,8 +32,7 @@ static size_t data_cells(const LithoMigrateJob *job)
 gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves,
                                  GError **error)
 {
-    const LithoMigrateJob *job = band->job;
-    const size_t bytes = band->plane.size * MAX(job->nf, 1) * sizeof(float);
+    const size_t bytes = band->plane.size * litho_gpu_room(band) * sizeof(float);
     for (int k = 0; k < band->planes; k++)
         if (!litho_cuda_reserve(plan->context, &waves->plane[k], bytes, error) ||
             !LITHO_CUDA(cudaMemsetAsync(waves->plane[k].data, 0, bytes,
@@ -107,7 +106,7 @@ static gboolean group_down(const Sweep *sweep, const Group *g, int s, int now, G
 static LithoGpuFrame frame_of(const Sweep *sweep, int n_waves)
 {
     const LithoMigrateJob *job = sweep->band->job;
-    return (LithoGpuFrame){sweep->band->plane, job->pad_x, job->pad_y, job->data_nx, job->data_ny,
+    return (LithoGpuFrame){litho_gpu_plane_under_way(sweep->band), job->pad_x, job->pad_y, job->data_nx, job->data_ny,
                            sweep->band->sponge_x.data, sweep->band->sponge_y.data, n_waves};
 }
 
@@ -271,7 +270,8 @@ gboolean litho_gpu_sweep_down(LithoGpuPlan *plan, LithoGpuBand *band, gboolean s
     const LithoMigrateJob *job = band->job;
     Sweep sweep;
     if (!sweep_init(&sweep, plan, band, shot, error) || !begin_growth(&sweep, error) ||
-        !litho_gpu_need_plane_fft(plan, band, error))
+        !litho_gpu_steps_begin(plan, band, &plan->up, error) ||
+        (shot && !litho_gpu_steps_begin(plan, band, &plan->down, error)))
         return FALSE;
     litho_run_begin(run, "extrapolate", "steps");
     Slab slab = {0};
@@ -344,7 +344,7 @@ gboolean litho_gpu_sweep_up(LithoGpuPlan *plan, LithoGpuBand *band, const float 
     const LithoMigrateJob *job = band->job;
     Sweep sweep;
     if (!sweep_init(&sweep, plan, band, FALSE, error) ||
-        !litho_gpu_need_plane_fft(plan, band, error))
+        !litho_gpu_steps_begin(plan, band, &plan->up, error))
         return FALSE;
     litho_run_begin(run, "extrapolate", "steps");
     const int chunk = MAX(sweep.slab_planes / job->step, 1);
@@ -362,5 +362,6 @@ gboolean litho_gpu_sweep_up(LithoGpuPlan *plan, LithoGpuBand *band, const float 
         plan->up.now = litho_gpu_plane_after(band, plan->up.now, (s1 - s0) * job->step - 1);
     }
     Group all = {0, 0, job->nf, litho_cuda_stream(plan->context)};
-    return inject(&sweep, &all, image, 0, plan->up.now, job->n_steps > 0, error);
+    return inject(&sweep, &all, image, 0, plan->up.now, job->n_steps > 0, error) &&
+           litho_gpu_steps_end(plan, band, &plan->up, error);
 }
