@@ -6,10 +6,10 @@
 
 Properties: every control has a name a person would say (not its class); sliders and number fields carry
 the sentence that explains them and a value; the four views describe the slice they show, and the
-description follows when the slice is stepped by keyboard. The same holds with an area and a snapshot
-there, and in every other window, each opened by its key and closed by Escape. A control added without a
-name, a view whose text stays behind, or a window that Escape does not close, fails. Skips (77) without
-pyatspi."""
+description follows when the slice is stepped by keyboard. The same holds for the start page, for the
+parameters of every operator, with an area and a snapshot there, and in every other window, each opened
+by its key and closed by Escape. A control added without a name, a view whose text stays behind, or a
+window that Escape does not close, fails. Skips (77) without pyatspi."""
 import os
 import subprocess
 import sys
@@ -73,6 +73,7 @@ def main():
     program, home = sys.argv[1], tempfile.mkdtemp()
     cube = os.path.join(home, 'survey.sgy')
     subprocess.run([sys.argv[2], 'synth', 'survey', 'inlines=30', 'xlines=30', 'samples=100', '-o', cube], check=True)
+    failures = check_start(program, home)
     process = subprocess.Popen([program, '--operator', 'fx', cube],
                                env=dict(os.environ, GDK_BACKEND='x11', GTK_A11Y='atspi',
                                         XDG_CONFIG_HOME='/nonexistent', XDG_STATE_HOME=home))
@@ -82,8 +83,9 @@ def main():
         def section_described():
             return (view('Inline section') or None) and 'inline' in view('Inline section').description
         wait_for(section_described)
-        failures = check_names(application(), 40)
+        failures += check_names(application(), 40)
         failures += check_views()
+        failures += check_operators()
         failures += check_others(process)
     finally:
         process.terminate()
@@ -114,6 +116,47 @@ def check_names(root, least):
     print(seen, 'controls in', root.name)
     if seen < least:
         failures.append(f'only {seen} controls found in {root.name!r}: the tree is not the window\'s')
+    return failures
+
+
+def check_start(program, home):
+    process = subprocess.Popen([program], env=dict(os.environ, GDK_BACKEND='x11', GTK_A11Y='atspi',
+                                                   XDG_CONFIG_HOME='/nonexistent', XDG_STATE_HOME=home))
+    try:
+        wait_for(application, process=process)
+
+        def choices():
+            names = [node.name for node in walk(application())]
+            return 'Open a cube' in names and 'Try the demo' in names
+        wait_for(choices, 20, process)
+        return check_names(application(), 12)
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+# Words for the palette, a parameter that only this operator has.
+OPERATORS = (('Add packets', 'Noise level'), ('Add migration', 'Velocity'), ('Add modelling', 'Model'))
+
+
+def check_operators():
+    failures = []
+    for words, parameter in OPERATORS:
+        try:
+            press('ctrl+shift+p')
+            subprocess.run(['xdotool', 'sleep', '0.8', 'type', '--delay', '30', words], check=True)
+            subprocess.run(['xdotool', 'sleep', '0.5', 'key', 'Return'], check=True)
+        except (OSError, subprocess.CalledProcessError, IndexError):
+            print('note: no xdotool, other operators not tried')
+            return failures
+
+        def shown():
+            return any(node.name.startswith(parameter) and node.getRoleName() != 'label'
+                       for node in walk(application()))
+        wait_for(shown, 15)
+        failures += check_names(application(), 40)
+        press('ctrl+z')
+        time.sleep(0.5)
     return failures
 
 
