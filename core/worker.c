@@ -42,6 +42,7 @@ struct LithoWorker {
     // How long the last finished passes took; 0 = not known.
     double view_s[LITHO_WORKER_MAX_VIEWS], whole_s;
     guint next_other; // of the views behind the first, 0 the second: whose turn is next
+    double owed_s;    // to the first view, by the others
 };
 
 static LithoWish *wish_copy(const LithoWish *wish)
@@ -300,8 +301,8 @@ static LithoCube *compute_view(Pass *pass, guint k, LithoRun *run, GError **erro
 }
 
 // The most important view comes first, then the others in turn: when newer parameters wait after two of
-// them, the next wish goes on with the one that was left out. During a drag the first view thus follows
-// closely, and none stands still.
+// them, the next wish goes on with the one that was left out. During a drag the others together take no
+// more time than the first: it follows closely, and none stands still.
 static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
 {
     LithoWorker *worker = pass->worker;
@@ -312,20 +313,24 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
     const gboolean singly = last_s > QUICK_VIEWS_S;
     g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
     for (guint turn = 0; turn < n; turn++) {
-        if (singly && turn > 1 && give_way(worker, error)) {
+        if (singly && (turn > 1 || (turn > 0 && worker->owed_s > 0)) && give_way(worker, error)) {
             litho_timings_drop_pass(worker->timings);
             return FALSE;
         }
         const guint other = turn > 0 ? worker->next_other % others : 0;
         if (turn > 0)
             worker->next_other = (other + 1) % others;
+        const double start = litho_now_ms();
         LithoCube *part = compute_view(pass, turn > 0 ? 1 + other : 0, run, error);
+        const double took_s = (litho_now_ms() - start) * 1e-3;
+        worker->owed_s = turn > 0 ? worker->owed_s + took_s : MAX(worker->owed_s - took_s, 0);
         if (!part)
             return FALSE;
         g_ptr_array_add(parts, part);
         if (singly || parts->len == n)
             publish_views(pass, parts);
     }
+    worker->owed_s = 0; // all are there
     // Times shown are of whole passes; those of the slices count when nothing else follows, and where
     // the whole pass finds a stage done.
     if (pass->wish->whole)

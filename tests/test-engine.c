@@ -188,10 +188,10 @@ static void test_drag_is_fed(void)
     litho_worker_free(worker);
 }
 
-// Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so; counts for
-// each view the results that brought it anew.
+// Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so, and looks at
+// every `look`-th; counts for each view the results that brought it anew.
 static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_views,
-                 double seconds, gboolean (*done)(const guint *seen), guint *seen)
+                 double seconds, guint look, gboolean (*done)(const guint *seen), guint *seen)
 {
     int wakes = 0;
     guint64 last[3] = {0};
@@ -204,7 +204,7 @@ static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_
         memcpy(wish.views, views, n_views * sizeof *views);
         litho_worker_submit(worker, &wish);
         g_usleep(8000);
-        LithoResult *result = litho_worker_take(worker);
+        LithoResult *result = tag % look == 0 ? litho_worker_take(worker) : NULL;
         for (guint p = 0; result && p < result->parts->len; p++) {
             const LithoCube *part = g_ptr_array_index(result->parts, p);
             for (guint v = 0; v < n_views; v++)
@@ -218,30 +218,29 @@ static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_
     litho_worker_free(worker);
 }
 
-static gboolean each_twice(const guint *seen)
+static gboolean each_often(const guint *seen)
 {
-    return seen[0] >= 2 && seen[1] >= 2 && seen[2] >= 2;
+    return seen[0] >= 8 && seen[1] >= 8 && seen[2] >= 8;
 }
 
 // Property: of three views the first one follows a drag with every pass although the others take
-// longer (0.1 to 0.2 s each), and those come in turn: neither is starved, neither ahead by more than one,
-// and none is lost behind the next result of the first, which takes less time than it takes to look.
-// Views computed all or nothing give equal counts; lost ones make the first run ahead.
+// longer (0.1 s each), and those come in turn: neither is starved, neither ahead by more than one, and
+// none is lost behind the next results of the first, which come quicker than anybody looks. Views
+// computed all or nothing give equal counts; lost ones take minutes to be seen eight times.
 static void test_views_in_turn(void)
 {
     guint seen[3] = {0};
     g_autoptr(LithoFlow) flow = mean_flow();
     params_of(flow, 0)->halfwidth = 30;
-    g_autoptr(LithoCube) in = cube_taking(400, flow);
+    g_autoptr(LithoCube) in = cube_taking(200, flow);
     LithoBox views[3] = {litho_box_slice(&in->grid, LITHO_XLINE, 1), litho_box_full(&in->grid),
                          litho_box_full(&in->grid)};
     views[1].lo[1] = 2;
     views[1].hi[1] = views[2].lo[1] = in->grid.axis[1].n / 2 + 1;
-    drag(flow, in, views, 3, 20, each_twice, seen);
+    drag(flow, in, views, 3, 20, 8, each_often, seen);
     g_test_message("views seen: %u, %u, %u", seen[0], seen[1], seen[2]);
-    g_assert_true(each_twice(seen));
+    g_assert_true(each_often(seen));
     g_assert_cmpuint(seen[0] + 1, >=, seen[1] + seen[2]);
-    g_assert_cmpuint(seen[0], <=, 4 * (seen[1] + seen[2] + 1));
     g_assert_cmpuint(seen[1], <=, seen[2] + 1);
     g_assert_cmpuint(seen[2], <=, seen[1] + 1);
 }
@@ -255,7 +254,7 @@ static void test_rest_gives_way(void)
     params_of(flow, 0)->halfwidth = 30;
     g_autoptr(LithoCube) in = cube_taking(400, flow);
     LithoBox view = litho_box_slice(&in->grid, LITHO_XLINE, 1);
-    drag(flow, in, &view, 1, 2, NULL, seen);
+    drag(flow, in, &view, 1, 2, 1, NULL, seen);
     g_test_message("slice seen: %u", seen[0]);
     g_assert_cmpuint(seen[0], >, 26);
 }
