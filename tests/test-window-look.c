@@ -8,6 +8,7 @@
 
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
+#include "ui/cube_view_private.h"
 #include "ui/window_private.h"
 
 static Gui gui;
@@ -85,7 +86,7 @@ static void show_operator(const LithoOperator *op)
 }
 
 // Property: no operator's parameters are cut, neither with the usual text nor with text half as large
-// again, for which the panels grow and the views still have room.
+// again, for which the panels grow and the views still have room; the axes' text grows as well.
 static void test_text(void)
 {
     GtkSettings *settings = gtk_settings_get_default();
@@ -94,13 +95,16 @@ static void test_text(void)
     for (int k = 0; k < 2; k++) {
         g_object_set(settings, "gtk-xft-dpi", k == 0 ? 96 * 1024 : 144 * 1024, NULL);
         gui_spin(&gui, 0.6);
+        LithoCubeView *view = litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE);
+        g_assert_cmpfloat(litho_cube_view_style(view).font_size, ==, k == 0 ? 11 : 16.5);
         for (const LithoOperator *const *op = litho_operators(); *op; op++) {
             show_operator(*op);
             g_assert_cmpuint(count_cut(gui.window->left), ==, 0);
             g_autofree char *name = g_strdup_printf("text-%d-%s", k, (*op)->key);
             gui_screenshot(&gui, name);
         }
-        g_assert_cmpint(gtk_widget_get_width(gui.window->canvas), >=, 400);
+        assert_panels(TRUE, k == 0);
+        g_assert_cmpint(gtk_widget_get_width(gui.window->canvas), >=, 500);
     }
     g_object_set(settings, "gtk-xft-dpi", usual, NULL);
     gui_forget_flow(&gui);

@@ -5,6 +5,7 @@
 // frame moves few pixels beside those of the samples.
 #include "render/frame-cache.h"
 #include "ui/cube_view_private.h"
+#include "ui/small_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 LithoAxesStyle litho_cube_view_style(LithoCubeView *self)
 {
     // Light ink in both themes: the background of the data is dark in both.
-    LithoAxesStyle style = {.font_size = self->large ? 12 : 11, .ink = {0.86, 0.86, 0.86, 1},
+    double size = (self->large ? 12 : 11) * litho_text_scale(GTK_WIDGET(self));
+    LithoAxesStyle style = {.font_size = size, .ink = {0.86, 0.86, 0.86, 1},
                             .font = "sans", .compact = !self->large,
                             .units = litho_session_display(self->session)->units};
     return style;

@@ -6,6 +6,7 @@
 
 #include "render/frame-cache.h"
 #include "ui/camera.h"
+#include "ui/small_text.h"
 
 enum { PAD = 6, N_SPACES = 2 };
 
@@ -130,7 +131,8 @@ void litho_model_view_turn(LithoModelView *self, double degrees)
 
 static LithoAxesStyle style_of(LithoModelView *self)
 {
-    return (LithoAxesStyle){.font_size = self->large ? 12 : 11, .ink = {0.86, 0.86, 0.86, 1},
+    double size = (self->large ? 12 : 11) * litho_text_scale(GTK_WIDGET(self));
+    return (LithoAxesStyle){.font_size = size, .ink = {0.86, 0.86, 0.86, 1},
                             .font = "sans", .compact = !self->large};
 }
 

@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+double litho_text_scale(GtkWidget *widget)
+{
+    int dpi = -1; // 1024 times that
+    g_object_get(gtk_widget_get_settings(widget), "gtk-xft-dpi", &dpi, NULL);
+    return dpi > 0 ? CLAMP(dpi / (96.0 * 1024), 0.75, 2.5) : 1;
+}
+
 static PangoLayout *layout_new(GtkWidget *widget, const char *text)
 {
     PangoLayout *layout = gtk_widget_create_pango_layout(widget, text);

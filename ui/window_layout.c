@@ -418,6 +418,7 @@ static GtkWidget *make_busy(LithoWindow *self)
                                       "Stop computing (Escape)");
     gtk_widget_add_css_class(cancel, "flat");
     gtk_box_append(GTK_BOX(self->busy_box), cancel);
+    gtk_widget_set_margin_end(self->busy_box, 12);
     gtk_widget_set_visible(self->busy_box, FALSE);
     return self->busy_box;
 }

@@ -2,6 +2,7 @@
 //
 // In a narrow window, or with large text, the data keep their place: the right panel folds by itself,
 // then the left one, and both come back with the room. What a person folds or unfolds by hand stays.
+#include "ui/small_text.h"
 #include "ui/window_private.h"
 
 // Below these widths of the views a section cannot be judged any more: four views, or one above another.
@@ -58,8 +59,9 @@ static gboolean fit(gpointer data)
         return G_SOURCE_REMOVE;
     self->room_width = width;
     int left = width_of(self, 0), right = width_of(self, 1);
-    fold(self, 1, width - left - right < FOUR_VIEWS);
-    fold(self, 0, width - left < SOME_VIEW);
+    double scale = MAX(litho_text_scale(GTK_WIDGET(self)), 1); // axes have text, too
+    fold(self, 1, width - left - right < FOUR_VIEWS * scale);
+    fold(self, 0, width - left < SOME_VIEW * scale);
     fit_header(self, width);
     return G_SOURCE_REMOVE;
 }
