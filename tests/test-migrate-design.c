@@ -388,7 +388,7 @@ static void test_adjoint(void)
     static const char *const cases[] = {
         "step=1 degree=23", "step=3 degree=31", "form=pointwise step=1 degree=15 growth=0",
         "form=pointwise step=2 degree=23 growth=0", "engine=splitstep", "coarse=on step=2",
-        "pad=7 sponge=6 step=1",
+        "pad=7 sponge=6 step=1", "coarse=on pad=7 sponge=6 step=1",
     };
     LithoGrid velocity_grid = time_grid(19, 23, 40, 10, 10);
     velocity_grid.is_depth = TRUE;

@@ -163,7 +163,8 @@ static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
         return;
     }
     band->kernel = LITHO_GPU_FUSED;
-    litho_gpu_fused_plan(job->cells.nx, p->degree + 1, plan->shared, &band->degrees_a_pass,
+    const int beside = (int)(plan->quota * plan->processors / MAX(job->nf, 1));
+    litho_gpu_fused_plan(job->cells.nx, p->degree + 1, MAX(beside, 1), plan->shared, &band->degrees_a_pass,
                          &band->quads, &band->strip);
     band->strips = (job->cells.nx + band->strip - 1) / band->strip;
 }

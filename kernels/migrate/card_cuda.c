@@ -83,15 +83,24 @@ void litho_gpu_card_forget(LithoGpuPlan *card)
     card->n_bands = 0;
 }
 
-gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, int k, int n,
+static int lane_of(int job, int lanes)
+{
+    return job == 0 || lanes == 1 ? 0 : 1 + (job - 1) % (lanes - 1);
+}
+
+gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, const LithoGpuShare *share,
                               GError **error)
 {
-    card->n_bands = jobs->n;
-    for (int b = 0; b < jobs->n; b++) {
-        LithoGpuBand *band = &card->band[b];
+    // The image's own grid takes longest: two thirds of the processors are for its lane.
+    card->quota = share->lanes == 1 ? 1 : share->lane == 0 ? 2.0 / 3 : 1.0 / 3 / (share->lanes - 1);
+    card->n_bands = 0;
+    for (int j = 0; j < jobs->n; j++) {
+        if (lane_of(j, share->lanes) != share->lane)
+            continue;
+        LithoGpuBand *band = &card->band[card->n_bands++];
         g_clear_pointer(&band->job, litho_migrate_job_free);
-        band->job = litho_migrate_job_share(jobs->job[b], k, n);
-        if (n > 1)
+        band->job = litho_migrate_job_share(jobs->job[j], share->k, share->n);
+        if (share->n > 1)
             band->have_spectrum = FALSE; // perhaps of other frequencies
         if (!litho_gpu_band_tables(card, band, error)) {
             litho_gpu_card_forget(card); // half-made tables must not be used by the next pass
@@ -150,6 +159,11 @@ static gboolean show_slab(int first, int n, gpointer data, GError **error)
     }
     litho_migrate_show(w->out, planes, first, n, w->run);
     return TRUE;
+}
+
+gboolean litho_gpu_card_show(LithoGpuWatch *watch, GError **error)
+{
+    return show_slab(0, image_depths(watch->card), watch, error);
 }
 
 // --- modes ------------------------------------------------------------------------------------

@@ -384,8 +384,8 @@ static double cost_of(int strips, int width, int passes, int m)
     return (double)strips * width * passes * (m + 3) * (used > 0.85 ? 1 : 0.85 / used);
 }
 
-void litho_gpu_fused_plan(int nx, int degrees, size_t shared, int *degrees_a_pass, int *quads,
-                          int *strip)
+void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
+                          int *quads, int *strip)
 {
     const int padded = (nx + 3) / 4 * 4;
     double best = 1e31;
@@ -394,7 +394,7 @@ void litho_gpu_fused_plan(int nx, int degrees, size_t shared, int *degrees_a_pas
             int columns, width = width_of(padded, strips, 4 * m, &columns), q = width / 4;
             if (width > MAX_COLUMNS || litho_gpu_fused_shared(m, q) > shared)
                 continue;
-            double cost = cost_of(strips, width, (degrees + m - 1) / m, m);
+            double cost = cost_of(strips > beside ? strips : beside, width, (degrees + m - 1) / m, m);
             if (cost < best) {
                 best = cost;
                 *degrees_a_pass = m;

@@ -2,7 +2,8 @@
 //
 // Depth migration on one or more GPUs: the same stages and jobs as cpu.c. Frequencies are dealt out in
 // turn, so that every card has a sample of the whole band; each card sums an image of its own and the
-// first one adds them up. A band that does not fit into memory is taken in several rounds.
+// first one adds them up. A band that does not fit into memory is taken in several rounds. Where the waves
+// of one grid are too few for a card, it takes the grids beside each other, in lanes with images of their own.
 #include <cufft.h>
 #include <math.h>
 #include <string.h>
@@ -10,22 +11,22 @@
 #include "core/error.h"
 #include "kernels/migrate/plan_cuda.h"
 
-enum { MAX_CARDS = 16 };
+enum { MAX_CARDS = 16, MAX_LANES = 4, MAX_MEMBERS = MAX_CARDS * MAX_LANES };
 
 typedef struct Plan {
     LithoGrid in;
     LithoMigrateJobs jobs;
-    LithoGpuPlan *card[MAX_CARDS]; // [0] is the run's device; the others open when first wanted
-    int first;                     // our index of card 0
-    int n_cards, n_rounds;         // of the last pass: what the cards' shares were made for
+    LithoGpuPlan *card[MAX_CARDS][MAX_LANES]; // [0] is the run's device; others open when first wanted
+    int first;                                // our index of card 0
+    int n_cards, n_lanes, n_rounds; // of the last pass: what the cards' shares were made for
     gboolean designed, have_image;
 } Plan;
 
 static void plan_free(gpointer data)
 {
     Plan *plan = data;
-    for (int k = 0; k < MAX_CARDS; k++)
-        litho_gpu_card_free(plan->card[k]);
+    for (int k = 0; k < MAX_MEMBERS; k++)
+        litho_gpu_card_free(plan->card[k / MAX_LANES][k % MAX_LANES]);
     litho_migrate_jobs_clear(&plan->jobs);
     g_free(plan);
 }
@@ -36,8 +37,8 @@ static gpointer plan_new(const LithoGrid *in, const void *params, LithoRun *run,
     Plan *plan = g_new0(Plan, 1);
     plan->in = *in;
     plan->first = run ? run->device : 0;
-    plan->card[0] = litho_gpu_card_new(in, plan->first, error);
-    if (plan->card[0])
+    plan->card[0][0] = litho_gpu_card_new(in, plan->first, error);
+    if (plan->card[0][0])
         return plan;
     g_free(plan);
     return NULL;
@@ -45,19 +46,26 @@ static gpointer plan_new(const LithoGrid *in, const void *params, LithoRun *run,
 
 // --- how many cards, how many rounds ------------------------------------------------------------
 
-static gboolean open_cards(Plan *plan, int n, GError **error)
+// Member m of the last pass's team.
+static LithoGpuPlan *member_card(const Plan *plan, int m)
+{
+    return plan->card[m / plan->n_lanes][m % plan->n_lanes];
+}
+
+static gboolean open_cards(Plan *plan, int n_cards, int n_lanes, GError **error)
 {
     const int all = litho_cuda_backend()->n_devices;
-    for (int k = 1; k < n; k++)
-        if (!plan->card[k] &&
-            !(plan->card[k] = litho_gpu_card_new(&plan->in, (plan->first + k) % all, error)))
-            return FALSE;
+    for (int k = 0; k < n_cards; k++)
+        for (int lane = 0; lane < n_lanes; lane++)
+            if (!plan->card[k][lane] &&
+                !(plan->card[k][lane] = litho_gpu_card_new(&plan->in, (plan->first + k) % all, error)))
+                return FALSE;
     // Direct copies where the machine has them; without, CUDA goes through the host.
+    const int home = plan->card[0][0]->ordinal;
     int can = 0;
-    for (int k = 1; k < n && litho_cuda_use(plan->first, NULL); k++)
-        if (cudaDeviceCanAccessPeer(&can, plan->card[0]->ordinal, plan->card[k]->ordinal) ==
-                cudaSuccess && can)
-            cudaDeviceEnablePeerAccess(plan->card[k]->ordinal, 0);
+    for (int k = 1; k < n_cards && litho_cuda_use(plan->first, NULL); k++)
+        if (cudaDeviceCanAccessPeer(&can, home, plan->card[k][0]->ordinal) == cudaSuccess && can)
+            cudaDeviceEnablePeerAccess(plan->card[k][0]->ordinal, 0);
     cudaGetLastError(); // enabled already
     return litho_cuda_use(plan->first, error);
 }
@@ -68,14 +76,29 @@ static int cards_for(const LithoMigrateParams *p, const LithoMigrateJobs *jobs)
     return CLAMP(p->gpus > 0 ? MIN(p->gpus, all) : all, 1, MAX(jobs->job[0]->nf, 1));
 }
 
-static size_t held_by(const LithoGpuPlan *card)
+// Lanes: grids beside each other while the finest one's waves would leave processors idle. What is shown is
+// shown at the end then, when they are added up.
+static int lanes_for(const Plan *plan, const LithoMigrateParams *p, int n_cards)
 {
-    size_t bytes = card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes +
-                   card->resampled[0].bytes + card->resampled[1].bytes;
-    for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++)
-        bytes += card->up.plane[k].bytes + card->down.plane[k].bytes;
-    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
-        bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
+    const LithoMigrateJob *fine = plan->jobs.job[0];
+    const int blocks = fine->nf / n_cards * ((fine->cells.nx + 255) / 256);
+    if (p->engine == LITHO_MIGRATE_SPLITSTEP || 2 * blocks > plan->card[0][0]->processors)
+        return 1;
+    return MIN(plan->jobs.n, MAX_LANES);
+}
+
+static size_t held_by(LithoGpuPlan *const *lanes)
+{
+    size_t bytes = 0;
+    for (int n = 0; n < MAX_LANES && lanes[n]; n++) {
+        const LithoGpuPlan *card = lanes[n];
+        bytes += card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes +
+                 card->resampled[0].bytes + card->resampled[1].bytes;
+        for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++)
+            bytes += card->up.plane[k].bytes + card->down.plane[k].bytes;
+        for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
+            bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
+    }
     return bytes;
 }
 
@@ -120,22 +143,24 @@ static double bytes_of_waves(const Plan *plan, gboolean shot, int n)
     return most + kept;
 }
 
-// Rounds in which every card's share fits into its memory. When not even one frequency does, the
-// allocation says so.
-static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, GError **error)
+// Rounds in which every card's share fits into its memory, one lane after the other if need be. When not
+// even one frequency does, the allocation says so. 0: failed.
+static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, int *n_lanes, GError **error)
 {
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
     guint64 least = G_MAXUINT64;
     int most = 1, rounds = 1;
     for (int k = 0; k < n_cards; k++) {
         guint64 left, total;
-        if (!litho_cuda_memory(litho_cuda_device(plan->card[k]->context), &left, &total, error))
+        if (!litho_cuda_memory(litho_cuda_device(plan->card[k][0]->context), &left, &total, error))
             return 0;
         least = MIN(least, left + held_by(plan->card[k]));
     }
     for (int k = 0; k < plan->jobs.n; k++)
         most = MAX(most, plan->jobs.job[k]->nf);
-    const double room = fmax(0.9 * least - bytes_of_jobs(plan, shot), 1);
+    const double fixed = bytes_of_jobs(plan, shot), room = fmax(0.9 * least - fixed, 1);
+    if (*n_lanes * (fixed + bytes_of_waves(plan, shot, n_cards)) > 0.5 * least)
+        *n_lanes = 1;
     while (rounds * n_cards < most && bytes_of_waves(plan, shot, rounds * n_cards) > room)
         rounds++;
     return rounds;
@@ -145,11 +170,11 @@ static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, GErr
 
 typedef struct Team Team;
 
-// One card's work and what came of it.
+// One card's work, or one lane's of it, and what came of it.
 typedef struct Member {
     Team *team;
     int index;
-    LithoRun run; // only the first card's reports anything
+    LithoRun run; // only the first one's reports anything
     GThread *thread;
     GError *error;
     gboolean ok;
@@ -163,7 +188,8 @@ struct Team {
     float *out;     // traces, of the first card
     gboolean stale; // shares must be made again
     gint stop;
-    Member member[MAX_CARDS];
+    int n;
+    Member member[MAX_MEMBERS];
 };
 
 static gboolean should_stop(gpointer data)
@@ -176,15 +202,16 @@ static gboolean member_round(Member *m, int round, LithoGpuWatch *watch, float *
 {
     Team *team = m->team;
     Plan *plan = team->plan;
-    LithoGpuPlan *card = plan->card[m->index];
-    const int share = round * plan->n_cards + m->index, shares = plan->n_cards * plan->n_rounds;
+    LithoGpuPlan *card = member_card(plan, m->index);
+    const LithoGpuShare share = {round * plan->n_cards + m->index / plan->n_lanes,
+                                 plan->n_cards * plan->n_rounds, m->index % plan->n_lanes, plan->n_lanes};
     const LithoMigrateParams *params = team->pass->params;
     if ((team->stale || plan->n_rounds > 1) &&
-        !litho_gpu_card_share(card, &plan->jobs, share, shares, &m->error))
+        !litho_gpu_card_share(card, &plan->jobs, &share, &m->error))
         return FALSE;
     for (int b = 0; b < card->n_bands; b++)
         card->band[b].job->params = *params;
-    watch->scale = (float)shares / (round + 1);
+    watch->scale = (float)share.n / (round + 1);
     if (params->mode == LITHO_MIGRATE_DEMIGRATE)
         return litho_gpu_card_demigrate(card, team->pass->in, traces, &m->run, &m->error);
     if (round == 0 && !litho_gpu_card_clear(card, team->shots != NULL, &m->error))
@@ -198,7 +225,7 @@ static gboolean member_work(Member *m)
 {
     Team *team = m->team;
     Plan *plan = team->plan;
-    LithoGpuPlan *card = plan->card[m->index];
+    LithoGpuPlan *card = member_card(plan, m->index);
     LithoGpuWatch watch = {card, team->pass->params, team->pass->out, 1, &m->run};
     if (m->index > 0 && !litho_cuda_enter(card->context, &m->error))
         return FALSE;
@@ -224,38 +251,40 @@ static gpointer member_thread(gpointer data)
     m->ok = member_work(m);
     if (!m->ok) {
         g_atomic_int_set(&m->team->stop, 1);
-        if (litho_cuda_use(litho_cuda_device(m->team->plan->card[m->index]->context), NULL))
+        if (litho_cuda_use(litho_cuda_device(member_card(m->team->plan, m->index)->context), NULL))
             cudaDeviceSynchronize(); // the groups' streams too
     }
     return NULL;
 }
 
-// to (first card) += from (card k), n floats.
-static gboolean gather(Plan *plan, int k, float *to, const void *from, size_t n, GError **error)
+// to (first card) += from (another card or lane), n floats.
+static gboolean gather(Plan *plan, const LithoGpuPlan *card, float *to, const float *from, size_t n,
+                       GError **error)
 {
-    LithoGpuPlan *first = plan->card[0];
+    LithoGpuPlan *first = plan->card[0][0];
     cudaStream_t stream = litho_cuda_stream(first->context);
+    if (card->ordinal == first->ordinal)
+        return LITHO_CUDA(litho_gpu_add(to, from, n, stream), error);
     return litho_cuda_reserve(first->context, &first->gathered, n * sizeof(float), error) &&
-           LITHO_CUDA(cudaMemcpyPeerAsync(first->gathered.data, first->ordinal, from,
-                                          plan->card[k]->ordinal, n * sizeof(float), stream),
-                      error) &&
+           LITHO_CUDA(cudaMemcpyPeerAsync(first->gathered.data, first->ordinal, from, card->ordinal,
+                                          n * sizeof(float), stream), error) &&
            LITHO_CUDA(litho_gpu_add(to, first->gathered.data, n, stream), error);
 }
 
 static gboolean gather_all(Team *team, GError **error)
 {
     Plan *plan = team->plan;
-    LithoGpuPlan *first = plan->card[0];
+    LithoGpuPlan *first = plan->card[0][0];
     const LithoMigrateJob *job = plan->jobs.job[0];
     const size_t image = litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
-    for (int k = 1; k < plan->n_cards; k++) {
-        const LithoGpuPlan *card = plan->card[k];
-        if (k == 1)
-            litho_cuda_mark(first->context, "gather", LITHO_STAGE_COMPUTE, 0, 0);
-        if (team->out ? !gather(plan, k, team->out, card->traces.data,
-                                litho_box_count(team->pass->out->held), error)
-                      : !gather(plan, k, first->image.data, card->image.data, image, error) ||
-                            (team->shots && !gather(plan, k, first->light.data, card->light.data,
+    const size_t samples = litho_box_count(team->pass->out->held);
+    if (team->n > 1)
+        litho_cuda_mark(first->context, "gather", LITHO_STAGE_COMPUTE, 0, 0);
+    for (int k = 1; k < team->n; k++) {
+        const LithoGpuPlan *card = member_card(plan, k);
+        if (team->out ? !gather(plan, card, team->out, card->traces.data, samples, error)
+                      : !gather(plan, card, first->image.data, card->image.data, image, error) ||
+                            (team->shots && !gather(plan, card, first->light.data, card->light.data,
                                                     image, error)))
             return FALSE;
     }
@@ -266,47 +295,51 @@ static gboolean gather_all(Team *team, GError **error)
 static void team_error(Team *team, GError **error)
 {
     Member *why = NULL;
-    for (int k = 0; k < team->plan->n_cards; k++) {
+    for (int k = 0; k < team->n; k++) {
         Member *m = &team->member[k];
         if (m->error && (!why || g_error_matches(why->error, G_IO_ERROR, G_IO_ERROR_CANCELLED)))
             why = m;
     }
     if (why)
         g_propagate_error(error, g_steal_pointer(&why->error));
-    for (int k = 0; k < team->plan->n_cards; k++)
+    for (int k = 0; k < team->n; k++)
         g_clear_error(&team->member[k].error);
 }
 
 static gboolean team_work(Team *team, GError **error)
 {
-    Plan *plan = team->plan;
     gboolean ok = TRUE;
-    for (int k = 0; k < plan->n_cards; k++) {
+    team->n = team->plan->n_cards * team->plan->n_lanes;
+    for (int k = 0; k < team->n; k++) {
         Member *m = &team->member[k];
         *m = (Member){.team = team, .index = k};
         if (k == 0 && team->run)
             m->run = *team->run;
-        m->run.threads = MAX(litho_run_threads(team->run) / plan->n_cards, 1);
+        m->run.threads = MAX(litho_run_threads(team->run) / team->n, 1);
+        if (team->plan->n_lanes > 1)
+            m->run.on_partial = NULL;
         m->run.superseded = should_stop;
         m->run.superseded_data = m;
     }
-    for (int k = 1; k < plan->n_cards; k++)
+    for (int k = 1; k < team->n; k++)
         team->member[k].thread = g_thread_new("migrate", member_thread, &team->member[k]);
     member_thread(&team->member[0]);
-    for (int k = 1; k < plan->n_cards; k++)
+    for (int k = 1; k < team->n; k++)
         g_thread_join(team->member[k].thread);
-    for (int k = 0; k < plan->n_cards; k++)
+    for (int k = 0; k < team->n; k++)
         ok = ok && team->member[k].ok;
     if (!ok)
         team_error(team, error);
-    return ok && gather_all(team, error);
+    LithoGpuWatch watch = {team->plan->card[0][0], team->pass->params, team->pass->out, 1, team->run};
+    return ok && gather_all(team, error) &&
+           (team->plan->n_lanes == 1 || team->out || litho_gpu_card_show(&watch, error));
 }
 
 // --- a pass -------------------------------------------------------------------------------------
 
 static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, float *out, GError **error)
 {
-    LithoGpuPlan *card = plan->card[0];
+    LithoGpuPlan *card = plan->card[0][0];
     const size_t cells = litho_migrate_image_cells(plan->jobs.job[0]);
     const int nz = litho_migrate_image_depths(plan->jobs.job[0]);
     cudaStream_t stream = litho_cuda_stream(card->context);
@@ -321,6 +354,13 @@ static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, float 
                                                  nz, out, stream), error);
 }
 
+static void forget_all(Plan *plan)
+{
+    for (int k = 0; k < MAX_MEMBERS; k++)
+        if (plan->card[k / MAX_LANES][k % MAX_LANES])
+            litho_gpu_card_forget(plan->card[k / MAX_LANES][k % MAX_LANES]);
+}
+
 // Everything before the waves: grids, velocity, polynomials, cards. TRUE in `stale`: tables too.
 static gboolean prepare(Plan *plan, const LithoPass *pass, gboolean *stale, LithoRun *run,
                         GError **error)
@@ -330,8 +370,7 @@ static gboolean prepare(Plan *plan, const LithoPass *pass, gboolean *stale, Lith
     const gboolean fresh = first <= LITHO_MIGRATE_STAGE_SPECTRUM || !plan->jobs.n;
     if (fresh) {
         plan->designed = plan->have_image = FALSE;
-        for (int k = 0; k < MAX_CARDS && plan->card[k]; k++)
-            litho_gpu_card_forget(plan->card[k]);
+        forget_all(plan);
         if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, run, error))
             return FALSE;
     }
@@ -345,11 +384,16 @@ static gboolean prepare(Plan *plan, const LithoPass *pass, gboolean *stale, Lith
     }
     litho_migrate_jobs_begin(&plan->jobs, pass, run);
     const int cards = cards_for(params, &plan->jobs);
-    if (!open_cards(plan, cards, error))
+    int lanes = lanes_for(plan, params, cards);
+    if (!open_cards(plan, cards, lanes, error))
         return FALSE;
-    const int rounds = rounds_for(plan, params, cards, error);
-    *stale = *stale || cards != plan->n_cards || rounds != plan->n_rounds;
+    const int rounds = rounds_for(plan, params, cards, &lanes, error);
+    if (cards != plan->n_cards || lanes != plan->n_lanes || rounds != plan->n_rounds) {
+        forget_all(plan); // spectra of other frequencies
+        *stale = TRUE;
+    }
     plan->n_cards = cards;
+    plan->n_lanes = lanes;
     plan->n_rounds = rounds;
     // Asking the other cards for their memory left this thread on the last one.
     return rounds > 0 && litho_cuda_use(plan->first, error);
@@ -369,7 +413,7 @@ static gboolean exec_team(Team *team, LithoRun *run, GError **error)
     if (ok && shots)
         litho_migrate_shots_told(shots, team->pass->out, run);
     litho_shots_free(shots);
-    plan->designed = ok || plan->card[0]->n_bands > 0;
+    plan->designed = ok || plan->card[0][0]->n_bands > 0;
     plan->have_image = ok && params->mode != LITHO_MIGRATE_DEMIGRATE;
     return ok;
 }
@@ -380,7 +424,7 @@ static gboolean work(Plan *plan, const LithoPass *pass, LithoRun *run, GError **
     gboolean stale;
     if (!prepare(plan, pass, &stale, run, error))
         return FALSE;
-    float *out = litho_cuda_output(plan->card[0]->context, pass->out, error);
+    float *out = litho_cuda_output(plan->card[0][0]->context, pass->out, error);
     if (!out)
         return FALSE;
     const gboolean demigrate = params->mode == LITHO_MIGRATE_DEMIGRATE;
@@ -397,9 +441,9 @@ static gboolean work(Plan *plan, const LithoPass *pass, LithoRun *run, GError **
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     Plan *plan = data;
-    if (!litho_cuda_enter(plan->card[0]->context, error))
+    if (!litho_cuda_enter(plan->card[0][0]->context, error))
         return FALSE;
-    return work(plan, pass, run, error) && litho_cuda_finish(plan->card[0]->context, run, error);
+    return work(plan, pass, run, error) && litho_cuda_finish(plan->card[0][0]->context, run, error);
 }
 
 // What the fastest way takes; with less, fewer frequencies are under way at a time.

@@ -50,9 +50,10 @@ typedef struct LithoGpuFused {
 } LithoGpuFused;
 
 // A configuration that this device can run, the fastest by count of work: degrees a pass and quads
-// a tile for planes of nx columns. `shared` = bytes of shared memory a block may have.
-void litho_gpu_fused_plan(int nx, int degrees, size_t shared, int *degrees_a_pass, int *quads,
-                          int *strip);
+// a tile for planes of nx columns. Up to `beside` blocks a plane run side by side. `shared` = bytes of
+// shared memory a block may have.
+void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
+                          int *quads, int *strip);
 size_t litho_gpu_fused_shared(int degrees, int quads);
 int litho_gpu_fused_prepare(size_t shared); // once per device
 int litho_gpu_fused(const LithoGpuFused *args, cudaStream_t stream);

@@ -67,6 +67,7 @@ typedef struct LithoGpuPlan {
     int ordinal;                // CUDA's index of the device
     size_t shared;              // bytes of shared memory a block may have
     int processors;
+    double quota;               // part of the processors that this lane may count on
 } LithoGpuPlan;
 
 // card_cuda.c ----------------------------------------------------------------------------------
@@ -74,8 +75,13 @@ LithoGpuPlan *litho_gpu_card_new(const LithoGrid *in, int device, GError **error
 void litho_gpu_card_free(LithoGpuPlan *card); // NULL is fine
 // Drops tables and spectra.
 void litho_gpu_card_forget(LithoGpuPlan *card);
-// Share k of n of the frequencies, with tables.
-gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, int k, int n,
+// Share k of n of the frequencies, of the jobs that are lane `lane` of `lanes`: the first lane has the image's
+// own grid, the others take turns at the coarser ones.
+typedef struct LithoGpuShare {
+    int k, n, lane, lanes;
+} LithoGpuShare;
+// Takes the share, with tables.
+gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, const LithoGpuShare *share,
                               GError **error);
 
 // What a finished slab is shown with.
@@ -87,6 +93,8 @@ typedef struct LithoGpuWatch {
     LithoRun *run;
 } LithoGpuWatch;
 
+// The card's image as it is, all of its depths.
+gboolean litho_gpu_card_show(LithoGpuWatch *watch, GError **error);
 // The share's image (and light) onto sums that clear() made, or the traces of its frequencies onto
 // `out`, a device array.
 gboolean litho_gpu_card_clear(LithoGpuPlan *card, gboolean light, GError **error);

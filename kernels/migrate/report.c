@@ -177,6 +177,9 @@ void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *ru
     if (ratio > 3)
         litho_cube_note(out, "velocity changes by a factor of %.1f within one depth: steep dips in the "
                              "fast rock lose accuracy", ratio);
+    if (job->params.coarse && n == 1)
+        litho_cube_note(out, "coarse = on changes nothing: wider cells or depths would hold too little of the band, "
+                             "or would be too few");
     LithoReport *report = run ? run->report : NULL;
     if (!report)
         return;

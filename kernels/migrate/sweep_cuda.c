@@ -56,7 +56,10 @@ static gboolean sweep_init(Sweep *sweep, LithoGpuPlan *plan, LithoGpuBand *band,
     const LithoMigrateJob *job = band->job;
     *sweep = (Sweep){.plan = plan, .band = band, .shot = shot};
     const gboolean split = band->kernel == LITHO_GPU_SPLITSTEP;
-    sweep->n_groups = split || job->nf < 2 * LITHO_GPU_GROUPS ? 1 : LITHO_GPU_GROUPS;
+    // Groups hide each other's last blocks; where half of the processors are idle there are none to hide, and
+    // launches are fewer.
+    const gboolean few = 2 * job->nf * band->strips <= plan->processors;
+    sweep->n_groups = split || few || job->nf < 2 * LITHO_GPU_GROUPS ? 1 : LITHO_GPU_GROUPS;
     for (int g = 0; g < sweep->n_groups; g++) {
         int first = (int)((gint64)job->nf * g / sweep->n_groups);
         int next = (int)((gint64)job->nf * (g + 1) / sweep->n_groups);
