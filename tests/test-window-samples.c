@@ -6,6 +6,7 @@
 
 #include "core/synth_parts.h"
 #include "tests/gui/files.h"
+#include "ui/area_panel.h"
 #include "ui/window_private.h"
 
 static Gui gui;
@@ -117,6 +118,32 @@ static void test_removed(void)
     gui_forget_flow(&gui);
 }
 
+// Property: the diagonal of an area is a ruler: 25 traces 25 m apart and 46 samples of 4 ms make 600 m and
+// 180 ms, hence 7.5 ms a trace and 3333 m/s; in depth the angle; without coordinates nothing in metres; an
+// area that was not drawn has no diagonal.
+static void test_ruler(void)
+{
+    LithoGrid grid = litho_grid_new(30, 40, 100);
+    LithoArea area = {.on = TRUE, .axis = LITHO_INLINE, .box = {{0, 5, 10}, {1, 30, 56}}};
+    g_assert_null(litho_area_measure(&grid, &area));
+    area.diagonal = -1;
+    g_autofree char *plain = litho_area_measure(&grid, &area);
+    g_assert_cmpstr(plain, ==, "Diagonal up to the right: 7.5 ms a trace. Width 25 traces, height 180 ms, a "
+                               "period of 5.56 Hz");
+    grid.has_xy = TRUE;
+    grid.xy_source = LITHO_FROM_FILE;
+    memcpy(grid.inline_step, (double[2]){12.5, 0}, sizeof grid.inline_step);
+    memcpy(grid.xline_step, (double[2]){0, 25}, sizeof grid.xline_step);
+    area.diagonal = 1;
+    g_autofree char *time = litho_area_measure(&grid, &area);
+    g_assert_cmpstr(time, ==, "Diagonal down to the right: 7.5 ms a trace, 3\u2009333 m/s. Width 600 m, height "
+                              "180 ms, a period of 5.56 Hz");
+    grid.is_depth = TRUE;
+    grid.axis[2].step = 10; // 450 m down over 600 m
+    g_autofree char *depth = litho_area_measure(&grid, &area);
+    g_assert_cmpstr(depth, ==, "Diagonal down to the right: 18.75 m a trace, 36.9°. Width 600 m, height 450 m");
+}
+
 static gboolean state_written(Gui *g)
 {
     return !g->window->state_dirty && !g->window->state_job;
@@ -151,6 +178,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/samples/kinds", test_kinds);
     g_test_add_func("/samples/removed", test_removed);
+    g_test_add_func("/samples/ruler", test_ruler);
     g_test_add_func("/samples/session", test_session);
     int status = g_test_run();
     gui_close(&gui);

@@ -11,7 +11,7 @@
 struct _LithoAreaPanel {
     GtkBox parent;
     LithoSession *session;
-    GtkWidget *place, *spectrum, *fk[3];
+    GtkWidget *place, *ruler, *spectrum, *fk[3];
 };
 
 G_DEFINE_TYPE(LithoAreaPanel, litho_area_panel, GTK_TYPE_BOX)
@@ -41,6 +41,44 @@ static void show_place(LithoAreaPanel *self)
     text->str[0] = g_ascii_toupper(text->str[0]);
     gtk_label_set_text(GTK_LABEL(self->place), text->str);
     g_string_free(text, TRUE);
+}
+
+// What the diagonal measures: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and the
+// frequency of which the height is a period.
+char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
+{
+    const int across = area->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
+    const double traces = litho_box_size(area->box, across) - 1;
+    const double high = (litho_box_size(area->box, LITHO_SAMPLE) - 1) *
+                        fabs(grid->axis[LITHO_SAMPLE].step);
+    if (area->diagonal == 0 || traces < 1 || !(high > 0))
+        return NULL;
+    const gboolean metric = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    const double wide = traces * litho_grid_spacing(grid, across);
+    g_autofree char *dip = litho_format_amplitude(high / traces * (grid->is_depth ? 1 : 1000));
+    g_autofree char *speed = litho_format_amplitude(wide / high);
+    g_autofree char *width = litho_format_amplitude(metric ? wide : traces + 1);
+    g_autofree char *height = litho_format_amplitude(high * (grid->is_depth ? 1 : 1000));
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "Diagonal %s to the right: %s %s a trace",
+                           area->diagonal > 0 ? "down" : "up", dip, grid->is_depth ? "m" : "ms");
+    if (metric && grid->is_depth)
+        g_string_append_printf(text, ", %.1f°", atan2(high, wide) * 180 / G_PI);
+    else if (metric)
+        g_string_append_printf(text, ", %s m/s", speed);
+    g_string_append_printf(text, ". Width %s %s, height %s %s", width, metric ? "m" : "traces",
+                           height, grid->is_depth ? "m" : "ms");
+    if (!grid->is_depth)
+        g_string_append_printf(text, ", a period of %.3g Hz", 1 / high);
+    return g_string_free(text, FALSE);
+}
+
+static void show_ruler(LithoAreaPanel *self)
+{
+    g_autofree char *text = litho_area_measure(litho_session_grid(self->session),
+                                               litho_session_area(self->session));
+    gtk_label_set_text(GTK_LABEL(self->ruler), text ? text : "");
+    gtk_widget_set_visible(self->ruler, text != NULL);
 }
 
 static LithoFkAxes axes_of(LithoAreaPanel *self)
@@ -95,6 +133,7 @@ static void refresh(LithoAreaPanel *self)
     const LithoAreaNumbers *numbers = litho_session_area_numbers(self->session);
     LithoFkAxes axes = axes_of(self);
     show_place(self);
+    show_ruler(self);
     show_spectrum(self, numbers, &axes);
     // One scale for all three: what is weak in one looks weak.
     double top = numbers ? MAX(largest(&numbers->fk[0]), largest(&numbers->fk[1])) : 0;
@@ -123,6 +162,10 @@ static void litho_area_panel_init(LithoAreaPanel *self)
     gtk_label_set_width_chars(GTK_LABEL(self->place), 12);
     gtk_box_append(GTK_BOX(self), line);
     gtk_box_append(GTK_BOX(self), self->place);
+    self->ruler = litho_label_new(NULL, "numeric");
+    gtk_label_set_wrap(GTK_LABEL(self->ruler), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(self->ruler), 12);
+    gtk_box_append(GTK_BOX(self), self->ruler);
     self->spectrum = litho_plot_new("Spectrum of the area", 132);
     gtk_box_append(GTK_BOX(self), self->spectrum);
     for (int w = 0; w < 3; w++) {

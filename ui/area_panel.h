@@ -9,3 +9,5 @@
 G_DECLARE_FINAL_TYPE(LithoAreaPanel, litho_area_panel, LITHO, AREA_PANEL, GtkBox)
 
 GtkWidget *litho_area_panel_new(LithoSession *session);
+// What the area's diagonal measures on such a grid, in words; NULL = nothing. g_free().
+char *litho_area_measure(const LithoGrid *grid, const LithoArea *area);

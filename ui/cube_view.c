@@ -127,6 +127,22 @@ static void append_cursor(GtkSnapshot *snapshot, const LithoSliceMap *map, const
     }
 }
 
+// The diagonal of an area: black around white, seen on any colours.
+static void append_diagonal(GtkSnapshot *snapshot, LithoRect r, int diagonal)
+{
+    if (diagonal == 0 || r.w < 2 || r.h < 2)
+        return;
+    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(r.x, r.y, r.w, r.h));
+    for (int pass = 0; pass < 2; pass++) {
+        cairo_set_line_width(cr, pass ? 1 : 3);
+        cairo_set_source_rgba(cr, pass, pass, pass, pass ? 1 : 0.7);
+        cairo_move_to(cr, r.x, diagonal > 0 ? r.y : r.y + r.h);
+        cairo_line_to(cr, r.x + r.w, diagonal > 0 ? r.y + r.h : r.y);
+        cairo_stroke(cr);
+    }
+    cairo_destroy(cr);
+}
+
 static void append_rubber(GtkSnapshot *snapshot, LithoRect r)
 {
     gtk_snapshot_append_color(snapshot, &(GdkRGBA){1, 1, 1, 0.12},
@@ -166,6 +182,7 @@ static void append_area(LithoCubeView *self, GtkSnapshot *snapshot, const LithoV
         gtk_snapshot_append_border(snapshot, &outline, (const float[]){width, width, width, width},
                                    (const GdkRGBA[]){edges[k], edges[k], edges[k], edges[k]});
     }
+    append_diagonal(snapshot, box, area->diagonal);
 }
 
 static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
@@ -185,6 +202,8 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
             append_area(self, snapshot, &self->panel[k]);
     if (self->rubber.w > 0 && self->rubber.h > 0)
         append_rubber(snapshot, self->rubber);
+    if (self->rubber.w > 0 && self->rubber.h > 0)
+        append_diagonal(snapshot, self->rubber, self->diagonal);
 }
 
 // --- samples ------------------------------------------------------------------------------------

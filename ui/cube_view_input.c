@@ -211,6 +211,7 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
     case DRAG_RUBBER:
     case DRAG_AREA:
         self->rubber = rubber_rect(&self->drag_panel, x, y, dx, dy);
+        self->diagonal = self->drag == DRAG_RUBBER ? 0 : dx * dy < 0 ? -1 : 1;
         gtk_widget_queue_draw(GTK_WIDGET(self));
         break;
     case DRAG_ORBIT:
@@ -223,12 +224,12 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
     }
 }
 
-// The traces and samples under the rubber band.
-static void choose_area(LithoCubeView *self)
+// The traces and samples under the rubber band, which was drawn from one corner to the other.
+static void choose_area(LithoCubeView *self, double dx, double dy)
 {
     const LithoGrid *grid = &self->drag_panel.grid;
     LithoRect r = self->rubber;
-    LithoArea area = {.on = TRUE, .axis = self->axis};
+    LithoArea area = {.on = TRUE, .axis = self->axis, .diagonal = dx * dy < 0 ? -1 : 1};
     double a[3], b[3];
     litho_slice_map_to_index(&self->drag_panel.map, r.x, r.y, a);
     litho_slice_map_to_index(&self->drag_panel.map, r.x + r.w, r.y + r.h, b);
@@ -258,7 +259,7 @@ static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoCube
     if (click && (self->drag == DRAG_PAN || self->drag == DRAG_AREA)) {
         slices_to(self, x, y);
     } else if (self->drag == DRAG_AREA) {
-        choose_area(self);
+        choose_area(self, dx, dy);
     } else if (self->drag == DRAG_RUBBER) {
         LithoSliceView view = self->drag_view;
         litho_slice_zoom_to(&view, &self->drag_panel.grid, self->drag_panel.frame.data,

@@ -37,6 +37,7 @@ struct _LithoCubeView {
     LithoSceneView drag_scene;
     int drag_axis;
     LithoRect rubber;
+    int diagonal;      // of it, as in LithoArea
     double pointer[2]; // last place of the mouse
     double scroll;     // wheel steps not yet used, for touchpads
 };

@@ -141,6 +141,7 @@ typedef struct LithoArea {
     gboolean on;
     int axis;     // LITHO_INLINE or LITHO_XLINE: it lies on the section that is shown of that axis
     LithoBox box; // indices; the pair of `axis` is not used
+    int diagonal; // that was drawn with it, from its first trace: 1 downwards, -1 upwards; 0 = none
 } LithoArea;
 
 // Frequencies of the area in input, output and removed; n_f = 0 where one is not there.
