@@ -189,7 +189,8 @@ static void test_drag_is_fed(void)
 }
 
 // Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so, and looks at
-// every `look`-th; counts for each view the results that brought it anew.
+// every `look`-th; counts for each view the results that brought it anew, and in seen[n_views] those that
+// did not bring all.
 static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_views,
                  double seconds, guint look, gboolean (*done)(const guint *seen), guint *seen)
 {
@@ -205,14 +206,17 @@ static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_
         litho_worker_submit(worker, &wish);
         g_usleep(8000);
         LithoResult *result = tag % look == 0 ? litho_worker_take(worker) : NULL;
+        guint brought = 0;
         for (guint p = 0; result && p < result->parts->len; p++) {
             const LithoCube *part = g_ptr_array_index(result->parts, p);
             for (guint v = 0; v < n_views; v++)
                 if (litho_box_equal(part->held, views[v]) && last[v] != result->tag) {
                     last[v] = result->tag;
                     seen[v]++;
+                    brought++;
                 }
         }
+        seen[n_views] += result && brought < n_views;
         litho_result_unref(result);
     }
     litho_worker_free(worker);
@@ -226,10 +230,10 @@ static gboolean each_often(const guint *seen)
 // Property: of three views the first one follows a drag with every pass although the others take
 // longer (0.1 s each), and those come in turn: neither is starved, neither ahead by more than one, and
 // none is lost behind the next results of the first, which come quicker than anybody looks. Views
-// computed all or nothing give equal counts; lost ones take minutes to be seen eight times.
+// computed all or nothing are always seen together; lost ones take minutes to be seen eight times.
 static void test_views_in_turn(void)
 {
-    guint seen[3] = {0};
+    guint seen[4] = {0};
     g_autoptr(LithoFlow) flow = mean_flow();
     params_of(flow, 0)->halfwidth = 30;
     g_autoptr(LithoCube) in = cube_taking(200, flow);
@@ -240,7 +244,8 @@ static void test_views_in_turn(void)
     drag(flow, in, views, 3, 20, 8, each_often, seen);
     g_test_message("views seen: %u, %u, %u", seen[0], seen[1], seen[2]);
     g_assert_true(each_often(seen));
-    g_assert_cmpuint(seen[0] + 1, >=, seen[1] + seen[2]);
+    g_assert_cmpuint(seen[0], >=, MAX(seen[1], seen[2]));
+    g_assert_cmpuint(seen[3], >, 0);
     g_assert_cmpuint(seen[1], <=, seen[2] + 1);
     g_assert_cmpuint(seen[2], <=, seen[1] + 1);
 }
