@@ -58,6 +58,35 @@ static void test_room(void)
     g_assert_true(gtk_widget_get_visible(gui.window->undo));
 }
 
+// Property: every window of its own fits a small screen: what does not find room there scrolls.
+static void test_dialogs(void)
+{
+    static const char *const opens[][2] = {{"win.import", "Import look.sgy"},
+                                           {"win.sweep", "Parameter sweep"},
+                                           {"win.survey", "Survey"},
+                                           {"win.race", "Race"},
+                                           {"win.help", "Lithoscope help"},
+                                           {"win.palette", "Commands"}};
+    for (guint k = 0; k < G_N_ELEMENTS(opens); k++) {
+        gui_activate(&gui, opens[k][0]);
+        gui_spin(&gui, 1);
+        GtkWindow *window = gui_window_titled(opens[k][1]);
+        g_assert_nonnull(window);
+        int width, height;
+        gtk_widget_measure(GTK_WIDGET(window), GTK_ORIENTATION_HORIZONTAL, -1, &width, NULL, NULL,
+                           NULL);
+        gtk_widget_measure(GTK_WIDGET(window), GTK_ORIENTATION_VERTICAL, -1, &height, NULL, NULL,
+                           NULL);
+        g_test_message("%s: at least %d x %d", opens[k][1], width, height);
+        g_assert_cmpint(width, <=, 800);
+        g_assert_cmpint(height, <=, 600);
+        gui_screenshot_of(&gui, GTK_WIDGET(window), opens[k][0]);
+        gtk_window_destroy(window);
+        gui_spin(&gui, 0.2);
+    }
+    gui_settle(&gui);
+}
+
 // --- text ---------------------------------------------------------------------------------------
 
 // Labels of which less is shown than they say, and that say the rest nowhere.
@@ -226,6 +255,7 @@ int main(int argc, char **argv)
     g_autofree char *path = gui_write_cube(&gui, "look.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/look/room", test_room);
+    g_test_add_func("/look/dialogs", test_dialogs);
     g_test_add_func("/look/text", test_text);
     g_test_add_func("/look/contrast", test_contrast);
     if (comma)

@@ -404,14 +404,16 @@ void litho_import_open(LithoWindow *window, const char *const *paths,
         guess_shape(self);
     g_autofree char *base = g_path_get_basename(paths[0]);
     g_autofree char *title = g_strdup_printf("Import %s", base);
-    self->dialog = litho_dialog_new(GTK_WINDOW(window), title, 1120, 720);
+    self->dialog = litho_dialog_new(GTK_WINDOW(window), title, 1184, 760);
     gtk_widget_add_css_class(box, "litho-import");
     gtk_window_set_titlebar(GTK_WINDOW(self->dialog), make_header(self));
     gtk_box_append(GTK_BOX(box), make_left(self));
     gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_VERTICAL));
     gtk_box_append(GTK_BOX(box), make_right(self));
     litho_import_load_values(self);
-    gtk_window_set_child(GTK_WINDOW(self->dialog), box);
+    GtkWidget *scroll = gtk_scrolled_window_new(); // on a small screen
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), box);
+    gtk_window_set_child(GTK_WINDOW(self->dialog), scroll);
     gtk_window_set_default_widget(GTK_WINDOW(self->dialog), self->open);
     g_signal_connect(self->dialog, "destroy", G_CALLBACK(on_destroy), self);
     gtk_window_present(GTK_WINDOW(self->dialog));
