@@ -176,6 +176,8 @@ static void set_param(LithoWindow *window, const Hit *hit)
                                  litho_param_get(hit->row, params), text ? hit->value : NULL,
                                  &error))
         litho_window_show_error(window, error->message, NULL);
+    else
+        litho_window_clear_error(window);
 }
 
 static void run_hit(LithoWindow *window, const Hit *hit)
