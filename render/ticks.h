@@ -42,7 +42,8 @@ double litho_axis_shown(const LithoAxisText *text, const LithoAxis *axis, double
 double litho_axis_shown_at(const LithoAxisText *text, const LithoAxis *axis, double shown);
 
 // "1 240" with thin spaces between thousands, a true minus sign, as many decimals as `step` needs;
-// exponent form beyond 1e7 where the step is 1e4 or more, beyond 1e15, and for steps below 1e-4. `out` gets at most `size` bytes.
+// exponent form beyond 1e7 where the step is 1e4 or more, beyond 1e15, and for steps below 1e-4.
+// `out` gets at most `size` bytes.
 void litho_format_number(char *out, gsize size, double value, double step);
 // "0.9000" to "0.9", "1.00" to "1"; in place.
 void litho_trim_zeros(char *number);
