@@ -98,10 +98,16 @@ static gboolean upload_slowness(LithoGpuPlan *plan, LithoGpuBand *band, GError *
 static gboolean upload_sponge(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
-    return (!job->sponge_x || litho_gpu_upload(plan, &band->sponge_x, job->sponge_x,
-                                               job->cells.nx * sizeof(float), error)) &&
-           (!job->sponge_y || litho_gpu_upload(plan, &band->sponge_y, job->sponge_y,
-                                               job->cells.ny * sizeof(float), error));
+    if (!job->sponge_x && !job->sponge_y)
+        return TRUE;
+    const int nx = job->cells.nx, ny = job->cells.ny, pitch = band->plane.pitch;
+    g_autofree float *factors = g_new(float, pitch + ny);
+    for (int k = 0; k < pitch; k++)
+        factors[k] = job->sponge_x && k < nx ? job->sponge_x[k] : 1;
+    for (int k = 0; k < ny; k++)
+        factors[pitch + k] = job->sponge_y ? job->sponge_y[k] : 1;
+    return litho_gpu_upload(plan, &band->sponge_x, factors, pitch * sizeof(float), error) &&
+           litho_gpu_upload(plan, &band->sponge_y, factors + pitch, ny * sizeof(float), error);
 }
 
 static gboolean upload_wavenumbers(LithoGpuPlan *plan, LithoCudaArray *to, int n, double spacing,
@@ -147,10 +153,38 @@ static gboolean upload_turn(LithoGpuPlan *plan, LithoGpuBand *band, GError **err
     return litho_gpu_upload(plan, &band->turn, turn, 2 * job->nf * sizeof(float), error);
 }
 
+int litho_gpu_slab_steps(double updates, int step)
+{
+    return (int)CLAMP(3e9 / fmax(updates, 1), 1, (LITHO_GPU_PLANES - 1) / step);
+}
+
+// Steps of a slab, at most `most`, that leave the multiprocessors least to wait for at its end.
+static int even_steps(const LithoGpuPlan *plan, const LithoGpuBand *band, int most)
+{
+    const LithoMigrateJob *job = band->job;
+    int passes = 0, best = most;
+    for (int m = 0; m < job->step; m++)
+        passes += (litho_migrate_target_degree(job, m) + band->degrees_a_pass) / band->degrees_a_pass;
+    const double rounds = (double)MAX(job->nf, 1) * (job->params.mode == LITHO_MIGRATE_SHOT ? 2 : 1) *
+                          band->strips * passes / litho_gpu_fused_blocks(band->quads, plan->processors);
+    double least = 2;
+    for (int n = most; n > most / 2; n--) {
+        const double waste = ceil(rounds * n) / (rounds * n);
+        if (waste < least - 0.005) {
+            least = waste;
+            best = n;
+        }
+    }
+    return best;
+}
+
 static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
 {
     const LithoMigrateJob *job = band->job;
     const LithoMigrateParams *p = &job->params;
+    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
+    band->slab_steps = litho_gpu_slab_steps((double)job->cells.nx * job->cells.ny * job->nf *
+                                                (p->degree + 1) * job->step * (shot ? 2 : 1), job->step);
     band->strips = 1;
     band->planes = job->step + 1;
     if (p->engine == LITHO_MIGRATE_SPLITSTEP) {
@@ -167,6 +201,11 @@ static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
     litho_gpu_fused_plan(job->cells.nx, p->degree + 1, MAX(beside, 1), plan->shared, &band->degrees_a_pass,
                          &band->quads, &band->strip);
     band->strips = (job->cells.nx + band->strip - 1) / band->strip;
+    if (p->mode == LITHO_MIGRATE_DEMIGRATE)
+        return;
+    const double step_bytes = (double)sizeof(float) * band->plane.size * MAX(job->nf, 1) * job->step;
+    band->slab_steps = even_steps(plan, band, (int)MIN(band->slab_steps, 1 + plan->spare / step_bytes));
+    band->planes = band->slab_steps * job->step + 1;
 }
 
 gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)

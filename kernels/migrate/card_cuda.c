@@ -15,34 +15,22 @@ void litho_gpu_card_free(LithoGpuPlan *p)
         cudaDeviceSynchronize();
     for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         litho_gpu_band_clear(p, &p->band[k]);
-    LithoCudaArray *arrays[] = {&p->scratch, &p->part, &p->light_part, &p->image, &p->light,
+    LithoCudaArray *arrays[] = {&p->up.planes, &p->down.planes, &p->scratch, &p->progress, &p->image, &p->light,
                                 &p->coarse, &p->coarse_light, &p->resampled[0], &p->resampled[1],
                                 &p->taps, &p->growth, &p->live, &p->cells, &p->taper, &p->lines,
                                 &p->bins, &p->largest, &p->wavelet, &p->gathered,
                                 &p->traces};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(p->context, arrays[k]);
-    for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++) {
-        litho_cuda_release(p->context, &p->up.plane[k]);
-        litho_cuda_release(p->context, &p->down.plane[k]);
-    }
     const int ffts[] = {p->fft_forward, p->fft_inverse, p->fft_plane};
     for (guint k = 0; k < G_N_ELEMENTS(ffts); k++)
         if (ffts[k])
             cufftDestroy(ffts[k]);
-    for (int g = 0; g < LITHO_GPU_GROUPS; g++) {
-        if (p->stream[g])
-            cudaStreamDestroy(p->stream[g]);
-        if (p->joined[g])
-            cudaEventDestroy(p->joined[g]);
-    }
-    if (p->forked)
-        cudaEventDestroy(p->forked);
     litho_cuda_context_free(p->context);
     g_free(p);
 }
 
-static gboolean card_streams(LithoGpuPlan *p, GError **error)
+static gboolean card_limits(LithoGpuPlan *p, GError **error)
 {
     int device, shared = 0;
     if (!LITHO_CUDA(cudaGetDevice(&device), error) ||
@@ -50,15 +38,10 @@ static gboolean card_streams(LithoGpuPlan *p, GError **error)
                     error) ||
         !LITHO_CUDA(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, device),
                     error) ||
-        !LITHO_CUDA(litho_gpu_fused_prepare(shared), error) ||
-        !LITHO_CUDA(cudaEventCreateWithFlags(&p->forked, cudaEventDisableTiming), error))
+        !LITHO_CUDA(litho_gpu_fused_prepare(shared), error))
         return FALSE;
     p->shared = shared;
     p->ordinal = device;
-    for (int g = 0; g < LITHO_GPU_GROUPS; g++)
-        if (!LITHO_CUDA(cudaStreamCreateWithFlags(&p->stream[g], cudaStreamNonBlocking), error) ||
-            !LITHO_CUDA(cudaEventCreateWithFlags(&p->joined[g], cudaEventDisableTiming), error))
-            return FALSE;
     return TRUE;
 }
 
@@ -70,7 +53,7 @@ LithoGpuPlan *litho_gpu_card_new(const LithoGrid *in, int device, GError **error
     LithoGpuPlan *card = g_new0(LithoGpuPlan, 1);
     card->in = *in;
     card->context = context;
-    if (card_streams(card, error))
+    if (card_limits(card, error))
         return card;
     litho_gpu_card_free(card);
     return NULL;
@@ -215,7 +198,7 @@ gboolean litho_gpu_card_stack(LithoGpuPlan *plan, const LithoCube *in, LithoGpuW
         const size_t bytes = band->plane.size * band->job->nf * sizeof(float);
         if (!band_spectrum(plan, band, in, run, error) ||
             !litho_gpu_waves_reserve(plan, band, &plan->up, error) ||
-            !LITHO_CUDA(cudaMemcpyAsync(plan->up.plane[0].data, band->spectrum.data, bytes,
+            !LITHO_CUDA(cudaMemcpyAsync(plan->up.planes.data, band->spectrum.data, bytes,
                                         cudaMemcpyDeviceToDevice,
                                         litho_cuda_stream(plan->context)), error) ||
             !sweep_band(plan, band, FALSE, watch, run, error))
@@ -237,7 +220,7 @@ static gboolean place_source(LithoGpuPlan *plan, const LithoGpuBand *band, const
     litho_shots_wavelet(job, wavelet);
     return litho_gpu_upload(plan, &plan->wavelet, wavelet, 2 * job->nf * sizeof(float), error) &&
            (job->nf == 0 ||
-            LITHO_CUDA(litho_gpu_source(plan->down.plane[0].data, band->plane, &source,
+            LITHO_CUDA(litho_gpu_source(plan->down.planes.data, band->plane, &source,
                                         plan->wavelet.data, job->nf,
                                         litho_cuda_stream(plan->context)), error));
 }
@@ -250,7 +233,7 @@ static gboolean band_shot(LithoGpuPlan *plan, LithoGpuBand *band, const LithoSho
     g_autofree int *column = litho_shots_cells_of(shots, shots->column, k, traces);
     return litho_gpu_waves_reserve(plan, band, &plan->up, error) &&
            litho_gpu_waves_reserve(plan, band, &plan->down, error) &&
-           litho_gpu_spectrum_forward(plan, band, in, row, column, plan->up.plane[0].data, run,
+           litho_gpu_spectrum_forward(plan, band, in, row, column, plan->up.planes.data, run,
                                       error) &&
            place_source(plan, band, &shots->shot[k], error) &&
            sweep_band(plan, band, TRUE, watch, run, error);
@@ -282,7 +265,8 @@ static gboolean demigrate_band(LithoGpuPlan *plan, LithoGpuBand *band, float *ou
     }
     return litho_gpu_waves_reserve(plan, band, &plan->up, error) &&
            litho_gpu_sweep_up(plan, band, image, run, error) &&
-           litho_gpu_spectrum_adjoint(plan, band, plan->up.plane[plan->up.now].data, out, run, error);
+           litho_gpu_spectrum_adjoint(plan, band, litho_gpu_wave(band, &plan->up, plan->up.now, 0), out, run,
+                                      error);
 }
 
 gboolean litho_gpu_card_demigrate(LithoGpuPlan *plan, const LithoCube *in, float *out, LithoRun *run,

@@ -16,6 +16,11 @@
 // row wait in registers for the next step (a row closes four steps after it arrived): what needs no load
 // is at hand right behind the barrier, while the loads of the y arms are on their way.
 //
+// One launch carries all waves through several depths. A task is one pass over one wave (one strip of it,
+// where it is wider than a block); blocks take tasks by ticket, depth by depth, pass by pass, wave by wave.
+// What a task builds on was given out earlier, usually so much earlier that it is done: nobody waits, and
+// no multiprocessor is idle while the last waves of a depth are under way.
+//
 // Time in the block is counted in steps t = 0, 1, ...; degree l takes row t - 4 - 5 l in step t. Its
 // finished rows go to a link of four slots (t mod 4); the next degree reads what was written one step
 // ago, the one after that what was written two steps ago. All slots are known at compile time because
@@ -61,6 +66,8 @@ __device__ __forceinline__ void store4(float *p, const float4 &v)
     *reinterpret_cast<float4 *>(p) = v;
 }
 
+extern __shared__ __align__(16) unsigned char shared[]; // a Desk, then rows and links
+
 // 16 bytes into shared memory (an address there), zeros where `here` is false; arrives by itself where
 // the card can do that.
 __device__ __forceinline__ void fetch4(unsigned to, const float *from, bool here)
@@ -69,66 +76,140 @@ __device__ __forceinline__ void fetch4(unsigned to, const float *from, bool here
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(here ? 16 : 0)
                  : "memory");
 #else
-    *static_cast<float4 *>(__cvta_shared_to_generic(to)) = here ? load4(from) : float4{0, 0, 0, 0};
+    *static_cast<float4 *>(__cvta_shared_to_generic(to)) =
+        here ? __ldcg(reinterpret_cast<const float4 *>(from)) : float4{0, 0, 0, 0};
 #endif
 }
+
+// --- tasks --------------------------------------------------------------------------------------
+
+// One pass over one strip of one wave; lies in shared memory.
+struct Pass {
+    const float *p, *b1, *b2, *slow2; // NULL: zeros, or the same slowness everywhere
+    float *out1, *out2;      // b of the last degree and of the one before (NULL: not wanted)
+    const LithoGpuStep *step;
+    const float *coef;
+    float slow2_value;
+    int top, degrees;        // b_top is the first
+    int first, x0;           // column that it writes first, that the block holds first
+    bool sponge;
+    int strip, stage, *done; // `done`: stages done of the wave's strips
+};
+
+struct alignas(16) Desk {
+    Pass pass;
+    int next; // ticket
+};
+
+__device__ __forceinline__ float *rows_of_block()
+{
+    return reinterpret_cast<float *>(shared + sizeof(Desk));
+}
+
+__device__ Pass pass_of(const LithoGpuFused &a, int ticket)
+{
+    const int tiles = a.n_sets * a.n_waves * a.strips, tile = ticket % tiles, wave = tile / a.strips;
+    const int set = wave / a.n_waves, f = wave % a.n_waves, targets = a.targets[1] - a.targets[0];
+    Pass v = {};
+    v.stage = ticket / tiles;
+    v.strip = tile % a.strips;
+    v.done = a.progress + 1 + wave * a.strips;
+    const int step = v.stage / a.stages;
+    int k = v.stage % a.stages, m = a.targets[0];
+    while (k >= a.passes[m])
+        k -= a.passes[m++];
+    const int total = a.degree[m] + 1, n = a.passes[m], rest = total % n;
+    v.degrees = total / n + (k < rest);
+    v.top = a.degree[m] - (k * (total / n) + min(k, rest));
+    float *const *planes = a.wave[set] + step * targets;
+    v.p = planes[0] + f * a.plane.size;
+    if (k > 0) {
+        v.b1 = a.between[~k & 1][0] + wave * a.plane.size;
+        v.b2 = a.between[~k & 1][1] + wave * a.plane.size;
+    }
+    const bool last = k == n - 1;
+    v.out1 = last ? planes[1 + m - a.targets[0]] + f * a.plane.size
+                  : a.between[k & 1][0] + wave * a.plane.size;
+    v.out2 = last ? nullptr : a.between[k & 1][1] + wave * a.plane.size;
+    v.sponge = last && m == a.targets[1] - 1 && a.sponge_x;
+    v.slow2 = a.slow2 ? a.slow2 + (size_t)step * a.plane.ny * a.plane.pitch : nullptr;
+    v.slow2_value = a.slow2_value[step];
+    v.step = a.steps + (size_t)step * a.steps_stride + f;
+    v.coef = a.coef + ((size_t)v.step->entry * a.all_targets + m) * 2 * LITHO_GPU_COEFS;
+    v.first = v.strip * a.strip;
+    v.x0 = max(v.first - a.halo, 0);
+    return v;
+}
+
+// What was written before the count was raised is there for who has read it.
+__device__ int done_by(const int *count)
+{
+    int n;
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(n) : "l"(count) : "memory");
+    return n;
+}
+
+__device__ void raise(int *count, int n)
+{
+    asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(count), "r"(n) : "memory");
+}
+
+// What it reads, and what others read that it overwrites, belongs to the stages before of its own and the
+// neighbouring strips. No task waits for a later ticket, so the smallest one unfinished always runs.
+__device__ void await(const LithoGpuFused &a, const Pass &v)
+{
+    const int reach = a.strips > 1 ? (a.halo + a.strip - 1) / a.strip : 0;
+    for (int k = max(v.strip - reach, 0); k <= min(v.strip + reach, a.strips - 1); k++)
+        while (done_by(v.done + k) < v.stage)
+            __nanosleep(200);
+}
+
+// --- a pass -------------------------------------------------------------------------------------
 
 // One thread's share of the rows that come from memory: a quad of one kind of row a step.
 struct Loader {
     const float *from; // of row `row` at this thread's quad
-    unsigned to, end, span, stride; // in shared memory, bytes: where it goes, where its ring ends
+    unsigned to;       // in shared memory, bytes: slot 0 of the ring or a link at this thread's quad
     int row;
-    bool has; // anything to load
+    bool has, rings;   // anything to load; into the ring, else into a link
 
-    __device__ __forceinline__ void load(const LithoGpuFused &a)
+    // `newest`: bytes from slot 0 of the ring to the rows loaded in this step.
+    template <int W, int PHASE>
+    __device__ __forceinline__ void load(const LithoGpuPlane &plane, int &newest)
     {
+        typedef Shape<W> S;
         // Rows outside the grid: zeros, and nothing is read.
         if (has)
-            fetch4(to, from, (unsigned)row < (unsigned)a.plane.ny);
-        from += a.plane.pitch;
+            fetch4(to + (rings ? newest : ((PHASE + 1) & 3) * S::LINK_ROW * 4), from,
+                   (unsigned)row < (unsigned)plane.ny);
+        from += plane.pitch;
         row++;
-        to += stride;
-        to = to == end ? to - span : to;
+        newest = newest == S::LINKS_AT * 4 - S::RING_ROW * 4 ? 0 : newest + S::RING_ROW * 4;
         __pipeline_commit();
     }
 };
 
-// Kinds of rows, a quad a thread: P re, P im, b1 re, b1 im, b2 re, b2 im, slowness squared.
-template <int W> __device__ Loader make_loader(const LithoGpuFused &a, float *smem, int x0)
+// Kinds of rows, a quad a thread: P re, P im, b1 re, b1 im, b2 re, b2 im, slowness squared. They lie as if
+// degrees -1 and -2 had written b1 and b2; b2 is loaded a step earlier than the others, into the same slot.
+template <int W> __device__ Loader make_loader(const LithoGpuFused &a, const Pass &pass, float *smem)
 {
     typedef Shape<W> S;
-    const int kind = threadIdx.x / a.quads, q = threadIdx.x % a.quads, x = x0 + 4 * q, c = kind & 1;
+    const int kind = threadIdx.x / a.quads, q = threadIdx.x % a.quads, c = kind & 1;
+    const int x = pass.x0 + 4 * q;
     const size_t im = (size_t)a.plane.ny * a.plane.pitch;
-    Loader load = {};
     const float *base =
-        kind < 2 ? a.p : kind < 4 ? a.b1 : kind < 6 ? a.b2 : kind < 7 ? a.slow2 : nullptr;
+        kind < 2 ? pass.p : kind < 4 ? pass.b1 : kind < 6 ? pass.b2 : kind < 7 ? pass.slow2 : nullptr;
+    Loader load = {};
     load.has = base && x < a.plane.nx;
-    if (!load.has)
-        return load;
-    load.from = base + x;
-    if (kind < 6)
-        load.from += blockIdx.y * a.plane.size + c * im;
-    // The row that the first degree opens (P, b2) or takes (b1, slowness) in step 0.
-    load.row = kind < 2 || kind == 4 || kind == 5 ? 0 : -R;
-    load.from += load.row * a.plane.pitch;
-    int begin, stride, slots, slot;
-    if (kind < 2 || kind == 6) {
-        stride = S::RING_ROW;
-        begin = (kind == 6 ? 2 : c) * W + 4 * q;
-        slots = RING;
-        slot = 0;
-    } else {
-        // As if degrees -1 and -2 had written it one and two steps before.
-        stride = S::LINK_ROW;
-        begin = S::LINKS_AT + (kind < 4 ? S::LINK : 0) + c * S::HALF + SIDE + 4 * q;
-        slots = SLOTS;
-        slot = kind < 4 ? 3 : 2;
-    }
-    const unsigned at = (unsigned)__cvta_generic_to_shared(smem + begin);
-    load.stride = stride * 4;
-    load.span = load.stride * slots;
-    load.end = at + load.span;
-    load.to = at + load.stride * slot;
+    load.rings = kind < 2 || kind == 6;
+    // Three steps before the first, in which the first degree opens row 0 (P, b2) and takes row -4 (b1,
+    // slowness).
+    load.row = kind < 2 ? -1 : kind == 4 || kind == 5 ? 0 : -R - 1;
+    if (load.has)
+        load.from = base + x + (kind < 6 ? c * im : 0) + load.row * a.plane.pitch;
+    const int at = load.rings ? (kind == 6 ? 2 : c) * W
+                              : S::LINKS_AT + (kind < 4 ? S::LINK : 0) + c * S::HALF + SIDE;
+    load.to = (unsigned)__cvta_generic_to_shared(smem + at + 4 * q);
     return load;
 }
 
@@ -136,45 +217,41 @@ template <int W> __device__ Loader make_loader(const LithoGpuFused &a, float *sm
 struct Level {
     float alpha, beta, hx[4], hy[4], ar, ai;
     float *out;              // its link at its columns; the links before lie below
-    const float *ring, *ring_begin;
-    int row;                 // that closes in this step
-    int x, columns;          // its first column; columns of the grid from there on
-    int target;              // 1, 2: goes to out1, out2; 0: stays in the block
+    const float *ring;
+    int row;                 // that closes in this step; far above the plane: this thread has no degree
+    int x;                   // its first column
+    int target;              // 1, 2: goes to out1, out2; 3: out1 behind the sponge; 0: stays in the block
 };
 
-template <int W> __device__ Level make_level(const LithoGpuFused &a, float *smem, int first, int x0)
+template <int W> __device__ Level make_level(const LithoGpuFused &a, const Pass &pass, float *smem)
 {
     typedef Shape<W> S;
-    const int m = a.degrees, wave = blockIdx.y;
+    const int m = pass.degrees;
     const bool worker = threadIdx.x < m * a.quads;
     const int level = worker ? threadIdx.x / a.quads : 0, q = threadIdx.x % a.quads;
-    const int x = x0 + 4 * q, n = a.top - level;
-    const LithoGpuStep *step = a.steps + wave;
+    const int x = pass.x0 + 4 * q, n = pass.top - level;
+    const LithoStencil &stencil = pass.step->stencil;
     const float half = n == 0 ? 0.5f : 1; // the last degree takes X, not 2 X
-    const float *coef =
-        a.coef + ((size_t)step->entry * a.targets + a.target) * 2 * LITHO_GPU_COEFS;
     Level v;
-    v.alpha = half * step->stencil.alpha;
-    v.beta = half * step->stencil.beta;
+    v.alpha = half * stencil.alpha;
+    v.beta = half * stencil.beta;
     for (int k = 0; k < 4; k++) {
-        v.hx[k] = half * step->stencil.hx[k];
-        v.hy[k] = half * step->stencil.hy[k];
+        v.hx[k] = half * stencil.hx[k];
+        v.hy[k] = half * stencil.hy[k];
     }
-    if (!a.slow2) {
-        v.alpha = fmaf(v.beta, a.slow2_value, v.alpha);
+    if (!pass.slow2) {
+        v.alpha = fmaf(v.beta, pass.slow2_value, v.alpha);
         v.beta = 0;
     }
-    v.ar = coef[n];
-    v.ai = a.conjugate ? -coef[LITHO_GPU_COEFS + n] : coef[LITHO_GPU_COEFS + n];
+    v.ar = pass.coef[n];
+    v.ai = a.conjugate ? -pass.coef[LITHO_GPU_COEFS + n] : pass.coef[LITHO_GPU_COEFS + n];
     v.out = smem + S::LINKS_AT + (level + 2) * S::LINK + SIDE + 4 * q;
-    v.ring_begin = smem + 4 * q;
-    v.ring = v.ring_begin + (RING - LAG * level) % RING * S::RING_ROW;
-    v.row = -2 * R - LAG * level;
+    v.ring = smem + 4 * q;
+    v.row = worker ? -2 * R - LAG * level : -(1 << 30);
     v.x = x;
-    v.columns = a.plane.nx - x;
     // Not the overlap with other tiles.
-    const bool mine = x >= first && x < first + a.strip && x < a.plane.nx;
-    v.target = !mine ? 0 : level == m - 1 ? 1 : level == m - 2 && a.out2 ? 2 : 0;
+    const bool mine = x >= pass.first && x < pass.first + a.strip && x < a.plane.nx;
+    v.target = !mine ? 0 : level == m - 1 ? (pass.sponge ? 3 : 1) : level == m - 2 && pass.out2 ? 2 : 0;
     return v;
 }
 
@@ -204,14 +281,6 @@ __device__ __forceinline__ void along_x(const Level &v, float acc[4], const floa
             sum = fmaf(v.hx[m - 1], u[k + 4 - m] + u[k + 4 + m], sum);
         acc[k] = sum;
     }
-}
-
-template <int W> __device__ __forceinline__ void advance(Level &v, int rows)
-{
-    typedef Shape<W> S;
-    v.ring += rows * S::RING_ROW;
-    if (v.ring >= v.ring_begin + S::LINKS_AT)
-        v.ring -= S::LINKS_AT;
 }
 
 // One row of one degree; acc[s] is the row opened in a step of phase s.
@@ -255,7 +324,6 @@ __device__ __forceinline__ void work(Level &v, float (&acc)[8][2][4], Late &late
         same_row[2] = fmaf(centre[2], m.z, same_row[2]);
         same_row[3] = fmaf(centre[3], m.w, same_row[3]);
     }
-    advance<W>(v, 1);
 }
 
 __device__ __forceinline__ void mask(float4 &v, int columns)
@@ -266,89 +334,110 @@ __device__ __forceinline__ void mask(float4 &v, int columns)
     v.w = columns > 3 ? v.w : 0;
 }
 
+__device__ __forceinline__ void damp(float4 &v, const float4 &g, float h)
+{
+    v.x *= h * g.x;
+    v.y *= h * g.y;
+    v.z *= h * g.z;
+    v.w *= h * g.w;
+}
+
 // The closed row to the link (zeros outside the grid) and, for the last degrees, to memory.
 template <int W, int PHASE>
-__device__ __forceinline__ void emit(const LithoGpuFused &a, Level &v, float4 out[2])
+__device__ __forceinline__ void emit(const LithoGpuFused &a, const Pass &pass, Level &v, float4 out[2])
 {
     typedef Shape<W> S;
     float *link = v.out + (PHASE & 3) * S::LINK_ROW;
     const bool here = (unsigned)v.row < (unsigned)a.plane.ny;
-    if (!here || v.columns < 4) {
-        const int columns = here ? v.columns : 0;
+    if (!here || a.plane.nx - v.x < 4) {
+        const int columns = here ? a.plane.nx - v.x : 0;
         mask(out[0], columns);
         mask(out[1], columns);
     }
     store4(link, out[0]);
     store4(link + S::HALF, out[1]);
     if (v.target && here) {
-        float *to = (v.target == 1 ? a.out1 : a.out2) + blockIdx.y * a.plane.size +
-                    (size_t)v.row * a.plane.pitch + v.x;
-        store4(to, out[0]);
-        store4(to + (size_t)a.plane.ny * a.plane.pitch, out[1]);
+        if (v.target == 3) {
+            const float4 g = load4(a.sponge_x + v.x);
+            damp(out[0], g, a.sponge_y[v.row]);
+            damp(out[1], g, a.sponge_y[v.row]);
+        }
+        // (A pointer out of shared memory may point anywhere, unless the store says that it does not.)
+        float *to = (v.target == 2 ? pass.out2 : pass.out1) + (size_t)v.row * a.plane.pitch + v.x;
+        __stwb(reinterpret_cast<float4 *>(to), out[0]);
+        __stwb(reinterpret_cast<float4 *>(to + (size_t)a.plane.ny * a.plane.pitch), out[1]);
+    }
+}
+
+// A degree works from the step in which it opens row 0 until it has handed on four rows of zeros below the
+// plane. While the pipeline fills and drains, the others have the multiprocessor for themselves.
+template <int W, int PHASE>
+__device__ __forceinline__ void step(const LithoGpuFused &a, const Pass &pass, Loader &load, int &newest, Level &v,
+                                     float (&acc)[8][2][4], Late &late)
+{
+    __pipeline_wait_prior(AHEAD - 1);
+    __syncthreads();
+    load.load<W, PHASE>(a.plane, newest);
+    if ((unsigned)(v.row + 2 * R) < (unsigned)(a.plane.ny + 3 * R)) {
+        float4 out[2];
+        work<W, PHASE>(v, acc, late, out);
+        emit<W, PHASE>(a, pass, v, out);
+        v.ring += Shape<W>::RING_ROW;
+        v.ring -= v.ring < rows_of_block() + Shape<W>::LINKS_AT ? 0 : Shape<W>::LINKS_AT;
     }
     v.row++;
 }
 
-// The barrier with a count: warps that work and warps that only keep step meet at it from different places.
-__device__ __forceinline__ void keep_step(const LithoGpuFused &a, Loader &load)
+// Shared memory holds zeros.
+template <int W> __device__ void run_pass(const LithoGpuFused &a, const Pass &pass, float *smem)
 {
-    __pipeline_wait_prior(AHEAD - 1);
-    asm volatile("bar.sync 1, %0;" ::"r"(blockDim.x) : "memory");
-    load.load(a);
-}
-
-template <int W, int PHASE>
-__device__ __forceinline__ void step(const LithoGpuFused &a, Loader &load, Level &v,
-                                     bool worker, float (&acc)[8][2][4], Late &late)
-{
-    keep_step(a, load);
-    if (worker) {
-        float4 out[2];
-        work<W, PHASE>(v, acc, late, out);
-        emit<W, PHASE>(a, v, out);
+    Level v = make_level<W>(a, pass, smem);
+    Loader load = make_loader<W>(a, pass, smem);
+    int newest = (RING - 1) * Shape<W>::RING_ROW * 4;
+    load.load<W, 5>(a.plane, newest);
+    load.load<W, 6>(a.plane, newest);
+    load.load<W, 7>(a.plane, newest);
+    float acc[8][2][4] = {};
+    Late late = {};
+    // A few steps beyond the end write nothing.
+    for (int left = a.plane.ny + 2 * R + LAG * (pass.degrees - 1); left > 0; left -= 8) {
+        step<W, 0>(a, pass, load, newest, v, acc, late);
+        step<W, 1>(a, pass, load, newest, v, acc, late);
+        step<W, 2>(a, pass, load, newest, v, acc, late);
+        step<W, 3>(a, pass, load, newest, v, acc, late);
+        step<W, 4>(a, pass, load, newest, v, acc, late);
+        step<W, 5>(a, pass, load, newest, v, acc, late);
+        step<W, 6>(a, pass, load, newest, v, acc, late);
+        step<W, 7>(a, pass, load, newest, v, acc, late);
     }
-}
-
-// While the pipeline fills and drains, degrees that have no row yet or any more leave the multiprocessor to
-// the others: before the first row opens, after four rows of zeros below the plane.
-template <int W, int PHASE>
-__device__ __forceinline__ void half(const LithoGpuFused &a, Loader &load, Level &v, bool worker,
-                                     float (&acc)[8][2][4], Late &late)
-{
-    if (__any_sync(~0u, worker && v.row + 3 >= -2 * R && v.row < a.plane.ny + R)) {
-        step<W, PHASE>(a, load, v, worker, acc, late);
-        step<W, PHASE + 1>(a, load, v, worker, acc, late);
-        step<W, PHASE + 2>(a, load, v, worker, acc, late);
-        step<W, PHASE + 3>(a, load, v, worker, acc, late);
-        return;
-    }
-#pragma unroll 1
-    for (int k = 0; k < 4; k++)
-        keep_step(a, load);
-    v.row += 4;
-    advance<W>(v, 4);
+    __pipeline_wait_prior(0); // the next pass begins with zeros
 }
 
 template <int W>
 __global__ void __launch_bounds__(2 * W, 256 / W) fused_kernel(const __grid_constant__ LithoGpuFused a)
 {
-    extern __shared__ __align__(16) float smem[];
-    const int first = blockIdx.x * a.strip, x0 = max(first - a.halo, 0);
-    for (int k = threadIdx.x; k < Shape<W>::floats(a.degrees); k += blockDim.x)
-        smem[k] = 0;
-    __syncthreads();
-
-    const bool worker = threadIdx.x < a.degrees * a.quads;
-    Level v = make_level<W>(a, smem, first, x0);
-    Loader load = make_loader<W>(a, smem, x0);
-    for (int k = 0; k < AHEAD; k++)
-        load.load(a);
-    float acc[8][2][4] = {};
-    Late late = {};
-    const int steps = a.plane.ny + 2 * R + LAG * (a.degrees - 1);
-    for (int t = 0; t < steps; t += 8) { // a few steps beyond the end write nothing
-        half<W, 0>(a, load, v, worker, acc, late);
-        half<W, 4>(a, load, v, worker, acc, late);
+    Desk &desk = *reinterpret_cast<Desk *>(shared);
+    float *smem = rows_of_block();
+    if (threadIdx.x == 0)
+        desk.next = atomicAdd(a.progress, 1);
+    for (;;) {
+        __syncthreads();
+        const int ticket = desk.next;
+        if (ticket >= a.n_tasks)
+            return;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            desk.next = atomicAdd(a.progress, 1);
+            desk.pass = pass_of(a, ticket);
+            await(a, desk.pass);
+        }
+        for (int k = 4 * threadIdx.x; k < Shape<W>::floats(a.degrees); k += 4 * blockDim.x)
+            store4(smem + k, make_float4(0, 0, 0, 0));
+        __syncthreads();
+        run_pass<W>(a, desk.pass, smem);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            raise(desk.pass.done + desk.pass.strip, desk.pass.stage + 1);
     }
 }
 
@@ -363,9 +452,9 @@ int class_of(int quads)
 size_t litho_gpu_fused_shared(int degrees, int quads)
 {
     const int w = class_of(quads);
-    return sizeof(float) * (w == 64    ? Shape<64>::floats(degrees)
-                            : w == 128 ? Shape<128>::floats(degrees)
-                                       : Shape<256>::floats(degrees));
+    return sizeof(Desk) + sizeof(float) * (w == 64    ? Shape<64>::floats(degrees)
+                                           : w == 128 ? Shape<128>::floats(degrees)
+                                                      : Shape<256>::floats(degrees));
 }
 
 // Columns a block must hold so that `strips` of them cover the plane: neighbours overlap by four
@@ -414,18 +503,36 @@ int litho_gpu_fused_prepare(size_t shared)
     return status ? status : (int)cudaFuncSetAttribute(fused_kernel<256>, most, (int)shared);
 }
 
-int litho_gpu_fused(const LithoGpuFused *a, cudaStream_t stream)
+int litho_gpu_fused_blocks(int quads, int processors)
 {
-    const int padded = (a->plane.nx + 3) / 4 * 4, w = class_of(a->quads);
+    return processors * (MAX_COLUMNS / class_of(quads));
+}
+
+int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stream)
+{
+    LithoGpuFused a = *args;
+    const int w = class_of(a.quads), waves = a.n_sets * a.n_waves;
+    a.stages = 0;
+    for (int m = a.targets[0]; m < a.targets[1]; m++) {
+        a.passes[m] = (a.degree[m] + a.degrees) / a.degrees;
+        a.stages += a.passes[m];
+    }
+    a.n_tasks = waves * a.strips * a.stages * a.n_steps;
+    const cudaError_t reset =
+        cudaMemsetAsync(a.progress, 0, sizeof(int) * (1 + (size_t)waves * a.strips), stream);
+    if (reset != cudaSuccess || a.n_tasks == 0)
+        return (int)reset;
     // The loader takes seven threads a quad.
-    const int threads = ((a->degrees > 7 ? a->degrees : 7) * a->quads + 31) / 32 * 32;
-    const size_t shared = litho_gpu_fused_shared(a->degrees, a->quads);
-    const dim3 grid((padded + a->strip - 1) / a->strip, a->n_waves);
+    const int threads = ((a.degrees > 7 ? a.degrees : 7) * a.quads + 31) / 32 * 32;
+    // More than strips have nothing to do at the same time, and others may run on the card.
+    const int room = litho_gpu_fused_blocks(a.quads, processors), tiles = waves * a.strips;
+    const int blocks = tiles < room ? tiles : room;
+    const size_t shared = litho_gpu_fused_shared(a.degrees, a.quads);
     if (w == 64)
-        fused_kernel<64><<<grid, threads, shared, stream>>>(*a);
+        fused_kernel<64><<<blocks, threads, shared, stream>>>(a);
     else if (w == 128)
-        fused_kernel<128><<<grid, threads, shared, stream>>>(*a);
+        fused_kernel<128><<<blocks, threads, shared, stream>>>(a);
     else
-        fused_kernel<256><<<grid, threads, shared, stream>>>(*a);
+        fused_kernel<256><<<blocks, threads, shared, stream>>>(a);
     return (int)cudaGetLastError();
 }

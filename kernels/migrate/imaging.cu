@@ -13,6 +13,12 @@ __device__ float sponge_at(const LithoGpuFrame &f, int x, int y)
     return f.sponge_y ? g * f.sponge_y[y] : g;
 }
 
+// What a wave behind the sponge is to be multiplied by; nothing of it is left below 1e-18.
+__device__ float undone(int sponge, float g)
+{
+    return sponge != LITHO_GPU_SPONGE_DONE ? 1 : g > 1e-18f ? 1 / g : 0;
+}
+
 // Cell under the image, or -1.
 __device__ int data_cell(const LithoGpuFrame &f, int x, int y)
 {
@@ -41,7 +47,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
-    const bool apply = g != 1;
+    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
     float mine = 0;
     if (inside) {
         float *p = waves + ((size_t)y * f.plane.pitch + x) * f.plane.step;
@@ -59,7 +65,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const float total = slices_sum(part, mine);
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0)
-        sum[cell] = scale * total;
+        sum[cell] += scale * total * undone(sponge, g);
 }
 
 __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float *up, float *down,
@@ -70,7 +76,7 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
-    const bool apply = g != 1;
+    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
     float mine = 0, lit = 0;
     if (inside) {
         const size_t at = ((size_t)y * f.plane.pitch + x) * f.plane.step;
@@ -93,9 +99,9 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const float total = slices_sum(part, mine), light_total = slices_sum(part, lit);
     const int cell = inside ? data_cell(f, x, y) : -1;
     if (sum && cell >= 0 && threadIdx.y == 0) {
-        const bool rest = n_plain < f.n_waves; // is there already
-        sum[cell] = (rest ? sum[cell] : 0) + total;
-        light[cell] = (rest ? light[cell] : 0) + light_total;
+        const float u = undone(sponge, g);
+        sum[cell] += u * u * total;
+        light[cell] += u * u * light_total;
     }
 }
 
@@ -117,17 +123,6 @@ __global__ void inject_kernel(const __grid_constant__ LithoGpuFrame f, float *wa
         w[0] = g * w[0] + value;
         w[im] *= g;
     }
-}
-
-__global__ void add_groups_kernel(float *to, const float *from, size_t n, size_t stride, int groups)
-{
-    const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (k >= n)
-        return;
-    float sum = to[k];
-    for (int g = 0; g < groups; g++)
-        sum += from[g * stride + k];
-    to[k] = sum;
 }
 
 // A tile of 32 x 32 turned in shared memory; both sides read and written in rows.
@@ -278,13 +273,6 @@ int litho_gpu_inject(const LithoGpuFrame *f, float *waves, const float *plane, f
     dim3 grid = frame_grid(f);
     grid.z = (f->n_waves + 63) / 64;
     inject_kernel<<<grid, dim3(LANES, SLICES), 0, stream>>>(*f, waves, plane, scale, sponge);
-    return (int)cudaGetLastError();
-}
-
-int litho_gpu_add_groups(float *to, const float *from, size_t n, size_t stride, int groups,
-                         cudaStream_t stream)
-{
-    add_groups_kernel<<<blocks_for(n), THREADS, 0, stream>>>(to, from, n, stride, groups);
     return (int)cudaGetLastError();
 }
 

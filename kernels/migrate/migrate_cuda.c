@@ -92,10 +92,8 @@ static size_t held_by(LithoGpuPlan *const *lanes)
     size_t bytes = 0;
     for (int n = 0; n < MAX_LANES && lanes[n]; n++) {
         const LithoGpuPlan *card = lanes[n];
-        bytes += card->scratch.bytes + card->image.bytes + card->light.bytes + card->part.bytes +
-                 card->resampled[0].bytes + card->resampled[1].bytes;
-        for (int k = 0; k <= LITHO_MIGRATE_MAX_STEP; k++)
-            bytes += card->up.plane[k].bytes + card->down.plane[k].bytes;
+        bytes += card->scratch.bytes + card->image.bytes + card->light.bytes + card->up.planes.bytes +
+                 card->down.planes.bytes + card->resampled[0].bytes + card->resampled[1].bytes;
         for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
             bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
     }
@@ -106,14 +104,13 @@ static size_t held_by(LithoGpuPlan *const *lanes)
 static double bytes_of_frequency(const LithoMigrateJob *job, gboolean shot)
 {
     double plane = 8.0 * ((job->cells.nx + 7) / 8 * 8) * job->cells.ny;
-    return plane * (shot ? 2 * (job->step + 1) + 4 : job->step + 1 + 3);
+    return plane * (shot ? 2 * (job->step + 1) + 8 : job->step + 1 + 5);
 }
 
 // What does not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of traces.
 static double bytes_of_jobs(const Plan *plan, gboolean shot)
 {
     const LithoMigrateJob *job = plan->jobs.job[0];
-    const double cells = (double)job->cells.nx * job->cells.ny;
     const double image = 4.0 * litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
     const double traces = fmin((double)litho_grid_traces(&plan->in), 8192);
     double slowness = 0;
@@ -124,7 +121,7 @@ static double bytes_of_jobs(const Plan *plan, gboolean shot)
     // A coarse image, half of the fine one at most, and two stages of its way to the fine one.
     const double coarse = plan->jobs.n > 1 ? (shot ? 2.4 : 1.9) * image : 0;
     return image * (shot ? 3 : 2) + coarse + 4.0 * litho_grid_samples(&plan->in) + slowness +
-           33 * 4 * 4 * cells * (shot ? 2 : 1) + 16 * traces * job->nfft;
+           16 * traces * job->nfft;
 }
 
 // Waves of every n-th frequency: of the job that needs most, and what all keep of the record. On wider
@@ -163,6 +160,10 @@ static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, int 
         *n_lanes = 1;
     while (rounds * n_cards < most && bytes_of_waves(plan, shot, rounds * n_cards) > room)
         rounds++;
+    const double spare = 0.9 * least / *n_lanes - fixed - bytes_of_waves(plan, shot, rounds * n_cards);
+    for (int k = 0; k < n_cards; k++)
+        for (int lane = 0; lane < *n_lanes; lane++)
+            plan->card[k][lane]->spare = (size_t)(fmax(spare, 0) / (shot ? 2 : 1));
     return rounds;
 }
 
@@ -252,7 +253,7 @@ static gpointer member_thread(gpointer data)
     if (!m->ok) {
         g_atomic_int_set(&m->team->stop, 1);
         if (litho_cuda_use(litho_cuda_device(member_card(m->team->plan, m->index)->context), NULL))
-            cudaDeviceSynchronize(); // the groups' streams too
+            cudaDeviceSynchronize();
     }
     return NULL;
 }
@@ -454,10 +455,14 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     (void)region;
     if (!litho_migrate_sizes(in, params, &s))
         return 0;
-    const double waves = 8 * s.cells * s.frequencies;
-    const double planes = p->engine == LITHO_MIGRATE_SPLITSTEP ? 2 : s.planes;
-    const double sets = s.shot ? 2 * planes : planes + 1;
-    return (guint64)(waves * sets + fmin(waves * 8, 8 * s.cells * 4 * 4 * 132) + 4.4 * s.slowness +
+    const double sets = s.shot ? 2 : 1, surface = s.shot ? 0 : 1;
+    double planes = 2, between = 0; // split-step
+    if (p->engine != LITHO_MIGRATE_SPLITSTEP) {
+        const int step = (int)s.planes - 1;
+        planes = 1 + step * litho_gpu_slab_steps(s.cells * s.frequencies * (p->degree + 1) * step * sets, step);
+        between = fmax(4 * sets, 5);
+    }
+    return (guint64)(8 * s.cells * s.frequencies * (sets * planes + surface + between) + 4.4 * s.slowness +
                      ((s.shot ? 16 : 12) + (p->coarse ? 8 : 0)) * s.out + 4 * s.in);
 }
 

@@ -32,21 +32,29 @@ typedef struct LithoGpuStep {
 
 // --- fused: several degrees on chip (operator form) -------------------------------------------
 
-// Degrees top, top-1, ... of Clenshaw's recursion b_n = a_n P + Y b_(n+1) - b_(n+2).
+enum { LITHO_GPU_PLANES = 33 };
+
+// Waves through n_steps steps: for each the targets from targets[0] to targets[1] - 1, by Clenshaw's
+// recursion b_n = a_n P + Y b_(n+1) - b_(n+2) in passes of up to `degrees` degrees. A step starts where
+// the last target of the one before ended. One launch; `progress` must not be another's until it is done.
 typedef struct LithoGpuFused {
     LithoGpuPlane plane;
-    const float *p;          // waves P
-    const float *b1, *b2;    // b_(top+1), b_(top+2); NULL = 0 (the first pass)
-    float *out1, *out2;      // b of the last degree and of the one before; out2 NULL in the last pass
-    const float *slow2;      // [ny][pitch], or NULL: the same everywhere
-    float slow2_value;
-    const LithoGpuStep *steps; // of the first wave's frequency on
+    int n_sets, n_waves, n_steps;
+    // Of each set, n_waves waves at every entry: the start, then each step's targets.
+    float *wave[2][LITHO_GPU_PLANES];
+    float *between[2][2];    // [n_sets n_waves]: what even and odd passes leave to the next, b_n and b_(n+1)
+    const float *slow2;      // [n_steps][ny][pitch], or NULL: slow2_value everywhere
+    float slow2_value[LITHO_GPU_PLANES];
+    const LithoGpuStep *steps; // of the first wave's frequency and the first step
+    size_t steps_stride;       // between steps
     const float *coef;
-    int targets, target;
+    int all_targets;         // polynomials an entry of `coef` has
+    int targets[2], degree[LITHO_GPU_MAX_TARGETS];
     int conjugate;
-    int top, degrees;        // degrees >= 2 unless it is the only pass
-    int quads, strip, halo;  // of a tile: width / 4 in smem, columns written, columns of overlap
-    int n_waves;
+    const float *sponge_x, *sponge_y; // [pitch], [ny] factors of a step's last target; NULL: none
+    int *progress;           // [1 + n_sets n_waves strips]
+    int degrees, quads, strip, strips, halo; // of a block: degrees a pass, width / 4, columns written, overlap
+    int passes[LITHO_GPU_MAX_TARGETS], stages, n_tasks; // filled in by litho_gpu_fused()
 } LithoGpuFused;
 
 // A configuration that this device can run, the fastest by count of work: degrees a pass and quads
@@ -56,7 +64,8 @@ void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *d
                           int *quads, int *strip);
 size_t litho_gpu_fused_shared(int degrees, int quads);
 int litho_gpu_fused_prepare(size_t shared); // once per device
-int litho_gpu_fused(const LithoGpuFused *args, cudaStream_t stream);
+int litho_gpu_fused_blocks(int quads, int processors); // at work at a time
+int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stream);
 
 // --- one launch a degree, as published ---------------------------------------------------------
 
@@ -93,23 +102,23 @@ typedef struct LithoGpuFrame {
     int n_waves;
 } LithoGpuFrame;
 
-// sum[data_ny][data_nx] = scale sum_f Re wave_f; then the sponge if `sponge`.
+// The sponge: leave alone, apply after the sum, or it was applied already and the sum undoes it.
+enum { LITHO_GPU_NO_SPONGE, LITHO_GPU_SPONGE, LITHO_GPU_SPONGE_DONE };
+
+// sum[data_ny][data_nx] += scale sum_f Re wave_f; then the sponge.
 int litho_gpu_image(const LithoGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
                     cudaStream_t stream);
-// sum = sum_f Re up_f down_f, light = sum_f |down_f|^2 over the first n_plain waves, added to what is there
-// when those are not all; then the sponge on all waves of both.
+// sum += sum_f Re up_f down_f, light += sum_f |down_f|^2 over the first n_plain waves; then the sponge on all
+// waves of both.
 int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, int n_plain, float *sum,
                         float *light, int sponge, cudaStream_t stream);
 // The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves the
 // waves alone. Before litho_gpu_correlate().
 int litho_gpu_protect(const LithoGpuFrame *frame, const float *up, const float *down, int first,
-                      float *sum, float *light, cudaStream_t stream);
+                      float *sum, float *light, int sponge, cudaStream_t stream);
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
 int litho_gpu_inject(const LithoGpuFrame *frame, float *waves, const float *plane, float scale,
                      int sponge, cudaStream_t stream);
-// to[k] += sum over groups of from[group * stride + k], k < n.
-int litho_gpu_add_groups(float *to, const float *from, size_t n, size_t stride, int groups,
-                         cudaStream_t stream);
 // out[i][j][z] (nz samples a trace) = planes[z][i][j]; with `light`: divided by it plus eps times
 // the plane's largest (from litho_gpu_plane_max).
 int litho_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,

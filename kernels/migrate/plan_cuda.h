@@ -5,13 +5,8 @@
 #include "kernels/migrate/migrate_kernels.h"
 #include "kernels/migrate/stages.h"
 
-// What the CUDA side of migration keeps on one device. Private to *_cuda.c.
-//
-// Frequencies are split into groups, each with a stream of its own: while the last blocks of one
-// group's launch finish, the other groups' fill the multiprocessors. Groups meet at the end of every
-// slab of depths, where their image sums are added in a fixed order.
-
-enum { LITHO_GPU_GROUPS = 4 };
+// What the CUDA side of migration keeps on one device. Private to *_cuda.c. Everything runs in the
+// context's stream.
 
 typedef enum LithoGpuKernel {
     LITHO_GPU_FUSED,
@@ -26,7 +21,8 @@ typedef struct LithoGpuBand {
     LithoGpuKernel kernel;
     int degrees_a_pass, quads, strip; // of the fused kernel, see litho_gpu_fused_plan()
     int strips;              // blocks that a plane's width takes
-    int planes;              // arrays that a set of waves moves through
+    int slab_steps;          // between two partial results
+    int planes;              // that a set of waves moves through: those of a step, of a slab when fused
     LithoCudaArray steps;    // LithoGpuStep [n_steps][nf]
     LithoCudaArray coef;     // float [entries][targets][2][COEFS]
     LithoCudaArray slow;     // float [n_steps][ny][pitch], squared when fused; empty: layered
@@ -39,10 +35,10 @@ typedef struct LithoGpuBand {
     gboolean have_spectrum;
 } LithoGpuBand;
 
-// A set of nf waves under way: where it is now, and room for the planes of the next step.
+// A set of nf waves under way.
 typedef struct LithoGpuWaves {
-    LithoCudaArray plane[LITHO_MIGRATE_MAX_STEP + 1];
-    int now; // index of the plane array that holds the waves
+    LithoCudaArray planes; // [band->planes][nf] waves
+    int now;               // plane that the waves have come to
 } LithoGpuWaves;
 
 typedef struct LithoGpuPlan {
@@ -50,11 +46,9 @@ typedef struct LithoGpuPlan {
     LithoCudaContext *context;
     LithoGpuBand band[LITHO_MIGRATE_MAX_JOBS];
     int n_bands;
-    cudaStream_t stream[LITHO_GPU_GROUPS];
-    cudaEvent_t joined[LITHO_GPU_GROUPS], forked;
     LithoGpuWaves up, down;
     LithoCudaArray scratch;     // b's between passes, T's between degrees
-    LithoCudaArray part, light_part; // image sums of the groups for one slab
+    LithoCudaArray progress;    // of the fused kernel's tasks
     LithoCudaArray image, light;     // [nz][ny][nx] of the image's grid
     LithoCudaArray coarse, coarse_light, resampled[2], taps; // coarse band
     LithoCudaArray growth;      // doubles: energy, floor, grown [nf] each
@@ -65,6 +59,7 @@ typedef struct LithoGpuPlan {
     gboolean have_light;
     LithoCudaArray gathered, traces; // another card's sums; traces of a card other than the first
     int ordinal;                // CUDA's index of the device
+    size_t spare;               // bytes left for planes beyond those of one step, a set of waves
     size_t shared;              // bytes of shared memory a block may have
     int processors;
     double quota;               // part of the processors that this lane may count on
@@ -106,6 +101,8 @@ gboolean litho_gpu_card_demigrate(LithoGpuPlan *card, const LithoCube *in, float
                                   GError **error);
 
 // band_cuda.c ----------------------------------------------------------------------------------
+// Steps of about 12 ms, which a cancel may have to wait for twice; `updates` of a point by a degree a step.
+int litho_gpu_slab_steps(double updates, int step);
 gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error);
 void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band);
 // Uploads `count` elements of `size` bytes; waits, so `from` may go.
@@ -127,33 +124,27 @@ gboolean litho_gpu_coarse_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, 
                                   float *coarse, GError **error);
 
 // step_cuda.c ----------------------------------------------------------------------------------
-// n waves from frequency f on, in step s.
-typedef struct LithoGpuTask {
-    LithoGpuPlan *plan;
-    LithoGpuBand *band;
-    cudaStream_t stream;
-    float *scratch; // litho_gpu_scratch_planes() * batch waves
-    int batch;
-    int s, f, n;
-} LithoGpuTask;
-
 // Before the first step and, on the way up, after the last one: the split-step engine's transforms, and its
 // waves from plane 0 into its own and back. For others nothing happens.
-gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error);
+gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
+                               int n_sets, GError **error);
 gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error);
 // How the waves lie between begin and end.
 LithoGpuPlane litho_gpu_plane_under_way(const LithoGpuBand *band);
 // Waves that planes have room for, a little more than nf where transforms come in batches.
 int litho_gpu_room(const LithoGpuBand *band);
 float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f);
-// Index of the array that target m (0: the first) of a step lies in when the waves are in `now`.
+// Index of the plane that target m (0: the first) of a step lies in when the waves are in `now`; m may run
+// on into the steps that follow.
 int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m);
-int litho_gpu_scratch_planes(const LithoGpuBand *band);
-// One step down, from array `now` to those of the targets; the sponge comes with the imaging.
-gboolean litho_gpu_step_down(const LithoGpuTask *task, const LithoGpuWaves *waves, int now,
-                             GError **error);
-// One step up, from array `now` (and those of the depths between) to the last target's.
-gboolean litho_gpu_step_up(const LithoGpuTask *task, const LithoGpuWaves *up, int now,
+// Room for what lies between passes, degrees and targets.
+gboolean litho_gpu_scratch_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets, GError **error);
+// Steps s .. s + n_steps - 1 (one, unless fused) of one or two sets of waves, from plane `now` to those of
+// the targets. The fused kernel applies the sponge at the end of every step; for the others the imaging does.
+gboolean litho_gpu_steps_down(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
+                              int n_sets, int now, int s, int n_steps, GError **error);
+// One step up, from plane `now` (and those of the depths between) to the last target's.
+gboolean litho_gpu_step_up(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoGpuWaves *up, int now, int s,
                            GError **error);
 
 // sweep_cuda.c ---------------------------------------------------------------------------------

@@ -34,19 +34,27 @@ __device__ float half_sample(int j)
     return c[j];
 }
 
-// x0, y0: cell of the plane at wave[.][0][0].
+// What a wave behind the sponge is to be multiplied by; nothing of it is left below 1e-18.
+__device__ float undone(const LithoGpuFrame &f, int x, int y)
+{
+    const float g = (f.sponge_x ? f.sponge_x[x] : 1) * (f.sponge_y ? f.sponge_y[y] : 1);
+    return g > 1e-18f ? 1 / g : 0;
+}
+
+// x0, y0: cell of the plane at wave[.][0][0]. `undo`: the sponge was applied.
 __device__ void load_waves(Tile &t, const LithoGpuFrame &f, const float *up, const float *down, int x0,
-                           int y0)
+                           int y0, bool undo)
 {
     const size_t im = f.plane.im;
     for (int k = threadIdx.x; k < WY * WX; k += THREADS) {
         const int i = k / WX, j = k % WX, x = x0 + j, y = y0 + i;
         const bool inside = x >= 0 && x < f.plane.nx && y >= 0 && y < f.plane.ny;
         const size_t at = inside ? ((size_t)y * f.plane.pitch + x) * f.plane.step : 0;
-        t.wave[0][i][j] = inside ? up[at] : 0;
-        t.wave[1][i][j] = inside ? up[at + im] : 0;
-        t.wave[2][i][j] = inside ? down[at] : 0;
-        t.wave[3][i][j] = inside ? down[at + im] : 0;
+        const float g = !inside ? 0 : undo ? undone(f, x, y) : 1;
+        t.wave[0][i][j] = g * up[at];
+        t.wave[1][i][j] = g * up[at + im];
+        t.wave[2][i][j] = g * down[at];
+        t.wave[3][i][j] = g * down[at + im];
     }
 }
 
@@ -130,7 +138,7 @@ __device__ float filtered(const float *sum, int i, int j, bool along_x, bool alo
 
 __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant__ LithoGpuFrame f,
                                                           const float *up, const float *down, int first,
-                                                          float *sum, float *light)
+                                                          float *sum, float *light, int undo)
 {
     extern __shared__ float memory[];
     Tile &t = *reinterpret_cast<Tile *>(memory);
@@ -140,7 +148,7 @@ __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant_
         t.sum[k / PLACES][k % PLACES] = 0;
     __syncthreads();
     for (int w = first; w < f.n_waves; w++) {
-        load_waves(t, f, up + w * f.plane.size, down + w * f.plane.size, x0, y0);
+        load_waves(t, f, up + w * f.plane.size, down + w * f.plane.size, x0, y0, undo);
         __syncthreads();
         fill_half(t);
         __syncthreads();
@@ -153,21 +161,22 @@ __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant_
             continue;
         const size_t cell = (size_t)(i0 + i) * f.data_nx + j0 + j;
         const bool along_x = f.plane.nx > 1, along_y = f.plane.ny > 1;
-        sum[cell] = filtered(t.sum[0], i, j, along_x, along_y);
-        light[cell] = filtered(t.sum[1], i, j, along_x, along_y);
+        sum[cell] += filtered(t.sum[0], i, j, along_x, along_y);
+        light[cell] += filtered(t.sum[1], i, j, along_x, along_y);
     }
 }
 
 } // namespace
 
 int litho_gpu_protect(const LithoGpuFrame *f, const float *up, const float *down, int first, float *sum,
-                      float *light, cudaStream_t stream)
+                      float *light, int sponge, cudaStream_t stream)
 {
     const cudaError_t set = cudaFuncSetAttribute(
         protect_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Tile));
     if (set != cudaSuccess)
         return (int)set;
     const dim3 grid((f->data_nx + TX - 1) / TX, (f->data_ny + TY - 1) / TY);
-    protect_kernel<<<grid, THREADS, sizeof(Tile), stream>>>(*f, up, down, first, sum, light);
+    protect_kernel<<<grid, THREADS, sizeof(Tile), stream>>>(*f, up, down, first, sum, light,
+                                                            sponge == LITHO_GPU_SPONGE_DONE);
     return (int)cudaGetLastError();
 }

@@ -1,66 +1,106 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Some waves through a step, by each of the kernels.
+// Waves through steps, by each of the kernels.
 #include <cufft.h>
 #include <math.h>
 
 #include "kernels/migrate/plan_cuda.h"
 
-// --- one step of some waves -------------------------------------------------------------------
+// --- several degrees on chip --------------------------------------------------------------------
 
-static float *scratch_at(const LithoGpuTask *t, int k)
+static const LithoGpuStep *steps_at(const LithoGpuBand *band, int s, int f)
 {
-    return t->scratch + t->band->plane.size * t->batch * k;
+    return (const LithoGpuStep *)band->steps.data + (size_t)s * band->job->nf + f;
 }
 
-static const LithoGpuStep *steps_at(const LithoGpuTask *t)
+static const float *slow_at(const LithoGpuBand *band, int s)
 {
-    const LithoGpuBand *band = t->band;
-    return (const LithoGpuStep *)band->steps.data + (size_t)t->s * band->job->nf + t->f;
-}
-
-static const float *slow_at(const LithoGpuTask *t)
-{
-    const LithoGpuBand *band = t->band;
     return band->slow.data && band->job->slowness
-               ? (const float *)band->slow.data + (size_t)t->s * band->plane.ny * band->plane.pitch
+               ? (const float *)band->slow.data + (size_t)s * band->plane.ny * band->plane.pitch
                : NULL;
 }
 
-// out = sum_n a_n T_n p for one target, in passes of several degrees.
-static gboolean fused_target(const LithoGpuTask *t, int target, gboolean conjugate, const float *p, float *out,
-                             GError **error)
+// Array k of the scratch of `count` waves each.
+static float *scratch_at(const LithoGpuPlan *plan, const LithoGpuBand *band, int count, int k)
 {
-    const LithoGpuBand *band = t->band;
+    return (float *)plan->scratch.data + band->plane.size * count * k;
+}
+
+// What every launch from step s on shares.
+static LithoGpuFused fused_args(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets, int s, int n_steps)
+{
     const LithoMigrateJob *job = band->job;
-    const int degree = litho_migrate_target_degree(job, target), total = degree + 1;
-    const int passes = (total + band->degrees_a_pass - 1) / band->degrees_a_pass;
-    const float slow = (float)job->slow_min[t->s];
-    LithoGpuFused a = {.plane = band->plane, .p = p, .slow2 = slow_at(t), .slow2_value = slow * slow,
-                       .steps = steps_at(t), .coef = band->coef.data, .targets = job->step,
-                       .target = target, .conjugate = conjugate, .quads = band->quads,
-                       .strip = band->strip, .halo = 4 * band->degrees_a_pass, .n_waves = t->n};
-    for (int pass = 0, done = 0; pass < passes; pass++) {
-        const gboolean last = pass == passes - 1;
-        a.degrees = (total - done + passes - pass - 1) / (passes - pass);
-        a.top = degree - done;
-        a.out1 = last ? out : scratch_at(t, 2 * (pass & 1));
-        a.out2 = last ? NULL : scratch_at(t, 2 * (pass & 1) + 1);
-        if (!LITHO_CUDA(litho_gpu_fused(&a, t->stream), error))
+    LithoGpuFused a = {.plane = band->plane, .n_sets = n_sets, .n_waves = job->nf, .n_steps = n_steps,
+                       .slow2 = slow_at(band, s), .steps = steps_at(band, s, 0), .steps_stride = job->nf,
+                       .coef = band->coef.data, .all_targets = job->step, .targets = {0, job->step},
+                       .progress = plan->progress.data, .degrees = band->degrees_a_pass,
+                       .quads = band->quads, .strip = band->strip, .strips = band->strips,
+                       .halo = 4 * band->degrees_a_pass};
+    for (int k = 0; k < n_steps; k++)
+        a.slow2_value[k] = (float)(job->slow_min[s + k] * job->slow_min[s + k]);
+    for (int m = 0; m < job->step; m++)
+        a.degree[m] = litho_migrate_target_degree(job, m);
+    for (int k = 0; k < 4; k++)
+        a.between[k / 2][k % 2] = scratch_at(plan, band, n_sets * job->nf, k);
+    return a;
+}
+
+static gboolean fused_down(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets, int n_sets,
+                           int now, int s, int n_steps, GError **error)
+{
+    LithoGpuFused a = fused_args(plan, band, n_sets, s, n_steps);
+    for (int k = 0; k < n_sets; k++) {
+        a.wave[k][0] = litho_gpu_wave(band, sets[k], now, 0);
+        for (int m = 0; m < n_steps * band->job->step; m++)
+            a.wave[k][m + 1] = litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m), 0);
+    }
+    a.sponge_x = band->sponge_x.data;
+    a.sponge_y = band->sponge_y.data;
+    return LITHO_CUDA(litho_gpu_fused(&a, plan->processors, litho_cuda_stream(plan->context)), error);
+}
+
+// out = sum over targets m of the adjoint of its polynomial applied to in[m].
+static gboolean fused_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, float *const *in, float *out, int s,
+                              GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    cudaStream_t stream = litho_cuda_stream(plan->context);
+    LithoGpuFused a = fused_args(plan, band, 1, s, 1);
+    a.conjugate = 1;
+    for (int m = 0; m < job->step; m++) {
+        a.targets[0] = m;
+        a.targets[1] = m + 1;
+        a.wave[0][0] = in[m];
+        a.wave[0][1] = m == 0 ? out : scratch_at(plan, band, job->nf, 4);
+        if (!LITHO_CUDA(litho_gpu_fused(&a, plan->processors, stream), error) ||
+            (m > 0 && !LITHO_CUDA(litho_gpu_add(out, a.wave[0][1], band->plane.size * job->nf, stream),
+                                  error)))
             return FALSE;
-        a.b1 = a.out1;
-        a.b2 = a.out2;
-        done += a.degrees;
     }
     return TRUE;
 }
 
-static LithoGpuDegree degree_args(const LithoGpuTask *t)
+// --- one launch a degree ------------------------------------------------------------------------
+
+// Frequencies f .. f + n - 1 in step s.
+typedef struct Task {
+    LithoGpuPlan *plan;
+    const LithoGpuBand *band;
+    int s, f, n;
+} Task;
+
+// Frequencies that go through the degrees together.
+static int batch_of(const LithoGpuPlan *plan, const LithoGpuBand *band)
+{
+    return CLAMP(plan->processors, 1, MAX(band->job->nf, 1));
+}
+
+static LithoGpuDegree degree_args(const Task *t)
 {
     const LithoGpuBand *band = t->band;
     const LithoMigrateJob *job = band->job;
-    return (LithoGpuDegree){.plane = band->plane, .slowness = slow_at(t),
-                            .slow_value = (float)job->slow_min[t->s], .steps = steps_at(t),
+    return (LithoGpuDegree){.plane = band->plane, .slowness = slow_at(band, t->s),
+                            .slow_value = (float)job->slow_min[t->s], .steps = steps_at(band, t->s, t->f),
                             .coef = band->coef.data, .table = job->table[0] ? band->table.data : NULL,
                             .n_table = job->n_table, .n_coefs = job->params.degree + 1,
                             .table_scale = job->table[0] ? (float *)band->table_scale.data + t->f
@@ -70,49 +110,38 @@ static LithoGpuDegree degree_args(const LithoGpuTask *t)
 }
 
 // The published loop: T_n after T_n-1, every target's sum on the way. Uses up the waves `p`.
-static gboolean degrees_forward(const LithoGpuTask *t, float *p, float *const *out, GError **error)
+static gboolean degrees_forward(const Task *t, float *p, float *const *out, GError **error)
 {
     LithoGpuDegree a = degree_args(t);
-    float *odd = scratch_at(t, 0);
+    float *odd = t->plan->scratch.data;
     for (int m = 0; m < a.targets; m++)
         a.sum[m] = out[m];
     for (a.n = 1; a.n <= a.degree; a.n++) {
         a.now = a.n & 1 ? p : odd;
         a.other = a.n & 1 ? odd : p;
-        if (!LITHO_CUDA(litho_gpu_degree(&a, t->stream), error))
+        if (!LITHO_CUDA(litho_gpu_degree(&a, litho_cuda_stream(t->plan->context)), error))
             return FALSE;
     }
     return TRUE;
 }
 
-static gboolean degrees_adjoint(const LithoGpuTask *t, float *const *in, float *out, GError **error)
+static gboolean degrees_adjoint(const Task *t, float *const *in, float *out, GError **error)
 {
     LithoGpuDegree a = degree_args(t);
+    cudaStream_t stream = litho_cuda_stream(t->plan->context);
+    const int batch = batch_of(t->plan, t->band);
     a.adjoint = 1;
     for (int m = 0; m < a.targets; m++)
         a.in[m] = in[m];
     for (a.n = a.degree; a.n >= 0; a.n--) {
-        a.now = a.n == a.degree ? NULL : scratch_at(t, ~a.n & 1);
-        a.other = scratch_at(t, a.n & 1);
-        if (!LITHO_CUDA(litho_gpu_degree(&a, t->stream), error))
+        a.now = a.n == a.degree ? NULL : scratch_at(t->plan, t->band, batch, ~a.n & 1);
+        a.other = scratch_at(t->plan, t->band, batch, a.n & 1);
+        if (!LITHO_CUDA(litho_gpu_degree(&a, stream), error))
             return FALSE;
     }
-    return LITHO_CUDA(cudaMemcpyAsync(out, scratch_at(t, 0),
+    return LITHO_CUDA(cudaMemcpyAsync(out, scratch_at(t->plan, t->band, batch, 0),
                                       t->band->plane.size * t->n * sizeof(float),
-                                      cudaMemcpyDeviceToDevice, t->stream), error);
-}
-
-static gboolean fused_adjoint(const LithoGpuTask *t, float *const *in, float *out, GError **error)
-{
-    const LithoGpuBand *band = t->band;
-    const size_t n = band->plane.size * t->n;
-    for (int m = 0; m < band->job->step; m++) {
-        float *to = m == 0 ? out : scratch_at(t, 4);
-        if (!fused_target(t, m, TRUE, in[m], to, error) ||
-            (m > 0 && !LITHO_CUDA(litho_gpu_add(out, to, n, t->stream), error)))
-            return FALSE;
-    }
-    return TRUE;
+                                      cudaMemcpyDeviceToDevice, stream), error);
 }
 
 // --- split-step -------------------------------------------------------------------------------
@@ -162,41 +191,49 @@ static gboolean need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GEr
 }
 
 // One plane down (adjoint: up) in place.
-static gboolean split_step(const LithoGpuTask *t, float *waves, gboolean adjoint, GError **error)
+static gboolean split_step(LithoGpuPlan *plan, const LithoGpuBand *band, int s, float *waves,
+                           gboolean adjoint, GError **error)
 {
-    LithoGpuPlan *plan = t->plan;
-    const LithoGpuBand *band = t->band;
     const LithoMigrateJob *job = band->job;
     const LithoGpuPlane plane = litho_gpu_plane_under_way(band);
-    const double mean = band->mean[t->s], *omega = band->omega.data;
+    const double mean = band->mean[s], *omega = band->omega.data;
     const double lens = !job->slowness ? 0 : adjoint ? -job->dz : job->dz;
     const int together = transformed(band);
+    cudaStream_t stream = litho_cuda_stream(plan->context);
     for (int f = 0; f < job->nf; f += together) {
         const int n = MIN(together, job->nf - f);
         float *w = waves + plane.size * f;
         cufftComplex *pairs = (cufftComplex *)w;
         if ((adjoint && lens != 0 &&
-             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(t), mean, t->stream), error)) ||
+             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(band, s), mean, stream),
+                         error)) ||
             !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, pairs, pairs, CUFFT_FORWARD), error) ||
             !LITHO_CUDA(litho_gpu_phase_shift(plane, w, n, omega + f, mean, job->dz, band->kx2.data,
-                                              band->ky2.data, adjoint, t->stream), error) ||
+                                              band->ky2.data, adjoint, stream), error) ||
             !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, pairs, pairs, CUFFT_INVERSE), error) ||
             (!adjoint && lens != 0 &&
-             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(t), mean, t->stream), error)))
+             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(band, s), mean, stream),
+                         error)))
             return FALSE;
     }
     return TRUE;
 }
 
-gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error)
+gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
+                               int n_sets, GError **error)
 {
     if (band->kernel != LITHO_GPU_SPLITSTEP)
         return TRUE;
-    waves->now = 1;
-    return need_plane_fft(plan, band, error) &&
-           LITHO_CUDA(litho_gpu_relay(band->plane, litho_gpu_wave(band, waves, 0, 0),
-                                      litho_gpu_plane_under_way(band), litho_gpu_wave(band, waves, 1, 0),
-                                      band->job->nf, litho_cuda_stream(plan->context)), error);
+    if (!need_plane_fft(plan, band, error))
+        return FALSE;
+    for (int k = 0; k < n_sets; k++) {
+        if (!LITHO_CUDA(litho_gpu_relay(band->plane, litho_gpu_wave(band, sets[k], 0, 0),
+                                        litho_gpu_plane_under_way(band), litho_gpu_wave(band, sets[k], 1, 0),
+                                        band->job->nf, litho_cuda_stream(plan->context)), error))
+            return FALSE;
+        sets[k]->now = 1;
+    }
+    return TRUE;
 }
 
 gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error)
@@ -213,7 +250,7 @@ gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, Litho
 
 float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f)
 {
-    return (float *)waves->plane[index].data + band->plane.size * f;
+    return (float *)waves->planes.data + band->plane.size * ((size_t)litho_gpu_room(band) * index + f);
 }
 
 int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
@@ -221,39 +258,64 @@ int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
     return band->kernel == LITHO_GPU_SPLITSTEP ? now : (now + 1 + m) % band->planes;
 }
 
-int litho_gpu_scratch_planes(const LithoGpuBand *band)
+gboolean litho_gpu_scratch_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets, GError **error)
 {
-    return band->kernel == LITHO_GPU_SPLITSTEP ? 0 : 5;
+    const size_t nf = band->job->nf;
+    size_t waves = 1; // split-step: none
+    if (band->kernel == LITHO_GPU_FUSED) // between passes; of the adjoint's targets
+        waves = MAX(4 * n_sets, 5) * nf;
+    else if (band->kernel == LITHO_GPU_PER_DEGREE)
+        waves = 2 * batch_of(plan, band);
+    return litho_cuda_reserve(plan->context, &plan->progress,
+                              (1 + n_sets * nf * band->strips) * sizeof(int), error) &&
+           litho_cuda_reserve(plan->context, &plan->scratch, waves * band->plane.size * sizeof(float), error);
 }
 
-gboolean litho_gpu_step_down(const LithoGpuTask *t, const LithoGpuWaves *waves, int now, GError **error)
+static gboolean degrees_down(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoGpuWaves *waves, int now,
+                             int s, GError **error)
 {
-    const LithoGpuBand *band = t->band;
-    const int targets = band->job->step;
-    float *out[LITHO_MIGRATE_MAX_STEP], *p = litho_gpu_wave(band, waves, now, t->f);
-    if (band->kernel == LITHO_GPU_SPLITSTEP)
-        return split_step(t, p, FALSE, error);
-    for (int m = 0; m < targets; m++)
-        out[m] = litho_gpu_wave(band, waves, litho_gpu_plane_after(band, now, m), t->f);
-    if (band->kernel == LITHO_GPU_PER_DEGREE)
-        return degrees_forward(t, p, out, error);
-    for (int m = 0; m < targets; m++)
-        if (!fused_target(t, m, FALSE, p, out[m], error))
+    const int nf = band->job->nf, batch = batch_of(plan, band);
+    for (int f = 0; f < nf; f += batch) {
+        const Task t = {plan, band, s, f, MIN(batch, nf - f)};
+        float *out[LITHO_MIGRATE_MAX_STEP];
+        for (int m = 0; m < band->job->step; m++)
+            out[m] = litho_gpu_wave(band, waves, litho_gpu_plane_after(band, now, m), f);
+        if (!degrees_forward(&t, litho_gpu_wave(band, waves, now, f), out, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean litho_gpu_steps_down(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
+                              int n_sets, int now, int s, int n_steps, GError **error)
+{
+    if (band->kernel == LITHO_GPU_FUSED)
+        return fused_down(plan, band, sets, n_sets, now, s, n_steps, error);
+    for (int k = 0; k < n_sets; k++)
+        if (band->kernel == LITHO_GPU_SPLITSTEP
+                ? !split_step(plan, band, s, litho_gpu_wave(band, sets[k], now, 0), FALSE, error)
+                : !degrees_down(plan, band, sets[k], now, s, error))
             return FALSE;
     return TRUE;
 }
 
-gboolean litho_gpu_step_up(const LithoGpuTask *t, const LithoGpuWaves *up, int now, GError **error)
+gboolean litho_gpu_step_up(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoGpuWaves *up, int now, int s,
+                           GError **error)
 {
-    const LithoGpuBand *band = t->band;
-    const int targets = band->job->step;
-    float *in[LITHO_MIGRATE_MAX_STEP], *p = litho_gpu_wave(band, up, now, t->f);
+    const int targets = band->job->step, nf = band->job->nf, batch = batch_of(plan, band);
     if (band->kernel == LITHO_GPU_SPLITSTEP)
-        return split_step(t, p, TRUE, error);
-    for (int m = 0; m + 1 < targets; m++)
-        in[m] = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, m), t->f);
-    in[targets - 1] = p;
-    float *out = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, targets - 1), t->f);
-    return band->kernel == LITHO_GPU_FUSED ? fused_adjoint(t, in, out, error)
-                                           : degrees_adjoint(t, in, out, error);
+        return split_step(plan, band, s, litho_gpu_wave(band, up, now, 0), TRUE, error);
+    for (int f = 0; f < nf; f += batch) {
+        float *in[LITHO_MIGRATE_MAX_STEP];
+        for (int m = 0; m + 1 < targets; m++)
+            in[m] = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, m), f);
+        in[targets - 1] = litho_gpu_wave(band, up, now, f);
+        float *out = litho_gpu_wave(band, up, litho_gpu_plane_after(band, now, targets - 1), f);
+        if (band->kernel == LITHO_GPU_FUSED) // all at once
+            return fused_adjoint(plan, band, in, out, s, error);
+        const Task t = {plan, band, s, f, MIN(batch, nf - f)};
+        if (!degrees_adjoint(&t, in, out, error))
+            return FALSE;
+    }
+    return TRUE;
 }
