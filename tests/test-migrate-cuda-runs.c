@@ -135,6 +135,36 @@ static void test_memory(void)
     }
 }
 
+// Property: an engine that goes on from setting to setting gives the samples of one that starts anew: what a
+// card or a lane keeps of the record is of the frequencies it has now. With two cards the second, half of the
+// frequencies, once stayed on the first when it went on alone: a third of the image's norm.
+static void test_moves(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    static const char *const moves[] = {"coarse=on", "degree=19", "gpus=2", "degree=21", "gpus=1", "max_dip=60",
+                                        "coarse=off", "gpus=2", "gpus=1", "coarse=on"};
+    LithoGrid grid = time_grid(45, 61, 200, 12, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 9);
+    g_autoptr(LithoFlow) flow = flow_of("velocity=3000 nz=50 dz=8");
+    g_autoptr(GString) all = g_string_new("velocity=3000 nz=50 dz=8");
+    LithoEngine *engine = litho_engine_new(gpu);
+    for (guint k = 0; k < G_N_ELEMENTS(moves); k++) {
+        set(flow, moves[k]);
+        g_string_append_printf(all, " %s", moves[k]);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoCube) next = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_true(litho_cube_host(next, &error));
+        g_autoptr(LithoCube) fresh = run_on(gpu, in, NULL, NULL, all->str);
+        const double d = relative_difference(next, fresh);
+        g_test_message("%s: %.2e", moves[k], d);
+        g_assert_cmpfloat(d, <, 1e-5);
+    }
+    litho_engine_free(engine);
+}
+
 // Property: 2 and 4 GPUs give one GPU's samples but for the order of the sum over frequencies (1e-5), in
 // every mode; also as many as there are.
 static void compare_gpus(int n)
@@ -219,6 +249,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-cuda-runs/parts", test_parts);
     g_test_add_func("/migrate-cuda-runs/cancel", test_cancel);
     g_test_add_func("/migrate-cuda-runs/memory", test_memory);
+    g_test_add_func("/migrate-cuda-runs/moves", test_moves);
     g_test_add_func("/migrate-cuda-runs/two-gpus", test_two);
     g_test_add_func("/migrate-cuda-runs/four-gpus", test_four);
     g_test_add_func("/migrate-cuda-runs/turns", test_turns);
