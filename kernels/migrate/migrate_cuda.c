@@ -76,13 +76,18 @@ static int cards_for(const LithoMigrateParams *p, const LithoMigrateJobs *jobs)
     return CLAMP(p->gpus > 0 ? MIN(p->gpus, all) : all, 1, MAX(jobs->job[0]->nf, 1));
 }
 
-// Lanes: grids beside each other while the finest one's waves would leave processors idle. What is shown is
-// shown at the end then, when they are added up.
+// Lanes: grids beside each other where the finest one's waves do not keep the processors busy by themselves
+// and all of it is short, for what is shown is shown at the end then, when the lanes are added up.
 static int lanes_for(const Plan *plan, const LithoMigrateParams *p, int n_cards)
 {
+    const double half_a_second = 1e13; // operations, of a card with 132 processors
     const LithoMigrateJob *fine = plan->jobs.job[0];
     const int blocks = fine->nf / n_cards * ((fine->cells.nx + 255) / 256);
-    if (p->engine == LITHO_MIGRATE_SPLITSTEP || 2 * blocks > plan->card[0][0]->processors)
+    double flops = 0;
+    for (int k = 0; k < plan->jobs.n; k++)
+        flops += litho_migrate_sweep_flops(plan->jobs.job[k], p->mode == LITHO_MIGRATE_SHOT ? 2 : 1);
+    if (p->engine == LITHO_MIGRATE_SPLITSTEP || blocks > 1.5 * plan->card[0][0]->processors ||
+        flops > half_a_second * n_cards)
         return 1;
     return MIN(plan->jobs.n, MAX_LANES);
 }
