@@ -362,6 +362,15 @@ static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GErro
     return TRUE;
 }
 
+// One view may be all there is, as the only inline of a 2-D line: nothing is left to come after it.
+static gboolean sees_all(const LithoWish *wish)
+{
+    for (guint k = 0; wish->in && k < wish->n_views; k++)
+        if (litho_box_equal(wish->views[k], litho_box_full(&wish->in->grid)))
+            return TRUE;
+    return FALSE;
+}
+
 static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
                      GCancellable *cancel)
 {
@@ -399,7 +408,8 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         .superseded_data = worker,
     };
     gboolean views = wish->n_views > 0 && litho_flow_is_local(wish->flow) &&
-                     (!wish->whole || worker->whole_s == 0 || worker->whole_s > QUICK_WHOLE_S);
+                     (!wish->whole || (!sees_all(wish) && (worker->whole_s == 0 ||
+                                                           worker->whole_s > QUICK_WHOLE_S)));
     GError *error = NULL;
     gboolean ok = !views || compute_views(&pass, &run, &error);
     if (ok && (wish->whole || !views))

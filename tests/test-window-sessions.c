@@ -103,6 +103,31 @@ static void test_other_file(void)
     g_assert_null(litho_window_error(gui.window));
 }
 
+// Property: a 2-D line opens with the one section it has filling the window, along either axis, a cube
+// with all four views; what the user chose instead is remembered.
+static void test_line(void)
+{
+    static const struct {
+        const char *name;
+        gint64 n1, n2;
+        int maximised;
+    } files[] = {{"line.sgy", 1, 30, LITHO_INLINE}, {"across.sgy", 30, 1, LITHO_XLINE},
+                 {"whole.sgy", 10, 12, -1}};
+    for (guint k = 0; k < G_N_ELEMENTS(files); k++) {
+        g_autofree char *path = gui_write_cube(&gui, files[k].name, files[k].n1, files[k].n2, 40);
+        gui_open_file(&gui, path);
+        g_assert_cmpint(litho_canvas_maximised(litho_window_canvas(gui.window)), ==,
+                        files[k].maximised);
+    }
+    g_autofree char *line = gui_path(&gui, "line.sgy"), *whole = gui_path(&gui, "whole.sgy");
+    gui_open_file(&gui, line);
+    gui_activate(&gui, "win.maximise(0)");
+    g_assert_true(gui_wait(state_written, &gui, 10));
+    gui_open_file(&gui, whole);
+    gui_open_file(&gui, line);
+    g_assert_cmpint(litho_canvas_maximised(litho_window_canvas(gui.window)), ==, -1);
+}
+
 // Property: a session file that makes no sense costs one sentence and nothing else, whatever is in
 // it: no JSON, another JSON, a recipe of an unknown operator, numbers where lists belong.
 static void test_broken_session(void)
@@ -566,6 +591,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/sessions/session", test_session);
     g_test_add_func("/sessions/other-file", test_other_file);
+    g_test_add_func("/sessions/line", test_line);
     g_test_add_func("/sessions/broken-session", test_broken_session);
     g_test_add_func("/sessions/snapshots", test_snapshots);
     g_test_add_func("/sessions/beyond-memory", test_beyond_memory);
