@@ -104,7 +104,8 @@ static void test_other_file(void)
 }
 
 // Property: a 2-D line opens with the one section it has filling the window, along either axis, a cube
-// with all four views; what the user chose instead is remembered.
+// with all four views; what the user chose instead is remembered, although the first line of the next
+// file is shown before that file is there.
 static void test_line(void)
 {
     static const struct {

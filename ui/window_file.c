@@ -129,8 +129,10 @@ typedef struct Preview {
 static gboolean show_preview(gpointer data)
 {
     Preview *p = data;
-    if (p->window->session && p->window->job)
+    if (p->window->session && p->window->job) {
+        litho_window_state_preview(p->window, TRUE);
         litho_session_set_preview(p->window->session, p->line, &p->range);
+    }
     return G_SOURCE_REMOVE;
 }
 
@@ -318,6 +320,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     gtk_widget_set_visible(self->scan_map, FALSE);
     if (cube) {
         litho_window_state_flush(self); // what was open until now
+        litho_window_state_preview(self, FALSE);
         g_clear_pointer(&self->state_key, g_free);
         if (o->paged)
             litho_session_set_paged_input(self->session, o->paged, cube, o->memory);
@@ -332,6 +335,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         }
     } else {
         litho_session_set_preview(self->session, NULL, NULL); // back to what was open before
+        litho_window_state_preview(self, FALSE);
         litho_window_state_touched(self);
         if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
             self->failed_paths = g_steal_pointer(&o->paths);

@@ -58,6 +58,7 @@ struct _LithoWindow {
     guint state_timeout;
     LithoJob *state_job;
     JsonObject *state_views; // slices and zoom that wait for a result of their shape; or NULL
+    JsonObject *views_before; // of what is open, while the first line of another file is shown; or NULL
 };
 
 // What opening does to the flow: NORMAL: a file brings the session it was left with, unless there is
@@ -119,6 +120,7 @@ void litho_window_state_init(LithoWindow *self);
 void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
                               const LithoOpenOptions *options); // this file is open now
 void litho_window_state_touched(LithoWindow *self); // it will be saved soon
+void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
 void litho_window_state_flush(LithoWindow *self);   // now
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);
 void litho_window_state_result(LithoWindow *self); // a result arrived: its views may be restored

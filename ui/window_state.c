@@ -94,7 +94,9 @@ static char *state_text(LithoWindow *self)
     json_object_set_string_member(root, "show",
                                   litho_show_keys[litho_session_display(session)->show]);
     json_object_set_object_member(root, "look", look_to_json(session));
-    if (litho_session_grid(session))
+    if (self->views_before)
+        json_object_set_object_member(root, "views", json_object_ref(self->views_before));
+    else if (litho_session_grid(session))
         json_object_set_object_member(root, "views", views_to_json(self));
     json_object_set_array_member(root, "snapshots", litho_snapshots_to_json(self->snapshots));
     json_object_set_array_member(root, "past",
@@ -161,6 +163,16 @@ static gboolean save_later(gpointer data)
     self->state_dirty = FALSE;
     self->state_job = litho_job_start(&funcs, w);
     return G_SOURCE_REMOVE;
+}
+
+// The line of a file being opened has a grid, slices and zoom of its own: those of the file that is
+// open, whose state is still the one being kept, are put aside meanwhile.
+void litho_window_state_preview(LithoWindow *self, gboolean on)
+{
+    if (!on)
+        g_clear_pointer(&self->views_before, json_object_unref);
+    else if (!self->views_before && litho_session_grid(self->session))
+        self->views_before = views_to_json(self);
 }
 
 void litho_window_state_touched(LithoWindow *self)
@@ -427,6 +439,7 @@ void litho_window_state_clear(LithoWindow *self)
     g_clear_handle_id(&self->state_timeout, g_source_remove);
     g_clear_pointer(&self->state_key, g_free);
     g_clear_pointer(&self->state_views, json_object_unref);
+    g_clear_pointer(&self->views_before, json_object_unref);
     g_clear_pointer(&self->paths, g_strfreev);
     g_clear_pointer(&self->failed_paths, g_strfreev);
     g_clear_pointer(&self->offered, g_free);
