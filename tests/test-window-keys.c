@@ -406,7 +406,12 @@ static void test_colour_map(void)
     focus_view(0);
     settle_view();
     GdkTexture *usual = gui_picture(&gui);
+    g_autofree char *bad = gui_path(&gui, "bad.csv");
+    g_assert_true(g_file_set_contents(bad, "1,2\n", -1, NULL));
+    litho_window_load_colours(gui.window, bad);
+    g_assert_nonnull(litho_window_error(gui.window));
     litho_window_load_colours(gui.window, path);
+    g_assert_null(litho_window_error(gui.window)); // it is no longer what matters
     gui_spin(&gui, 0.5);
     const LithoColormap *own = display()->look.map;
     g_assert_cmpstr(own->name, ==, "greens");

@@ -7,6 +7,7 @@
 #include "core/synth_parts.h"
 #include "tests/gui/files.h"
 #include "ui/area_panel.h"
+#include "ui/palette.h"
 #include "ui/window_private.h"
 
 static Gui gui;
@@ -144,6 +145,41 @@ static void test_ruler(void)
     g_assert_cmpstr(depth, ==, "Diagonal down to the right: 18.75 m a trace, 36.9°. Width 600 m, height 450 m");
 }
 
+static gboolean clip_is_narrow(Gui *g)
+{
+    return litho_session_clip(g->session) < 3.5;
+}
+
+// Property: slices, clips and ranges can be typed: the slice by the number at its axis, the clip in percent,
+// exactly, or as an amplitude; what is no slice or no range does nothing.
+static void test_typed(void)
+{
+    g_autoptr(LithoCube) amplitudes = make(FALSE, "stack.sgy");
+    gui_forget_flow(&gui);
+    show(amplitudes);
+    const LithoDisplay *d = litho_session_display(gui.session);
+    g_assert_true(litho_palette_run(gui.window, "inline 3"));
+    g_assert_cmpint(d->slice[0], ==, 2); // line numbers from 1
+    g_assert_true(litho_palette_run(gui.window, "Cross 12"));
+    g_assert_cmpint(d->slice[1], ==, 11);
+    g_assert_true(litho_palette_run(gui.window, "time 49"));
+    g_assert_cmpint(d->slice[2], ==, 12); // 48 ms
+    g_assert_false(litho_palette_run(gui.window, "inline 13"));
+    g_assert_true(litho_palette_run(gui.window, "clip 50 %"));
+    g_assert_true(gui_wait(clip_is_narrow, &gui, 10));
+    g_assert_cmpfloat(litho_session_clip(gui.session), ==, litho_qc_percentile(amplitudes, 50));
+    g_assert_true(litho_palette_run(gui.window, "clip 90%"));
+    gui_spin(&gui, 0.3);
+    g_assert_cmpfloat(look()->lo, ==, -litho_qc_percentile(amplitudes, 90));
+    g_assert_true(litho_palette_run(gui.window, "clip 1.5"));
+    g_assert_cmpfloat(look()->lo, ==, -1.5);
+    g_assert_true(litho_palette_run(gui.window, "clip -1 2"));
+    g_assert_cmpfloat(look()->lo, ==, -1);
+    g_assert_cmpfloat(look()->hi, ==, 2);
+    g_assert_false(litho_palette_run(gui.window, "clip 2 1"));
+    g_assert_false(litho_palette_run(gui.window, "clip 20 %")); // nobody wants half of the samples clipped
+}
+
 static gboolean state_written(Gui *g)
 {
     return !g->window->state_dirty && !g->window->state_job;
@@ -179,6 +215,7 @@ int main(int argc, char **argv)
     g_test_add_func("/samples/kinds", test_kinds);
     g_test_add_func("/samples/removed", test_removed);
     g_test_add_func("/samples/ruler", test_ruler);
+    g_test_add_func("/samples/typed", test_typed);
     g_test_add_func("/samples/session", test_session);
     int status = g_test_run();
     gui_close(&gui);

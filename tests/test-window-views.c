@@ -9,6 +9,7 @@
 #include "tests/gui/teller.h"
 #include "ui/plot.h"
 #include "ui/scrub.h"
+#include "ui/window_private.h"
 
 static Gui gui;
 
@@ -362,6 +363,27 @@ static void test_live(void)
     g_assert_true(has_told(&gui));
 }
 
+static gboolean is_idle(Gui *g)
+{
+    return !litho_session_progress(g->session, NULL);
+}
+
+// Property: who stops a long computation is told that the result is not whole, and how to have it.
+static void test_stopped(void)
+{
+    set("wait_ms", 8000);
+    gui_spin(&gui, 0.5);
+    g_assert_true(litho_session_progress(gui.session, NULL));
+    gui_activate(&gui, "win.cancel");
+    g_assert_true(gui_wait(is_idle, &gui, 3));
+    GtkWidget *notice = gui.window->notice;
+    g_assert_true(gtk_widget_get_visible(notice));
+    g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(notice)), "Ctrl+Return"));
+    g_assert_null(litho_session_output(gui.session));
+    set("wait_ms", 0);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+}
+
 typedef struct Scrubbed {
     LithoScrub scrubs[LITHO_N_SCRUBS];
     guint n;
@@ -426,6 +448,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/area", test_area);
     g_test_add_func("/views/side-by-side", test_side_by_side);
     g_test_add_func("/views/live", test_live);
+    g_test_add_func("/views/stopped", test_stopped);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -284,6 +284,9 @@ static void test_palette(void)
     g_assert_true(litho_palette_run(gui.window, "gain 5000"));
     g_assert_nonnull(litho_window_error(gui.window));
     g_assert_cmpfloat(value_of("gain"), ==, 3);
+    g_assert_true(litho_palette_run(gui.window, "gain 4"));
+    g_assert_null(litho_window_error(gui.window)); // it has been overcome
+    g_assert_true(litho_palette_run(gui.window, "undo"));
     g_assert_true(litho_palette_run(gui.window, "undo"));
     g_assert_cmpfloat(value_of("gain"), ==, before);
     g_autofree char *colour = litho_palette_first(gui.window, "colour next");

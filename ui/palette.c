@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/palette.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "render/ticks.h"
 #include "ui/commands.h"
 #include "ui/param_editor.h"
 #include "ui/parts.h"
@@ -15,6 +17,10 @@ typedef struct Hit {
     const LithoOperator *op;   // add it to the flow
     const LithoParam *row;     // of the selected step
     const char *value;         // for `row`, borrowed from the query; NULL = go there
+    enum { HIT_OTHER, HIT_SLICE, HIT_PERCENT, HIT_RANGE } typed; // what a number was typed for
+    int axis;                  // of the slice
+    gint64 index;
+    double lo, hi;             // the range, or the percentage twice
     char title[128];
 } Hit;
 
@@ -64,9 +70,70 @@ static gboolean row_matches(const LithoParam *row, char **words, const char **va
     return matches(row->label, head) || matches(row->key, head);
 }
 
+static gboolean is_number(const char *word, const char *behind, double *value)
+{
+    char *end;
+    *value = g_ascii_strtod(word, &end);
+    return end != word && isfinite(*value) && strcmp(end, behind) == 0;
+}
+
+// "inline 1050", "time 620": the slice nearest to that number, as the axis shows it.
+static gboolean slice_matches(LithoSession *session, char **words, Hit *hit)
+{
+    const LithoGrid *grid = litho_session_grid(session);
+    double value;
+    if (!grid || g_strv_length(words) != 2 || strlen(words[0]) < 2 ||
+        !is_number(words[1], "", &value))
+        return FALSE;
+    const LithoUnits units = litho_session_display(session)->units;
+    for (int a = 0; a < 3; a++) {
+        // Slices are called by their line numbers, whatever stands at the axes.
+        LithoAxisText how = litho_axis_text(grid, a, units & LITHO_UNITS_TIME);
+        if (g_ascii_strncasecmp(how.label, words[0], strlen(words[0])) != 0)
+            continue;
+        double index = rint(litho_axis_shown_at(&how, &grid->axis[a], value));
+        if (index < 0 || index >= grid->axis[a].n)
+            continue;
+        g_autofree char *label = litho_slice_label(grid, a, (gint64)index, units);
+        *hit = (Hit){.typed = HIT_SLICE, .axis = a, .index = (gint64)index};
+        g_snprintf(hit->title, sizeof hit->title, "Go to %s", label);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+// "clip 98 %", "clip 1.5", "clip 1500 4500".
+static gboolean clip_matches(LithoSession *session, char **words, Hit *hit)
+{
+    guint n = g_strv_length(words);
+    double a, b;
+    if (!litho_session_grid(session) || n < 2 || g_ascii_strcasecmp(words[0], "clip") != 0)
+        return FALSE;
+    gboolean percent = (n == 2 && is_number(words[1], "%", &a)) ||
+                       (n == 3 && strcmp(words[2], "%") == 0 && is_number(words[1], "", &a));
+    if (percent && a >= 50 && a <= 100) {
+        *hit = (Hit){.typed = HIT_PERCENT, .lo = a, .hi = a};
+        g_snprintf(hit->title, sizeof hit->title, "Clip = %g %%", a);
+        return TRUE;
+    }
+    if (!is_number(words[1], "", &a) || (n == 3 && !is_number(words[2], "", &b)) || n > 3)
+        return FALSE;
+    *hit = (Hit){.typed = HIT_RANGE, .lo = n == 3 ? a : -a, .hi = n == 3 ? b : a};
+    if (!(hit->hi > hit->lo))
+        return FALSE;
+    if (n == 3)
+        g_snprintf(hit->title, sizeof hit->title, "Colours from %g to %g", a, b);
+    else
+        g_snprintf(hit->title, sizeof hit->title, "Clip = %g", a);
+    return TRUE;
+}
+
 static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
 {
     guint n = 0, n_commands;
+    LithoSession *session = litho_window_session(window);
+    n += slice_matches(session, words, &hits[n]);
+    n += clip_matches(session, words, &hits[n]);
     LithoStep *step = selected_step(litho_window_session(window));
     for (guint k = 0; step && k < step->op->params.n && n < MAX_HITS; k++) {
         const LithoParam *row = &step->op->params.rows[k];
@@ -109,11 +176,20 @@ static void set_param(LithoWindow *window, const Hit *hit)
                                  litho_param_get(hit->row, params), text ? hit->value : NULL,
                                  &error))
         litho_window_show_error(window, error->message, NULL);
+    else
+        litho_window_clear_error(window);
 }
 
 static void run_hit(LithoWindow *window, const Hit *hit)
 {
-    if (hit->command)
+    LithoSession *session = litho_window_session(window);
+    if (hit->typed == HIT_SLICE)
+        litho_session_set_slice(session, hit->axis, hit->index);
+    else if (hit->typed == HIT_PERCENT)
+        litho_session_set_clip_percent(session, hit->lo);
+    else if (hit->typed == HIT_RANGE)
+        litho_session_set_range(session, hit->lo, hit->hi);
+    else if (hit->command)
         gtk_widget_activate_action_variant(GTK_WIDGET(window), hit->command->action,
                                            litho_command_target(hit->command));
     else if (hit->op)

@@ -217,6 +217,8 @@ void litho_session_hold_input(LithoSession *session, gboolean hold);
 // Ends of the colours: -clip..clip, or lo..hi. Ignored when they are no range.
 void litho_session_set_clip(LithoSession *session, double clip);
 void litho_session_set_range(LithoSession *session, double lo, double hi);
+// The exact percentile of what is shown, 50 to 100; found in a thread, FALSE while there are no numbers.
+gboolean litho_session_set_clip_percent(LithoSession *session, double percent);
 // Widens (> 1) or narrows the colours about their middle.
 void litho_session_scale_clip(LithoSession *session, double factor);
 double litho_session_clip(LithoSession *session); // the upper end

@@ -48,6 +48,56 @@ static void question_free(gpointer data)
     g_free(question);
 }
 
+// --- a percentile that was asked for ------------------------------------------------------------
+
+typedef struct PercentQuestion {
+    LithoSession *session;
+    LithoCube *cube;
+    LithoStats stats;
+    int which;
+    double percent;
+} PercentQuestion;
+
+static gpointer find_range(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    (void)error;
+    PercentQuestion *q = data;
+    LithoRange range = litho_qc_range(q->cube, &q->stats, q->percent);
+    return g_memdup2(&range, sizeof range);
+}
+
+static void range_found(gpointer result, const GError *error, gpointer data)
+{
+    (void)error;
+    PercentQuestion *q = data;
+    g_autofree LithoRange *range = result;
+    if (range && q->session->worker && q->cube->serial == q->session->numbers_serial[q->which] &&
+        q->which == litho_session_numbers_shown(q->session))
+        litho_session_set_range(q->session, range->lo, range->hi);
+}
+
+static void percent_free(gpointer data)
+{
+    PercentQuestion *q = data;
+    litho_cube_unref(q->cube);
+    g_object_unref(q->session);
+    g_free(q);
+}
+
+gboolean litho_session_set_clip_percent(LithoSession *self, double percent)
+{
+    int which = litho_session_numbers_shown(self);
+    LithoCube *cube = which == LITHO_NUMBERS_IN ? self->input : litho_session_output(self);
+    if (!self->numbers[which] || !cube || !(percent >= 50 && percent <= 100))
+        return FALSE;
+    PercentQuestion *q = g_new(PercentQuestion, 1);
+    *q = (PercentQuestion){g_object_ref(self), litho_cube_ref(cube), self->numbers[which]->stats,
+                           which, percent};
+    litho_job_start(&(LithoJobFuncs){find_range, NULL, range_found, percent_free}, q);
+    return TRUE;
+}
+
 // Which numbers belong to what is shown: a result of another shape has amplitudes of its own.
 int litho_session_numbers_shown(LithoSession *self)
 {

@@ -80,6 +80,12 @@ void litho_window_show_error(LithoWindow *self, const char *sentence, const char
     gtk_widget_set_visible(self->error_bar, TRUE);
 }
 
+void litho_window_clear_error(LithoWindow *self)
+{
+    if (!self->shows_problem)
+        gtk_widget_set_visible(self->error_bar, FALSE);
+}
+
 const char *litho_window_error(LithoWindow *self)
 {
     return gtk_widget_get_visible(self->error_bar)

@@ -31,6 +31,8 @@ void litho_window_export(LithoWindow *self, const char *path);
 char *litho_plain_sentence(const char *sentence);
 // Shows one sentence; `details` may be NULL.
 void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details);
+// What was refused has succeeded since: the sentence goes, unless it is about the newest result.
+void litho_window_clear_error(LithoWindow *self);
 const char *litho_window_error(LithoWindow *self); // shown now, or NULL; borrowed
 gboolean litho_window_is_busy(LithoWindow *self);  // opening, saving, drawing a picture
 

@@ -75,9 +75,10 @@ ACTION(do_cancel)
     SELF;
     if (litho_window_is_busy(self))
         litho_window_cancel_job(self);
-    else if (litho_session_progress(self->session, NULL))
+    else if (litho_session_progress(self->session, NULL)) {
         litho_session_cancel(self->session);
-    else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
+        litho_window_notice(self, "Stopped: the result is not whole. Ctrl+Return computes it again.");
+    } else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
         gtk_window_unfullscreen(GTK_WINDOW(self));
 }
 

@@ -34,6 +34,7 @@ void litho_window_load_colours(LithoWindow *self, const char *path)
         litho_window_show_error(self, error->message, NULL);
         return;
     }
+    litho_window_clear_error(self);
     LithoLook look = litho_session_display(self->session)->look;
     look.map = litho_colormap_get(absolute, NULL);
     litho_session_set_look(self->session, &look);

@@ -513,8 +513,10 @@ void litho_window_load_recipe(LithoWindow *self, const char *path)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoFlow) flow = litho_flow_load(path, &error);
-    if (flow)
-        litho_session_set_flow(self->session, flow, "Open recipe");
-    else
+    if (!flow) {
         litho_window_show_error(self, error->message, NULL);
+        return;
+    }
+    litho_window_clear_error(self);
+    litho_session_set_flow(self->session, flow, "Open recipe");
 }
