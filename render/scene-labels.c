@@ -110,6 +110,15 @@ static void tick_text(char *out, gsize size, const LithoAxisText *text, double v
         litho_format_number(out, size, value, step);
 }
 
+// `at` moved so that half a width `half` on both sides of it lies between low and low + length; what
+// is off the picture stays there.
+static double kept_inside(double at, double anchor, double half, double low, double length)
+{
+    if (anchor < low || anchor > low + length || length < 2 * half + 4)
+        return at;
+    return CLAMP(at, low + half + 2, low + length - half - 2);
+}
+
 static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                       const LithoAxisText *how, const double m[16], LithoRect rect,
                       const Edge *edge)
@@ -139,7 +148,9 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
         cairo_text_extents(cr, number, &e);
         widest = MAX(widest, e.x_advance);
         double away = 8 + fabs(edge->out_x) * e.x_advance / 2 + fabs(edge->out_y) * size / 2;
-        centred_text(cr, style, x + edge->out_x * away, y + edge->out_y * away, number);
+        centred_text(cr, style,
+                     kept_inside(x + edge->out_x * away, x, e.x_advance / 2, rect.x, rect.w),
+                     kept_inside(y + edge->out_y * away, y, size / 2, rect.y, rect.h), number);
     }
     g_autofree char *title = *text.unit ? g_strdup_printf("%s (%s)", text.label, text.unit)
                                         : g_strdup(text.label);
@@ -156,7 +167,10 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
     if (angle < -0.6 * G_PI)
         angle += G_PI;
     if (length > e.x_advance + size) {
-        cairo_translate(cr, x, y);
+        const double wide = e.x_advance * fabs(cos(angle)) + size * fabs(sin(angle));
+        const double high = e.x_advance * fabs(sin(angle)) + size * fabs(cos(angle));
+        cairo_translate(cr, kept_inside(x, (edge->x0 + edge->x1) / 2, wide / 2, rect.x, rect.w),
+                        kept_inside(y, (edge->y0 + edge->y1) / 2, high / 2, rect.y, rect.h));
         cairo_rotate(cr, angle);
         centred_text(cr, style, 0, 0, title);
     }
