@@ -9,8 +9,10 @@
 // Policy: what is visible is computed first, view by view, then the rest of the cube; both give
 // identical samples. Each view younger than LITHO_WORKER_GRACE_MS is finished although newer parameters
 // wait (cancelling at every event starves a drag); an older one is given up at its next step. It may
-// take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. Views behind the first two and the
-// rest of the cube give way to newer parameters at once; the views left out have the next turn.
+// take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. While newer parameters wait the views
+// behind the first take together no more time than that one, each in its turn, and the rest of the cube
+// gives way at once. A cube that lately took less than 60 ms, or that one view shows whole (a 2-D line),
+// is computed as a whole from the start.
 
 enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 24 };
 // Of what views of a survey need so much is kept for the next wish: the first two, and the last read.

@@ -29,6 +29,15 @@ __device__ float2 times(const float2 &v, float c, float s)
     return make_float2(c * v.x - s * v.y, c * v.y + s * v.x);
 }
 
+// The thread's points of its waves, all under way before the first is used.
+__device__ __forceinline__ void load(float4 (&w)[WAVES], const float4 *at, size_t next, int wave, int n_waves)
+{
+#pragma unroll
+    for (int k = 0; k < WAVES; k++)
+        if (wave + k < n_waves)
+            w[k] = at[k * next];
+}
+
 // What a wave of kappa = omega mean is multiplied by in (kx, ky): the difference of squares in double,
 // for it decides the angle of grazing waves.
 __device__ float2 shift_of(double kappa2, double k2, float dz, float scale, bool adjoint)
@@ -52,10 +61,7 @@ __global__ void __launch_bounds__(THREADS)
     const float scale = 1 / ((float)p.nx * p.ny);
     float4 *at = reinterpret_cast<float4 *>(waves + v.at), w[WAVES];
     const size_t next = p.size / 4; // wave to wave
-#pragma unroll
-    for (int k = 0; k < WAVES; k++)
-        if (v.wave + k < n_waves)
-            w[k] = at[k * next];
+    load(w, at, next, v.wave, n_waves);
 #pragma unroll
     for (int k = 0; k < WAVES; k++) {
         if (v.wave + k >= n_waves)
@@ -79,11 +85,8 @@ __global__ void __launch_bounds__(THREADS)
     const float2 slow = *reinterpret_cast<const float2 *>(slowness + (size_t)v.y * p.pitch + v.x);
     const float delay[2] = {dz * (float)(slow.x - mean), v.x + 1 < p.nx ? dz * (float)(slow.y - mean) : 0};
     float4 *at = reinterpret_cast<float4 *>(waves + v.at), w[WAVES];
-    const size_t next = p.size / 4;
-#pragma unroll
-    for (int k = 0; k < WAVES; k++)
-        if (v.wave + k < n_waves)
-            w[k] = at[k * next];
+    const size_t next = p.size / 4; // wave to wave
+    load(w, at, next, v.wave, n_waves);
 #pragma unroll
     for (int k = 0; k < WAVES; k++) {
         if (v.wave + k >= n_waves)
