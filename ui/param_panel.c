@@ -249,7 +249,7 @@ gboolean litho_param_panel_focus(LithoParamPanel *self, const char *key)
 static GtkWidget *make_info(LithoParamPanel *self)
 {
     self->summary = litho_text_new(48);
-    return litho_popover_button_new("dialog-question-symbolic", "What this operator does",
+    return litho_popover_button_new("help-about-symbolic", "What this operator does",
                                     self->summary);
 }
 
