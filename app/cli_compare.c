@@ -6,7 +6,7 @@
 #include "app/cli_open.h"
 #include "core/error.h"
 #include "core/qc.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "core/json.h"
 
 static void add(JsonObject *object, const char *key, double value)

@@ -6,7 +6,7 @@
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/error.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 
 typedef struct Convert {
     LithoCliFiles files;

@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "core/error.h"
 #include "core/qc.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "core/json.h"
 
 static const char *const sources[] = {"assumed", "file", "user", "computed"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/survey.h"
+#include "core/io/survey.h"
 
 // A command's options: what its words are, what it does, its own options and those of `input`
 // (taken over; NULL = none). g_option_context_free() when parsed.

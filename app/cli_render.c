@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/qc.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "render/picture.h"
 
 typedef struct Render {

@@ -8,10 +8,10 @@
 #include "app/cli_open.h"
 #include "app/peers.h"
 #include "app/progress.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/stream.h"
+#include "core/engine/stream.h"
 #include "core/json.h"
 
 static const double GIB = 1 << 30;

@@ -7,8 +7,8 @@
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/error.h"
-#include "core/survey.h"
-#include "core/synth.h"
+#include "core/io/survey.h"
+#include "core/synth/synth.h"
 
 static void print_synths(void)
 {

@@ -2,7 +2,7 @@
 //
 // The desktop program.
 #include "kernels/kernels.h"
-#include "ui/application.h"
+#include "ui/window/application.h"
 
 int main(int argc, char **argv)
 {

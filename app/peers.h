@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/stream.h"
+#include "core/engine/stream.h"
 
 // lithoscope-cli under mpirun. MPI is a module, lithoscope-mpi.so, opened only in a process that
 // mpirun started: everybody else neither needs nor loads an MPI library.

@@ -8,7 +8,7 @@
 
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 
 
 static guint64 next_serial(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "grid.h"
+#include "core/grid.h"
 
 typedef struct LithoSurvey LithoSurvey; // the opened file, survey.h
 typedef struct LithoBuffer LithoBuffer; // device memory, backend.h

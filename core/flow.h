@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "operator.h"
+#include "core/operator.h"
 
 // A chain of operators with their parameters: what is tuned, saved as a recipe and run headless.
 // A flow is a value owned by one thread; hand a copy to another.

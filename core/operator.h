@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "cube.h"
-#include "param.h"
-#include "run.h"
+#include "core/cube.h"
+#include "core/param.h"
+#include "core/run.h"
 
 // An operator is one constant of type LithoOperator in kernels/<key>/<key>.c plus implementations
 // for backends. The program knows it through the table litho_operators() only.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "cube.h"
-#include "run.h"
+#include "core/cube.h"
+#include "core/run.h"
 
 // Numbers about cubes. Sums in double, dead traces and non-finite samples left out.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <gio/gio.h>
-#include "cube.h"
-#include "timings.h"
+#include "core/cube.h"
+#include "core/timings.h"
 
 // What a long job gets from its caller: cancel, progress, timings, threads, a place for partial
 // results and numbers. Lives on the caller's stack for one job; every field may be 0/NULL.

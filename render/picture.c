@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "render/picture-draw.h"
+#include "render/picture_draw.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>

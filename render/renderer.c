@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "render/renderer-gl.h"
+#include "render/renderer_gl.h"
 
 #include <epoxy/gl.h>
 #include <math.h>

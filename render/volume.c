@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "render/volume-gl.h"
+#include "render/volume_gl.h"
 
 #include <epoxy/gl.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// libFuzzer target of everything behind core/survey.h. Built with -Dfuzz=true and clang:
+// libFuzzer target of everything behind core/io/survey.h. Built with -Dfuzz=true and clang:
 //   fuzz-segy --seeds FOLDER     writes the seed corpus
 //   fuzz-segy FOLDER -max_len=20000 -max_total_time=600
 #include <string.h>
 
-#include "fuzz_one.h"
+#include "tests/fuzz_one.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

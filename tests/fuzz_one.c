@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fuzz_one.h"
+#include "tests/fuzz_one.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/survey.h"
-#include "segy_make.h"
+#include "core/io/survey.h"
+#include "tests/segy_make.h"
 
 static const char *const suffixes[] = {".sgy", ".su", ".npy", ".rsf", ".raw"};
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/error.h"
-#include "kernels/fx/fx_plan.h"
+#include "kernels/fx/cpu/plan.h"
 #include "kernels/kernels.h"
 
 // What the tests of the F-X filter share: running it, comparing cubes, noise.

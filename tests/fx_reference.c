@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fx_reference.h"
+#include "tests/fx_reference.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/error.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "kernels/migrate/migrate.h"
 
 #pragma GCC diagnostic push

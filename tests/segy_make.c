@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "segy_make.h"
+#include "tests/segy_make.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include <glib.h>
 
-#include "core/sample_codec.h"
+#include "core/io/sample_codec.h"
 
 // Makes SEG-Y and SU files of every odd kind in memory, with sample and header words written by
 // code of its own: an error of the program's codec does not cancel out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "segy_odd.h"
+#include "tests/segy_odd.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

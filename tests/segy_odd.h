@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/survey.h"
-#include "segy_make.h"
+#include "core/io/survey.h"
+#include "tests/segy_make.h"
 
 // What the tests of reading SEG-Y share: bytes made by segy_make.h go to a file, are opened, and
 // must come back as the cube they were made from, or be refused in the expected words. Every

@@ -10,7 +10,7 @@
 #include "core/flow.h"
 #include "core/memory.h"
 #include "core/qc.h"
-#include "core/synth_parts.h"
+#include "core/synth/synth_parts.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
 

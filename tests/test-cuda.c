@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common.h"
-#include "core/engine.h"
+#include "tests/common.h"
+#include "core/engine/engine.h"
 #include "core/error.h"
 #include "kernels/template/template.h"
 

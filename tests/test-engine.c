@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common.h"
+#include "tests/common.h"
 #include "core/error.h"
-#include "core/worker.h"
+#include "core/engine/worker.h"
 #include "kernels/template/template.h"
 
 static LithoCube *random_cube(gint64 n1, gint64 n2, gint64 n3)

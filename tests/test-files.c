@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "tests/common.h"
 #include "core/error.h"
-#include "core/survey.h"
-#include "segy_make.h"
+#include "core/io/survey.h"
+#include "tests/segy_make.h"
 
 static char *folder;
 

@@ -5,7 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "fuzz_one.h"
+#include "tests/fuzz_one.h"
 
 static GPtrArray *seeds;
 

@@ -6,9 +6,9 @@
 #include <gmodule.h>
 #include <stdio.h>
 
-#include "core/stream.h"
-#include "core/survey.h"
-#include "fx_common.h"
+#include "core/engine/stream.h"
+#include "core/io/survey.h"
+#include "tests/fx_common.h"
 
 static gboolean no_gpu(void)
 {

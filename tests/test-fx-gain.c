@@ -5,8 +5,8 @@
 // seeds are fixed, and the thresholds lie 0.2 to 0.3 dB below what other noise gave.
 #include <complex.h>
 
-#include "fx_common.h"
-#include "fx_reference.h"
+#include "tests/fx_common.h"
+#include "tests/fx_reference.h"
 
 #define BAND "fmin=3 fmax=80 outband=mute "
 

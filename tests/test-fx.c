@@ -6,9 +6,9 @@
 // test-fx-gain.c.
 #include <time.h>
 
-#include "common.h"
-#include "fx_common.h"
-#include "fx_reference.h"
+#include "tests/common.h"
+#include "tests/fx_common.h"
+#include "tests/fx_reference.h"
 
 // Settings under which a cube of 64 samples is one time window without padding, so that a harmonic
 // of bin b lives in bin b alone.

@@ -2,7 +2,7 @@
 //
 // Depth migration of data that was not made by its own operator: modelled by finite differences,
 // placed by trace headers, and through the Marmousi model.
-#include "core/synth.h"
+#include "core/synth/synth.h"
 #include "tests/migrate_helpers.h"
 #include "tests/segy_make.h"
 

@@ -4,7 +4,7 @@
 #include <complex.h>
 
 #include "kernels/migrate/job.h"
-#include "kernels/migrate/sweep.h"
+#include "kernels/migrate/cpu/sweep.h"
 #include "tests/migrate_helpers.h"
 
 // --- design -----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Depth migration of shots: the product of two waves on a grid that cannot hold it.
-#include "kernels/migrate/product.h"
+#include "kernels/migrate/cpu/product.h"
 #include "tests/migrate_helpers.h"
 
 // Both waves are plane, of wavenumbers kx, ky (of Nyquist): the product is one of wavenumber 2 k.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Depth migration as an operator: threads, parts, stages, small grids, refusals, cancel.
-#include "common.h"
-#include "core/worker.h"
+#include "tests/common.h"
+#include "core/engine/worker.h"
 #include "kernels/migrate/job.h"
 #include "tests/migrate_helpers.h"
 

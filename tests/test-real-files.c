@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/survey.h"
+#include "core/io/survey.h"
 
 static char *data_folder;
 

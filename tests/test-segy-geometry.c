@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "common.h"
+#include "tests/common.h"
 #include "core/error.h"
-#include "core/survey.h"
-#include "segy_odd.h"
+#include "core/io/survey.h"
+#include "tests/segy_odd.h"
 
 static void test_sortings(void)
 {

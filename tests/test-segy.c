@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common.h"
-#include "core/survey.h"
-#include "segy_odd.h"
+#include "tests/common.h"
+#include "core/io/survey.h"
+#include "tests/segy_odd.h"
 
 // --- formats ----------------------------------------------------------------------------------
 

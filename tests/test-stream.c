@@ -4,10 +4,10 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/error.h"
-#include "core/stream.h"
-#include "core/synth_parts.h"
+#include "core/engine/stream.h"
+#include "core/synth/synth_parts.h"
 #include "kernels/template/template.h"
 
 static char *folder;

@@ -2,7 +2,7 @@
 //
 // Models of tip-wave modelling and what is said about them: what a model file may hold and how its
 // mistakes are named, files of boundaries, what a run reports, what SEG-Y carries, memory.
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "tests/twsm_case.h"
 
 static const char curved[] = TWSM_CASE_CURVED("'source':[50,20,10],");

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "render/frame-cache.h"
+#include "render/frame_cache.h"
 #include "render/offscreen.h"
-#include "render/warm-up.h"
+#include "render/warm_up.h"
 
 static char *folder;
 

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/error.h"
 #include "kernels/wavepacket/wavepacket.h"
-#include "wavepacket-data.h"
+#include "tests/wavepacket-data.h"
 
 static LithoDevice gpu;
 

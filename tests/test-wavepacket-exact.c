@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/engine.h"
-#include "kernels/wavepacket/cpu.h"
+#include "core/engine/engine.h"
+#include "kernels/wavepacket/cpu/wavepacket.h"
 #include "kernels/wavepacket/wavepacket.h"
-#include "wavepacket-data.h"
+#include "tests/wavepacket-data.h"
 
 typedef double complex Complex;
 

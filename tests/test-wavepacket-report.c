@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
-#include "wavepacket-data.h"
+#include "tests/wavepacket-data.h"
 
 typedef struct Bench {
     LithoFlow *flow;

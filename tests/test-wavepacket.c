@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "kernels/wavepacket/cpu.h"
-#include "wavepacket-data.h"
+#include "kernels/wavepacket/cpu/wavepacket.h"
+#include "tests/wavepacket-data.h"
 
 typedef struct Setup {
     WpSpec spec;

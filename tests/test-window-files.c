@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "tests/gui/files.h"
-#include "ui/window_private.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 

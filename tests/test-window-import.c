@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
-#include "ui/import_preview.h"
-#include "ui/import_profile.h"
-#include "ui/open_options.h"
-#include "ui/window_private.h"
+#include "ui/import/import_preview.h"
+#include "ui/import/import_profile.h"
+#include "ui/import/open_options.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 

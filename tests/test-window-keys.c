@@ -8,8 +8,8 @@
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
 #include "tests/gui/keys.h"
-#include "ui/commands.h"
-#include "ui/window_private.h"
+#include "ui/window/commands.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 static void type(const char *words)

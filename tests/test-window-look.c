@@ -8,8 +8,8 @@
 
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
-#include "ui/cube_view_private.h"
-#include "ui/window_private.h"
+#include "ui/view/cube_view_private.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 

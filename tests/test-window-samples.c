@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/synth_parts.h"
+#include "core/synth/synth_parts.h"
 #include "tests/gui/files.h"
-#include "ui/area_panel.h"
-#include "ui/palette.h"
-#include "ui/window_private.h"
+#include "ui/panel/area_panel.h"
+#include "ui/window/palette.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 

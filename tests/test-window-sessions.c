@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
-#include "ui/state_store.h"
-#include "ui/suggest.h"
-#include "ui/window_private.h"
+#include "ui/session/state_store.h"
+#include "ui/session/suggest.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 

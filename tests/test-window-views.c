@@ -7,9 +7,9 @@
 
 #include "tests/gui/gui.h"
 #include "tests/gui/teller.h"
-#include "ui/plot.h"
-#include "ui/scrub.h"
-#include "ui/window_private.h"
+#include "ui/view/plot.h"
+#include "ui/window/scrub.h"
+#include "ui/window/window_private.h"
 
 static Gui gui;
 

@@ -4,12 +4,12 @@
 // picture, a broken file. The main loop is watched throughout.
 #include <string.h>
 
-#include "core/survey.h"
+#include "core/io/survey.h"
 #include "tests/gui/files.h"
 #include "tests/gui/keys.h"
-#include "ui/palette.h"
-#include "ui/survey_window.h"
-#include "ui/sweep.h"
+#include "ui/window/palette.h"
+#include "ui/window/survey_window.h"
+#include "ui/panel/sweep.h"
 
 static Gui gui;
 

@@ -8,7 +8,7 @@
 // file holds kernels and their launchers behind extern "C" prototypes with plain types, each of
 // which returns (int)cudaGetLastError(), and includes neither GLib nor this header.
 //
-// kernels/template/template_cuda.c is the pattern to copy.
+// kernels/template/cuda/template.c is the pattern to copy.
 
 // --- errors -----------------------------------------------------------------------------------
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/operator.h"
-#include "kernels/fx/fx_geometry.h"
+#include "kernels/fx/geometry.h"
 
 // F-X (F-XY) prediction filter: random noise is not predictable from neighbouring traces, locally
 // plane events are. Noncausal, conjugate-symmetric filter of up to 11 x 11 traces per window and
 // frequency. Yang, Gui, Fu, J. Computer Applications 41(2), 2021; Canales 1984. See docs/fx.md.
 extern const LithoOperator litho_operator_fx;
 
-// The CPU backend's implementation (fx_cpu.c).
+// The CPU backend's implementation (cpu/fx.c).
 extern const LithoImpl litho_fx_cpu;
 
 // Geometry for a cube's grid; the operator's check() has accepted both.

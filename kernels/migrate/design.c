@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/clones.h"
+#include "kernels/common/clones.h"
 
 // Keeps certified |G| below 1 against rounding in the samples between grid points.
 #define SAFETY (1 - 1e-6)

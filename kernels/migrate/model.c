@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 
 struct LithoMigrateModel {
     gint refs;

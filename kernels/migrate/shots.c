@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/error.h"
-#include "core/survey.h"
+#include "core/io/survey.h"
 
 static LithoShots *shots_new(guint n, gint64 traces)
 {

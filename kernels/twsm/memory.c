@@ -100,7 +100,7 @@ guint64 twsm_memory_cpu(const TwsmParams *p)
 guint64 twsm_memory_gpu(const TwsmParams *p)
 {
     enum { BAND = 128, SLICE = 2048 };
-    // Pairs times frequencies of a launch of the fused sum (twsm_cuda_sums.c): its partial sums.
+    // Pairs times frequencies of a launch of the fused sum (cuda/sums.c): its partial sums.
     static const double chunk = 1.1e11;
     Sizes z;
     if (!find_sizes(p, &z))

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/wavepacket/vector.h"
+#include "kernels/wavepacket/cpu/vector.h"
 
 // Below this a window is cut off; the sum of squares then misses 1 by less than 5e-6.
 static const double CUT = 1e-3;

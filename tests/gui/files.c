@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/template/template.h"
-#include "ui/window_private.h"
+#include "ui/window/window_private.h"
 
 // A cube whose every sample tells where it belongs.
 static LithoCube *make_cube(gint64 n1, gint64 n2, gint64 n3)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "ui/application.h"
-#include "ui/param_editor.h"
+#include "ui/window/application.h"
+#include "ui/panel/param_editor.h"
 
 // Driving the real window in a test: an application of its own settings, loops with a time limit,
 // pictures of what is on the screen.

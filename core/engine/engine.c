@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/engine.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+// One enabled step as it was last run: its plan, what the plan was made for, and its result.
+typedef struct Node {
+    const LithoOperator *op;
+    const LithoImpl *impl;
+    LithoGrid in_grid; // zero for a source
+    gpointer params;   // of the last attempt
+    gpointer plan;     // NULL until made
+    guint64 in_serial; // of the last attempt
+    int dirty;         // first stage whose caches cannot be trusted; G_MAXINT = all can
+    LithoCube *out;    // of the last success, or NULL
+    LithoReport *planned, *told; // what plan() and the last exec() reported
+} Node;
+
+struct LithoEngine {
+    LithoDevice device;
+    GPtrArray *nodes; // of Node, one per enabled step
+};
+
+static void drop_plan(Node *node)
+{
+    if (node->plan)
+        node->impl->destroy(node->plan);
+    node->plan = NULL;
+    g_clear_pointer(&node->out, litho_cube_unref);
+}
+
+static void node_free(gpointer data)
+{
+    Node *node = data;
+    drop_plan(node);
+    litho_report_unref(node->planned);
+    litho_report_unref(node->told);
+    g_free(node->params);
+    g_free(node);
+}
+
+LithoEngine *litho_engine_new(LithoDevice device)
+{
+    LithoEngine *engine = g_new0(LithoEngine, 1);
+    engine->device = device;
+    engine->nodes = g_ptr_array_new_with_free_func(node_free);
+    return engine;
+}
+
+void litho_engine_free(LithoEngine *engine)
+{
+    if (!engine)
+        return;
+    g_ptr_array_unref(engine->nodes);
+    g_free(engine);
+}
+
+LithoDevice litho_engine_device(const LithoEngine *engine)
+{
+    return engine->device;
+}
+
+// Node `index` for `op`: the one of the last run when it is the same operator, else a fresh one in
+// its place (what lies behind it depends on it and goes too).
+static Node *node_at(LithoEngine *engine, guint index, const LithoOperator *op, GError **error)
+{
+    if (index < engine->nodes->len) {
+        Node *node = g_ptr_array_index(engine->nodes, index);
+        if (node->op == op)
+            return node;
+        g_ptr_array_set_size(engine->nodes, index);
+    }
+    const LithoImpl *impl = litho_device_impl(engine->device, op, error);
+    if (!impl)
+        return NULL;
+    Node *node = g_new0(Node, 1);
+    node->op = op;
+    node->impl = impl;
+    node->params = g_malloc0(op->params.size);
+    node->planned = litho_report_new();
+    node->told = litho_report_new();
+    node->dirty = 1;
+    g_ptr_array_add(engine->nodes, node);
+    return node;
+}
+
+// What the steps of a flow see: grids and regions, worked out before anything runs.
+typedef struct Layout {
+    const LithoStep *step;
+    LithoGrid in, out;
+    LithoBox region, need;
+} Layout;
+
+static Layout *layout_new(const LithoFlow *flow, const LithoGrid *in, const LithoBox *region,
+                          guint *n, GError **error)
+{
+    Layout *layout = g_new0(Layout, litho_flow_length(flow) + 1);
+    const LithoGrid *at = in;
+    *n = 0;
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (!step->enabled)
+            continue;
+        Layout *l = &layout[(*n)++];
+        l->step = step;
+        if (at)
+            l->in = *at;
+        if (!litho_operator_check(step->op, at, step->params, error) ||
+            !litho_operator_output_grid(step->op, at, step->params, &l->out, error)) {
+            g_free(layout);
+            return NULL;
+        }
+        at = &l->out;
+    }
+    for (guint k = *n; k-- > 0;) {
+        Layout *l = &layout[k];
+        gboolean last = k + 1 == *n;
+        l->region = !last    ? layout[k + 1].need
+                    : region ? litho_box_intersect(*region, litho_box_full(&l->out))
+                             : litho_box_full(&l->out);
+        if (!l->step->op->input_box)
+            l->region = litho_box_full(&l->out); // global operators give all or nothing
+        if (l->step->op->needs_input)
+            l->need = litho_operator_input_box(l->step->op, &l->in, l->step->params, l->region);
+    }
+    return layout;
+}
+
+static LithoCube *new_output(LithoEngine *engine, const Layout *l, const LithoCube *in,
+                             GError **error)
+{
+    const LithoBackend *backend = engine->device.backend;
+    LithoCube *out;
+    if (!backend->alloc) {
+        out = litho_cube_new_box(&l->out, l->region, error);
+    } else {
+        LithoBuffer *buffer =
+            backend->alloc(engine->device.index, litho_box_count(l->region), error);
+        if (!buffer)
+            return NULL;
+        out = litho_cube_new_device(&l->out, l->region, buffer, error);
+        if (!out)
+            backend->free(buffer);
+    }
+    if (out && in && litho_grid_same_shape(&l->in, &l->out))
+        litho_cube_inherit(out, in);
+    else if (out && in)
+        g_strlcpy(out->name, in->name, sizeof out->name);
+    return out;
+}
+
+// First stage that must run, given what the node's caches were made from.
+static int stage_to_start(const Node *node, const Layout *l, const LithoCube *in)
+{
+    int first = litho_params_first_stage(&node->op->params, node->params, l->step->params);
+    if (in && in->serial != node->in_serial)
+        first = MIN(first, 1);
+    return MIN(first, node->dirty);
+}
+
+// What the operator tells from here on is kept in `report`, begun anew, and goes on to the run's:
+// a pass that leaves this step out repeats it. To be ended by giving `outer` back to the run.
+static LithoReport *listen(LithoReport **report, LithoRun *run)
+{
+    LithoReport *outer = run->report;
+    litho_report_unref(*report);
+    *report = litho_report_new();
+    litho_report_forward(*report, outer);
+    run->report = *report;
+    return outer;
+}
+
+static void end_listening(LithoReport *report, LithoReport *outer, LithoRun *run)
+{
+    litho_report_forward(report, NULL);
+    run->report = outer;
+}
+
+static gboolean make_plan(Node *node, const Layout *l, LithoRun *run, GError **error)
+{
+    double start = litho_now_ms();
+    drop_plan(node);
+    node->dirty = 1;
+    node->in_grid = l->in;
+    memcpy(node->params, l->step->params, node->op->params.size);
+    LithoReport *outer = listen(&node->planned, run);
+    node->plan = node->impl->plan(l->step->op->needs_input ? &l->in : NULL, node->params, run,
+                                  error);
+    end_listening(node->planned, outer, run);
+    litho_run_time(run, "plan", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    return node->plan != NULL;
+}
+
+// Runs one step. Returns a new reference, or NULL.
+static LithoCube *run_node(LithoEngine *engine, Node *node, const Layout *l, const LithoCube *in,
+                           LithoRun *run, GError **error)
+{
+    int first = stage_to_start(node, l, in);
+    gboolean other_grid = node->op->needs_input &&
+                          (!litho_grid_equal(&node->in_grid, &l->in) ||
+                           litho_grid_spacing(&node->in_grid, 0) != litho_grid_spacing(&l->in, 0) ||
+                           litho_grid_spacing(&node->in_grid, 1) != litho_grid_spacing(&l->in, 1));
+    if (!node->plan || other_grid || first == 0) {
+        if (!make_plan(node, l, run, error))
+            return NULL;
+        first = 1;
+    } else {
+        litho_report_repeat(node->planned, run->report);
+        if (first == G_MAXINT && node->out && litho_box_contains(node->out->held, l->region)) {
+            litho_report_repeat(node->told, run->report);
+            return litho_cube_ref(node->out);
+        }
+    }
+
+    LithoCube *out = new_output(engine, l, in, error);
+    if (!out)
+        return NULL;
+    memcpy(node->params, l->step->params, node->op->params.size);
+    node->in_serial = in ? in->serial : 0;
+    node->dirty = first; // until exec() has come back whole
+    LithoPass pass = {
+        .params = node->params, .first_stage = first, .in = in, .region = l->region, .out = out};
+    LithoReport *outer = listen(&node->told, run);
+    gboolean done = node->impl->exec(node->plan, &pass, run, error);
+    end_listening(node->told, outer, run);
+    if (!done) {
+        litho_cube_unref(out);
+        return NULL;
+    }
+    node->dirty = G_MAXINT;
+    g_clear_pointer(&node->out, litho_cube_unref);
+    node->out = litho_cube_ref(out);
+    return out;
+}
+
+LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
+                            const LithoBox *region, LithoRun *run, GError **error)
+{
+    guint n = 0;
+    g_autofree Layout *layout = layout_new(flow, in ? &in->grid : NULL, region, &n, error);
+    if (!layout)
+        return NULL;
+    if (n == 0 && !in) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "there is no input cube");
+        return NULL;
+    }
+    if (in && n > 0 && !litho_box_contains(in->held, layout[0].need)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the input holds less of the survey than the operator needs");
+        return NULL;
+    }
+    LithoRun none = {0};
+    run = run ? run : &none;
+    run->device = engine->device.index; // plans made here live on our device
+    LithoCube *at = in ? litho_cube_ref(in) : NULL;
+    for (guint k = 0; k < n; k++) {
+        Node *node = node_at(engine, k, layout[k].step->op, error);
+        LithoCube *next = node ? run_node(engine, node, &layout[k],
+                                          layout[k].step->op->needs_input ? at : NULL, run, error)
+                               : NULL;
+        litho_cube_unref(at);
+        if (!next)
+            return NULL;
+        at = next;
+    }
+    if (engine->nodes->len > n)
+        g_ptr_array_set_size(engine->nodes, n);
+    return at;
+}
+
+gboolean litho_flow_input_box(const LithoFlow *flow, const LithoGrid *in, LithoBox region,
+                              LithoBox *box, GError **error)
+{
+    guint n = 0;
+    g_autofree Layout *layout = layout_new(flow, in, &region, &n, error);
+    if (!layout)
+        return FALSE;
+    *box = n > 0 ? layout[0].need : region;
+    return TRUE;
+}
+
+gboolean litho_flow_is_local(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && !step->op->input_box)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+guint64 litho_engine_memory(const LithoEngine *engine, const LithoFlow *flow, const LithoGrid *in,
+                            LithoBox region)
+{
+    guint n = 0;
+    g_autofree Layout *layout = layout_new(flow, in, &region, &n, NULL);
+    guint64 bytes = 0;
+    for (guint k = 0; layout && k < n; k++) {
+        const LithoOperator *op = layout[k].step->op;
+        const LithoImpl *impl = litho_device_impl(engine->device, op, NULL);
+        if (impl && impl->memory)
+            bytes += impl->memory(op->needs_input ? &layout[k].in : NULL, layout[k].step->params,
+                                  layout[k].region);
+    }
+    return bytes;
+}
+
+char *litho_engine_less_memory(const LithoEngine *engine, const LithoFlow *flow,
+                               const LithoGrid *in, LithoBox region, guint64 over)
+{
+    guint n = 0;
+    char *clause = NULL;
+    g_autofree Layout *layout = layout_new(flow, in, &region, &n, NULL);
+    for (guint k = 0; layout && k < n && !clause; k++) {
+        const LithoStep *step = layout[k].step;
+        const LithoImpl *impl = litho_device_impl(engine->device, step->op, NULL);
+        if (!impl || !impl->memory || !impl->less_memory)
+            continue;
+        const LithoGrid *from = step->op->needs_input ? &layout[k].in : NULL;
+        guint64 bytes = impl->memory(from, step->params, layout[k].region);
+        clause = impl->less_memory(from, step->params, bytes > over ? bytes - over : 0);
+    }
+    return clause;
+}

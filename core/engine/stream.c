@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/stream.h"
+
+#include "core/engine/engine.h"
+#include "core/error.h"
+#include "core/memory.h"
+
+// A device's engine is shared by threads, lanes, one of which computes at a time. Beside it the CPU
+// has one that reads; a GPU has one that reads and uploads and one that downloads.
+enum { CPU_LANES = 2, GPU_LANES = 3 };
+
+static guint device_count(const LithoStreamOptions *options)
+{
+    return MAX(options->n_devices, 1);
+}
+
+static LithoDevice device_at(const LithoStreamOptions *options, guint k)
+{
+    return options->n_devices > 0 ? options->devices[k] : litho_device_cpu();
+}
+
+static int rank_count(const LithoStreamOptions *options)
+{
+    return options->peers ? options->peers->n : 1;
+}
+
+static LithoBox slab_box(const LithoGrid *out, gint64 lo, gint64 hi)
+{
+    LithoBox box = litho_box_full(out);
+    box.lo[0] = lo;
+    box.hi[0] = MIN(hi, out->axis[0].n);
+    return box;
+}
+
+// Bytes a slab of `n` inlines in the middle of the survey takes in all threads: input with halo and
+// output, and as much again for the operator's own use unless it tells.
+static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
+                           const LithoStreamOptions *options, LithoStreamPlan *plan, gint64 n,
+                           GError **error)
+{
+    gint64 lo = MAX((plan->out.axis[0].n - n) / 2, 0);
+    LithoBox region = slab_box(&plan->out, lo, lo + n), need = region;
+    if (in && !litho_flow_input_box(flow, in, region, &need, error))
+        return FALSE;
+    guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
+    LithoEngine *engine = litho_engine_new(device_at(options, 0));
+    guint64 operators = litho_engine_memory(engine, flow, in, region);
+    litho_engine_free(engine);
+    gboolean cpu = device_at(options, 0).backend == litho_backend_cpu();
+    plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
+    // `operators` counts one input and one output already; the lanes beside the one that computes
+    // have an input on its way there or an output on its way back.
+    plan->device_bytes = cpu || operators == 0 ? 0 : operators;
+    if (plan->device_bytes > 0 && n < plan->out.axis[0].n)
+        plan->device_bytes += (plan->lanes - 1) * MAX(input, output);
+    const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
+    const gint64 lanes = (gint64)device_count(options) * plan->lanes;
+    plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
+    if (cpu)
+        plan->host_bytes += operators > input + output ? operators - input - output : input + output;
+    return TRUE;
+}
+
+// Inlines per slab must divide into whole spatial windows where an operator says so.
+static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
+{
+    gint64 multiple = 1;
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && step->op->slab && in)
+            multiple = MAX(multiple, step->op->slab(in, step->params));
+    }
+    return multiple;
+}
+
+guint64 litho_stream_device_memory(const LithoStreamOptions *options)
+{
+    guint64 least = G_MAXUINT64, unused, total;
+    for (guint k = 0; k < options->n_devices; k++)
+        if (options->devices[k].backend != litho_backend_cpu() &&
+            litho_device_memory(options->devices[k], &unused, &total, NULL))
+            least = MIN(least, unused);
+    return least;
+}
+
+// Why a plan does not fit into `budget`, of the host or of a device, and what to change where a
+// step knows.
+static void too_large(const LithoFlow *flow, const LithoGrid *in,
+                      const LithoStreamOptions *options, const LithoStreamPlan *plan,
+                      gboolean host, guint64 budget, GError **error)
+{
+    const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
+    g_autofree char *change = NULL;
+    LithoEngine *engine = litho_engine_new(device_at(options, 0));
+    if (host == (device_at(options, 0).backend == litho_backend_cpu()))
+        change = litho_engine_less_memory(engine, flow, in, slab_box(&plan->out, 0, plan->slab),
+                                          bytes - budget);
+    litho_engine_free(engine);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
+                "used%s%s",
+                bytes / 1073741824.0, host ? "host memory" : "memory of the GPU",
+                budget / 1073741824.0, change ? ": " : "", change ? change : "");
+}
+
+gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
+                           const LithoStreamOptions *options, LithoStreamPlan *plan,
+                           GError **error)
+{
+    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
+    *plan = (LithoStreamPlan){0};
+    if (!litho_flow_check(flow, in, &plan->out, error))
+        return FALSE;
+    guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
+    gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
+    // More slabs than devices keep everybody busy, and reading and writing beside computing; a small
+    // cube is done sooner in one piece.
+    gint64 shares = 4 * (gint64)device_count(options) * rank_count(options);
+    gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
+    if (litho_flow_is_local(flow) && (large || shares > 4))
+        n = MIN(n, (all + shares - 1) / shares);
+    const guint64 device_budget =
+        options->device_memory ? options->device_memory : litho_stream_device_memory(options);
+    plan->lanes = device_at(options, 0).backend == litho_backend_cpu() ? CPU_LANES : GPU_LANES;
+    for (;; n = (n + 1) / 2) {
+        if (n < all)
+            n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
+        if (!slab_bytes(flow, in, options, plan, n, error))
+            return FALSE;
+        if (plan->host_bytes <= budget && plan->device_bytes <= device_budget)
+            break;
+        if (n > multiple && litho_flow_is_local(flow))
+            continue;
+        plan->lanes = 1; // the last thing to give up is that copies run beside the computing
+        if (!slab_bytes(flow, in, options, plan, n, error))
+            return FALSE;
+        break;
+    }
+    plan->slab = n;
+    plan->n_slabs = (all + n - 1) / n;
+    if (plan->host_bytes > budget)
+        too_large(flow, in, options, plan, TRUE, budget, error);
+    else if (plan->device_bytes > device_budget)
+        too_large(flow, in, options, plan, FALSE, device_budget, error);
+    return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
+}
+
+// --- computing --------------------------------------------------------------------------------
+//
+// Lanes (threads) read and compute slabs and lay them down; the caller's thread takes them up in
+// order and writes them, or sends them to the rank that writes.
+
+typedef struct Stream {
+    const LithoFlow *flow;
+    LithoSurvey *survey;
+    const LithoStreamOptions *options;
+    LithoStreamPlan plan;
+    int rank, ranks;
+    LithoRun *run;
+    GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
+
+    GMutex lock; // guards the rest
+    GCond changed;
+    LithoCube **done; // per slab: computed and not yet taken up
+    gint64 next;      // slab of ours that nobody has begun
+    gint64 taken;     // slabs taken up, ours and others'
+    gint64 ahead;     // slabs of all ranks that may be in the works beyond `taken`
+    GError *error;    // the first one
+} Stream;
+
+typedef struct Lane {
+    Stream *stream;
+    LithoEngine *engine; // shared by the lanes of a device
+    GMutex *busy;        // the engine
+} Lane;
+
+// Takes over `error`; the first one is kept.
+static void fail(Stream *s, GError *error)
+{
+    g_mutex_lock(&s->lock);
+    if (!s->error)
+        s->error = error;
+    else
+        g_clear_error(&error);
+    g_cond_broadcast(&s->changed);
+    g_mutex_unlock(&s->lock);
+    g_cancellable_cancel(s->cancel);
+}
+
+// The next slab of this rank, -1 when there is none or the run has failed. Waits while the slabs
+// computed but not yet written would grow past what the plan's memory allows.
+static gint64 begin_slab(Stream *s)
+{
+    g_mutex_lock(&s->lock);
+    while (!s->error && s->next < s->plan.n_slabs && s->next >= s->taken + s->ahead)
+        g_cond_wait(&s->changed, &s->lock);
+    gint64 slab = s->error || s->next >= s->plan.n_slabs ? -1 : s->next;
+    s->next += s->ranks;
+    g_mutex_unlock(&s->lock);
+    return slab;
+}
+
+static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **error)
+{
+    LithoBox need;
+    const LithoGrid *in = litho_survey_grid(s->survey);
+    if (!litho_flow_input_box(s->flow, in, region, &need, error))
+        return NULL;
+    need.lo[2] = 0; // files are read in whole traces
+    need.hi[2] = in->axis[2].n;
+    double start = litho_now_ms();
+    LithoCube *cube = litho_survey_read(s->survey, &need, run, error);
+    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start,
+                   4.0 * litho_box_count(need), 0);
+    return cube;
+}
+
+static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region, LithoRun *run,
+                               GError **error)
+{
+    Stream *s = lane->stream;
+    g_mutex_lock(lane->busy);
+    if (s->plan.n_slabs == 1 && s->run) { // the operator's own progress says more than "0 of 1"
+        run->on_progress = s->run->on_progress;
+        run->progress_data = s->run->progress_data;
+    }
+    LithoCube *out = litho_engine_run(lane->engine, s->flow, in, region, run, error);
+    g_mutex_unlock(lane->busy);
+    return out;
+}
+
+// A slab from file to host memory. Lanes of a device compute in turn; their copies to and from the
+// device run beside that.
+static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
+{
+    Stream *s = lane->stream;
+    const LithoDevice device = litho_engine_device(lane->engine);
+    LithoRun run = {.cancel = s->cancel, .threads = s->options->threads, .device = device.index};
+    if (s->run) {
+        run.timings = s->run->timings;
+        run.report = s->run->report;
+    }
+    LithoBox region = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
+    g_autoptr(LithoCube) in = s->survey ? read_slab(s, region, &run, error) : NULL;
+    if (s->survey && !in)
+        return NULL;
+    double start = litho_now_ms();
+    // A slab alone is uploaded by the pass, which begins before the last sample is there. Without
+    // the memory for it now the pass asks again.
+    const gboolean ahead = in && device.backend->alloc && s->plan.n_slabs > 1;
+    if (ahead && litho_device_upload(device, in, NULL))
+        litho_run_time(&run, "upload", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                       4.0 * litho_cube_held_samples(in), 0);
+    LithoCube *out = compute_slab(lane, in, &region, &run, error);
+    if (in)
+        litho_cube_leave_device(in);
+    start = litho_now_ms();
+    const gboolean away = out && !out->samples;
+    if (out && !litho_cube_host(out, error))
+        g_clear_pointer(&out, litho_cube_unref);
+    if (out && away)
+        litho_run_time(&run, "download", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                       4.0 * litho_cube_held_samples(out), 0);
+    if (out)
+        litho_cube_leave_device(out);
+    return out;
+}
+
+static gpointer lane_main(gpointer data)
+{
+    Lane *lane = data;
+    Stream *s = lane->stream;
+    for (gint64 slab; (slab = begin_slab(s)) >= 0;) {
+        GError *error = NULL;
+        LithoCube *out = do_slab(lane, slab, &error);
+        if (!out) {
+            fail(s, error);
+            break;
+        }
+        g_mutex_lock(&s->lock);
+        s->done[slab] = out;
+        g_cond_broadcast(&s->changed);
+        g_mutex_unlock(&s->lock);
+    }
+    return NULL;
+}
+
+// --- taking up --------------------------------------------------------------------------------
+
+// What precedes a slab in a message between ranks.
+typedef struct Header {
+    gint64 slab;
+    gint64 samples, traces; // 0 = the sender has failed
+    char sentence[256];     // why
+} Header;
+
+static gboolean lost_peer(int rank, LithoRun *run, GError **error)
+{
+    if (litho_run_step(run, 0, 1, error))
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d of this run has gone",
+                    rank);
+    return FALSE;
+}
+
+static gboolean send_slab(Stream *s, gint64 slab, const LithoCube *cube, GError **error)
+{
+    const LithoPeers *p = s->options->peers;
+    Header header = {.slab = slab, .samples = litho_cube_held_samples(cube),
+                     .traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1)};
+    if (p->send(&header, sizeof header, 0, s->run, p->data) &&
+        p->send(cube->samples, header.samples * sizeof(float), 0, s->run, p->data) &&
+        p->send(cube->live, header.traces, 0, s->run, p->data))
+        return TRUE;
+    return lost_peer(0, s->run, error);
+}
+
+static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
+{
+    const LithoPeers *p = s->options->peers;
+    int from = (int)(slab % s->ranks);
+    Header header;
+    if (!p->receive(&header, sizeof header, from, s->run, p->data)) {
+        lost_peer(from, s->run, error);
+        return NULL;
+    }
+    LithoBox box = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
+    if (header.slab != slab || header.samples != litho_box_count(box)) {
+        header.sentence[sizeof header.sentence - 1] = '\0';
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d: %s", from,
+                    header.samples == 0 ? header.sentence : "sent another slab than was its turn");
+        return NULL;
+    }
+    LithoCube *cube = litho_cube_new_box(&s->plan.out, box, error);
+    if (cube && p->receive(cube->samples, header.samples * sizeof(float), from, s->run, p->data) &&
+        p->receive(cube->live, header.traces, from, s->run, p->data))
+        return cube;
+    litho_cube_unref(cube);
+    if (!error || !*error)
+        lost_peer(from, s->run, error);
+    return NULL;
+}
+
+// Tells rank 0 why nothing more comes.
+static void send_failure(Stream *s, gint64 slab, const GError *why)
+{
+    Header header = {.slab = slab};
+    g_strlcpy(header.sentence, why->message, sizeof header.sentence);
+    s->options->peers->send(&header, sizeof header, 0, NULL, s->options->peers->data);
+}
+
+// Progress in inlines and the caller's cancel. A single slab shows the operator's progress instead.
+static gboolean step(Stream *s, gint64 slab, GError **error)
+{
+    gint64 total = s->plan.out.axis[0].n;
+    if (s->plan.n_slabs > 1)
+        return litho_run_step(s->run, MIN(slab * s->plan.slab, total), total, error);
+    if (!litho_run_cancelled(s->run))
+        return TRUE;
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
+// Waits for a slab of ours; shows progress and passes the caller's cancel on meanwhile.
+static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
+{
+    for (;;) {
+        g_mutex_lock(&s->lock);
+        if (!s->done[slab] && !s->error)
+            g_cond_wait_until(&s->changed, &s->lock,
+                              g_get_monotonic_time() + 30 * G_TIME_SPAN_MILLISECOND);
+        LithoCube *cube = g_steal_pointer(&s->done[slab]);
+        gboolean failed = s->error != NULL;
+        g_mutex_unlock(&s->lock);
+        if (cube || failed)
+            return cube;
+        if (!step(s, slab, error))
+            return NULL;
+    }
+}
+
+static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *writer,
+                         GError **error)
+{
+    double start = litho_now_ms();
+    gboolean ok = writer ? litho_writer_put(writer, cube, NULL, error)
+                         : send_slab(s, slab, cube, error);
+    litho_run_time(s->run, writer ? "write" : "send", writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER,
+                   litho_now_ms() - start, 4.0 * litho_cube_held_samples(cube), 0);
+    return ok;
+}
+
+// FALSE: the reason is in s->error.
+static gboolean take_up(Stream *s, LithoWriter *writer)
+{
+    litho_run_begin(s->run, "slabs", "inlines");
+    for (gint64 slab = 0; slab < s->plan.n_slabs; slab++) {
+        gboolean ours = slab % s->ranks == s->rank;
+        GError *error = NULL;
+        LithoCube *cube = NULL;
+        if (!step(s, slab, &error))
+            ours = TRUE; // nobody's turn any more: the error ends the run
+        else if (ours)
+            cube = await_slab(s, slab, &error);
+        else if (s->rank == 0)
+            cube = receive_slab(s, slab, &error);
+        gboolean ok = (cube && put_slab(s, slab, cube, writer, &error)) || (!ours && s->rank != 0);
+        litho_cube_unref(cube);
+        if (error)
+            fail(s, error);
+        if (!ok) {
+            if (s->rank != 0)
+                send_failure(s, slab, s->error);
+            return FALSE;
+        }
+        g_mutex_lock(&s->lock);
+        s->taken = slab + 1;
+        g_cond_broadcast(&s->changed);
+        g_mutex_unlock(&s->lock);
+    }
+    if (s->plan.n_slabs > 1 && s->run)
+        litho_run_step(s->run, s->plan.out.axis[0].n, s->plan.out.axis[0].n, NULL);
+    return TRUE;
+}
+
+static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
+{
+    guint n = device_count(s->options), lanes = n * s->plan.lanes;
+    g_autofree LithoEngine **engines = g_new0(LithoEngine *, n);
+    g_autofree GMutex *busy = g_new0(GMutex, n);
+    g_autofree Lane *lane = g_new0(Lane, lanes);
+    g_autofree GThread **threads = g_new0(GThread *, lanes);
+    for (guint k = 0; k < n; k++) {
+        engines[k] = litho_engine_new(device_at(s->options, k));
+        g_mutex_init(&busy[k]);
+    }
+    s->ahead = (gint64)lanes * s->ranks;
+    for (guint k = 0; k < lanes; k++) {
+        lane[k] = (Lane){.stream = s, .engine = engines[k % n], .busy = &busy[k % n]};
+        threads[k] = g_thread_new("litho-slab", lane_main, &lane[k]);
+    }
+    gboolean ok = take_up(s, writer);
+    for (guint k = 0; k < lanes; k++)
+        g_thread_join(threads[k]);
+    for (guint k = 0; k < n; k++) {
+        litho_engine_free(engines[k]);
+        g_mutex_clear(&busy[k]);
+    }
+    if (!ok)
+        g_propagate_error(error, g_steal_pointer(&s->error));
+    return ok;
+}
+
+gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
+                          const LithoStreamOptions *options, LithoRun *run, GError **error)
+{
+    Stream s = {.flow = flow, .survey = survey, .options = options, .run = run, .ranks = 1};
+    if (!litho_stream_plan(flow, survey, options, &s.plan, error))
+        return FALSE;
+    if (options->peers) {
+        s.rank = options->peers->rank;
+        s.ranks = options->peers->n;
+    }
+    LithoWriter *writer = NULL;
+    if (s.rank == 0) {
+        writer = litho_writer_new(path, &s.plan.out, survey, &options->save, error);
+        if (!writer)
+            return FALSE;
+    }
+    s.next = s.rank;
+    s.done = g_new0(LithoCube *, s.plan.n_slabs);
+    s.cancel = g_cancellable_new();
+    g_mutex_init(&s.lock);
+    g_cond_init(&s.changed);
+    gboolean ok = run_lanes(&s, writer, error) && (!writer || litho_writer_finish(writer, error));
+    if (run && run->timings)
+        litho_timings_end_pass(run->timings);
+    if (writer)
+        litho_writer_free(writer);
+    for (gint64 k = 0; k < s.plan.n_slabs; k++)
+        litho_cube_unref(s.done[k]);
+    g_free(s.done);
+    g_mutex_clear(&s.lock);
+    g_cond_clear(&s.changed);
+    g_object_unref(s.cancel);
+    return ok;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/flow.h"
+#include "core/io/survey.h"
+#include "core/backend.h"
+
+// A tuned flow applied to a whole survey, on one or more devices, in bounded memory: slabs of
+// inlines with the operators' halo are computed while their neighbours are read and
+// written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
+// The samples do not depend on slab size, number of devices or threads.
+
+// Processes that share one run, each with its own devices: rank r computes slabs r, r + n, ...,
+// rank 0 writes the file. The calls are made from the thread that called litho_stream_run() only.
+typedef struct LithoPeers {
+    int rank, n;
+    gpointer data;
+    // Whole messages, in order per sender. FALSE = the other side is gone or `run` was cancelled.
+    gboolean (*send)(const void *bytes, gsize count, int to, LithoRun *run, gpointer data);
+    gboolean (*receive)(void *bytes, gsize count, int from, LithoRun *run, gpointer data);
+} LithoPeers;
+
+typedef struct LithoStreamOptions {
+    const LithoDevice *devices; // n_devices of one backend; none = the CPU
+    guint n_devices;
+    int threads;                // CPU threads in all; 0 = all
+    guint64 memory;             // host bytes to stay under; 0 = half of what is available. Peers
+                                // must all give the same, so that all plan the same slabs
+    guint64 device_memory;      // bytes of each device to stay under; 0 = what is free on the one
+                                // that has least. Peers: the same
+    LithoSaveOptions save;
+    const LithoPeers *peers;    // NULL = alone
+} LithoStreamOptions;
+
+typedef struct LithoStreamPlan {
+    LithoGrid out;
+    gint64 slab;          // inlines of output at a time
+    gint64 n_slabs;
+    gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
+    guint lanes;          // threads for each device, one of which computes at a time
+    guint64 host_bytes;   // needed at a time
+    guint64 device_bytes; // needed on each device, 0 = not known
+} LithoStreamPlan;
+
+// Bytes free on the device of `options` that has least; G_MAXUINT64 on the CPU and when none tells.
+guint64 litho_stream_device_memory(const LithoStreamOptions *options);
+// What a run would do. `survey` may be NULL for a flow that begins with a source.
+gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
+                           const LithoStreamOptions *options, LithoStreamPlan *plan,
+                           GError **error);
+// Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output. On
+// failure or cancel no file is left behind; with peers the failing rank tells rank 0, and whoever
+// started the processes ends the others.
+gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
+                          const LithoStreamOptions *options, LithoRun *run, GError **error);

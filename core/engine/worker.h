@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/engine.h"
+#include "core/io/survey.h"
+
+// The thread behind the window. It is told the newest wish (flow, input, visible slices) and answers
+// with the newest result; neither side ever waits for the other.
+//
+// Policy: what is visible is computed first, view by view, then the rest of the cube; both give
+// identical samples. Each view younger than LITHO_WORKER_GRACE_MS is finished although newer parameters
+// wait (cancelling at every event starves a drag); an older one is given up at its next step. It may
+// take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. While newer parameters wait the views
+// behind the first take together no more time than that one, each in its turn, and the rest of the cube
+// gives way at once. A cube that lately took less than 60 ms, or that one view shows whole (a 2-D line),
+// is computed as a whole from the start.
+
+enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 24 };
+// Of what views of a survey need so much is kept for the next wish: the first two, and the last read.
+enum { LITHO_WORKER_KEPT = 3 };
+
+typedef struct LithoWish {
+    LithoFlow *flow;     // copied
+    LithoCube *in;       // referenced; NULL for a source
+    LithoSurvey *survey; // referenced; the input is too large for memory: what each view needs (its
+                         // halo included) is read from here, `in` is not used, `whole` must be FALSE
+    LithoBox needs[LITHO_WORKER_MAX_VIEWS]; // with `survey`: input box of each view
+    LithoDevice device;
+    int threads;         // 0 = all
+    guint n_views;       // boxes on screen, in output-grid indices, most important first
+    LithoBox views[LITHO_WORKER_MAX_VIEWS];
+    gboolean whole;      // also compute the rest of the cube
+    guint64 tag;         // the caller's number, comes back in the result
+} LithoWish;
+
+typedef struct LithoResult {
+    guint64 tag;         // of the wish that asked
+    guint64 generation;  // grows by one with every published result
+    GPtrArray *parts;    // of LithoCube: boxes of the output, later ones on top; never NULL
+    gboolean complete;   // the only part is the whole output
+    gboolean all_views;  // every view of the wish is among the parts
+    GError *error;       // why there are no parts, or NULL; a result with an error replaces nothing
+    double seconds;      // wish accepted -> result
+    double wish_ms;      // litho_now_ms() when the wish was handed over, for latency
+    LithoDevice device;  // that computed it
+    LithoReport *report; // may be NULL
+    gint refs;
+} LithoResult;
+
+// The whole output `whole` of a flow, computed elsewhere; references it and `report` (may be NULL).
+LithoResult *litho_result_of(LithoCube *whole, LithoReport *report, LithoDevice device);
+LithoResult *litho_result_ref(LithoResult *result);
+void litho_result_unref(LithoResult *result);
+
+typedef struct LithoWorker LithoWorker;
+
+// `wake` is called from the worker's thread when there is something new (result, progress, idle);
+// it must only post to its own loop, and merge. Result, progress and timings are then fetched.
+LithoWorker *litho_worker_new(void (*wake)(gpointer data), gpointer data);
+// Cancels, waits for the running step (<= 100 ms) and frees. Main thread.
+void litho_worker_free(LithoWorker *worker);
+
+// Newest wins: a wish not yet begun is replaced. Copies what it needs; never blocks. Any thread.
+void litho_worker_submit(LithoWorker *worker, const LithoWish *wish);
+// Gives up the present pass and forgets a waiting wish; the last result stays.
+void litho_worker_cancel(LithoWorker *worker);
+// Holds the pass under way at its next step, or lets it go on: parts that are whole stay to be looked at.
+// A cancel, a new wish or the end of the pass end a pause. While idle nothing happens. Any thread.
+void litho_worker_pause(LithoWorker *worker, gboolean pause);
+gboolean litho_worker_is_paused(LithoWorker *worker);
+// Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
+LithoResult *litho_worker_take(LithoWorker *worker);
+// What the operators of the present pass have told so far, or those of the last one; NULL before the
+// first. It fills while the pass runs: a design's error curve is there long before the image. The
+// caller gives it back with litho_report_unref(). Any thread.
+LithoReport *litho_worker_report(LithoWorker *worker);
+// FALSE when idle.
+gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);
+// Borrowed for the worker's life.
+LithoTimings *litho_worker_timings(LithoWorker *worker);

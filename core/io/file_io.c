@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/io/survey_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+
+// Files that often carry a seismic name but are something else, by their first bytes.
+static const struct {
+    const char *bytes;
+    int n;
+    const char *what, *need;
+} disguises[] = {
+    {"\x1f\x8b", 2, "a gzip file", "decompress it first"},
+    {"PK\x03\x04", 4, "a zip file", "unpack it first"},
+    {"\xfd" "7zXZ", 5, "an xz file", "decompress it first"},
+    {"BZh", 3, "a bzip2 file", "decompress it first"},
+    {"\x28\xb5\x2f\xfd", 4, "a zstd file", "decompress it first"},
+    {"7z\xbc\xaf", 4, "a 7-zip file", "unpack it first"},
+    {"\x89HDF", 4, "an HDF5 file", "export it as SEG-Y first"},
+    {"%PDF", 4, "a PDF document", "a seismic file is needed"},
+    {"\x89PNG", 4, "a PNG picture", "a seismic file is needed"},
+};
+
+static const char *html_starts[] = {"<!doctype html", "<html", "<?xml"};
+
+static gboolean refuse_disguise(const LithoTraceFile *file, GError **error)
+{
+    char head[64] = {0};
+    if (litho_file_read(file, head, sizeof head - 1, 0, error) < 0)
+        return FALSE;
+    for (guint k = 0; k < G_N_ELEMENTS(disguises); k++)
+        if (memcmp(head, disguises[k].bytes, disguises[k].n) == 0) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is %s, not seismic data; %s",
+                        file->path, disguises[k].what, disguises[k].need);
+            return FALSE;
+        }
+    const char *p = head;
+    while (g_ascii_isspace(*p))
+        p++;
+    for (guint k = 0; k < G_N_ELEMENTS(html_starts); k++)
+        if (g_ascii_strncasecmp(p, html_starts[k], strlen(html_starts[k])) == 0) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                        "%s is a web page (HTML), not seismic data; download the file itself",
+                        file->path);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+static gboolean errno_error(const char *path, const char *verb, GError **error)
+{
+    int code = errno;
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
+                g_strerror(code));
+    return FALSE;
+}
+
+gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
+{
+    *file = (LithoTraceFile){.path = g_strdup(path)};
+    // Not blocking, so that a pipe by that name cannot hang the program.
+    file->fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    if (file->fd < 0)
+        return errno_error(path, "open", error);
+    struct stat info;
+    if (fstat(file->fd, &info) < 0)
+        return errno_error(path, "examine", error);
+    if (!S_ISREG(info.st_mode)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is %s, a regular file is needed",
+                    path, S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe");
+        return FALSE;
+    }
+    file->size = info.st_size;
+    if (file->size == 0) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is empty", path);
+        return FALSE;
+    }
+    return refuse_disguise(file, error);
+}
+
+void litho_file_close(LithoTraceFile *file)
+{
+    if (file->path && file->fd >= 0)
+        close(file->fd);
+    g_free(file->offsets);
+    g_free(file->path);
+    *file = (LithoTraceFile){.fd = -1};
+}
+
+gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
+                       GError **error)
+{
+    gint64 done = 0;
+    while (done < n) {
+        ssize_t got = pread(file->fd, (char *)buffer + done, n - done, at + done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            errno_error(file->path, "read", error);
+            return -1;
+        }
+        if (got == 0)
+            break;
+        done += got;
+    }
+    return done;
+}
+
+gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
+                             GError **error)
+{
+    gint64 got = litho_file_read(file, buffer, n, at, error);
+    if (got < 0)
+        return FALSE;
+    if (got == n)
+        return TRUE;
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                "%s ends at byte %" G_GINT64_FORMAT " but had %" G_GINT64_FORMAT
+                " bytes when it was opened; it was changed or is still being copied",
+                file->path, at + got, file->size);
+    return FALSE;
+}
+
+// --- memory -----------------------------------------------------------------------------------
+
+gboolean litho_memory_check(gint64 bytes, const char *what, GError **error)
+{
+    guint64 available = litho_memory_available();
+    if ((guint64)bytes <= available)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                "%s needs %.2f GiB of memory and %.2f GiB are free", what, bytes / 1073741824.0,
+                available / 1073741824.0);
+    return FALSE;
+}
+
+// --- notes ------------------------------------------------------------------------------------
+
+static void note_once(LithoSurvey *survey, char *text)
+{
+    for (guint k = 0; k < survey->notes->len; k++)
+        if (strcmp(g_ptr_array_index(survey->notes, k), text) == 0) {
+            g_free(text);
+            return;
+        }
+    g_ptr_array_add(survey->notes, text);
+}
+
+void litho_survey_note(LithoSurvey *survey, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    note_once(survey, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **error,
+                             const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (!strict) {
+        note_once(survey, text);
+        return TRUE;
+    }
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s (strict reading repairs nothing)",
+                text);
+    g_free(text);
+    return FALSE;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/writer_private.h"
+
+// Heads of files without trace headers: NumPy's dictionary, RSF's key=value text, nothing for raw.
+
+static const char *npy_type(const LithoWriter *w)
+{
+    gboolean big = w->sample_order == LITHO_ORDER_BIG;
+    switch (w->format) {
+    case LITHO_FORMAT_DOUBLE:
+        return big ? ">f8" : "<f8";
+    case LITHO_FORMAT_INT16:
+        return big ? ">i2" : "<i2";
+    default:
+        return big ? ">f4" : "<f4";
+    }
+}
+
+static GByteArray *npy_head(const LithoWriter *w)
+{
+    const LithoAxis *a = w->grid.axis;
+    GString *text = g_string_new(NULL);
+    g_string_printf(text,
+                    "{'descr': '%s', 'fortran_order': False, 'shape': (%" G_GINT64_FORMAT
+                    ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT "), }",
+                    npy_type(w), a[0].n, a[1].n, a[2].n);
+    // Magic, version and length are 10 bytes; the samples start at a multiple of 64.
+    while ((10 + text->len + 1) % 64 != 0)
+        g_string_append_c(text, ' ');
+    g_string_append_c(text, '\n');
+    guint8 lead[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    litho_put_16(lead + 8, LITHO_ORDER_LITTLE, (guint16)text->len);
+    GByteArray *head = g_byte_array_new();
+    g_byte_array_append(head, lead, sizeof lead);
+    g_byte_array_append(head, (const guint8 *)text->str, text->len);
+    g_string_free(text, TRUE);
+    return head;
+}
+
+GByteArray *litho_regular_head(LithoWriter *w, GError **error)
+{
+    w->header_bytes = 0;
+    if (w->kind == LITHO_FILE_NPY)
+        return npy_head(w);
+    if (w->kind == LITHO_FILE_RSF && w->format != LITHO_FORMAT_IEEE) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "RSF is written as float32 only, not as %s", litho_format_name(w->format));
+        return NULL;
+    }
+    return g_byte_array_new();
+}
+
+static void add_number(GString *text, const char *key, double value)
+{
+    char digits[G_ASCII_DTOSTR_BUF_SIZE];
+    // 15 digits: 0.004 stays 0.004.
+    g_string_append_printf(text, "\t%s=%s\n", key,
+                           g_ascii_formatd(digits, sizeof digits, "%.15g", value));
+}
+
+// Distances on axes 2 and 3, as Madagascar's programs want them; line numbers and map coordinates
+// in keys of our own, which they carry along.
+char *litho_rsf_text(const LithoWriter *w)
+{
+    static const char *const xy[6] = {"x_origin",      "y_origin",     "x_inline_step",
+                                      "y_inline_step", "x_xline_step", "y_xline_step"};
+    const LithoGrid *g = &w->grid;
+    GString *text = g_string_new("# written by Lithoscope\n");
+    for (const char *p = w->note; p && *p;) { // no line of the note may become a key
+        gsize n = strcspn(p, "\n");
+        g_string_append(text, "# ");
+        for (gsize k = 0; k < n; k++)
+            g_string_append_c(text, p[k] == '=' ? ':' : p[k]);
+        g_string_append_c(text, '\n');
+        p += n + (p[n] == '\n');
+    }
+    for (int k = 0; k < 3; k++)
+        g_string_append_printf(text, "\tn%d=%" G_GINT64_FORMAT "\n", k + 1, g->axis[2 - k].n);
+    add_number(text, "o1", g->axis[2].first);
+    add_number(text, "d1", g->axis[2].step);
+    g_string_append_printf(text, "\tlabel1=\"%s\" unit1=\"%s\"\n", g->is_depth ? "Depth" : "Time",
+                           g->is_depth ? "m" : "s");
+    for (int axis = 1; axis >= 0; axis--) {
+        char key[24];
+        int rsf = 3 - axis;
+        g_snprintf(key, sizeof key, "o%d", rsf);
+        add_number(text, key, 0);
+        g_snprintf(key, sizeof key, "d%d", rsf);
+        add_number(text, key, litho_grid_spacing(g, axis));
+        g_string_append_printf(text, "\tlabel%d=\"%s\" unit%d=\"m\"\n", rsf,
+                               axis ? "Crossline" : "Inline", rsf);
+        g_snprintf(key, sizeof key, "line_first%d", rsf);
+        add_number(text, key, g->axis[axis].first);
+        g_snprintf(key, sizeof key, "line_step%d", rsf);
+        add_number(text, key, g->axis[axis].step);
+    }
+    const double v[6] = {g->origin[0],      g->origin[1],     g->inline_step[0],
+                         g->inline_step[1], g->xline_step[0], g->xline_step[1]};
+    for (int k = 0; k < 6 && g->has_xy && g->xy_source != LITHO_FROM_ASSUMED; k++)
+        add_number(text, xy[k], v[k]);
+    g_autofree char *base = g_path_get_basename(w->data_path);
+    const char *prefix = w->sample_order == LITHO_ORDER_BIG ? "xdr" : "native";
+    g_string_append_printf(text, "\tesize=4 data_format=\"%s_float\"\n\tin=\"%s\"\n", prefix, base);
+    return g_string_free(text, FALSE);
+}

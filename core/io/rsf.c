@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/survey_private.h"
+
+// Madagascar's RSF: key=value text, of which the last mention of a key counts, and the samples in
+// another file or behind the text after form feed, form feed, end of transmission.
+
+enum { MAX_RSF_HEADER = 1 << 20 };
+
+static GHashTable *parse_keys(const char *text, gsize n)
+{
+    GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    for (gsize k = 0; k < n;) {
+        gsize start = k;
+        while (k < n && (g_ascii_isalnum(text[k]) || text[k] == '_' || text[k] == '-'))
+            k++;
+        if (k == start || k >= n || text[k] != '=') { // not a key: skip this word
+            while (k < n && !g_ascii_isspace(text[k]))
+                k++;
+            while (k < n && g_ascii_isspace(text[k]))
+                k++;
+            continue;
+        }
+        char *key = g_strndup(text + start, k - start);
+        char quote = ++k < n && (text[k] == '"' || text[k] == '\'') ? text[k++] : 0;
+        gsize from = k;
+        while (k < n && (quote ? text[k] != quote : !g_ascii_isspace(text[k])))
+            k++;
+        g_hash_table_replace(keys, key, g_strndup(text + from, k - from));
+        k += quote && k < n;
+        while (k < n && g_ascii_isspace(text[k]))
+            k++;
+    }
+    return keys;
+}
+
+static const char *get(GHashTable *keys, const char *name, int axis)
+{
+    char key[32];
+    if (axis)
+        g_snprintf(key, sizeof key, "%s%d", name, axis);
+    else
+        g_strlcpy(key, name, sizeof key);
+    return g_hash_table_lookup(keys, key);
+}
+
+static gboolean get_number(GHashTable *keys, const char *name, int axis, double *value)
+{
+    const char *text = get(keys, name, axis);
+    char *end;
+    double v = text ? g_ascii_strtod(text, &end) : 0;
+    if (!text || end == text || !isfinite(v))
+        return FALSE;
+    *value = v;
+    return TRUE;
+}
+
+// To seconds or metres; 0 for units that are neither.
+static double unit_factor(const char *unit, gboolean *is_time)
+{
+    static const struct {
+        const char *unit;
+        double factor;
+        gboolean is_time;
+    } units[] = {
+        {"s", 1, TRUE},      {"sec", 1, TRUE},   {"ms", 1e-3, TRUE},   {"m", 1, FALSE},
+        {"km", 1e3, FALSE},  {"ft", 0.3048, FALSE}, {"kft", 304.8, FALSE},
+    };
+    for (guint k = 0; unit && k < G_N_ELEMENTS(units); k++)
+        if (g_ascii_strcasecmp(unit, units[k].unit) == 0) {
+            *is_time = units[k].is_time;
+            return units[k].factor;
+        }
+    return 0;
+}
+
+static void sample_axis(GHashTable *keys, LithoGrid *g)
+{
+    LithoAxis *axis = &g->axis[2];
+    const char *label = get(keys, "label", 1);
+    gboolean is_time = TRUE;
+    double factor = unit_factor(get(keys, "unit", 1), &is_time), d = 0;
+    g->is_depth = factor > 0 ? !is_time : label && g_ascii_strncasecmp(label, "depth", 5) == 0;
+    if (factor == 0)
+        factor = 1;
+    g_strlcpy(axis->unit, g->is_depth ? "m" : "s", sizeof axis->unit);
+    if (get_number(keys, "d", 1, &d) && d != 0) {
+        axis->step = d * factor;
+        axis->source = LITHO_FROM_FILE;
+        g_strlcpy(axis->evidence, "d1", sizeof axis->evidence);
+    }
+    if (get_number(keys, "o", 1, &axis->first))
+        axis->first *= factor;
+}
+
+// Axis 2 is the crossline (j), axis 3 the inline (i). With a unit of length they are distances,
+// without one line numbers; our own files say both.
+static void line_axis(GHashTable *keys, int rsf_axis, LithoGrid *g, double step[2], int xy)
+{
+    LithoAxis *axis = &g->axis[3 - rsf_axis];
+    gboolean is_time = FALSE;
+    double factor = unit_factor(get(keys, "unit", rsf_axis), &is_time), d = 0, o = 0;
+    get_number(keys, "o", rsf_axis, &o);
+    if (get_number(keys, "d", rsf_axis, &d) && d != 0) {
+        if (factor > 0 && !is_time) {
+            step[xy] = d * factor;
+            step[1 - xy] = 0;
+            g->origin[xy] = o * factor;
+            g->xy_source = LITHO_FROM_FILE;
+            g_snprintf(g->xy_evidence, sizeof g->xy_evidence, "d2, d3 with units");
+        } else if (d == rint(d) && o == rint(o)) {
+            axis->first = o;
+            axis->step = d;
+            axis->source = LITHO_FROM_FILE;
+        }
+    }
+    if (get_number(keys, "line_first", rsf_axis, &axis->first))
+        axis->source = LITHO_FROM_FILE;
+    double line_step = 0;
+    if (get_number(keys, "line_step", rsf_axis, &line_step) && line_step != 0)
+        axis->step = line_step;
+}
+
+static void own_coordinates(GHashTable *keys, LithoGrid *g)
+{
+    static const char *const names[6] = {"x_origin",     "y_origin",     "x_inline_step",
+                                         "y_inline_step", "x_xline_step", "y_xline_step"};
+    double v[6];
+    for (int k = 0; k < 6; k++)
+        if (!get_number(keys, names[k], 0, &v[k]))
+            return;
+    memcpy(g->origin, v, 2 * sizeof *v);
+    memcpy(g->inline_step, v + 2, 2 * sizeof *v);
+    memcpy(g->xline_step, v + 4, 2 * sizeof *v);
+    g->xy_source = LITHO_FROM_FILE;
+}
+
+static gboolean sizes(GHashTable *keys, const char *path, gint64 n[3], GError **error)
+{
+    gint64 rest = 1;
+    double v;
+    n[0] = n[1] = n[2] = 1;
+    for (int axis = 1; axis <= 9; axis++) {
+        if (!get_number(keys, "n", axis, &v))
+            continue;
+        if (v < 1 || v > 9e15 || v != rint(v)) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s: n%d=%g is no size", path, axis,
+                        v);
+            return FALSE;
+        }
+        if (axis <= 3)
+            n[3 - axis] = (gint64)v;
+        else
+            rest = v > 1 ? (gint64)v : rest;
+    }
+    if (!get(keys, "n", 1)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s has no n1: it is not RSF", path);
+        return FALSE;
+    }
+    if (rest == 1)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                "%s has more than three dimensions; window it down first", path);
+    return FALSE;
+}
+
+static gboolean sample_type(GHashTable *keys, const char *path, LithoTraceFile *file,
+                            GError **error)
+{
+    const char *format = get(keys, "data_format", 0);
+    double esize = 4;
+    get_number(keys, "esize", 0, &esize);
+    if (!format)
+        format = "native_float";
+    const char *type = strchr(format, '_');
+    file->sample_order = g_str_has_prefix(format, "xdr_") ? LITHO_ORDER_BIG : litho_order_native();
+    if (type && strcmp(type, "_float") == 0 && esize == 4)
+        file->format = LITHO_FORMAT_IEEE;
+    else if (type && (strcmp(type, "_double") == 0 || strcmp(type, "_float") == 0) && esize == 8)
+        file->format = LITHO_FORMAT_DOUBLE;
+    else if (type && strcmp(type, "_int") == 0 && esize == 4)
+        file->format = LITHO_FORMAT_INT32;
+    else if (type && strcmp(type, "_short") == 0 && esize == 2)
+        file->format = LITHO_FORMAT_INT16;
+    if (file->format && !g_str_has_prefix(format, "ascii"))
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                "%s holds data_format=\"%s\" with esize=%g; native_float and xdr_float are read",
+                path, format, esize);
+    return FALSE;
+}
+
+// Headers move between machines more often than their data do: the path as written, beside the
+// header, and by its last part beside the header.
+static char *find_data(const char *path, const char *in, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(path), *base = g_path_get_basename(in);
+    g_autofree char *own = g_strconcat(path, "@", NULL);
+    char *tries[] = {
+        g_path_is_absolute(in) ? g_strdup(in) : g_build_filename(folder, in, NULL),
+        g_build_filename(folder, base, NULL),
+        g_strdup(own),
+    };
+    char *found = NULL;
+    for (guint k = 0; k < G_N_ELEMENTS(tries); k++) {
+        if (!found && g_file_test(tries[k], G_FILE_TEST_IS_REGULAR))
+            found = g_strdup(tries[k]);
+        g_free(tries[k]);
+    }
+    if (!found)
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s points to %s, which is not there",
+                    path, in);
+    return found;
+}
+
+// Text of the header; *data = byte of inline samples or 0.
+static char *read_text(LithoTraceFile *file, gint64 *data, GError **error)
+{
+    gint64 n = MIN(file->size, MAX_RSF_HEADER);
+    char *text = g_malloc0(n + 1);
+    if (!litho_file_read_all(file, text, n, 0, error)) {
+        g_free(text);
+        return NULL;
+    }
+    const char *mark = memmem(text, n, "\014\014\004", 3);
+    *data = mark ? mark + 3 - text : 0;
+    if (mark)
+        text[mark - text] = 0;
+    return text;
+}
+
+gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                        GError **error)
+{
+    LithoTraceFile header, file = {.fd = -1};
+    g_autofree char *text = NULL, *data = NULL;
+    g_autoptr(GHashTable) keys = NULL;
+    gint64 inline_data, n[3];
+    if (!litho_file_open(&header, path, error) ||
+        !(text = read_text(&header, &inline_data, error)))
+        goto fail;
+    keys = parse_keys(text, strlen(text));
+    const char *in = get(keys, "in", 0);
+    if (!sizes(keys, path, n, error))
+        goto fail;
+    gboolean here =
+        inline_data > 0 && (!in || strcmp(in, "stdin") == 0 || strcmp(in, "stdout") == 0);
+    if (!here && !in) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                    "%s names no data (in=) and holds none itself", path);
+        goto fail;
+    }
+    if (!here && !(data = find_data(path, in, error)))
+        goto fail;
+    if (!litho_file_open(&file, here ? path : data, error))
+        goto fail;
+    file.first = here ? inline_data : 0;
+    survey->grid = litho_grid_new(n[0], n[1], n[2]);
+    sample_axis(keys, &survey->grid);
+    line_axis(keys, 2, &survey->grid, survey->grid.xline_step, 0);
+    line_axis(keys, 3, &survey->grid, survey->grid.inline_step, 1);
+    own_coordinates(keys, &survey->grid);
+    if (!sample_type(keys, path, &file, error) ||
+        !litho_regular_finish(survey, &file, n, options, error))
+        goto fail;
+    survey->format = g_strdup_printf("RSF, %s, %s", litho_format_name(file.format),
+                                     litho_order_name(file.sample_order));
+    survey->text = g_strdup(g_utf8_validate(text, -1, NULL) ? text : "");
+    litho_file_close(&header);
+    g_array_append_val(survey->files, file);
+    return TRUE;
+fail:
+    litho_file_close(&header);
+    litho_file_close(&file);
+    return FALSE;
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/segy_geometry.h"
+#include "core/io/xy_fit.h"
+
+static const double FOOT = 0.3048;
+
+// --- sample interval --------------------------------------------------------------------------
+
+// Intervals are unsigned. Old writers stored them negated: 61536 is -4000 and nothing else.
+static int read_interval(LithoSurvey *survey, guint16 word)
+{
+    int negated = 65536 - word;
+    if (word <= 32767 || word % 250 == 0 || (negated % 250 != 0 && negated > 16))
+        return word;
+    litho_survey_note(survey, "a sample interval of %d was read as %d", -negated, negated);
+    return negated;
+}
+
+// Interval of the traces when all looked at agree, else 0; -1 = they disagree.
+static int trace_interval(const LithoHeads *heads)
+{
+    int constant = 0;
+    for (guint k = 0; k < heads->n; k++) {
+        int dt = (guint16)litho_head_i16(heads, k, 117);
+        if (dt == 0 || litho_head_empty(heads, k))
+            continue;
+        if (constant != 0 && dt != constant)
+            return -1;
+        constant = dt;
+    }
+    return constant;
+}
+
+static gboolean mentions(const char *text, const char *word)
+{
+    g_autofree char *upper = text ? g_ascii_strup(text, -1) : g_strdup("");
+    return strstr(upper, word) != NULL;
+}
+
+// Where the text last says that a processing step changed the axis to `what`; NULL = nowhere.
+static const char *last_change(const char *text, const char *what)
+{
+    g_autofree char *words = g_strconcat(LITHO_TEXT_AXIS, what, NULL);
+    return text ? g_strrstr(text, words) : NULL;
+}
+
+// A depth axis is believed when the user says so, when the file was written by a step that changed the
+// axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a hint, as text
+// headers are copied from file to file.
+static gboolean is_depth(LithoSurvey *survey, const LithoOpenOptions *options)
+{
+    if (options->domain)
+        return options->domain == 2;
+    const char *depth = last_change(survey->text, "DEPTH"), *time = last_change(survey->text, "TIME");
+    if (depth || time)
+        return depth > time; // NULL is before everything
+    return mentions(survey->text, "DEPTH MIN") && !mentions(survey->text, "TIME MIN");
+}
+
+static void set_interval(LithoSurvey *survey, LithoAxis *axis, double field, const char *where)
+{
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    if (survey->grid.is_depth) {
+        // Most writers store millimetres, some whole metres; 0.2 m is finer than any of them.
+        axis->step = field >= 200 ? field / 1000 : field;
+        if (file->measurement == 2)
+            axis->step *= FOOT;
+    } else {
+        axis->step = field / 1e6;
+    }
+    axis->source = LITHO_FROM_FILE;
+    g_strlcpy(axis->evidence, where, sizeof axis->evidence);
+}
+
+static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
+                                const LithoOpenOptions *options, GError **error)
+{
+    LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    int in_traces = trace_interval(heads);
+    int in_binary = file->dt_binary ? read_interval(survey, file->dt_binary) : 0;
+    if (in_traces > 0)
+        in_traces = read_interval(survey, (guint16)in_traces);
+    if (options->dt > 0) {
+        axis->step = options->dt;
+        axis->source = LITHO_FROM_USER;
+        g_strlcpy(axis->evidence, "given", sizeof axis->evidence);
+    } else if (file->dt_extended > 0) {
+        set_interval(survey, axis, file->dt_extended, "binary header byte 3273");
+    } else if (in_traces > 0 && in_traces != in_binary) {
+        set_interval(survey, axis, in_traces, "trace header byte 117");
+        if (in_binary && !litho_survey_repair(survey, options->strict, error,
+                                              "sample interval %d in the binary header, %d in all "
+                                              "traces; the traces' was taken",
+                                              in_binary, in_traces))
+            return FALSE;
+    } else if (in_binary) {
+        set_interval(survey, axis, in_binary, "binary header byte 3217");
+    } else {
+        axis->step = survey->grid.is_depth ? 4 : 0.004;
+        axis->source = LITHO_FROM_ASSUMED;
+        litho_survey_note(survey, "the file states no sample interval; %s is assumed, give --dt",
+                          survey->grid.is_depth ? "4 m" : "4 ms");
+        return TRUE;
+    }
+    if (in_traces < 0)
+        litho_survey_note(survey, "sample intervals differ from trace to trace");
+    if (!survey->grid.is_depth && !options->dt) {
+        if (axis->step < 50e-6)
+            litho_survey_note(survey, "a sample interval of %g us is unusually short; %g ms may be "
+                              "meant (--dt %g)", axis->step * 1e6, axis->step * 1e6,
+                              axis->step * 1e3);
+        else if (axis->step >= 0.0095 || mentions(survey->text, "PSDM"))
+            litho_survey_note(survey, "read as two-way time every %g ms; it may be depth, every %g m "
+                              "(--depth)", axis->step * 1e3, axis->step * 1e3);
+    }
+    return TRUE;
+}
+
+// --- start of the axis ------------------------------------------------------------------------
+
+// First trace with a header to speak of.
+static guint lead_head(const LithoHeads *heads)
+{
+    guint lead = 0;
+    while (lead + 1 < heads->n && litho_head_empty(heads, lead))
+        lead++;
+    return lead;
+}
+
+double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth)
+{
+    int s = litho_head_i16(heads, lead_head(heads), 215);
+    double scalar = s > 0 ? s : s < 0 ? 1.0 / -s : 1;
+    return is_depth ? scalar : scalar * 1e-3; // metres, or milliseconds
+}
+
+gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
+                                const LithoOpenOptions *options, GError **error)
+{
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    LithoGrid *grid = &survey->grid;
+    LithoAxis *axis = &grid->axis[LITHO_SAMPLE];
+    grid->is_depth = is_depth(survey, options);
+    g_strlcpy(axis->unit, grid->is_depth ? "m" : "s", sizeof axis->unit);
+    axis->n = file->ns;
+    if (!choose_interval(survey, heads, options, error))
+        return FALSE;
+    guint lead = lead_head(heads);
+    int delay = litho_head_i16(heads, lead, 109);
+    axis->first = delay * litho_segy_delay_unit(heads, grid->is_depth);
+    if (delay == 0 && litho_head_i16(heads, lead, 105) != 0)
+        litho_survey_note(survey, "byte 105 holds %d while the delay at 109 is 0; if it is a start "
+                          "time, shift the axis", litho_head_i16(heads, lead, 105));
+    int weight = litho_head_i16(heads, lead, 169);
+    if (weight != 0 && file->format != LITHO_FORMAT_IBM && file->format != LITHO_FORMAT_IEEE)
+        litho_survey_note(survey, "traces carry a weighting factor of 2^%d, which is not applied",
+                          weight);
+    return TRUE;
+}
+
+gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error)
+{
+    LithoAxis *axis = &survey->grid.axis[LITHO_SAMPLE];
+    gint16 low = G_MAXINT16, high = G_MININT16;
+    if (!scan->delay)
+        return TRUE;
+    for (gint64 t = 0; t < scan->n; t++) {
+        low = MIN(low, scan->delay[t]);
+        high = MAX(high, scan->delay[t]);
+    }
+    double first = axis->first, factor = scan->delay_unit;
+    if (low == high)
+        return TRUE;
+    double longest = (high - low) * factor / axis->step;
+    if (survey->kind == LITHO_FILE_SEGY && longest > 4.0 * axis->n) {
+        litho_survey_note(survey, "delays at byte 109 vary from %d to %d, more than four trace "
+                          "lengths; they are ignored", low, high);
+        return TRUE;
+    }
+    gint64 cells = litho_grid_traces(&survey->grid), n2 = survey->grid.axis[1].n;
+    survey->shift = g_try_new0(gint32, cells);
+    if (!survey->shift) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for delays");
+        return FALSE;
+    }
+    gint64 most = 0;
+    for (gint64 c = 0; c < cells; c++) {
+        gint64 t = litho_survey_trace_of(survey, c / n2, c % n2);
+        if (t >= 0)
+            survey->shift[c] = (gint32)lrint((scan->delay[t] - low) * factor / axis->step);
+        most = MAX(most, survey->shift[c]);
+    }
+    axis->first = low * factor;
+    axis->n += most;
+    litho_survey_note(survey, "traces start between %g and %g %s; they were moved by whole samples "
+                      "to a common axis (first seen: %g)", low * factor, high * factor,
+                      axis->unit, first);
+    return TRUE;
+}
+
+// --- coordinates ------------------------------------------------------------------------------
+
+static gboolean varies(const LithoHeads *heads, int byte)
+{
+    gint32 first = 0;
+    gboolean have = FALSE;
+    for (guint k = 0; k < heads->n; k++) {
+        gint32 v = litho_head_i32(heads, k, byte);
+        if (v == G_MININT32 || litho_head_empty(heads, k))
+            continue;
+        if (have && v != first)
+            return TRUE;
+        first = v;
+        have = TRUE;
+    }
+    return FALSE;
+}
+
+gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *options, int *x_byte,
+                             int *y_byte)
+{
+    static const int pairs[][2] = {{181, 185}, {73, 77}, {81, 85}};
+    *x_byte = options->x_byte;
+    *y_byte = options->y_byte;
+    if (*x_byte && *y_byte)
+        return TRUE;
+    for (guint k = 0; k < G_N_ELEMENTS(pairs); k++)
+        if (varies(heads, pairs[k][0]) || varies(heads, pairs[k][1])) {
+            *x_byte = pairs[k][0];
+            *y_byte = pairs[k][1];
+            return TRUE;
+        }
+    return FALSE;
+}
+
+// Both lattice directions from a fit that may know only one of them.
+static void complete_rank(const LithoXyFit *fit, LithoGrid *grid)
+{
+    gboolean have_i = hypot(fit->di[0], fit->di[1]) > 0, have_j = hypot(fit->dj[0], fit->dj[1]) > 0;
+    for (int c = 0; c < 2; c++) {
+        int turn = c == 0 ? -1 : 1;
+        grid->origin[c] = fit->origin[c];
+        grid->inline_step[c] = have_i ? fit->di[c] : turn * fit->dj[1 - c];
+        grid->xline_step[c] = have_j ? fit->dj[c] : -turn * fit->di[1 - c];
+    }
+}
+
+typedef struct Place {
+    int inline_byte, xline_byte, x_byte, y_byte;
+} Place;
+
+// Mean distance between neighbours in the file; 0 when none can be told.
+static double neighbour_distance(const LithoHeads *heads, const Place *at)
+{
+    double sum = 0;
+    guint n = 0;
+    for (guint k = 1; k < heads->n; k++) {
+        if (!heads->follows[k] || litho_head_empty(heads, k) || litho_head_empty(heads, k - 1))
+            continue;
+        double unit = litho_scaled(1, litho_head_scalar(heads, k));
+        double dx = (double)litho_head_i32(heads, k, at->x_byte) -
+                    litho_head_i32(heads, k - 1, at->x_byte);
+        double dy = (double)litho_head_i32(heads, k, at->y_byte) -
+                    litho_head_i32(heads, k - 1, at->y_byte);
+        sum += hypot(dx, dy) * unit;
+        n++;
+    }
+    return n ? sum / n : 0;
+}
+
+static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid *grid,
+                      const Place *at, const LithoXyFit *before)
+{
+    for (guint k = 0; k < heads->n; k++) {
+        if (litho_head_empty(heads, k))
+            continue;
+        int scalar = litho_head_scalar(heads, k);
+        double i = at->inline_byte
+                       ? litho_axis_index(&grid->axis[0], litho_head_i32(heads, k, at->inline_byte))
+                       : 0;
+        double j = at->xline_byte
+                       ? litho_axis_index(&grid->axis[1], litho_head_i32(heads, k, at->xline_byte))
+                       : heads->trace[k];
+        double x = litho_scaled(litho_head_i32(heads, k, at->x_byte), scalar);
+        double y = litho_scaled(litho_head_i32(heads, k, at->y_byte), scalar);
+        if ((x == 0 && y == 0) || litho_head_i32(heads, k, at->x_byte) == G_MININT32)
+            continue; // no coordinates in this trace; the second is what NaN becomes
+        if (before) { // later rounds: points far off the first fit (dead traces, typing errors) go
+            double dx = before->origin[0] + i * before->di[0] + j * before->dj[0] - x;
+            double dy = before->origin[1] + i * before->di[1] + j * before->dj[1] - y;
+            if (hypot(dx, dy) > 3 * before->rms + 1e-6)
+                continue;
+        }
+        litho_xy_fit_add(fit, i, j, x, y);
+    }
+    litho_xy_fit_solve(fit);
+}
+
+void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
+                       const LithoOpenOptions *options, int inline_byte, int xline_byte)
+{
+    Place at = {.inline_byte = inline_byte, .xline_byte = xline_byte};
+    LithoGrid *grid = &survey->grid;
+    if (!litho_segy_xy_bytes(heads, options, &at.x_byte, &at.y_byte))
+        return;
+    LithoXyFit fit = {0};
+    add_heads(&fit, heads, grid, &at, NULL);
+    for (int round = 0; round < 3 && fit.n > 2; round++) {
+        LithoXyFit before = fit;
+        fit = (LithoXyFit){0};
+        add_heads(&fit, heads, grid, &at, &before);
+    }
+    if (fit.n < 2 || fit.rank == 0)
+        return;
+    double bin = hypot(fit.dj[0], fit.dj[1]);
+    if (bin == 0)
+        bin = hypot(fit.di[0], fit.di[1]);
+    if (bin == 0)
+        return;
+    if (fit.rms > 0.5 * bin) {
+        // A bent line still has a spacing; a grid whose coordinates contradict it has none.
+        double distance = neighbour_distance(heads, &at);
+        if ((grid->axis[0].n == 1 || grid->axis[1].n == 1) && distance > 0) {
+            grid->has_xy = TRUE;
+            grid->inline_step[1] = grid->xline_step[0] = distance;
+            grid->xy_source = LITHO_FROM_FILE;
+            g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence,
+                       "bytes %d/%d, mean distance of neighbours", at.x_byte, at.y_byte);
+        } else {
+            litho_survey_note(survey, "coordinates at bytes %d/%d do not follow the line numbers "
+                              "(residual %.1f bins) and are not used", at.x_byte, at.y_byte,
+                              fit.rms / bin);
+        }
+        return;
+    }
+    grid->has_xy = TRUE;
+    survey->xy_byte[0] = at.x_byte;
+    survey->xy_byte[1] = at.y_byte;
+    complete_rank(&fit, grid);
+    grid->xy_source = LITHO_FROM_FILE;
+    g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence, "bytes %d/%d, residual %.2f of a bin",
+               at.x_byte, at.y_byte, fit.rms / bin);
+}
+
+static void scale_vector(double v[2], double wanted, double fx, double fy)
+{
+    double l = hypot(v[0], v[1]);
+    v[0] = l > 0 ? v[0] * wanted / l : fx * wanted;
+    v[1] = l > 0 ? v[1] * wanted / l : fy * wanted;
+}
+
+void litho_grid_apply_spacing(LithoSurvey *survey, const LithoOpenOptions *options)
+{
+    LithoGrid *g = &survey->grid;
+    if (!g->has_xy) {
+        g->has_xy = TRUE;
+        scale_vector(g->inline_step, 25, 0, 1);
+        scale_vector(g->xline_step, 25, 1, 0);
+        g->xy_source = LITHO_FROM_ASSUMED;
+    }
+    if (options->dx > 0)
+        scale_vector(g->inline_step, options->dx, 0, 1);
+    if (options->dy > 0)
+        scale_vector(g->xline_step, options->dy, 1, 0);
+    if (options->dx > 0 || options->dy > 0) {
+        g->xy_source = LITHO_FROM_USER;
+        g_strlcpy(g->xy_evidence, "given", sizeof g->xy_evidence);
+    } else if (g->xy_source == LITHO_FROM_ASSUMED) {
+        litho_survey_note(survey, "the file gives no coordinates; bins of 25 m are assumed, give "
+                          "--dx and --dy");
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/io/segy_fields.h"
+
+#include <string.h>
+
+// SEG-Y revision 1 trace header, byte by byte; revision 2 keeps all of it.
+static const LithoHeaderField trace_fields[] = {
+    {1, 4, "trace sequence number within line"},
+    {5, 4, "trace sequence number within file"},
+    {9, 4, "original field record number"},
+    {13, 4, "trace number within field record"},
+    {17, 4, "energy source point number"},
+    {21, 4, "ensemble number (CDP)"},
+    {25, 4, "trace number within ensemble"},
+    {29, 2, "trace identification code"},
+    {31, 2, "vertically summed traces"},
+    {33, 2, "horizontally stacked traces"},
+    {35, 2, "data use"},
+    {37, 4, "offset"},
+    {41, 4, "receiver group elevation"},
+    {45, 4, "surface elevation at source"},
+    {49, 4, "source depth"},
+    {53, 4, "datum elevation at receiver"},
+    {57, 4, "datum elevation at source"},
+    {61, 4, "water depth at source"},
+    {65, 4, "water depth at group"},
+    {69, 2, "scalar for elevations and depths"},
+    {71, 2, "scalar for coordinates"},
+    {73, 4, "source coordinate X"},
+    {77, 4, "source coordinate Y"},
+    {81, 4, "group coordinate X"},
+    {85, 4, "group coordinate Y"},
+    {89, 2, "coordinate units"},
+    {91, 2, "weathering velocity"},
+    {93, 2, "subweathering velocity"},
+    {95, 2, "uphole time at source (ms)"},
+    {97, 2, "uphole time at group (ms)"},
+    {99, 2, "source static correction (ms)"},
+    {101, 2, "group static correction (ms)"},
+    {103, 2, "total static (ms)"},
+    {105, 2, "lag time A (ms)"},
+    {107, 2, "lag time B (ms)"},
+    {109, 2, "delay recording time (ms)"},
+    {111, 2, "mute time start (ms)"},
+    {113, 2, "mute time end (ms)"},
+    {115, 2, "samples in this trace"},
+    {117, 2, "sample interval (us)"},
+    {119, 2, "gain type"},
+    {121, 2, "instrument gain constant"},
+    {123, 2, "instrument early gain"},
+    {125, 2, "correlated"},
+    {127, 2, "sweep frequency at start"},
+    {129, 2, "sweep frequency at end"},
+    {131, 2, "sweep length (ms)"},
+    {133, 2, "sweep type"},
+    {135, 2, "sweep taper at start (ms)"},
+    {137, 2, "sweep taper at end (ms)"},
+    {139, 2, "taper type"},
+    {141, 2, "alias filter frequency"},
+    {143, 2, "alias filter slope"},
+    {145, 2, "notch filter frequency"},
+    {147, 2, "notch filter slope"},
+    {149, 2, "low-cut frequency"},
+    {151, 2, "high-cut frequency"},
+    {153, 2, "low-cut slope"},
+    {155, 2, "high-cut slope"},
+    {157, 2, "year"},
+    {159, 2, "day of year"},
+    {161, 2, "hour"},
+    {163, 2, "minute"},
+    {165, 2, "second"},
+    {167, 2, "time basis"},
+    {169, 2, "trace weighting factor"},
+    {171, 2, "group of roll switch position one"},
+    {173, 2, "group of first trace"},
+    {175, 2, "group of last trace"},
+    {177, 2, "gap size"},
+    {179, 2, "over travel"},
+    {181, 4, "CDP X"},
+    {185, 4, "CDP Y"},
+    {189, 4, "inline number"},
+    {193, 4, "crossline number"},
+    {197, 4, "shotpoint number"},
+    {201, 2, "scalar for shotpoint number"},
+    {203, 2, "trace value unit"},
+    {205, 4, "transduction constant mantissa"},
+    {209, 2, "transduction constant exponent"},
+    {211, 2, "transduction units"},
+    {213, 2, "device or trace identifier"},
+    {215, 2, "scalar for times"},
+    {217, 2, "source type and orientation"},
+    {219, 2, "source energy direction, vertical"},
+    {221, 2, "source energy direction, crossline"},
+    {223, 2, "source energy direction, inline"},
+    {225, 4, "source measurement mantissa"},
+    {229, 2, "source measurement exponent"},
+    {231, 2, "source measurement unit"},
+};
+
+const LithoHeaderField *litho_segy_fields(guint *n)
+{
+    *n = G_N_ELEMENTS(trace_fields);
+    return trace_fields;
+}
+
+gint32 litho_segy_field_value(const guint8 header[240], const LithoHeaderField *field)
+{
+    const guint8 *p = header + field->byte - 1;
+    // These 16-bit fields are counts: unsigned, as lengths beyond 32767 are common.
+    if (field->byte == 115 || field->byte == 117)
+        return litho_get_u16(p, LITHO_ORDER_BIG);
+    return field->size == 2 ? litho_get_i16(p, LITHO_ORDER_BIG) : litho_get_i32(p, LITHO_ORDER_BIG);
+}
+
+static void swap_bytes(guint8 *p, int n)
+{
+    for (int k = 0; k < n / 2; k++) {
+        guint8 t = p[k];
+        p[k] = p[n - 1 - k];
+        p[n - 1 - k] = t;
+    }
+}
+
+// Both conversions are their own inverse.
+static void reorder_word(guint8 *p, int n, LithoOrder from, LithoOrder to)
+{
+    if (from == to)
+        return;
+    for (int turn = 0; turn < 2; turn++) { // through big endian
+        LithoOrder order = turn == 0 ? from : to;
+        if (order == LITHO_ORDER_LITTLE)
+            swap_bytes(p, n);
+        else if (order == LITHO_ORDER_PAIRS)
+            for (int k = 0; k + 1 < n; k += 2)
+                swap_bytes(p + k, 2);
+    }
+}
+
+void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to)
+{
+    if (from == to)
+        return;
+    for (guint k = 0; k < G_N_ELEMENTS(trace_fields); k++)
+        reorder_word(header + trace_fields[k].byte - 1, trace_fields[k].size, from, to);
+    reorder_word(header + 232, 4, from, to); // 233-240: unassigned, mostly two 32-bit words
+    reorder_word(header + 236, 4, from, to);
+}
+
+void litho_segy_reorder_binary(guint8 header[400], LithoOrder from, LithoOrder to)
+{
+    // Widths along the header, as {count, width}: revision 2.1. 3501/3502 are two single bytes; the
+    // count at 3507 has four bytes in revision 2.0, where its upper half is zero.
+    int count = litho_get_i16(header + LITHO_BIN_ADDITIONAL - 3201, from);
+    gboolean wide = header[LITHO_BIN_REVISION - 3201] == 2 && count == 0;
+    const struct {
+        int count, width;
+    } runs[] = {{3, 4}, {24, 2}, {3, 4}, {2, 8}, {3, 4}, {200, 1}, {2, 1},
+                {2, 2}, {wide ? 1 : 2, wide ? 4 : 2}, {1, 2}, {2, 8}, {1, 4}};
+    int at = 0;
+    for (guint k = 0; k < G_N_ELEMENTS(runs); k++)
+        for (int c = 0; c < runs[k].count; c++, at += runs[k].width)
+            reorder_word(header + at, runs[k].width, from, to);
+}

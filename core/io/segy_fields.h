@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/io/survey_private.h"
+
+// Words of the binary header, 1-based bytes of the file as in the standard; [k] of a 400-byte
+// block is byte - 3201.
+enum {
+    LITHO_BIN_DT = 3217,
+    LITHO_BIN_NS = 3221,
+    LITHO_BIN_FORMAT = 3225,
+    LITHO_BIN_SORTING = 3229,
+    LITHO_BIN_MEASUREMENT = 3255,
+    LITHO_BIN_NS_EXTENDED = 3269,
+    LITHO_BIN_DT_EXTENDED = 3273,
+    LITHO_BIN_ENDIAN = 3297,
+    LITHO_BIN_REVISION = 3501,
+    LITHO_BIN_FIXED = 3503,
+    LITHO_BIN_EXT_TEXT = 3505,
+    LITHO_BIN_ADDITIONAL = 3507,
+    LITHO_BIN_TRACES = 3513,
+    LITHO_BIN_FIRST = 3521,
+    LITHO_BIN_TRAILER = 3529,
+};
+
+// Changes the byte order of all words of a trace header or binary header in place.
+void litho_segy_reorder_trace(guint8 header[240], LithoOrder from, LithoOrder to);
+void litho_segy_reorder_binary(guint8 header[400], LithoOrder from, LithoOrder to);

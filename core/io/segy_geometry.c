@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/segy_geometry.h"
+
+enum { FIRST_LINE_TRACES = 4096 }; // of the line shown while the scan still runs
+
+// --- file order -------------------------------------------------------------------------------
+
+// One line of all traces, or the user's n1 x n2 when the count agrees.
+static gboolean use_file_order(LithoSurvey *survey, const LithoHeads *heads,
+                               const LithoOpenOptions *options, GError **error)
+{
+    LithoGrid *g = &survey->grid;
+    gint64 n1 = 1, n2 = survey->traces;
+    if (options->shape[0] > 0 && options->shape[1] > 0) {
+        n1 = options->shape[0];
+        n2 = options->shape[1];
+        gint64 product;
+        if (__builtin_mul_overflow(n1, n2, &product) || product != survey->traces) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                        "--shape asks for %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                        " traces, the file holds %" G_GINT64_FORMAT,
+                        n1, n2, survey->traces);
+            return FALSE;
+        }
+    }
+    g->axis[0] = (LithoAxis){.n = n1, .first = 1, .step = 1};
+    g->axis[1] = (LithoAxis){.n = n2, .first = 1, .step = 1};
+    g_strlcpy(g->axis[1].evidence, "traces in file order", sizeof g->axis[1].evidence);
+    survey->origin = 0;
+    survey->inline_stride = n2;
+    survey->xline_stride = 1;
+    survey->counts.offsets = 1;
+    survey->state = g_try_malloc0(survey->traces);
+    if (!survey->state) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a mask of traces");
+        return FALSE;
+    }
+    if (n1 == 1)
+        litho_segy_fit_xy(survey, heads, options, 0, 0);
+    return TRUE;
+}
+
+static void mark_dead(LithoSurvey *survey, const LithoScan *scan)
+{
+    for (gint64 t = 0; t < scan->n; t++)
+        if (scan->flags[t] & LITHO_SCAN_DEAD) {
+            survey->state[t] |= LITHO_CELL_DEAD;
+            survey->counts.dead++;
+        }
+}
+
+// --- what the heads say -----------------------------------------------------------------------
+
+static gboolean head_varies(const LithoHeads *heads, int byte, gboolean wide)
+{
+    gboolean have = FALSE;
+    gint32 first = 0;
+    for (guint k = 0; k < heads->n; k++) {
+        if (litho_head_empty(heads, k))
+            continue;
+        gint32 v = wide ? litho_head_i32(heads, k, byte) : litho_head_i16(heads, k, byte);
+        if (have && v != first)
+            return TRUE;
+        first = v;
+        have = TRUE;
+    }
+    return FALSE;
+}
+
+// The finest coordinate unit in the sample: keys are whole multiples of it.
+static double finest_scale(const LithoHeads *heads)
+{
+    double scale = INFINITY;
+    for (guint k = 0; k < heads->n; k++)
+        if (!litho_head_empty(heads, k))
+            scale = MIN(scale, litho_scaled(1, litho_head_scalar(heads, k)));
+    return isfinite(scale) ? scale : 1;
+}
+
+static void check_scalars(LithoSurvey *survey, const LithoHeads *heads)
+{
+    for (guint k = 0; k < heads->n; k++) {
+        int s = ABS(litho_head_scalar(heads, k));
+        if (litho_head_empty(heads, k))
+            continue;
+        if (s != 0 && s != 1 && s != 10 && s != 100 && s != 1000 && s != 10000) {
+            litho_survey_note(survey, "coordinate scalar %d at byte 71 is not one of the "
+                              "standard's; used as it stands", litho_head_scalar(heads, k));
+            return;
+        }
+        if (s == 0 && head_varies(heads, 181, TRUE)) {
+            litho_survey_note(survey, "coordinate scalar 0 at byte 71 was read as 1");
+            return;
+        }
+    }
+}
+
+// Degrees have no metric length; TRUE when coordinates may be used.
+static gboolean metric_coordinates(LithoSurvey *survey, const LithoHeads *heads)
+{
+    for (guint k = 0; k < heads->n; k++) {
+        int unit = litho_head_i16(heads, k, 89);
+        if (litho_head_empty(heads, k))
+            continue;
+        if (unit >= 2 && unit <= 4) {
+            litho_survey_note(survey, "coordinates are angles (byte 89 = %d) and are not used; "
+                              "give --dx and --dy", unit);
+            return FALSE;
+        }
+        return TRUE;
+    }
+    return TRUE;
+}
+
+static void apply_measurement(LithoSurvey *survey)
+{
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    LithoGrid *g = &survey->grid;
+    if (file->measurement == 2 && g->xy_source == LITHO_FROM_FILE) {
+        for (int c = 0; c < 2; c++) {
+            g->origin[c] *= 0.3048;
+            g->inline_step[c] *= 0.3048;
+            g->xline_step[c] *= 0.3048;
+        }
+        litho_survey_note(survey, "coordinates are in feet and were turned into metres");
+    } else if (file->measurement != 1 && g->xy_source == LITHO_FROM_FILE) {
+        litho_survey_note(survey, "the file names no unit of length (byte 3255); metres are "
+                          "assumed");
+    }
+}
+
+// --- the first line, before the scan ----------------------------------------------------------
+
+// Traces from the start of the file that share one of the two numbers: a line of the survey along
+// its faster direction, or simply the first traces when there are no numbers.
+static void show_first_line(LithoSurvey *survey, const LithoHeads *heads,
+                            const LithoOpenOptions *options, const LithoCandidate *c)
+{
+    guint n = 1;
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    guint limit = (guint)MIN(MIN((gint64)heads->n, FIRST_LINE_TRACES), file->traces);
+    int slow = 0, fast = 0;
+    if (c && heads->n > 1) {
+        gboolean along_xline = litho_head_i32(heads, 0, c->inline_byte) ==
+                               litho_head_i32(heads, 1, c->inline_byte);
+        slow = along_xline ? c->inline_byte : c->xline_byte;
+        fast = along_xline ? c->xline_byte : c->inline_byte;
+    }
+    while (n < limit && heads->follows[n] &&
+           (!slow || litho_head_i32(heads, n, slow) == litho_head_i32(heads, 0, slow)))
+        n++;
+    LithoSurvey *line = g_new0(LithoSurvey, 1); // a survey of its own: the traces 0..n-1
+    line->refs = 1;
+    line->kind = survey->kind;
+    line->files = g_array_ref(survey->files);
+    line->traces = n;
+    line->grid = litho_grid_new(1, n, survey->grid.axis[2].n);
+    line->grid.axis[2] = survey->grid.axis[2];
+    line->grid.is_depth = survey->grid.is_depth;
+    line->name = g_strdup(survey->name);
+    line->notes = g_ptr_array_new_with_free_func(g_free);
+    line->state = g_malloc0(n);
+    line->xline_stride = 1;
+    line->zero_is_live = survey->zero_is_live;
+    if (slow) {
+        gint32 first = litho_head_i32(heads, 0, fast);
+        line->grid.axis[0].first = litho_head_i32(heads, 0, slow);
+        line->grid.axis[1].first = first;
+        if (n > 1 && litho_head_i32(heads, 1, fast) != first)
+            line->grid.axis[1].step = (double)litho_head_i32(heads, 1, fast) - first;
+    }
+    g_autoptr(LithoCube) cube = litho_survey_read(line, NULL, NULL, NULL);
+    if (cube)
+        options->on_first(cube, options->first_data);
+    litho_survey_unref(line);
+}
+
+// --- entry ------------------------------------------------------------------------------------
+
+static const LithoCandidate *best_candidate(const LithoSurvey *survey, gboolean forced)
+{
+    if (survey->candidates->len == 0)
+        return NULL;
+    const LithoCandidate *c = &g_array_index(survey->candidates, LithoCandidate, 0);
+    return forced || c->score >= LITHO_CANDIDATE_GOOD ? c : NULL;
+}
+
+// What the scan shall read: line numbers, else coordinates, else no keys.
+static void plan_scan(LithoScan *scan, const LithoHeads *heads, const LithoOpenOptions *options,
+                      const LithoCandidate *c, gboolean metric)
+{
+    scan->want_offset = head_varies(heads, 37, TRUE);
+    scan->want_delay = head_varies(heads, 109, FALSE);
+    scan->bare = heads->bare;
+    scan->scalar = options->xy_scalar;
+    if (c && !options->file_order) {
+        scan->byte[0] = c->inline_byte;
+        scan->byte[1] = c->xline_byte;
+        scan->have_keys = TRUE;
+    } else if (!options->file_order && metric && options->shape[0] <= 0 && heads->n >= 4 &&
+               litho_segy_xy_bytes(heads, options, &scan->byte[0], &scan->byte[1])) {
+        scan->coordinates = scan->have_keys = TRUE;
+        scan->scale = finest_scale(heads);
+    }
+}
+
+// Lattice from the scanned keys; FALSE without `error` = file order.
+static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *heads,
+                      const LithoOpenOptions *options, gboolean forced, gboolean metric,
+                      GError **error)
+{
+    char why[96];
+    if (scan->coordinates && !litho_lattice_from_xy(scan, survey, why)) {
+        litho_survey_note(survey, "no line numbers found and %s; traces are shown in file order",
+                          why);
+        return FALSE;
+    }
+    switch (litho_lattice_build(scan, survey, options, forced, error)) {
+    case LITHO_LATTICE_FAILED:
+        return FALSE;
+    case LITHO_LATTICE_LINE:
+        litho_survey_note(survey, "the traces form one line across the lattice of bytes %d and %d; "
+                          "they are shown in file order", scan->byte[0], scan->byte[1]);
+        return FALSE;
+    case LITHO_LATTICE_BUILT:
+        break;
+    }
+    memcpy(scan->coordinates ? survey->xy_byte : survey->key_byte, scan->byte, sizeof scan->byte);
+    if (scan->coordinates)
+        litho_survey_note(survey, "no line numbers found; the lattice was fitted to the "
+                          "coordinates at bytes %d/%d", scan->byte[0], scan->byte[1]);
+    else if (metric)
+        litho_segy_fit_xy(survey, heads, options, scan->byte[0], scan->byte[1]);
+    return TRUE;
+}
+
+static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoScan *scan,
+                                const LithoOpenOptions *options, LithoRun *run, GError **error)
+{
+    gboolean forced = options->inline_byte && options->xline_byte;
+    if (!litho_heads_read(heads, survey, error) ||
+        !litho_segy_sample_axis(survey, heads, options, error))
+        return FALSE;
+    litho_candidates_score(survey, heads, options);
+    const LithoCandidate *c = best_candidate(survey, forced);
+    if (options->on_first)
+        show_first_line(survey, heads, options, options->file_order ? NULL : c);
+    gboolean metric = metric_coordinates(survey, heads);
+    plan_scan(scan, heads, options, c, metric);
+    scan->delay_unit = litho_segy_delay_unit(heads, survey->grid.is_depth);
+    if (!litho_scan_run(scan, survey, run, error))
+        return FALSE;
+
+    GError *failure = NULL;
+    gboolean lattice = scan->have_keys &&
+                       build(scan, survey, heads, options, forced, metric, &failure);
+    if (failure) {
+        g_propagate_error(error, failure);
+        return FALSE;
+    }
+    if (!lattice) {
+        if (!scan->have_keys && !options->file_order)
+            litho_survey_note(survey, "no line numbers and no coordinates found; traces are shown "
+                              "in file order (--shape N1,N2 arranges them)");
+        survey->grid.has_xy = FALSE;
+        if (!use_file_order(survey, heads, metric ? options : &(LithoOpenOptions){0}, error))
+            return FALSE;
+        mark_dead(survey, scan);
+    }
+    check_scalars(survey, heads);
+    apply_measurement(survey);
+    litho_grid_apply_spacing(survey, options);
+    return litho_segy_apply_delays(survey, scan, error);
+}
+
+gboolean litho_segy_geometry(LithoSurvey *survey, const LithoOpenOptions *options, LithoRun *run,
+                             GError **error)
+{
+    LithoHeads heads = {.scalar = options->xy_scalar};
+    LithoScan scan = {.on_headers = options->on_headers, .headers_data = options->headers_data};
+    survey->grid = (LithoGrid){0};
+    gboolean good = survey_geometry(survey, &heads, &scan, options, run, error);
+    litho_heads_clear(&heads);
+    litho_scan_clear(&scan);
+    return good && litho_grid_check(&survey->grid, error);
+}

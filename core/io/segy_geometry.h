@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/io/segy_fields.h"
+
+// From trace headers to a grid: a sample of headers is looked at first and decides which words are
+// read; then all headers are scanned for these words only; then the lattice is built.
+
+// Headers of up to LITHO_HEADS traces spread over the files in runs of neighbours.
+enum { LITHO_HEADS = 16384, LITHO_HEAD_RUNS = 64 };
+
+typedef struct LithoHeads {
+    guint n;
+    guint8 *bytes;     // n * 240 as in the file
+    guint8 *order;     // LithoOrder of each
+    guint8 *follows;   // 1 = the neighbour of the trace before it in this list
+    gint64 *trace;     // survey-wide numbers
+    gboolean complete; // the list holds every trace of the survey
+    int scalar;        // the user's, instead of byte 71; 0 = none
+    gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0
+} LithoHeads;
+
+gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error);
+void litho_heads_clear(LithoHeads *heads);
+gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte);
+gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte);
+int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as at byte 71
+// All 240 bytes zero: padding, unless the headers are bare.
+gboolean litho_head_empty(const LithoHeads *heads, guint k);
+
+// Coordinates of a head, scaled to the unit of the file; `scalar` is the word at byte 71.
+double litho_scaled(gint32 value, int scalar);
+
+// Scores the usual pairs of bytes (and those of the text header and the user) into
+// survey->candidates, best first.
+void litho_candidates_score(LithoSurvey *survey, const LithoHeads *heads,
+                            const LithoOpenOptions *options);
+// Least score a pair needs to be taken without being asked for.
+#define LITHO_CANDIDATE_GOOD 0.22
+
+// What the scan reads of each trace.
+typedef struct LithoScan {
+    int byte[2];          // words of the keys
+    gboolean coordinates; // keys are x, y: brought to one scalar
+    double scale;         // coordinates: file units of one key unit
+    gboolean want_offset, want_delay;
+    double delay_unit;    // s or m of one unit of the delay; one for all traces
+    int scalar;           // as in LithoHeads
+    gboolean bare;        // as in LithoHeads
+    gint64 n;
+    gint32 *key[2];
+    gint32 *offset; // or NULL
+    gint16 *delay;  // in delay units, or NULL
+    guint8 *flags;  // LITHO_SCAN_*
+    gboolean have_keys;
+    void (*on_headers)(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data);
+    gpointer headers_data; // as in LithoOpenOptions
+} LithoScan;
+
+enum { LITHO_SCAN_DEAD = 1, LITHO_SCAN_EMPTY = 2 };
+
+gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error);
+void litho_scan_clear(LithoScan *scan);
+
+// Turns coordinate keys into lattice indices (1, 2, ...) in place and fills the grid's coordinates.
+// FALSE without an error: the points form no lattice (`why` says so).
+gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96]);
+
+// Axes, table, duplicates and counts from the keys. `forced`: the user chose the bytes.
+typedef enum {
+    LITHO_LATTICE_BUILT,
+    LITHO_LATTICE_LINE, // a line that wanders over the lattice: better shown in file order
+    LITHO_LATTICE_FAILED,
+} LithoLatticeResult;
+LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
+                                       const LithoOpenOptions *options, gboolean forced,
+                                       GError **error);
+
+// Sample axis from the headers (interval, delay, depth or time).
+gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
+                                const LithoOpenOptions *options, GError **error);
+// What one unit of the delay at byte 109 is, in s or m, with the scalar of byte 215.
+double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth);
+// Delays that differ: cells' shifts and a longer sample axis.
+gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error);
+// Coordinates of the grid fitted to the heads' X/Y against their place on the lattice.
+void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
+                       const LithoOpenOptions *options, int inline_byte, int xline_byte);
+// Which coordinate words vary: 181/185, 73/77 or 81/85 (or the user's). FALSE = none.
+gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *options, int *x_byte,
+                             int *y_byte);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/segy_fields.h"
+
+// Do the samples look like what the header says they are? A few hundred traces spread over the
+// file are decoded in every way that could be meant.
+
+enum {
+    MAX_TRACES = 512,
+    CLUSTERS = 16,               // places of a large file that are looked at
+    MAX_BYTES = 16 * 1024 * 1024,
+    MAX_WORDS = 1 << 17,
+};
+
+typedef struct Look {
+    gint64 n;      // words that are not zero and differ from the word before
+    double wild;   // part of them that is NaN, infinite or absurdly large or small
+    double negative;
+    double spread; // standard deviation of log2 |x| of the tame ones
+    double hollow; // part with a first hex digit of the fraction of 0
+    guint distinct;
+} Look;
+
+// A seismic amplitude outside 1e-20..1e20 is a wrong reading (nulls of 1e30 are rare enough).
+static gboolean is_wild(float x)
+{
+    float a = fabsf(x);
+    return !(a >= 1e-20f && a <= 1e20f);
+}
+
+static Look look(const guint8 *raw, gint64 words, int format, LithoOrder order)
+{
+    Look l = {0};
+    double sum = 0, sum2 = 0;
+    gint64 tame = 0;
+    guint32 before = 0;
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    for (gint64 k = 0; k < words; k++) {
+        guint32 w = (guint32)litho_get_i32(raw + 4 * k, order);
+        if ((w & 0x7fffffff) == 0 || w == before)
+            continue;
+        before = w;
+        float x;
+        litho_decode(raw + 4 * k, format, order, &x, 1);
+        l.n++;
+        l.negative += w >> 31;
+        l.hollow += (w >> 20 & 15) == 0;
+        if (g_hash_table_size(seen) < 4096)
+            g_hash_table_add(seen, GUINT_TO_POINTER(w));
+        if (is_wild(x)) {
+            l.wild++;
+            continue;
+        }
+        double e = log2(fabs((double)x));
+        sum += e;
+        sum2 += e * e;
+        tame++;
+    }
+    l.distinct = g_hash_table_size(seen);
+    if (l.n > 0) {
+        l.wild /= l.n;
+        l.negative /= l.n;
+        l.hollow /= l.n;
+    }
+    if (tame > 1)
+        l.spread = sqrt(MAX(sum2 / tame - (sum / tame) * (sum / tame), 0));
+    return l;
+}
+
+// The first hex digit of a normalised IBM fraction is never 0; of an IEEE float the same four bits
+// are the last exponent bit and the top of the mantissa, 0 in about one word of sixteen. With a
+// thousand different words of both signs a wrong guess has no chance left.
+static gboolean really_ieee(const Look *ibm, const Look *ieee)
+{
+    return ibm->n >= 512 && ibm->distinct >= 256 && ibm->hollow > 0.02 && ibm->hollow < 0.3 &&
+           ibm->negative > 0.05 && ibm->negative < 0.95 && ieee->wild == 0 &&
+           ibm->spread > 1.4 * ieee->spread;
+}
+
+static gboolean really_ibm(const Look *ieee, const Look *ibm)
+{
+    return ieee->n >= 1024 && ieee->distinct >= 512 && ieee->hollow == 0 &&
+           ieee->negative > 0.05 && ieee->negative < 0.95 && ibm->wild == 0;
+}
+
+static gboolean refuse_mismatch(const LithoTraceFile *file, int better, GError **error)
+{
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
+                "%s says its samples are %s (format %d) but they look like %s; give --format %d, "
+                "or --format %d to insist",
+                file->path, litho_format_name(file->format), file->format,
+                litho_format_name(better), better, file->format);
+    return FALSE;
+}
+
+static gboolean judge_floats(LithoSurvey *survey, LithoTraceFile *file, const guint8 *raw,
+                             gint64 words, const LithoOpenOptions *options, GError **error)
+{
+    int other = file->format == LITHO_FORMAT_IBM ? LITHO_FORMAT_IEEE : LITHO_FORMAT_IBM;
+    LithoOrder turned = file->order == LITHO_ORDER_BIG ? LITHO_ORDER_LITTLE : LITHO_ORDER_BIG;
+    Look own = look(raw, words, file->format, file->order);
+    Look alternative = look(raw, words, other, file->order);
+    if (own.n < 64)
+        return TRUE;
+    // A given byte order or format is not second-guessed.
+    if (own.wild > 0.1) {
+        Look swapped = look(raw, words, file->format, turned);
+        if (!options->endian && swapped.wild < 0.005 && swapped.wild <= alternative.wild) {
+            file->sample_order = turned;
+            return litho_survey_repair(survey, options->strict, error,
+                                       "headers are %s but samples are %s",
+                                       litho_order_name(file->order), litho_order_name(turned));
+        }
+        if (!options->format && alternative.wild < 0.005)
+            return refuse_mismatch(file, other, error);
+        litho_survey_note(survey, "%.0f %% of the samples looked at lie outside 1e-20..1e20",
+                          100 * own.wild);
+        return TRUE;
+    }
+    if (options->format)
+        return TRUE;
+    gboolean wrong = file->format == LITHO_FORMAT_IBM ? really_ieee(&own, &alternative)
+                                                      : really_ibm(&own, &alternative);
+    return wrong ? refuse_mismatch(file, other, error) : TRUE;
+}
+
+static gboolean all_zero(const guint8 *p, gint64 n)
+{
+    return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
+                                  const LithoOpenOptions *options, GError **error)
+{
+    int bytes = litho_format_bytes(file->format);
+    gint64 take = MIN(file->traces, MAX_TRACES);
+    take = CLAMP(MAX_BYTES / MAX(file->ns * bytes, 1), 1, take);
+    gboolean words = file->format == LITHO_FORMAT_IBM || file->format == LITHO_FORMAT_IEEE;
+    g_autoptr(GByteArray) kept = g_byte_array_new();
+    g_autofree guint8 *trace = g_try_malloc(MAX(file->ns * bytes, 1));
+    if (!trace) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for one trace of %s",
+                    file->path);
+        return FALSE;
+    }
+    gint64 zero = 0, run = MAX(take / CLUSTERS, 1);
+    for (gint64 k = 0; k < take; k++) {
+        // All of a small file; of a large one, runs of neighbours at evenly spaced places.
+        gint64 t = take == file->traces
+                       ? k
+                       : MIN((k / run) * (file->traces / MAX(take / run, 1)) + k % run,
+                             file->traces - 1);
+        gint64 ns = litho_file_trace_samples(file, t);
+        if (!litho_file_read_all(file, trace, ns * bytes,
+                                 litho_file_trace_at(file, t) + file->header_bytes, error))
+            return FALSE;
+        zero += all_zero(trace, ns * bytes);
+        if (words && kept->len < 4 * MAX_WORDS)
+            g_byte_array_append(kept, trace,
+                                MIN(ns * bytes, 4 * MAX_WORDS / MAX(take / 2, 1)) & ~3);
+    }
+    survey->looked_at += take;
+    survey->looked_zero += zero;
+    if (!words)
+        return TRUE;
+    return judge_floats(survey, file, kept->data, kept->len / 4, options, error);
+}

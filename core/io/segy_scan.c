@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/segy_geometry.h"
+
+enum {
+    CHUNK_TRACES = 4096,        // a thread's portion between two looks at the cancel flag
+    BLOCK_BYTES = 1 << 20,      // larger than any readahead, small enough for the cache
+    BLOCK_STRIDE = 12 * 1024,   // beyond it reading headers alone beats reading everything
+};
+
+static void take_header(LithoScan *scan, gint64 t, const guint8 *h, LithoOrder order)
+{
+    guint8 flags = 0;
+    if (!scan->bare && h[0] == 0 && memcmp(h, h + 1, LITHO_HEADER_BYTES - 1) == 0)
+        flags |= LITHO_SCAN_EMPTY;
+    if (litho_get_i16(h + 28, order) == 2)
+        flags |= LITHO_SCAN_DEAD;
+    scan->flags[t] = flags;
+    for (int c = 0; c < 2 && scan->have_keys; c++) {
+        gint32 value = litho_get_i32(h + scan->byte[c] - 1, order);
+        if (scan->coordinates && value == G_MININT32)
+            scan->flags[t] |= LITHO_SCAN_EMPTY; // what NaN becomes: no coordinate
+        if (scan->coordinates) {
+            int scalar = scan->scalar ? scan->scalar : litho_get_i16(h + 70, order);
+            double v = litho_scaled(value, scalar) / scan->scale;
+            value = (gint32)CLAMP(rint(v), G_MININT32, G_MAXINT32);
+        }
+        scan->key[c][t] = value;
+    }
+    if (scan->offset)
+        scan->offset[t] = litho_get_i32(h + 36, order);
+    if (scan->delay)
+        scan->delay[t] = litho_get_i16(h + 108, order);
+}
+
+// Headers of traces [from, to) of one file.
+static gboolean scan_chunk(LithoScan *scan, const LithoTraceFile *file, gint64 from, gint64 to,
+                           guint8 *block, GError **error)
+{
+    gboolean whole = !file->offsets && file->stride <= BLOCK_STRIDE;
+    gint64 step = whole ? MAX(BLOCK_BYTES / file->stride, 1) : 1;
+    for (gint64 t = from; t < to; t += step) {
+        gint64 n = MIN(step, to - t);
+        gint64 bytes = whole ? (n - 1) * file->stride + LITHO_HEADER_BYTES : LITHO_HEADER_BYTES;
+        if (!litho_file_read_all(file, block, bytes, litho_file_trace_at(file, t), error))
+            return FALSE;
+        for (gint64 k = 0; k < n; k++)
+            take_header(scan, file->base + t + k, block + k * file->stride, file->order);
+    }
+    return TRUE;
+}
+
+static void tell_headers(const LithoScan *scan, gint64 from, gint64 n, gint64 total)
+{
+    if (!scan->on_headers || !scan->have_keys)
+        return;
+#pragma omp critical(litho_headers)
+    scan->on_headers(scan->key[0] + from, scan->key[1] + from, n, total, scan->headers_data);
+}
+
+static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 total, LithoRun *run,
+                          GError **error)
+{
+    gint64 next = 0, done = 0;
+    GError *failure = NULL;
+    gboolean stop = FALSE;
+    // No team for a few headers: starting one costs more than reading them.
+    gint64 chunks = (file->traces + CHUNK_TRACES - 1) / CHUNK_TRACES;
+    int threads = (int)MIN(litho_run_threads(run), chunks);
+#pragma omp parallel num_threads(threads)
+    {
+        guint8 *block = g_malloc(BLOCK_BYTES + BLOCK_STRIDE);
+        gboolean master = FALSE;
+#pragma omp master
+        master = TRUE;
+        while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+            gint64 from = __atomic_fetch_add(&next, CHUNK_TRACES, __ATOMIC_RELAXED);
+            if (from >= file->traces)
+                break;
+            gint64 to = MIN(from + CHUNK_TRACES, file->traces);
+            GError *local = NULL;
+            if (!scan_chunk(scan, file, from, to, block, &local)) {
+                __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
+#pragma omp critical(litho_scan)
+                if (!failure)
+                    failure = g_steal_pointer(&local);
+                g_clear_error(&local);
+                break;
+            }
+            tell_headers(scan, file->base + from, to - from, total);
+            gint64 so_far = __atomic_add_fetch(&done, to - from, __ATOMIC_RELAXED);
+            gboolean go_on = master ? litho_run_step(run, file->base + so_far, total, NULL)
+                                    : !litho_run_cancelled(run);
+            if (!go_on)
+                __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
+        }
+        g_free(block);
+    }
+    if (failure) {
+        g_propagate_error(error, failure);
+        return FALSE;
+    }
+    if (stop) { // asked once: a caller that has changed its mind since must not get half a result
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        return FALSE;
+    }
+    return litho_run_step(run, file->base + file->traces, total, error);
+}
+
+gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error)
+{
+    gint64 n = scan->n = survey->traces;
+    gint64 each = 1 + (scan->have_keys ? 8 : 0) + (scan->want_offset ? 4 : 0) +
+                  (scan->want_delay ? 2 : 0);
+    if (!litho_memory_check(n * each, "the list of traces", error))
+        return FALSE;
+    scan->flags = g_try_malloc0(n);
+    gboolean good = scan->flags != NULL;
+    for (int c = 0; c < 2 && scan->have_keys; c++)
+        good &= (scan->key[c] = g_try_new(gint32, n)) != NULL;
+    if (scan->want_offset)
+        good &= (scan->offset = g_try_new(gint32, n)) != NULL;
+    if (scan->want_delay)
+        good &= (scan->delay = g_try_new(gint16, n)) != NULL;
+    if (!good) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "no memory for a list of %" G_GINT64_FORMAT " traces", n);
+        return FALSE;
+    }
+    litho_run_begin(run, "scanning headers", "traces");
+    for (guint f = 0; f < survey->files->len; f++)
+        if (!scan_file(scan, &g_array_index(survey->files, LithoTraceFile, f), n, run, error))
+            return FALSE;
+    return TRUE;
+}
+
+void litho_scan_clear(LithoScan *scan)
+{
+    g_free(scan->key[0]);
+    g_free(scan->key[1]);
+    g_free(scan->offset);
+    g_free(scan->delay);
+    g_free(scan->flags);
+    *scan = (LithoScan){0};
+}

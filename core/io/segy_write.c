@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/segy_fields.h"
+#include "core/io/writer_private.h"
+
+// SEG-Y and SU output. With a source, its file headers and trace headers are copied byte for byte
+// and only what must change is changed; without one, revision 1 headers are made from the grid.
+
+static const LithoTraceFile *source_file(const LithoWriter *w)
+{
+    return w->like ? &g_array_index(w->like->files, LithoTraceFile, 0) : NULL;
+}
+
+static gboolean has_source_headers(const LithoWriter *w)
+{
+    return w->like && source_file(w)->header_bytes >= LITHO_HEADER_BYTES;
+}
+
+// --- words of the sample axis -----------------------------------------------------------------
+
+// Microseconds, or millimetres of depth, as the reader takes them; 0 when 16 bits cannot hold it.
+static guint16 interval_word(const LithoGrid *g)
+{
+    double field = g->is_depth ? g->axis[2].step * 1e3 : g->axis[2].step * 1e6;
+    return field >= 0.5 && field < 65535.5 ? (guint16)lrint(field) : 0;
+}
+
+// Delay in milliseconds or metres with the scalar of byte 215: the coarsest scalar that is exact
+// to a thousandth of a sample.
+static void delay_words(const LithoGrid *g, gint16 *delay, gint16 *scalar)
+{
+    static const gint16 scalars[] = {1, -10, -100, -1000, 10};
+    double value = g->axis[2].first * (g->is_depth ? 1 : 1e3);
+    double tolerance = 1e-3 * fabs(g->axis[2].step) * (g->is_depth ? 1 : 1e3);
+    *delay = (gint16)CLAMP(rint(value), G_MININT16, G_MAXINT16);
+    *scalar = 1;
+    for (guint k = 0; k < G_N_ELEMENTS(scalars); k++) {
+        double unit = scalars[k] > 0 ? scalars[k] : -1.0 / scalars[k];
+        double v = rint(value / unit);
+        if (fabs(v) <= G_MAXINT16 && fabs(v * unit - value) <= tolerance) {
+            *delay = (gint16)v;
+            *scalar = scalars[k];
+            return;
+        }
+    }
+}
+
+static void put_axis(const LithoWriter *w, guint8 *header)
+{
+    if (w->set_ns)
+        litho_put_16(header + 114, w->order,
+                     w->grid.axis[2].n <= 65535 ? (guint16)w->grid.axis[2].n : 0);
+    if (w->set_dt)
+        litho_put_16(header + 116, w->order, interval_word(&w->grid));
+    if (w->set_delay) {
+        gint16 delay, scalar;
+        delay_words(&w->grid, &delay, &scalar);
+        litho_put_16(header + 108, w->order, (guint16)delay);
+        litho_put_16(header + 214, w->order, scalar == 1 ? 0 : (guint16)scalar);
+    }
+}
+
+// --- trace headers ----------------------------------------------------------------------------
+
+// Finest power of ten that keeps all corners of the survey within 32 bits.
+static int coordinate_scalar(const LithoGrid *g)
+{
+    double most = 0;
+    for (int corner = 0; corner < 4; corner++)
+        for (int c = 0; c < 2; c++) {
+            double i = corner & 1 ? g->axis[0].n : 0, j = corner & 2 ? g->axis[1].n : 0;
+            most = MAX(most, fabs(g->origin[c] + i * g->inline_step[c] + j * g->xline_step[c]));
+        }
+    for (int s = 0; g->spread && s < g->spread->n; s++)
+        for (int c = 0; c < 2; c++)
+            most = MAX(most, fabs(g->spread->source[s][c]));
+    for (int scale = 100; scale > 1; scale /= 10)
+        if (most * scale < 2e9)
+            return -scale;
+    return 1;
+}
+
+static gint32 line_number(const LithoAxis *axis, gint64 index)
+{
+    double value = litho_axis_value(axis, (double)index);
+    // Receiver positions in metres and the like are no line numbers: count instead.
+    gboolean whole = axis->first == rint(axis->first) && axis->step == rint(axis->step) &&
+                     fabs(value) < 2e9;
+    return whole ? (gint32)value : (gint32)MIN(index + 1, G_MAXINT32);
+}
+
+static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
+{
+    static const int standard[2] = {189, 193}, standard_xy[2] = {181, 185};
+    gboolean from_source = has_source_headers(w);
+    const int *key = from_source ? w->like->key_byte : standard;
+    const int *xy = from_source ? w->like->xy_byte : standard_xy;
+    const gint64 index[2] = {i, j};
+    for (int c = 0; c < 2; c++)
+        if (key[c])
+            litho_put_32(header + key[c] - 1, w->order,
+                         (guint32)line_number(&w->grid.axis[c], index[c]));
+    if (!w->grid.has_xy || !xy[0])
+        return;
+    int scalar = litho_get_i16(header + 70, w->order);
+    double factor = scalar < 0 ? -scalar : scalar > 1 ? 1.0 / scalar : 1;
+    if (from_source && source_file(w)->measurement == 2)
+        factor /= 0.3048; // the header's unit is the foot
+    for (int c = 0; c < 2; c++) {
+        double v = w->grid.origin[c] + i * w->grid.inline_step[c] + j * w->grid.xline_step[c];
+        litho_put_32(header + xy[c] - 1, w->order,
+                     (guint32)(gint32)CLAMP(rint(v * factor), -2147483647.0, 2147483647.0));
+    }
+}
+
+// Depths and elevations go into the headers in centimetres.
+enum { HEIGHT_SCALE = 100 };
+
+// Where source and receiver of a modelled trace stand.
+static void put_spread(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
+{
+    const LithoSpread *s = w->grid.spread;
+    gint64 shot = CLAMP(i / s->lines, 0, s->n - 1);
+    const double *source = s->source[shot];
+    double factor = -(gint16)litho_get_i16(header + 70, w->order), xy[2];
+    factor = factor > 0 ? factor : 1;
+    litho_grid_receiver(&w->grid, i, j, xy);
+    litho_put_32(header + 16, w->order, (guint32)(shot + 1));
+    litho_put_32(header + 36, w->order,
+                 (guint32)(gint32)rint(hypot(xy[0] - source[0], xy[1] - source[1])));
+    litho_put_32(header + 40, w->order, (guint32)(gint32)rint(-s->receiver_z * HEIGHT_SCALE));
+    litho_put_32(header + 48, w->order, (guint32)(gint32)rint(source[2] * HEIGHT_SCALE));
+    litho_put_16(header + 68, w->order, (guint16)(gint16)-HEIGHT_SCALE);
+    for (int c = 0; c < 2; c++) {
+        litho_put_32(header + 72 + 4 * c, w->order, (guint32)(gint32)rint(source[c] * factor));
+        litho_put_32(header + 80 + 4 * c, w->order, (guint32)(gint32)rint(xy[c] * factor));
+    }
+}
+
+// Header of a trace that no source has.
+static void make_header(const LithoWriter *w, guint8 *header, gint64 i, gint64 j, gboolean live)
+{
+    memcpy(header, w->blank, w->header_bytes);
+    put_place(w, header, i, j);
+    if (!has_source_headers(w)) {
+        gint64 number = i * w->grid.axis[1].n + j + 1;
+        litho_put_32(header, w->order, (guint32)(number & 0x7fffffff));
+        litho_put_32(header + 4, w->order, (guint32)(number & 0x7fffffff));
+        // Programs of the years before revision 1 look for line and CDP here.
+        litho_put_32(header + 8, w->order, (guint32)line_number(&w->grid.axis[0], i));
+        litho_put_32(header + 20, w->order, (guint32)line_number(&w->grid.axis[1], j));
+        if (w->grid.spread)
+            put_spread(w, header, i, j);
+    }
+    litho_put_16(header + 28, w->order, live ? 1 : 2);
+}
+
+// Cell of the source that lies at (i, j) of the output: by index on equal lattices, else by line
+// numbers. FALSE = outside.
+static gboolean source_cell(const LithoWriter *w, gint64 i, gint64 j, gint64 *si, gint64 *sj)
+{
+    const LithoGrid *g = &w->grid, *s = &w->like->grid;
+    *si = i;
+    *sj = j;
+    if (w->same_lattice)
+        return TRUE;
+    double a = litho_axis_index(&s->axis[0], litho_axis_value(&g->axis[0], (double)i));
+    double b = litho_axis_index(&s->axis[1], litho_axis_value(&g->axis[1], (double)j));
+    if (!(a > -0.5 && a < s->axis[0].n - 0.5 && b > -0.5 && b < s->axis[1].n - 0.5) ||
+        fabs(a - rint(a)) > 1e-3 || fabs(b - rint(b)) > 1e-3)
+        return FALSE;
+    *si = (gint64)rint(a);
+    *sj = (gint64)rint(b);
+    return TRUE;
+}
+
+gboolean litho_segy_wants_cell(const LithoWriter *w, gint64 i, gint64 j, gboolean live,
+                               gint64 *source)
+{
+    gint64 si, sj;
+    *source = -1;
+    if (has_source_headers(w) && source_cell(w, i, j, &si, &sj))
+        *source = litho_survey_trace_of(w->like, si, sj);
+    return *source >= 0 || live || w->options.missing == 1;
+}
+
+// What the trace identification must become: a dead trace that an operator filled lives again, a
+// live one that lost its samples is dead; zero traces stay what the source calls them.
+static void put_identity(const LithoWriter *w, guint8 *header, gint64 si, gint64 sj, gboolean live)
+{
+    guint8 state = w->like->state[si * w->like->grid.axis[1].n + sj];
+    gboolean dead = (state & LITHO_CELL_DEAD) != 0;
+    if (live && dead)
+        litho_put_16(header + 28, w->order, 1);
+    else if (!live && !dead && !(state & LITHO_CELL_ZERO))
+        litho_put_16(header + 28, w->order, 2);
+}
+
+gboolean litho_segy_put_header(LithoWriter *w, gint64 i, gint64 j, gboolean live, guint8 *header,
+                               GError **error)
+{
+    gint64 si, sj, trace = -1;
+    if (has_source_headers(w) && source_cell(w, i, j, &si, &sj))
+        trace = litho_survey_trace_of(w->like, si, sj);
+    if (trace < 0) {
+        make_header(w, header, i, j, live);
+        put_axis(w, header);
+        return TRUE;
+    }
+    const LithoTraceFile *file = litho_survey_file_of(w->like, trace);
+    gint64 n = MIN(file->header_bytes, w->header_bytes);
+    memset(header + n, 0, w->header_bytes - n);
+    if (!litho_file_read_all(file, header, n, litho_file_trace_at(file, trace - file->base), error))
+        return FALSE;
+    litho_segy_reorder_trace(header, file->order, w->order);
+    put_axis(w, header);
+    put_identity(w, header, si, sj, live);
+    return TRUE;
+}
+
+// --- file heads -------------------------------------------------------------------------------
+
+static void text_line(guint8 *text, int line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+static void text_line(guint8 *text, int line, const char *format, ...)
+{
+    char body[128];
+    va_list args;
+    va_start(args, format);
+    g_vsnprintf(body, sizeof body, format, args);
+    va_end(args);
+    g_autofree char *whole = g_strdup_printf("C%2d %-76.76s", line, body);
+    for (int k = 0; k < 80; k++)
+        text[80 * (line - 1) + k] = litho_text_to_ebcdic(whole[k]);
+}
+
+static void make_text(const LithoWriter *w, guint8 *text)
+{
+    const LithoAxis *a = w->grid.axis;
+    for (int line = 1; line <= 40; line++)
+        text_line(text, line, "%s", "");
+    text_line(text, 1, "SEG-Y WRITTEN BY LITHOSCOPE");
+    text_line(text, 3, "INLINE NUMBER: BYTES 189-192 (ALSO 9-12), FIRST %d LAST %d",
+              line_number(&a[0], 0), line_number(&a[0], a[0].n - 1));
+    text_line(text, 4, "CROSSLINE NUMBER: BYTES 193-196 (ALSO 21-24), FIRST %d LAST %d",
+              line_number(&a[1], 0), line_number(&a[1], a[1].n - 1));
+    text_line(text, 5, "CDP X: BYTES 181-184, CDP Y: BYTES 185-188, SCALAR: BYTES 71-72");
+    text_line(text, 6, "BINS %.6g M ALONG INLINE NUMBERS, %.6g M ALONG CROSSLINE NUMBERS%s",
+              litho_grid_spacing(&w->grid, 0), litho_grid_spacing(&w->grid, 1),
+              w->grid.xy_source == LITHO_FROM_ASSUMED ? " (ASSUMED)" : "");
+    text_line(text, 7, "%s AXIS: FIRST %.9g STEP %.9g %s, %" G_GINT64_FORMAT " SAMPLES",
+              w->grid.is_depth ? "DEPTH" : "TIME", a[2].first, a[2].step,
+              w->grid.is_depth ? "M" : "S", a[2].n);
+    if (w->grid.is_depth)
+        text_line(text, 8, "DEPTH MIN: %.9g MAX: %.9g", a[2].first,
+                  litho_axis_value(&a[2], (double)(a[2].n - 1)));
+    text_line(text, 9, "SAMPLES: %s, %s", litho_format_name(w->format),
+              litho_order_name(w->sample_order));
+    if (w->grid.spread)
+        text_line(text, 10, "SOURCE X, Y: BYTES 73-80, RECEIVER X, Y: BYTES 81-88, %d SOURCE%s",
+                  w->grid.spread->n, w->grid.spread->n > 1 ? "S" : "");
+    text_line(text, 39, "SEG Y REV1");
+    text_line(text, 40, "END TEXTUAL HEADER");
+}
+
+static guint8 *bin(guint8 *block, int byte)
+{
+    return block + byte - 3201;
+}
+
+static void make_binary(const LithoWriter *w, guint8 *block)
+{
+    litho_put_32(bin(block, 3201), w->order, 1); // job
+    litho_put_32(bin(block, 3205), w->order, 1); // line
+    litho_put_32(bin(block, 3209), w->order, 1); // reel
+    litho_put_16(bin(block, 3213), w->order, 1); // data traces per ensemble
+    litho_put_16(bin(block, 3227), w->order, 1); // fold
+    litho_put_16(bin(block, LITHO_BIN_SORTING), w->order, 4); // horizontally stacked
+    litho_put_16(bin(block, LITHO_BIN_MEASUREMENT), w->order, 1); // metres
+    bin(block, LITHO_BIN_REVISION)[0] = 1;
+    litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
+}
+
+// The words that follow from the samples; everything else of the block stays.
+static void patch_binary(const LithoWriter *w, guint8 *block)
+{
+    gint64 ns = w->grid.axis[2].n;
+    litho_put_16(bin(block, LITHO_BIN_FORMAT), w->order, (guint16)w->format);
+    if (w->set_ns) {
+        litho_put_16(bin(block, LITHO_BIN_NS), w->order, ns <= 65535 ? (guint16)ns : 0);
+        if (ns > 65535 && bin(block, LITHO_BIN_REVISION)[0] < 2) {
+            bin(block, LITHO_BIN_REVISION)[0] = 2; // the extended count exists from revision 2 on
+            bin(block, LITHO_BIN_REVISION)[1] = 0;
+        }
+        if (bin(block, LITHO_BIN_REVISION)[0] >= 2)
+            litho_put_32(bin(block, LITHO_BIN_NS_EXTENDED), w->order,
+                         ns > 65535 ? (guint32)ns : 0);
+        litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
+    }
+    if (w->set_dt) {
+        guint16 word = interval_word(&w->grid);
+        double field = w->grid.axis[2].step * (w->grid.is_depth ? 1e3 : 1e6);
+        litho_put_16(bin(block, LITHO_BIN_DT), w->order, word);
+        if (bin(block, LITHO_BIN_REVISION)[0] >= 2)
+            litho_put_f64(bin(block, LITHO_BIN_DT_EXTENDED), w->order,
+                          fabs(field - word) > 1e-6 ? field : 0);
+    }
+}
+
+// How the output's axis and lattice relate to the source's.
+static void compare_source(LithoWriter *w)
+{
+    const LithoSurvey *s = w->like;
+    const LithoTraceFile *file = source_file(w);
+    const LithoAxis *own = &w->grid.axis[2], *theirs = &s->grid.axis[2];
+    const LithoSurveyCounts *c = &s->counts;
+    gboolean aligned = TRUE;
+    for (int k = 0; k < 2; k++) {
+        const LithoAxis *a = &w->grid.axis[k], *b = &s->grid.axis[k];
+        aligned &= a->n == b->n && a->first == b->first && a->step == b->step;
+    }
+    w->same_lattice = aligned;
+    w->set_ns = own->n != file->ns || file->offsets;
+    w->set_dt = fabs(own->step - theirs->step) > 1e-9 * fabs(theirs->step) ||
+                theirs->source == LITHO_FROM_USER || w->grid.is_depth != s->grid.is_depth;
+    w->set_delay = fabs(own->first - theirs->first) > 1e-6 * fabs(theirs->step) || s->shift;
+    w->source_order = aligned && s->files->len == 1 && c->missing == 0 && c->duplicates == 0 &&
+                      s->traces == litho_grid_traces(&s->grid);
+}
+
+// A migration's result carries the text of its input on, which speaks of the other axis.
+static void append_axis(const LithoWriter *w, guint8 *text)
+{
+    const LithoAxis *a = &w->grid.axis[2];
+    g_autofree char *line = g_strdup_printf(LITHO_TEXT_AXIS "%s MIN: %.9g MAX: %.9g",
+                                            w->grid.is_depth ? "DEPTH" : "TIME", a->first,
+                                            litho_axis_value(a, (double)(a->n - 1)));
+    litho_text_append(text, line);
+}
+
+static GByteArray *copy_head(LithoWriter *w, GError **error)
+{
+    const LithoTraceFile *file = source_file(w);
+    // The reader found `first` by looking, yet it must not become an allocation unchecked.
+    if (file->first > 64 * 1024 * 1024) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "%s has %" G_GINT64_FORMAT " bytes of file headers, too many to copy",
+                    file->path, file->first);
+        return NULL;
+    }
+    GByteArray *head = g_byte_array_sized_new(file->first);
+    g_byte_array_set_size(head, file->first);
+    if (!litho_file_read_all(file, head->data, file->first, 0, error)) {
+        g_byte_array_unref(head);
+        return NULL;
+    }
+    guint8 *text = head->data + file->label, *block = text + LITHO_TEXT_BYTES;
+    litho_segy_reorder_binary(block, file->order, w->order);
+    patch_binary(w, block);
+    if (bin(block, LITHO_BIN_REVISION)[0] >= 2 && !file->trailer)
+        litho_put_32(bin(block, LITHO_BIN_TRAILER), w->order, 0);
+    if (w->grid.is_depth != w->like->grid.is_depth)
+        append_axis(w, text);
+    if (w->note)
+        litho_text_append(text, w->note);
+    return head;
+}
+
+static GByteArray *new_head(const LithoWriter *w)
+{
+    GByteArray *head = g_byte_array_new();
+    g_byte_array_set_size(head, LITHO_TEXT_BYTES + LITHO_BINARY_BYTES);
+    memset(head->data, 0, head->len);
+    make_text(w, head->data);
+    if (w->note)
+        litho_text_append(head->data, w->note);
+    make_binary(w, head->data + LITHO_TEXT_BYTES);
+    patch_binary(w, head->data + LITHO_TEXT_BYTES);
+    return head;
+}
+
+// Header for cells that have none: some trace of the source, or words of our own.
+static gboolean make_blank(LithoWriter *w, GError **error)
+{
+    w->blank = g_malloc0(w->header_bytes);
+    if (!has_source_headers(w)) {
+        litho_put_16(w->blank + 30, w->order, 1); // vertically summed
+        litho_put_16(w->blank + 32, w->order, 1); // stacked
+        litho_put_16(w->blank + 34, w->order, 1); // production
+        litho_put_16(w->blank + 68, w->order, 1);
+        litho_put_16(w->blank + 70, w->order, (guint16)(gint16)coordinate_scalar(&w->grid));
+        litho_put_16(w->blank + 88, w->order, 1); // lengths
+        return TRUE;
+    }
+    const LithoTraceFile *file = source_file(w);
+    gint64 n = MIN(file->header_bytes, w->header_bytes);
+    if (!litho_file_read_all(file, w->blank, n, litho_file_trace_at(file, 0), error))
+        return FALSE;
+    litho_segy_reorder_trace(w->blank, file->order, w->order);
+    return TRUE;
+}
+
+GByteArray *litho_segy_head(LithoWriter *w, GError **error)
+{
+    gboolean from_segy = has_source_headers(w) && w->like->kind == LITHO_FILE_SEGY;
+    w->header_bytes = LITHO_HEADER_BYTES;
+    if (from_segy && w->kind == LITHO_FILE_SEGY)
+        w->header_bytes = source_file(w)->header_bytes;
+    w->set_ns = w->set_dt = w->set_delay = TRUE;
+    if (has_source_headers(w))
+        compare_source(w);
+    if (w->kind == LITHO_FILE_SU && from_segy) // SU reads sampling from its trace headers only
+        w->set_ns = w->set_dt = TRUE;
+    if (w->kind == LITHO_FILE_SU && w->grid.axis[2].n > 65535) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "SU holds up to 65535 samples a trace, not %" G_GINT64_FORMAT
+                    "; write SEG-Y", w->grid.axis[2].n);
+        return NULL;
+    }
+    if (!make_blank(w, error))
+        return NULL;
+    if (w->kind == LITHO_FILE_SU)
+        return g_byte_array_new();
+    if (from_segy)
+        return copy_head(w, error);
+    gboolean ns = w->set_ns, dt = w->set_dt;
+    w->set_ns = w->set_dt = TRUE; // a new binary header needs both, whatever the traces say
+    GByteArray *head = new_head(w);
+    w->set_ns = ns;
+    w->set_dt = dt;
+    return head;
+}
+
+static gboolean copy_trailer(LithoWriter *w, GError **error)
+{
+    const LithoTraceFile *file = source_file(w);
+    gint64 from = file->first + file->traces * file->stride;
+    gint64 to = w->first + w->written * w->stride;
+    guint8 block[64 * 1024];
+    for (gint64 k = 0; k < file->trailer; k += sizeof block) {
+        gint64 n = MIN((gint64)sizeof block, file->trailer - k);
+        if (!litho_file_read_all(file, block, n, from + k, error) ||
+            !litho_writer_write_at(w, block, n, to + k, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean litho_segy_finish(LithoWriter *w, GError **error)
+{
+    if (!has_source_headers(w) || w->like->kind != LITHO_FILE_SEGY)
+        return TRUE;
+    const LithoTraceFile *file = source_file(w);
+    if (file->trailer && !copy_trailer(w, error))
+        return FALSE;
+    gint64 at = file->label + LITHO_BIN_TRACES - 1;
+    guint8 count[8];
+    if (file->revision < 0x200)
+        return TRUE;
+    if (!litho_file_read_all(file, count, sizeof count, at, error))
+        return FALSE;
+    if (litho_get_u64(count, file->order) == 0) // never was filled in
+        return TRUE;
+    litho_put_64(count, w->order, (guint64)w->written);
+    return litho_writer_write_at(w, count, sizeof count, at, error);
+}

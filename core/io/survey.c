@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/survey_private.h"
+
+// --- life -------------------------------------------------------------------------------------
+
+static void clear_file(gpointer data)
+{
+    litho_file_close(data);
+}
+
+static LithoSurvey *survey_new(const char *first_path)
+{
+    LithoSurvey *survey = g_new0(LithoSurvey, 1);
+    survey->refs = 1;
+    survey->files = g_array_new(FALSE, TRUE, sizeof(LithoTraceFile));
+    g_array_set_clear_func(survey->files, clear_file);
+    survey->name = g_path_get_basename(first_path);
+    survey->notes = g_ptr_array_new_with_free_func(g_free);
+    survey->candidates = g_array_new(FALSE, TRUE, sizeof(LithoCandidate));
+    return survey;
+}
+
+LithoSurvey *litho_survey_ref(LithoSurvey *survey)
+{
+    g_atomic_int_inc(&survey->refs);
+    return survey;
+}
+
+void litho_survey_unref(LithoSurvey *survey)
+{
+    if (!survey || !g_atomic_int_dec_and_test(&survey->refs))
+        return;
+    g_array_unref(survey->files);
+    if (survey->candidates)
+        g_array_unref(survey->candidates);
+    if (survey->repeats)
+        g_array_unref(survey->repeats);
+    g_ptr_array_unref(survey->notes);
+    g_free(survey->name);
+    g_free(survey->format);
+    g_free(survey->text);
+    g_free(survey->table);
+    g_free(survey->state);
+    g_free(survey->shift);
+    g_free(survey);
+}
+
+// --- opening ----------------------------------------------------------------------------------
+
+static gboolean has_suffix(const char *path, const char *suffix)
+{
+    gsize n = strlen(path), m = strlen(suffix);
+    return n > m && g_ascii_strcasecmp(path + n - m, suffix) == 0;
+}
+
+static gboolean kind_of(const char *path, const LithoOpenOptions *options, LithoFileKind *kind,
+                        GError **error)
+{
+    static const struct {
+        const char *suffix;
+        LithoFileKind kind;
+    } suffixes[] = {
+        {".sgy", LITHO_FILE_SEGY}, {".segy", LITHO_FILE_SEGY}, {".seg", LITHO_FILE_SEGY},
+        {".su", LITHO_FILE_SU},    {".npy", LITHO_FILE_NPY},   {".rsf", LITHO_FILE_RSF},
+        {".bin", LITHO_FILE_RAW},  {".raw", LITHO_FILE_RAW},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(suffixes); k++)
+        if (has_suffix(path, suffixes[k].suffix)) {
+            *kind = suffixes[k].kind;
+            return TRUE;
+        }
+    if (has_suffix(path, ".npz")) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "%s is an .npz archive; save the cube alone as .npy", path);
+        return FALSE;
+    }
+    // Names say nothing here: NumPy has a signature, a given shape means raw, the rest is tried as
+    // SEG-Y, which refuses what it cannot make sense of.
+    LithoTraceFile file;
+    char magic[6] = "";
+    gboolean good = litho_file_open(&file, path, error) &&
+                    litho_file_read(&file, magic, sizeof magic, 0, error) >= 0;
+    litho_file_close(&file);
+    *kind = memcmp(magic, "\x93NUMPY", 6) == 0 ? LITHO_FILE_NPY
+            : options->dtype                   ? LITHO_FILE_RAW
+                                               : LITHO_FILE_SEGY;
+    return good;
+}
+
+static gboolean starts_with_text(const LithoTraceFile *file)
+{
+    guint8 head[LITHO_HEADER_BYTES];
+    if (litho_file_read(file, head, sizeof head, 0, NULL) != sizeof head)
+        return FALSE;
+    guint printable = 0;
+    for (guint k = 0; k < sizeof head; k++)
+        printable += head[k] >= 0x20;
+    return printable > sizeof head * 9 / 10;
+}
+
+// Layout of one SEG-Y or SU file; SU under a SEG-Y name is recognised.
+static gboolean open_headed(LithoSurvey *survey, LithoTraceFile *file, gboolean su,
+                            const LithoOpenOptions *options, GError **error)
+{
+    if (!su && !starts_with_text(file) && litho_su_plausible(file)) {
+        litho_survey_note(survey, "%s has no SEG-Y file headers; it was read as SU", file->path);
+        su = TRUE;
+    }
+    if (survey->files->len == 0)
+        survey->kind = su ? LITHO_FILE_SU : LITHO_FILE_SEGY;
+    if (su)
+        return litho_su_layout(survey, file, options, error);
+    return litho_segy_layout(survey, file, options, error);
+}
+
+static gboolean agree(const LithoTraceFile *a, const LithoTraceFile *b, GError **error)
+{
+    if (a->ns == b->ns && (a->dt_binary == b->dt_binary || !a->dt_binary || !b->dt_binary))
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                "%s has %" G_GINT64_FORMAT " samples every %d us, %s has %" G_GINT64_FORMAT
+                " every %d; files of one survey must agree",
+                a->path, a->ns, a->dt_binary, b->path, b->ns, b->dt_binary);
+    return FALSE;
+}
+
+static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths, gboolean su,
+                                  const LithoOpenOptions *options, LithoRun *run, GError **error)
+{
+    for (int f = 0; paths[f]; f++) {
+        LithoTraceFile file;
+        if (!litho_file_open(&file, paths[f], error) ||
+            !open_headed(survey, &file, su, options, error) ||
+            (f > 0 && !agree(&g_array_index(survey->files, LithoTraceFile, 0), &file, error)) ||
+            !litho_segy_check_samples(survey, &file, options, error)) {
+            litho_file_close(&file);
+            return FALSE;
+        }
+        file.base = survey->traces;
+        survey->traces += file.traces;
+        g_array_append_val(survey->files, file);
+        if (!litho_run_step(run, 0, 0, error))
+            return FALSE;
+    }
+    if (survey->files->len > 1)
+        litho_survey_note(survey, "%u files read as one survey", survey->files->len);
+    survey->zero_is_live = options->keep_zero_traces;
+    // An all-zero cube, or one spike in a quiet one, must not lose its traces to the zero mask.
+    if (survey->looked_zero * 10 > survey->looked_at * 9 && !survey->zero_is_live) {
+        survey->zero_is_live = TRUE;
+        litho_survey_note(survey, "nearly all traces hold nothing but zeros; they count as live");
+    }
+    if (!litho_segy_geometry(survey, options, run, error))
+        return FALSE;
+    const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, 0);
+    if (survey->kind == LITHO_FILE_SU)
+        survey->format = g_strdup_printf("SU, %s, %s", litho_format_name(file->format),
+                                         litho_order_name(file->sample_order));
+    else
+        survey->format = g_strdup_printf("SEG-Y rev %d.%d, %s, %s", file->revision >> 8,
+                                         file->revision & 255, litho_format_name(file->format),
+                                         litho_order_name(file->sample_order));
+    return TRUE;
+}
+
+static gboolean open_regular(LithoSurvey *survey, const char *const *paths,
+                             const LithoOpenOptions *options, GError **error)
+{
+    if (paths[1]) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "several files make one survey as SEG-Y or SU only, not with %s", paths[0]);
+        return FALSE;
+    }
+    // No headers that could say "dead": zeros are data here, and all-NaN traces are missing.
+    survey->zero_is_live = TRUE;
+    switch (survey->kind) {
+    case LITHO_FILE_NPY:
+        return litho_npy_open(survey, paths[0], options, error);
+    case LITHO_FILE_RSF:
+        return litho_rsf_open(survey, paths[0], options, error);
+    default:
+        return litho_raw_open(survey, paths[0], options, error);
+    }
+}
+
+static gboolean check_options(const LithoOpenOptions *o, GError **error)
+{
+    int bytes[] = {o->inline_byte, o->xline_byte, o->x_byte, o->y_byte};
+    for (guint k = 0; k < G_N_ELEMENTS(bytes); k++)
+        if (bytes[k] < 0 || bytes[k] > 237) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                        "header byte %d lies outside 1 to 237", bytes[k]);
+            return FALSE;
+        }
+    if (o->format && !litho_format_supported(o->format)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "sample format %d (%s) is not read; 1 2 3 5 6 7 8 10 11 15 16 are", o->format,
+                    litho_format_name(o->format));
+        return FALSE;
+    }
+    if (!(o->dt >= 0 && o->dx >= 0 && o->dy >= 0)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "the sample interval and bin sizes must be positive");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
+                               LithoRun *run, GError **error)
+{
+    static const LithoOpenOptions none;
+    if (!options)
+        options = &none;
+    if (!paths || !paths[0]) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "no file was named");
+        return NULL;
+    }
+    LithoFileKind kind;
+    if (!check_options(options, error) || !kind_of(paths[0], options, &kind, error))
+        return NULL;
+    LithoSurvey *survey = survey_new(paths[0]);
+    survey->kind = kind;
+    litho_run_begin(run, "opening", "traces");
+    gboolean headed = kind == LITHO_FILE_SEGY || kind == LITHO_FILE_SU;
+    gboolean good = headed ? open_headed_files(survey, paths, kind == LITHO_FILE_SU, options, run,
+                                               error)
+                           : open_regular(survey, paths, options, error);
+    survey->counts.traces = survey->traces;
+    if (good && !headed && options->on_first) {
+        g_autoptr(LithoCube) line = litho_survey_read(
+            survey, &(LithoBox){.hi = {1, survey->grid.axis[1].n, survey->grid.axis[2].n}}, NULL,
+            NULL);
+        if (line)
+            options->on_first(line, options->first_data);
+    }
+    if (good && litho_run_step(run, survey->traces, survey->traces, error))
+        return survey;
+    litho_survey_unref(survey);
+    return NULL;
+}
+
+// --- what is known ----------------------------------------------------------------------------
+
+const LithoGrid *litho_survey_grid(const LithoSurvey *survey)
+{
+    return &survey->grid;
+}
+
+const char *litho_survey_name(const LithoSurvey *survey)
+{
+    return survey->name;
+}
+
+const char *litho_survey_path(const LithoSurvey *survey)
+{
+    return g_array_index(survey->files, LithoTraceFile, 0).path;
+}
+
+const char *litho_survey_format(const LithoSurvey *survey)
+{
+    return survey->format ? survey->format : "";
+}
+
+int litho_survey_sample_format(const LithoSurvey *survey)
+{
+    gboolean headed = survey->kind == LITHO_FILE_SEGY || survey->kind == LITHO_FILE_SU;
+    return headed ? g_array_index(survey->files, LithoTraceFile, 0).format : 0;
+}
+
+const GPtrArray *litho_survey_notes(const LithoSurvey *survey)
+{
+    return survey->notes;
+}
+
+const char *litho_survey_text(const LithoSurvey *survey)
+{
+    return survey->text ? survey->text : "";
+}
+
+guint litho_survey_candidates(const LithoSurvey *survey, const LithoCandidate **list)
+{
+    *list = (const LithoCandidate *)survey->candidates->data;
+    return survey->candidates->len;
+}
+
+LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey)
+{
+    LithoSurveyCounts c = survey->counts;
+    c.zero = __atomic_load_n(&survey->counts.zero, __ATOMIC_RELAXED);
+    c.bad = __atomic_load_n(&survey->counts.bad, __ATOMIC_RELAXED);
+    c.missing = __atomic_load_n(&survey->counts.missing, __ATOMIC_RELAXED);
+    c.live = litho_grid_traces(&survey->grid) - c.missing - c.dead - c.zero -
+             __atomic_load_n(&survey->holed, __ATOMIC_RELAXED);
+    return c;
+}
+
+LithoCube *litho_cube_load(const char *path, const LithoOpenOptions *options, LithoRun *run,
+                           GError **error)
+{
+    const char *paths[] = {path, NULL};
+    g_autoptr(LithoSurvey) survey = litho_survey_open(paths, options, run, error);
+    return survey ? litho_survey_read(survey, NULL, run, error) : NULL;
+}

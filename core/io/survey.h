@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "core/run.h"
+
+// A seismic file (or several that form one survey) opened for reading: what its headers say, where
+// each trace of the grid lies, and streamed access. Formats: SEG-Y, SU, NumPy, RSF, raw.
+//
+// A survey is immutable after opening and may be read by several threads at once.
+// Ownership: litho_survey_ref/unref, any thread.
+
+// What the user may overrule; zero/NULL/empty = let the program find out.
+typedef struct LithoOpenOptions {
+    int inline_byte, xline_byte; // 1-based trace-header bytes
+    int x_byte, y_byte;
+    int xy_scalar;               // instead of trace header byte 71: -100 divides by 100, 10
+                                 // multiplies by 10; 0 = as the headers say
+    int format;                  // SEG-Y sample format code
+    int endian;                  // 0 detect, 1 big, 2 little
+    double dt;                   // s (m for depth); for files that do not say
+    double dx, dy;               // m, along inline index and crossline index
+    gint64 shape[3];             // raw: n1, n2, n3
+    const char *dtype;           // raw: "float32", "float64", "int16"
+    gboolean file_order;         // one line of traces in file order, no geometry
+    gboolean strict;             // repairs become errors
+    int duplicates;              // 0 first, 1 last, 2 mean
+    int domain;                  // of the sample axis: 0 find out, 1 time, 2 depth
+    gboolean keep_zero_traces;   // all-zero traces count as live
+
+    // First inline as soon as it can be shown, before the scan has finished. In the opening thread.
+    void (*on_first)(LithoCube *line, gpointer data);
+    gpointer first_data;
+    // Line numbers (or coordinates, where there are none) of `n` traces just scanned of `total`: for
+    // a map that fills. One call at a time, from any of the opening threads.
+    void (*on_headers)(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data);
+    gpointer headers_data;
+} LithoOpenOptions;
+
+// Evidence for one pair of header bytes that might number inlines and crosslines.
+typedef struct LithoCandidate {
+    int inline_byte, xline_byte;
+    double score;         // 0..1
+    char evidence[96];    // "251 x 354 numbers, step 1 and 1, fills 99 %"
+} LithoCandidate;
+
+// Opens and scans. `paths` is NULL-terminated; several files must agree in samples and interval.
+// Progress in traces through `run`; a cancel gives G_IO_ERROR_CANCELLED. `options` may be NULL.
+LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
+                               LithoRun *run, GError **error);
+LithoSurvey *litho_survey_ref(LithoSurvey *survey);
+void litho_survey_unref(LithoSurvey *survey);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSurvey, litho_survey_unref)
+
+const LithoGrid *litho_survey_grid(const LithoSurvey *survey);
+const char *litho_survey_name(const LithoSurvey *survey);   // base name of the first file
+const char *litho_survey_path(const LithoSurvey *survey);   // first file
+const char *litho_survey_format(const LithoSurvey *survey); // "SEG-Y rev 1, IBM float, big endian"
+int litho_survey_sample_format(const LithoSurvey *survey);  // SEG-Y's code; 0 = the format has none
+// Sentences for the banner: repairs, assumptions, oddities. Borrowed.
+const GPtrArray *litho_survey_notes(const LithoSurvey *survey);
+// Decoded text header, lines ended by '\n'; "" when the format has none.
+const char *litho_survey_text(const LithoSurvey *survey);
+// Candidates for the geometry bytes, best first; 0 when the format has none. Borrowed.
+guint litho_survey_candidates(const LithoSurvey *survey, const LithoCandidate **list);
+// Counts of the scan.
+typedef struct LithoSurveyCounts {
+    gint64 traces, live, missing, dead, zero, duplicates, bad; // bad = with NaN/Inf/null values,
+                                                               // known after reading
+    gint64 offsets;                                            // distinct offsets; > 1 = prestack
+} LithoSurveyCounts;
+LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
+
+// The traces of `box` (all of its samples) as a new cube that remembers the survey. NULL box = all.
+// Streamed, checked for NaN/Inf (masked and counted, not passed on). Any thread.
+LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
+                             GError **error);
+// TRUE when a trace of the file fills grid cell (i, j), dead or alive; the cell must exist.
+gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j);
+// Trace header of grid cell (i, j): 240 bytes or more (extensions), big endian as in the standard.
+// FALSE when the cell has no trace or the format no headers.
+gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],
+                                   GError **error);
+// Decoded standard fields of a 240-byte header for display: key, byte, value. Static table walk.
+typedef struct LithoHeaderField {
+    int byte, size;
+    const char *name;
+} LithoHeaderField;
+const LithoHeaderField *litho_segy_fields(guint *n);
+gint32 litho_segy_field_value(const guint8 header[240], const LithoHeaderField *field);
+
+// Opens, reads everything and closes: the short way. Checks memory before allocating.
+LithoCube *litho_cube_load(const char *path, const LithoOpenOptions *options, LithoRun *run,
+                           GError **error);
+
+// --- writing ----------------------------------------------------------------------------------
+
+typedef struct LithoSaveOptions {
+    int format;      // SEG-Y sample format; 0 = as the source, 5 (IEEE) without one
+    int endian;      // 0 as the source (big without one), 1 big, 2 little
+    int missing;     // masked traces in SEG-Y: 0 = as the source had them (left out), 1 = dead
+    gboolean force;  // overwrite an existing file (never the input)
+    const char *note; // a line for the text header / format's comment, e.g. the recipe; NULL = none
+} LithoSaveOptions;
+
+// Writes to a temporary name beside `path`; litho_writer_finish() syncs and renames. The format
+// follows the file name. Headers come from `like` (may be NULL: made from the grid).
+// Ownership: free with litho_writer_free(), which removes the temporary file when not finished.
+typedef struct LithoWriter LithoWriter;
+LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurvey *like,
+                              const LithoSaveOptions *options, GError **error);
+// Samples of one slab of whole inlines; slabs in increasing inline order without gaps.
+gboolean litho_writer_put(LithoWriter *writer, const LithoCube *slab, LithoRun *run,
+                          GError **error);
+gboolean litho_writer_finish(LithoWriter *writer, GError **error);
+// Sentences about what the format could not hold (samples clipped or not finite). Borrowed.
+const GPtrArray *litho_writer_notes(const LithoWriter *writer);
+void litho_writer_free(LithoWriter *writer);
+
+// The short way: whole cube, headers from cube->survey.
+gboolean litho_cube_save(const LithoCube *cube, const char *path, const LithoSaveOptions *options,
+                         LithoRun *run, GError **error);

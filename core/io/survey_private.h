@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/io/sample_codec.h"
+#include "core/io/survey.h"
+
+// What core's file readers and writers share. Every format is reduced to the same picture: files
+// of traces, each trace some header bytes (none in NumPy, RSF and raw files) and then samples, and
+// a table that says which trace fills which cell of the grid.
+
+typedef enum {
+    LITHO_FILE_SEGY,
+    LITHO_FILE_SU,
+    LITHO_FILE_NPY,
+    LITHO_FILE_RSF,
+    LITHO_FILE_RAW,
+} LithoFileKind;
+
+typedef struct LithoTraceFile {
+    char *path;
+    int fd;
+    gint64 size;         // bytes, at opening
+    gint64 label;        // bytes of a tape label before the text header (0 or 128)
+    gint64 first;        // byte of the first trace
+    gint64 header_bytes; // in front of each trace's samples: 0, 240, 480, ...
+    gint64 ns;           // samples of a trace (of the longest one)
+    gint64 stride;       // bytes from trace to trace; 0 = lengths differ, see offsets
+    gint64 *offsets;     // traces + 1 byte positions, or NULL
+    gint64 traces;       // whole traces
+    gint64 base;         // number of the first one within the survey
+    gint64 trailer;      // bytes after the last trace that are declared to be there
+    int format;          // sample format code
+    LithoOrder order;        // of header words
+    LithoOrder sample_order; // of samples
+    int revision;            // major << 8 | minor
+    guint16 dt_binary;       // microseconds or millimetres as stored, 0 = silent
+    double dt_extended;      // bytes 3273, 0 = silent
+    int measurement;         // bytes 3255: 1 metre, 2 foot, else unknown
+} LithoTraceFile;
+
+// Flags of a cell beside its trace number.
+enum {
+    LITHO_CELL_DEAD = 1,     // trace identification 2
+    LITHO_CELL_ZERO = 2,     // all samples zero and masked for it; known after reading
+    LITHO_CELL_BAD = 4,      // some sample was NaN, infinite or a null value
+    LITHO_CELL_HOLED = 8,    // ... between good samples: masked
+    LITHO_CELL_REPEATED = 16, // more than one trace claims the cell
+    LITHO_CELL_ABSENT = 32,   // all NaN in a format without headers: the trace is missing
+};
+
+typedef struct LithoRepeat {
+    gint64 cell, trace;
+} LithoRepeat;
+
+struct LithoSurvey {
+    gint refs;
+    LithoFileKind kind;
+    GArray *files; // of LithoTraceFile
+    gint64 traces;
+    LithoGrid grid;
+    char *name;
+    char *format;
+    char *text;
+    GPtrArray *notes;
+    GArray *candidates; // of LithoCandidate
+
+    // Trace of cell (i, j): origin + i * inline_stride + j * xline_stride when `table` is NULL,
+    // else table[i * n2 + j], -1 = none.
+    gint64 *table;
+    gint64 origin, inline_stride, xline_stride;
+    guint8 *state;   // flags per cell, written by readers with atomic or
+    gint32 *shift;   // samples from the axis' start to the trace's first one, or NULL = 0
+    GArray *repeats; // of LithoRepeat, sorted by cell: only for the mean of duplicates
+    LithoSurveyCounts counts; // filled by the scan: traces, missing, dead, duplicates, offsets
+    int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
+    gboolean zero_is_live;
+    gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
+    gint64 holed;       // atomic: cells flagged LITHO_CELL_HOLED
+    gint64 bad_samples; // atomic; seen by reads so far, a sample read twice counts twice
+};
+
+// --- files (file_io.c) ------------------------------------------------------------------------
+
+// Opens for reading and fills path, fd, size. Refuses directories, empty files and files that are
+// something else by their first bytes (gzip, zip, HTML, ...).
+gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error);
+void litho_file_close(LithoTraceFile *file);
+// Reads up to `n` bytes; short only at the end of the file. -1 sets `error`.
+gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
+                       GError **error);
+// The same, but fewer bytes are an error too ("file became shorter").
+gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
+                             GError **error);
+// TRUE when `bytes` fit; else LITHO_ERROR_MEMORY with `what` in the sentence.
+gboolean litho_memory_check(gint64 bytes, const char *what, GError **error);
+
+void litho_survey_note(LithoSurvey *survey, const char *format, ...) G_GNUC_PRINTF(2, 3);
+// A repair: a note, or an error when `strict`.
+gboolean litho_survey_repair(LithoSurvey *survey, gboolean strict, GError **error,
+                             const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+// --- readers of one format --------------------------------------------------------------------
+// Each fills survey->files with one file and, for the regular ones, grid and table.
+
+gboolean litho_npy_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                        GError **error);
+gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                        GError **error);
+gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                        GError **error);
+// Common end of the three: grid n1 x n2 x n3 in C order at file->first.
+gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const gint64 n[3],
+                              const LithoOpenOptions *options, GError **error);
+
+// dx, dy of the options; 25 m, told, where nothing else is known.
+void litho_grid_apply_spacing(LithoSurvey *survey, const LithoOpenOptions *options);
+
+// SEG-Y (segy_layout.c): where traces start, how long they are, in which format and byte order.
+// `survey` takes the notes and, from the first file, the text.
+gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
+                           const LithoOpenOptions *options, GError **error);
+// SU (su.c): 240-byte headers and samples from byte 0 on.
+gboolean litho_su_layout(LithoSurvey *survey, LithoTraceFile *file, const LithoOpenOptions *options,
+                         GError **error);
+gboolean litho_su_plausible(const LithoTraceFile *file);
+// 0..1: do 240 bytes look like a trace header of a trace with `ns` samples `dt` apart?
+double litho_segy_header_plausible(const guint8 *header, LithoOrder order, gint64 ns, int dt);
+// Format and byte order of the samples checked against their statistics (segy_samples.c).
+gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
+                                  const LithoOpenOptions *options, GError **error);
+
+// Geometry of header-bearing files: candidates, scan, grid and table (segy_scan.c and friends).
+gboolean litho_segy_geometry(LithoSurvey *survey, const LithoOpenOptions *options, LithoRun *run,
+                             GError **error);
+
+// --- text headers (segy_text.c) ---------------------------------------------------------------
+
+enum { LITHO_TEXT_BYTES = 3200, LITHO_BINARY_BYTES = 400, LITHO_HEADER_BYTES = 240 };
+
+gboolean litho_text_is_ebcdic(const guint8 *text, gsize n);
+// 40 lines of 80 as UTF-8, '\n' after each, trailing blanks cut, odd bytes as a middle dot.
+char *litho_text_decode(const guint8 text[LITHO_TEXT_BYTES]);
+// Printable ASCII to EBCDIC (code page 037), for one byte.
+guint8 litho_text_to_ebcdic(char c);
+// Inline and crossline bytes that the text claims, 0 = none.
+void litho_text_hints(const char *text, int *inline_byte, int *xline_byte);
+// What is appended before "DEPTH MIN: .." or "TIME MIN: .." when a result's sample axis is not that of
+// the file whose text it carries on; the last one in a text counts.
+#define LITHO_TEXT_AXIS "SAMPLE AXIS NOW: "
+// Puts `note` into blank lines of a text header, in the header's own code. FALSE = no blank line.
+gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note);
+
+// --- trace header access (survey_read.c) ------------------------------------------------------
+
+// Trace of a cell, -1 = none.
+gint64 litho_survey_trace_of(const LithoSurvey *survey, gint64 i, gint64 j);
+const LithoTraceFile *litho_survey_file_of(const LithoSurvey *survey, gint64 trace);
+gint64 litho_file_trace_at(const LithoTraceFile *file, gint64 trace_in_file);
+gint64 litho_file_trace_samples(const LithoTraceFile *file, gint64 trace_in_file);

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/segy_fields.h"
+
+// Reading a box: its traces are visited in the order of the file, neighbours in one read, blocks
+// shared out among threads, decoded straight into the cube.
+
+enum {
+    PIECE_TRACES = 1 << 20, // traces listed at a time: 16 MiB of list
+    BLOCK_BYTES = 1 << 20,  // one read; 50 ms on a 20 MB/s network, so a cancel is prompt
+    GAP_BYTES = 16 * 1024,  // unneeded bytes between two traces that are read rather than skipped
+};
+
+// 1e30 marks undefined samples in many programs; an IBM float rounds it down a little.
+static const float NULL_VALUE = 9.9e29f;
+
+typedef struct Wanted {
+    gint64 trace;
+    gint64 cell; // of the cube's box
+} Wanted;
+
+typedef struct Block {
+    gint64 from, to; // of the list
+    gint64 start, bytes;
+    const LithoTraceFile *file;
+} Block;
+
+typedef struct Reader {
+    LithoSurvey *survey;
+    LithoCube *cube;
+    LithoRun *run;
+    gint64 done, total; // traces, for progress
+    gboolean whole;     // all samples of the grid are asked for
+} Reader;
+
+gint64 litho_survey_trace_of(const LithoSurvey *survey, gint64 i, gint64 j)
+{
+    if (survey->table)
+        return survey->table[i * survey->grid.axis[1].n + j];
+    return survey->origin + i * survey->inline_stride + j * survey->xline_stride;
+}
+
+gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j)
+{
+    return litho_survey_trace_of(survey, i, j) >= 0;
+}
+
+const LithoTraceFile *litho_survey_file_of(const LithoSurvey *survey, gint64 trace)
+{
+    const LithoTraceFile *files = (const LithoTraceFile *)survey->files->data;
+    guint lo = 0, hi = survey->files->len;
+    while (hi - lo > 1) {
+        guint mid = (lo + hi) / 2;
+        if (files[mid].base <= trace)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return &files[lo];
+}
+
+// --- one trace --------------------------------------------------------------------------------
+
+// Which samples of the trace fall into the cube's box: [*from, *to) of the trace, to be placed at
+// *at of the cube's trace.
+static void sample_range(const LithoSurvey *survey, const LithoCube *cube, gint64 cell, gint64 ns,
+                         gint64 *from, gint64 *to, gint64 *at)
+{
+    gint64 shift = survey->shift ? survey->shift[cell] : 0;
+    gint64 lo = MAX(cube->held.lo[2], shift), hi = MIN(cube->held.hi[2], shift + ns);
+    *from = lo - shift;
+    *to = MAX(hi - shift, *from);
+    *at = lo - cube->held.lo[2];
+    if (hi <= lo)
+        *from = *to = *at = 0;
+}
+
+static gint64 survey_cell(const LithoSurvey *survey, const LithoCube *cube, gint64 cell)
+{
+    gint64 nj = litho_box_size(cube->held, 1);
+    return (cube->held.lo[0] + cell / nj) * survey->grid.axis[1].n + cube->held.lo[1] + cell % nj;
+}
+
+// Sets a flag once; the first setter counts.
+static void flag_cell(LithoSurvey *survey, gint64 cell, guint8 flag, gint64 *counter)
+{
+    guint8 before = __atomic_fetch_or(&survey->state[cell], flag, __ATOMIC_RELAXED);
+    if (!(before & flag))
+        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+typedef struct Quality {
+    gboolean zero, bad;
+} Quality;
+
+// One vectorised pass over a trace: the largest magnitude by bits, which puts NaN on top.
+static Quality examine(const float *x, gint64 n)
+{
+    guint32 top = 0, limit;
+    memcpy(&limit, &NULL_VALUE, 4);
+#pragma omp simd reduction(max : top)
+    for (gint64 k = 0; k < n; k++) {
+        guint32 w;
+        memcpy(&w, x + k, 4);
+        w &= 0x7fffffff;
+        top = w > top ? w : top;
+    }
+    return (Quality){.zero = top == 0, .bad = top > limit};
+}
+
+// Bad samples become zero. A run of them at the top or the bottom is a mute; between good samples
+// it is a hole, and the trace is not to be trusted. TRUE = hole, or nothing good at all.
+static gboolean repair(float *x, gint64 n, gint64 *bad, gboolean *all)
+{
+    gint64 first = -1, last = -1;
+    *bad = 0;
+    for (gint64 k = 0; k < n; k++) {
+        if (fabsf(x[k]) <= NULL_VALUE) {
+            first = first < 0 ? k : first;
+            last = k;
+        } else {
+            x[k] = 0;
+            (*bad)++;
+        }
+    }
+    *all = first < 0;
+    return *all || *bad > first + (n - 1 - last);
+}
+
+// Sorts a trace just decoded into live or masked and keeps the survey's counts.
+static void settle(Reader *r, gint64 cell, float *x, gint64 n)
+{
+    LithoSurvey *s = r->survey;
+    gint64 own = survey_cell(s, r->cube, cell), bad;
+    gboolean all, headed = s->kind == LITHO_FILE_SEGY || s->kind == LITHO_FILE_SU;
+    Quality q = examine(x, n);
+    if (q.bad) {
+        gboolean hole = repair(x, n, &bad, &all);
+        __atomic_fetch_add(&s->bad_samples, bad, __ATOMIC_RELAXED);
+        if (r->whole && all && !headed)
+            flag_cell(s, own, LITHO_CELL_ABSENT, &s->counts.missing);
+        else
+            flag_cell(s, own, LITHO_CELL_BAD, &s->counts.bad);
+        if (r->whole && hole && !(all && !headed))
+            flag_cell(s, own, LITHO_CELL_HOLED, &s->holed);
+    } else if (q.zero && r->whole && !s->zero_is_live) {
+        flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.zero);
+    }
+    guint8 state = __atomic_load_n(&s->state[own], __ATOMIC_RELAXED);
+    guint8 masked = LITHO_CELL_DEAD | LITHO_CELL_ZERO | LITHO_CELL_HOLED | LITHO_CELL_ABSENT;
+    r->cube->live[cell] = !(state & masked);
+    if (!r->cube->live[cell])
+        memset(x, 0, n * sizeof *x);
+}
+
+static void decode_trace(Reader *r, const LithoTraceFile *file, const Wanted *w,
+                         const guint8 *block, gint64 block_start)
+{
+    gint64 n3 = litho_box_size(r->cube->held, 2), from, to, at;
+    gint64 t = w->trace - file->base, ns = litho_file_trace_samples(file, t);
+    float *x = r->cube->samples + w->cell * n3;
+    sample_range(r->survey, r->cube, survey_cell(r->survey, r->cube, w->cell), ns, &from, &to, &at);
+    gint64 byte = litho_file_trace_at(file, t) + file->header_bytes +
+                  from * litho_format_bytes(file->format);
+    if (to > from)
+        litho_decode(block + (byte - block_start), file->format, file->sample_order, x + at,
+                     to - from);
+    settle(r, w->cell, x, n3);
+}
+
+// --- lists and blocks -------------------------------------------------------------------------
+
+static gboolean skip_cell(const LithoSurvey *s, gint64 own)
+{
+    return s->state[own] & LITHO_CELL_DEAD || (s->repeats && s->state[own] & LITHO_CELL_REPEATED);
+}
+
+static int compare_wanted(const void *a, const void *b)
+{
+    gint64 x = ((const Wanted *)a)->trace, y = ((const Wanted *)b)->trace;
+    return (x > y) - (x < y);
+}
+
+// The traces of cells [i0, i1) x [j0, j1) in file order. The walk follows the axis along which the
+// file itself runs, so that sorting is needed for irregular files only.
+static gint64 list_traces(const Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1, Wanted *list)
+{
+    const LithoSurvey *s = r->survey;
+    const LithoBox *box = &r->cube->held;
+    gint64 nj = box->hi[1] - box->lo[1], n = 0;
+    gint64 t00 = litho_survey_trace_of(s, i0, j0);
+    gint64 along_i = i1 - i0 > 1 ? ABS(litho_survey_trace_of(s, i0 + 1, j0) - t00) : G_MAXINT64;
+    gint64 along_j = j1 - j0 > 1 ? ABS(litho_survey_trace_of(s, i0, j0 + 1) - t00) : G_MAXINT64;
+    gboolean i_fast = along_i < along_j;
+    gint64 outer = i_fast ? j1 - j0 : i1 - i0, inner = i_fast ? i1 - i0 : j1 - j0;
+    gboolean sorted = TRUE;
+    for (gint64 p = 0; p < outer; p++)
+        for (gint64 q = 0; q < inner; q++) {
+            gint64 i = i0 + (i_fast ? q : p), j = j0 + (i_fast ? p : q);
+            gint64 cell = (i - box->lo[0]) * nj + j - box->lo[1];
+            gint64 trace = litho_survey_trace_of(s, i, j);
+            if (trace < 0 || skip_cell(s, i * s->grid.axis[1].n + j)) {
+                r->cube->live[cell] = 0;
+                continue;
+            }
+            sorted &= n == 0 || list[n - 1].trace < trace;
+            list[n++] = (Wanted){trace, cell};
+        }
+    if (!sorted)
+        qsort(list, n, sizeof *list, compare_wanted);
+    return n;
+}
+
+static void needed_bytes(const Reader *r, const LithoTraceFile *file, const Wanted *w,
+                         gint64 *start, gint64 *end)
+{
+    gint64 from, to, at, t = w->trace - file->base;
+    sample_range(r->survey, r->cube, survey_cell(r->survey, r->cube, w->cell),
+                 litho_file_trace_samples(file, t), &from, &to, &at);
+    int bytes = litho_format_bytes(file->format);
+    *start = litho_file_trace_at(file, t) + file->header_bytes + from * bytes;
+    *end = *start + (to - from) * bytes;
+}
+
+static GArray *make_blocks(const Reader *r, const Wanted *list, gint64 n, gint64 *largest)
+{
+    GArray *blocks = g_array_new(FALSE, FALSE, sizeof(Block));
+    *largest = 0;
+    for (gint64 k = 0; k < n;) {
+        Block b = {.from = k, .file = litho_survey_file_of(r->survey, list[k].trace)};
+        gint64 start, end, file_end = b.file->base + b.file->traces;
+        needed_bytes(r, b.file, &list[k], &b.start, &end);
+        for (k++; k < n && list[k].trace < file_end; k++) {
+            gint64 next_end;
+            needed_bytes(r, b.file, &list[k], &start, &next_end);
+            if (start > end + GAP_BYTES || next_end - b.start > BLOCK_BYTES)
+                break;
+            end = MAX(end, next_end);
+        }
+        b.to = k;
+        b.bytes = end - b.start;
+        *largest = MAX(*largest, b.bytes);
+        g_array_append_val(blocks, b);
+    }
+    return blocks;
+}
+
+static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint64 largest,
+                            GError **error)
+{
+    GError *failure = NULL;
+    gboolean stop = FALSE;
+    gint64 next = 0;
+    int threads = MIN(litho_run_threads(r->run), (int)MAX(blocks->len, 1));
+#pragma omp parallel num_threads(threads)
+    {
+        gboolean master = FALSE;
+#pragma omp master
+        master = TRUE;
+        GError *local = NULL;
+        guint8 *buffer = g_try_malloc(MAX(largest, 1));
+        if (!buffer)
+            g_set_error(&local, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                        "no memory for a read buffer of %" G_GINT64_FORMAT " bytes", largest);
+        while (!local && !__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+            gint64 k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+            if (k >= blocks->len)
+                break;
+            const Block *b = &g_array_index(blocks, Block, k);
+            if (!litho_file_read_all(b->file, buffer, b->bytes, b->start, &local))
+                break;
+            for (gint64 w = b->from; w < b->to; w++)
+                decode_trace(r, b->file, &list[w], buffer, b->start);
+            gint64 done = __atomic_add_fetch(&r->done, b->to - b->from, __ATOMIC_RELAXED);
+            if (master ? !litho_run_step(r->run, done, r->total, NULL)
+                       : litho_run_cancelled(r->run))
+                __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
+        }
+        g_free(buffer);
+        if (local) {
+            __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
+#pragma omp critical(litho_read)
+            if (!failure)
+                failure = g_steal_pointer(&local);
+            g_clear_error(&local);
+        }
+    }
+    if (failure) {
+        g_propagate_error(error, failure);
+        return FALSE;
+    }
+    if (stop) { // asked once: a caller that has changed its mind since must not get half a result
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        return FALSE;
+    }
+    return litho_run_step(r->run, r->done, r->total, error);
+}
+
+// Cells claimed by several traces, averaged. Rare, hence one at a time.
+static gboolean read_means(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1, GError **error)
+{
+    LithoSurvey *s = r->survey;
+    const LithoRepeat *list = (const LithoRepeat *)s->repeats->data;
+    gint64 n2 = s->grid.axis[1].n, n3 = litho_box_size(r->cube->held, 2);
+    gint64 nj = litho_box_size(r->cube->held, 1);
+    g_autofree float *sum = g_new(float, n3);
+    for (guint k = 0; k < s->repeats->len;) {
+        gint64 own = list[k].cell, i = own / n2, j = own % n2, before = -1;
+        gint64 cell = (i - r->cube->held.lo[0]) * nj + j - r->cube->held.lo[1];
+        gboolean inside = i >= i0 && i < i1 && j >= j0 && j < j1;
+        float count = 0;
+        memset(sum, 0, n3 * sizeof *sum);
+        for (; k < s->repeats->len && list[k].cell == own; k++) {
+            if (!inside || list[k].trace == before)
+                continue;
+            before = list[k].trace;
+            Wanted w = {before, cell};
+            const LithoTraceFile *file = litho_survey_file_of(s, w.trace);
+            gint64 start, end;
+            needed_bytes(r, file, &w, &start, &end);
+            g_autofree guint8 *raw = g_malloc(MAX(end - start, 1));
+            if (!litho_file_read_all(file, raw, end - start, start, error))
+                return FALSE;
+            decode_trace(r, file, &w, raw, start);
+            const float *x = r->cube->samples + cell * n3;
+            for (gint64 q = 0; q < n3; q++)
+                sum[q] += x[q];
+            count++;
+        }
+        for (gint64 q = 0; inside && q < n3; q++)
+            r->cube->samples[cell * n3 + q] = sum[q] / count;
+    }
+    return TRUE;
+}
+
+static gboolean read_piece(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1, Wanted *list,
+                           GError **error)
+{
+    gint64 n = list_traces(r, i0, i1, j0, j1, list), largest;
+    GArray *blocks = make_blocks(r, list, n, &largest);
+    gboolean good = read_blocks(r, list, blocks, largest, error);
+    g_array_unref(blocks);
+    if (good && r->survey->repeats)
+        good = read_means(r, i0, i1, j0, j1, error);
+    return good;
+}
+
+static gboolean read_box(Reader *r, GError **error)
+{
+    LithoBox box = r->cube->held;
+    gint64 ni = litho_box_size(box, 0), nj = litho_box_size(box, 1);
+    gint64 wide = MIN(nj, PIECE_TRACES), tall = MIN(MAX(PIECE_TRACES / wide, 1), ni);
+    g_autofree Wanted *list = g_try_new(Wanted, wide * tall);
+    if (!list) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a list of traces");
+        return FALSE;
+    }
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i += tall)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j += wide)
+            if (!read_piece(r, i, MIN(i + tall, box.hi[0]), j, MIN(j + wide, box.hi[1]), list,
+                            error))
+                return FALSE;
+    return TRUE;
+}
+
+// --- entry ------------------------------------------------------------------------------------
+
+static void tell(const LithoSurvey *survey, LithoCube *cube)
+{
+    LithoSurveyCounts c = litho_survey_counts(survey);
+    for (guint k = 0; k < survey->notes->len; k++)
+        litho_cube_note(cube, "%s", (const char *)g_ptr_array_index(survey->notes, k));
+    if (c.zero > 0)
+        litho_cube_note(cube, "%" G_GINT64_FORMAT " trace%s of zeros %s masked", c.zero,
+                        c.zero == 1 ? "" : "s", c.zero == 1 ? "is" : "are");
+    if (c.bad > 0)
+        litho_cube_note(cube,
+                        "%" G_GINT64_FORMAT " trace%s NaN, infinite or null samples: set to zero, "
+                        "%" G_GINT64_FORMAT " of these traces masked", c.bad,
+                        c.bad == 1 ? " holds" : "s hold", survey->holed);
+}
+
+LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
+                             GError **error)
+{
+    LithoBox held = box ? *box : litho_box_full(&survey->grid);
+    // Sizes first: the memory check must not see a product of unchecked numbers.
+    if (!litho_box_contains(litho_box_full(&survey->grid), held) || litho_box_empty(held)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "the part asked for is empty or lies outside the survey");
+        return NULL;
+    }
+    if (!litho_memory_check(litho_box_count(held) * 4, "the cube", error))
+        return NULL;
+    LithoCube *cube = litho_cube_new_box(&survey->grid, held, error);
+    if (!cube)
+        return NULL;
+    g_strlcpy(cube->name, survey->name, sizeof cube->name);
+    cube->survey = litho_survey_ref(survey);
+    Reader reader = {
+        .survey = survey,
+        .cube = cube,
+        .run = run,
+        .total = litho_box_size(held, 0) * litho_box_size(held, 1),
+        .whole = litho_box_size(held, 2) == survey->grid.axis[2].n,
+    };
+    litho_run_begin(run, "reading", "traces");
+    double start = litho_now_ms();
+    if (!read_box(&reader, error)) {
+        litho_cube_unref(cube);
+        return NULL;
+    }
+    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start, litho_box_count(held) * 4.0,
+                   0);
+    tell(survey, cube);
+    return cube;
+}
+
+gboolean litho_survey_trace_header(LithoSurvey *survey, gint64 i, gint64 j, guint8 bytes[240],
+                                   GError **error)
+{
+    const LithoGrid *g = &survey->grid;
+    gint64 trace = i >= 0 && i < g->axis[0].n && j >= 0 && j < g->axis[1].n
+                       ? litho_survey_trace_of(survey, i, j)
+                       : -1;
+    if (trace < 0) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "this cell has no trace");
+        return FALSE;
+    }
+    const LithoTraceFile *file = litho_survey_file_of(survey, trace);
+    if (file->header_bytes < LITHO_HEADER_BYTES) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, "%s has no trace headers",
+                    survey->name);
+        return FALSE;
+    }
+    if (!litho_file_read_all(file, bytes, LITHO_HEADER_BYTES,
+                             litho_file_trace_at(file, trace - file->base), error))
+        return FALSE;
+    litho_segy_reorder_trace(bytes, file->order, LITHO_ORDER_BIG);
+    return TRUE;
+}

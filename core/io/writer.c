@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/io/writer_private.h"
+
+enum { BLOCK_BYTES = 8 << 20 }; // encoded and written at a time
+
+typedef struct Place {
+    gint64 position; // of the trace in the file
+    gint64 cell;     // of the slab
+} Place;
+
+// --- files ------------------------------------------------------------------------------------
+
+static gboolean errno_error(const char *path, const char *verb, GError **error)
+{
+    int code = errno;
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
+                g_strerror(code));
+    return FALSE;
+}
+
+gboolean litho_writer_write_at(LithoWriter *w, const void *bytes, gint64 n, gint64 at,
+                               GError **error)
+{
+    for (gint64 done = 0; done < n;) {
+        ssize_t put = pwrite(w->fd, (const char *)bytes + done, n - done, at + done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return errno_error(w->path, "write", error);
+        done += put;
+    }
+    return TRUE;
+}
+
+static gboolean kind_for(const char *path, LithoFileKind *kind, GError **error)
+{
+    static const struct {
+        const char *suffix;
+        LithoFileKind kind;
+    } suffixes[] = {
+        {".sgy", LITHO_FILE_SEGY}, {".segy", LITHO_FILE_SEGY}, {".su", LITHO_FILE_SU},
+        {".npy", LITHO_FILE_NPY},  {".rsf", LITHO_FILE_RSF},   {".bin", LITHO_FILE_RAW},
+        {".raw", LITHO_FILE_RAW},
+    };
+    gsize n = strlen(path);
+    for (guint k = 0; k < G_N_ELEMENTS(suffixes); k++) {
+        gsize m = strlen(suffixes[k].suffix);
+        if (n > m && g_ascii_strcasecmp(path + n - m, suffixes[k].suffix) == 0) {
+            *kind = suffixes[k].kind;
+            return TRUE;
+        }
+    }
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                "%s: the format follows the name: .sgy .segy .su .npy .rsf .bin .raw", path);
+    return FALSE;
+}
+
+// The input is sacred: no --force helps, whatever name it goes by.
+static gboolean check_target(const char *path, LithoSurvey *like, gboolean force, GError **error)
+{
+    struct stat target, source;
+    if (stat(path, &target) < 0)
+        return TRUE;
+    for (guint k = 0; like && k < like->files->len; k++)
+        if (fstat(g_array_index(like->files, LithoTraceFile, k).fd, &source) == 0 &&
+            source.st_dev == target.st_dev && source.st_ino == target.st_ino) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                        "%s is the input; choose another name for the output", path);
+            return FALSE;
+        }
+    if (S_ISREG(target.st_mode) && force)
+        return TRUE;
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s exists%s", path,
+                S_ISREG(target.st_mode) ? "; use --force to replace it"
+                                        : " and is no regular file");
+    return FALSE;
+}
+
+static char *open_temp(const char *path, int *fd, GError **error)
+{
+    char *temp = g_strdup_printf("%s.part-XXXXXX", path);
+    *fd = g_mkstemp_full(temp, O_RDWR | O_CLOEXEC, 0666);
+    if (*fd >= 0)
+        return temp;
+    errno_error(path, "write", error); // the temporary name would only puzzle
+    g_free(temp);
+    return NULL;
+}
+
+static gboolean sync_folder(const char *path)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    int fd = g_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return FALSE;
+    fsync(fd); // some file systems refuse it for folders; the file itself is safe by then
+    close(fd);
+    return TRUE;
+}
+
+static gboolean move_into_place(const char *temp, const char *path, gboolean force, GError **error)
+{
+    // Without force the name must still be free: another program may have taken it meanwhile.
+    int failed = force ? rename(temp, path)
+                       : renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE);
+    if (failed && !force && (errno == EINVAL || errno == ENOSYS)) // not every file system can
+        failed = access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(temp, path);
+    if (failed)
+        return errno_error(path, "create", error);
+    sync_folder(path);
+    return TRUE;
+}
+
+// --- life -------------------------------------------------------------------------------------
+
+// Format and byte order: what is asked for, else the source's, else IEEE big endian (the
+// machine's own order in formats that have no tradition).
+static gboolean choose_format(LithoWriter *w, GError **error)
+{
+    const LithoTraceFile *source =
+        w->like ? &g_array_index(w->like->files, LithoTraceFile, 0) : NULL;
+    gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
+    gboolean from_headed = source && source->header_bytes >= LITHO_HEADER_BYTES;
+    w->format = w->options.format ? w->options.format
+                : w->kind == LITHO_FILE_SEGY && w->like && w->like->kind == LITHO_FILE_SEGY
+                    ? source->format
+                    : LITHO_FORMAT_IEEE;
+    w->order = headed ? LITHO_ORDER_BIG : litho_order_native();
+    if (headed && from_headed)
+        w->order = source->order;
+    w->sample_order = headed && from_headed ? source->sample_order : w->order;
+    if (w->options.endian)
+        w->order = w->sample_order =
+            w->options.endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
+    gboolean fits = litho_format_supported(w->format);
+    if (w->kind == LITHO_FILE_SU)
+        fits = w->format == LITHO_FORMAT_IEEE;
+    else if (w->kind != LITHO_FILE_SEGY)
+        fits = w->format == LITHO_FORMAT_IEEE || w->format == LITHO_FORMAT_DOUBLE ||
+               w->format == LITHO_FORMAT_INT16;
+    if (fits)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s cannot hold sample format %d (%s)",
+                w->path, w->format, litho_format_name(w->format));
+    return FALSE;
+}
+
+static gboolean write_head(LithoWriter *w, GError **error)
+{
+    gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
+    g_autoptr(GByteArray) head = headed ? litho_segy_head(w, error) : litho_regular_head(w, error);
+    if (!head)
+        return FALSE;
+    w->first = head->len;
+    w->stride = w->header_bytes + w->grid.axis[2].n * litho_format_bytes(w->format);
+    return litho_writer_write_at(w, head->data, head->len, 0, error);
+}
+
+LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurvey *like,
+                              const LithoSaveOptions *options, GError **error)
+{
+    LithoFileKind kind;
+    if (!litho_grid_check(grid, error) || !kind_for(path, &kind, error) ||
+        !check_target(path, like, options && options->force, error))
+        return NULL;
+    LithoWriter *w = g_new0(LithoWriter, 1);
+    w->path = g_strdup(path);
+    w->fd = -1;
+    w->kind = kind;
+    w->grid = *grid;
+    w->like = like ? litho_survey_ref(like) : NULL;
+    w->notes = g_ptr_array_new_with_free_func(g_free);
+    if (options)
+        w->options = *options;
+    w->note = g_strdup(w->options.note);
+    w->options.note = w->note;
+    if (!choose_format(w, error))
+        goto fail;
+    if (kind == LITHO_FILE_RSF) {
+        w->data_path = g_strconcat(path, "@", NULL);
+        if (!check_target(w->data_path, like, w->options.force, error) ||
+            !(w->data_temp = open_temp(w->data_path, &w->fd, error)))
+            goto fail;
+    } else if (!(w->temp = open_temp(path, &w->fd, error))) {
+        goto fail;
+    }
+    if (!write_head(w, error))
+        goto fail;
+    return w;
+fail:
+    litho_writer_free(w);
+    return NULL;
+}
+
+const GPtrArray *litho_writer_notes(const LithoWriter *writer)
+{
+    return writer->notes;
+}
+
+void litho_writer_free(LithoWriter *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    if (!w->finished && w->temp)
+        g_unlink(w->temp);
+    if (!w->finished && w->data_temp)
+        g_unlink(w->data_temp);
+    if (w->like)
+        litho_survey_unref(w->like);
+    g_ptr_array_unref(w->notes);
+    g_free(w->path);
+    g_free(w->temp);
+    g_free(w->data_path);
+    g_free(w->data_temp);
+    g_free(w->note);
+    g_free(w->blank);
+    g_free(w);
+}
+
+// --- traces -----------------------------------------------------------------------------------
+
+static int compare_places(const void *a, const void *b)
+{
+    gint64 x = ((const Place *)a)->position, y = ((const Place *)b)->position;
+    return (x > y) - (x < y);
+}
+
+// Where each trace of the slab goes, in file order.
+static gint64 list_places(LithoWriter *w, const LithoCube *slab, Place *places)
+{
+    gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
+    gint64 n = 0, n2 = w->grid.axis[1].n, cell = 0;
+    for (gint64 i = slab->held.lo[0]; i < slab->held.hi[0]; i++)
+        for (gint64 j = 0; j < n2; j++, cell++) {
+            gint64 source = -1;
+            if (headed && !litho_segy_wants_cell(w, i, j, slab->live[cell], &source))
+                continue;
+            gint64 position = w->source_order ? source : headed ? w->written + n : i * n2 + j;
+            places[n++] = (Place){position, cell};
+        }
+    if (w->source_order)
+        qsort(places, n, sizeof *places, compare_places);
+    return n;
+}
+
+static gboolean all_finite(const float *x, gint64 n)
+{
+    guint32 top = 0; // NaN and infinity have the largest bits
+#pragma omp simd reduction(max : top)
+    for (gint64 k = 0; k < n; k++) {
+        guint32 w;
+        memcpy(&w, x + k, 4);
+        w &= 0x7fffffff;
+        top = w > top ? w : top;
+    }
+    return top < 0x7f800000u;
+}
+
+// Samples of one trace; a missing one is NaN where no header can say so, else zeros.
+static void encode_trace(LithoWriter *w, const float *x, gboolean live, guint8 *out)
+{
+    gint64 n = w->grid.axis[2].n;
+    gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;
+    if (live) {
+        gint64 clipped = litho_encode(x, w->format, w->sample_order, out, n);
+        if (clipped)
+            __atomic_fetch_add(&w->clipped, clipped, __ATOMIC_RELAXED);
+        return;
+    }
+    memset(out, 0, n * litho_format_bytes(w->format));
+    if (headed || w->format == LITHO_FORMAT_INT16)
+        return;
+    for (gint64 k = 0; k < n; k++)
+        if (w->format == LITHO_FORMAT_DOUBLE)
+            litho_put_f64(out + 8 * k, w->sample_order, NAN);
+        else
+            litho_put_32(out + 4 * k, w->sample_order, 0x7fc00000u);
+}
+
+// One trace of a run: header and samples into `out`.
+static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *samples,
+                           gint64 cell, guint8 *out, GError **error)
+{
+    gint64 n2 = w->grid.axis[1].n, n3 = w->grid.axis[2].n;
+    gboolean live = slab->live[cell] != 0;
+    if (live && !all_finite(samples + cell * n3, n3)) {
+        live = FALSE;
+        __atomic_fetch_add(&w->not_finite, 1, __ATOMIC_RELAXED);
+    }
+    if (w->header_bytes > 0 &&
+        !litho_segy_put_header(w, slab->held.lo[0] + cell / n2, cell % n2, live, out, error))
+        return FALSE;
+    encode_trace(w, samples + cell * n3, live, out + w->header_bytes);
+    return TRUE;
+}
+
+// One run of neighbouring positions: made by all threads, written at once.
+static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *samples,
+                          const Place *places, gint64 n, guint8 *block, LithoRun *run,
+                          GError **error)
+{
+    GError *failure = NULL;
+#pragma omp parallel for num_threads(litho_run_threads(run)) if (n * w->stride > 1 << 18)
+    for (gint64 k = 0; k < n; k++) {
+        GError *local = NULL;
+        if (make_trace(w, slab, samples, places[k].cell, block + k * w->stride, &local))
+            continue;
+#pragma omp critical(litho_write)
+        if (!failure)
+            failure = g_steal_pointer(&local);
+        g_clear_error(&local);
+    }
+    if (failure) {
+        g_propagate_error(error, failure);
+        return FALSE;
+    }
+    return litho_writer_write_at(w, block, n * w->stride, w->first + places[0].position * w->stride,
+                                 error);
+}
+
+static gboolean check_slab(const LithoWriter *w, const LithoCube *slab, GError **error)
+{
+    LithoBox b = slab->held;
+    if (b.lo[0] == w->next_inline && b.hi[0] <= w->grid.axis[0].n && b.lo[1] == 0 &&
+        b.hi[1] == w->grid.axis[1].n && b.lo[2] == 0 && b.hi[2] == w->grid.axis[2].n)
+        return TRUE;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                "the part to write starts at inline %" G_GINT64_FORMAT " of the output; whole "
+                "inlines from %" G_GINT64_FORMAT " on are needed", b.lo[0], w->next_inline);
+    return FALSE;
+}
+
+gboolean litho_writer_put(LithoWriter *w, const LithoCube *slab, LithoRun *run, GError **error)
+{
+    if (!check_slab(w, slab, error))
+        return FALSE;
+    const float *samples = litho_cube_host(slab, error);
+    if (!samples)
+        return FALSE;
+    gint64 n2 = w->grid.axis[1].n, total = litho_grid_traces(&w->grid);
+    gint64 limit = MAX(BLOCK_BYTES / w->stride, 1);
+    g_autofree Place *places = g_try_new(Place, litho_box_size(slab->held, 0) * n2);
+    g_autofree guint8 *block = g_try_malloc(limit * w->stride);
+    if (!places || !block) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a write buffer");
+        return FALSE;
+    }
+    gint64 n = list_places(w, slab, places);
+    for (gint64 k = 0; k < n;) {
+        gint64 run_length = 1;
+        while (k + run_length < n && run_length < limit &&
+               places[k + run_length].position == places[k].position + run_length)
+            run_length++;
+        if (!write_run(w, slab, samples, places + k, run_length, block, run, error))
+            return FALSE;
+        k += run_length;
+        if (!litho_run_step(run, w->next_inline * n2 + k, total, error))
+            return FALSE;
+    }
+    w->written += n;
+    w->next_inline = slab->held.hi[0];
+    return TRUE;
+}
+
+// --- the end ----------------------------------------------------------------------------------
+
+static void add_notes(LithoWriter *w)
+{
+    if (w->clipped)
+        g_ptr_array_add(w->notes,
+                        g_strdup_printf("%" G_GINT64_FORMAT " samples lie outside the range of "
+                                        "format %d (%s) and were clipped; --format 5 keeps them",
+                                        w->clipped, w->format, litho_format_name(w->format)));
+    if (w->not_finite)
+        g_ptr_array_add(w->notes,
+                        g_strdup_printf("%" G_GINT64_FORMAT " traces held NaN or infinite "
+                                        "samples and were written as missing",
+                                        w->not_finite));
+}
+
+static gboolean write_rsf_header(LithoWriter *w, GError **error)
+{
+    int fd;
+    g_autofree char *text = litho_rsf_text(w);
+    if (!(w->temp = open_temp(w->path, &fd, error)))
+        return FALSE;
+    gsize n = strlen(text);
+    gboolean good = write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
+    if (!good)
+        errno_error(w->path, "write", error);
+    close(fd);
+    return good;
+}
+
+gboolean litho_writer_finish(LithoWriter *w, GError **error)
+{
+    if (w->finished)
+        return TRUE;
+    if (w->next_inline != w->grid.axis[0].n) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "only %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " inlines were written",
+                    w->next_inline, w->grid.axis[0].n);
+        return FALSE;
+    }
+    if (w->kind == LITHO_FILE_SEGY && !litho_segy_finish(w, error))
+        return FALSE;
+    if (fsync(w->fd) < 0)
+        return errno_error(w->path, "write", error);
+    if (w->kind == LITHO_FILE_RSF &&
+        (!write_rsf_header(w, error) ||
+         !move_into_place(w->data_temp, w->data_path, w->options.force, error)))
+        return FALSE;
+    if (!move_into_place(w->temp, w->path, w->options.force, error))
+        return FALSE;
+    w->finished = TRUE;
+    add_notes(w);
+    return TRUE;
+}
+
+gboolean litho_cube_save(const LithoCube *cube, const char *path, const LithoSaveOptions *options,
+                         LithoRun *run, GError **error)
+{
+    LithoWriter *w = litho_writer_new(path, &cube->grid, cube->survey, options, error);
+    if (!w)
+        return FALSE;
+    litho_run_begin(run, "writing", "traces");
+    gboolean good = litho_writer_put(w, cube, run, error) && litho_writer_finish(w, error);
+    litho_writer_free(w);
+    return good;
+}

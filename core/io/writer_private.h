@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/io/survey_private.h"
+
+// One output file being written. Every format is file head, then traces of header_bytes and
+// samples at first + position * stride.
+struct LithoWriter {
+    char *path, *temp;           // temp is renamed to path at the end
+    char *data_path, *data_temp; // RSF: the samples' file, NULL otherwise
+    int fd;                      // of the file that takes the samples
+    LithoFileKind kind;
+    LithoGrid grid;
+    LithoSurvey *like; // or NULL
+    LithoSaveOptions options;
+    char *note;
+    GPtrArray *notes;
+
+    gint64 first, header_bytes, stride;
+    int format;
+    LithoOrder order;        // of header words
+    LithoOrder sample_order;
+    gboolean source_order;   // traces go where the source has them, else one after another
+    gboolean same_lattice;   // cell (i, j) of the grid is cell (i, j) of `like`
+    gboolean set_ns, set_dt, set_delay; // sample axis differs from what the source's headers say
+    guint8 *blank;           // header_bytes: header of traces without one in the source, in `order`
+
+    gint64 next_inline, written; // inlines taken, traces written
+    gint64 clipped, not_finite;  // samples saturated, traces dropped for NaN or infinite samples
+    gboolean finished;
+};
+
+// Bytes in front of the first trace, and everything the trace headers need. segy_write.c
+GByteArray *litho_segy_head(LithoWriter *writer, GError **error);
+// Header of cell (i, j) into `header`; FALSE + no error: the cell is left out.
+gboolean litho_segy_put_header(LithoWriter *writer, gint64 i, gint64 j, gboolean live,
+                               guint8 *header, GError **error);
+// Does the cell get a trace at all? `source` gets its trace in `like`, -1 = none.
+gboolean litho_segy_wants_cell(const LithoWriter *writer, gint64 i, gint64 j, gboolean live,
+                               gint64 *source);
+// Patches counts that are known at the end only and appends a trailer.
+gboolean litho_segy_finish(LithoWriter *writer, GError **error);
+
+// NumPy, RSF, raw (regular_write.c): head of the samples' file; for RSF the text of the header.
+GByteArray *litho_regular_head(LithoWriter *writer, GError **error);
+char *litho_rsf_text(const LithoWriter *writer);
+
+gboolean litho_writer_write_at(LithoWriter *writer, const void *bytes, gint64 n, gint64 at,
+                               GError **error);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Small cubes of known events, for tests and for tables in the manual.
+#include <math.h>
+
+#include "core/synth/synth_parts.h"
+
+typedef struct Params {
+    int inlines, xlines, samples, events;
+    double dt, snr, missing;
+    int seed;
+} Params;
+
+typedef void (*TraceFunc)(const Params *p, gint64 i, gint64 j, float *trace);
+
+static gboolean make_with(const Params *p, const char *name, TraceFunc trace, LithoRun *run,
+                          LithoCube **noisy, LithoCube **truth, GError **error)
+{
+    LithoGrid grid = litho_grid_new(p->inlines, p->xlines, p->samples);
+    grid.axis[LITHO_SAMPLE].step = p->dt;
+    g_autoptr(LithoCube) clean = litho_cube_new(&grid, error);
+    if (!clean)
+        return FALSE;
+    litho_run_begin(run, "generating", "inlines");
+    for (gint64 i = 0; i < p->inlines; i++) {
+        for (gint64 j = 0; j < p->xlines; j++)
+            trace(p, i, j, litho_cube_trace(clean, i, j));
+        if (!litho_run_step(run, i + 1, p->inlines, error))
+            return FALSE;
+    }
+    LithoCube *spoiled = litho_synth_spoil(clean, p->snr, p->missing, p->seed, error);
+    if (!spoiled)
+        return FALSE;
+    g_strlcpy(spoiled->name, name, sizeof spoiled->name);
+    g_snprintf(clean->name, sizeof clean->name, "%s, truth", name);
+    litho_synth_hand_over(spoiled, noisy);
+    litho_synth_hand_over(g_steal_pointer(&clean), truth);
+    return TRUE;
+}
+
+// --- mix: two dipping planes, a hyperboloid and a folded event (docs/fx.md) ---------------------
+
+static void mix_trace(const Params *p, gint64 i, gint64 j, float *trace)
+{
+    double x = i - 18.5, y = j - 18.5; // the centre of the 37 x 37 cube the tables were made with
+    const struct {
+        double time, frequency, amplitude;
+    } events[] = {
+        {0.30 + 0.0030 * x + 0.0010 * y, 30, 1.0},
+        {0.62 - 0.0022 * x + 0.0024 * y, 25, 0.8},
+        {sqrt(0.75 * 0.75 + 1e-4 * x * x + 6.4e-5 * y * y), 30, 0.9},
+        {0.88 + 0.015 * sin(2 * G_PI * i / 40.0) * cos(2 * G_PI * j / 50.0), 28, 0.7},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(events); k++)
+        litho_add_ricker(trace, p->samples, p->dt, events[k].time, events[k].frequency,
+                         events[k].amplitude);
+}
+
+static gboolean make_mix(const void *params, LithoRun *run, LithoCube **noisy, LithoCube **truth,
+                         LithoCube **velocity, GError **error)
+{
+    if (velocity)
+        *velocity = NULL;
+    return make_with(params, "mix", mix_trace, run, noisy, truth, error);
+}
+
+// --- planes: plane events of random dip and time ------------------------------------------------
+
+enum { STREAM_EVENT = 1 };
+
+static void planes_trace(const Params *p, gint64 i, gint64 j, float *trace)
+{
+    double record = p->samples * p->dt;
+    for (int k = 0; k < p->events; k++) {
+        double u[5];
+        for (int c = 0; c < 5; c++)
+            u[c] = litho_hash_uniform(p->seed, STREAM_EVENT, 5 * k + c);
+        double t = record * (0.1 + 0.8 * u[0]) + 0.004 * (2 * u[1] - 1) * (i - p->inlines / 2.0) +
+                   0.004 * (2 * u[2] - 1) * (j - p->xlines / 2.0);
+        double sign = u[4] < 0.5 ? -1 : 1;
+        litho_add_ricker(trace, p->samples, p->dt, t, 18 + 20 * u[3], sign * (0.5 + u[4]));
+    }
+}
+
+static gboolean make_planes(const void *params, LithoRun *run, LithoCube **noisy,
+                            LithoCube **truth, LithoCube **velocity, GError **error)
+{
+    if (velocity)
+        *velocity = NULL;
+    return make_with(params, "planes", planes_trace, run, noisy, truth, error);
+}
+
+#define COMMON_ROWS(side, length)                                                                  \
+    LITHO_INT(Params, inlines, .label = "Inlines", .def = side, .min = 1, .max = 20000,            \
+              .doc = "Number of inlines."),                                                        \
+        LITHO_INT(Params, xlines, .label = "Crosslines", .def = side, .min = 1, .max = 20000,      \
+                  .doc = "Number of crosslines."),                                                 \
+        LITHO_INT(Params, samples, .label = "Samples", .def = length, .min = 2, .max = 100000,     \
+                  .doc = "Samples per trace."),                                                    \
+        LITHO_FLOAT(Params, dt, .label = "Sample interval", .unit = "s", .def = 0.004,             \
+                    .min = 1e-5, .max = 1, .doc = "Time between samples."),                        \
+        LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 0, .min = -60,   \
+                    .max = 1000,                                                                   \
+                    .doc = "Energy of signal over energy of white noise; above 200 = no noise."),  \
+        LITHO_FLOAT(Params, missing, .label = "Missing traces", .unit = "%", .def = 0, .min = 0,   \
+                    .max = 99, .doc = "Traces taken away at random."),                             \
+        LITHO_INT(Params, seed, .label = "Seed", .def = 1, .min = 0, .max = 1e9,                   \
+                  .doc = "Another number, other noise (and other events).")
+
+static const LithoParam mix_rows[] = {COMMON_ROWS(37, 250)};
+static const LithoParam planes_rows[] = {
+    COMMON_ROWS(64, 256),
+    LITHO_INT(Params, events, .label = "Events", .def = 8, .min = 1, .max = 1000,
+              .doc = "Number of plane events."),
+};
+
+const LithoSynth litho_synth_mix = {
+    .key = "mix",
+    .title = "Four events",
+    .summary = "Two dipping planes, a hyperboloid and a folded event in white noise: the cube the "
+               "F-X tables are measured on.",
+    .params = {mix_rows, G_N_ELEMENTS(mix_rows), sizeof(Params)},
+    .make = make_mix,
+};
+
+const LithoSynth litho_synth_planes = {
+    .key = "planes",
+    .title = "Plane events",
+    .summary = "Plane events of random dip, time and frequency in white noise.",
+    .params = {planes_rows, G_N_ELEMENTS(planes_rows), sizeof(Params)},
+    .make = make_planes,
+};

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The F-X filter on the CPU: plan, the filter stage, and how a region is divided.
+//
+// Spectra and filtered windows stay in the plan while they fit its budget (a quarter of the memory,
+// at most 2 GiB), so that a change of the prewhitening costs no FFT and the rest of the cube after the
+// visible slices costs no window twice. What does not fit is computed piece by piece and forgotten;
+// the samples are the same.
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "kernels/fx/cpu/plan.h"
+#include "kernels/fx/report.h"
+
+static const FxIsa *best_isa(void)
+{
+#ifdef __x86_64__
+    if (&fx_isa_avx512 && __builtin_cpu_supports("avx512f"))
+        return &fx_isa_avx512;
+    if (&fx_isa_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &fx_isa_avx2;
+#endif
+    return &fx_isa;
+}
+
+static guint64 budget_bytes(void)
+{
+    guint64 memory = (guint64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return MIN(memory / 4, (guint64)2 << 30);
+}
+
+// FFTW_ESTIMATE: quick, and the same plan in every process, so that previews, command line and the
+// ranks of a cluster agree bit for bit. Planning is made thread-safe by litho_kernels_init().
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    (void)run;
+    int nfft = litho_fx_grid_geometry(in, params).nfft;
+    float *trace = fftwf_alloc_real(nfft);
+    fftwf_complex *spectrum = fftwf_alloc_complex(nfft / 2 + 1);
+    FxPlan *p = g_new0(FxPlan, 1);
+    p->grid = *in;
+    p->nfft = nfft;
+    p->budget = budget_bytes();
+    p->isa = best_isa();
+    if (trace && spectrum) {
+        p->forward = fftwf_plan_dft_r2c_1d(nfft, trace, spectrum, FFTW_ESTIMATE);
+        p->inverse = fftwf_plan_dft_c2r_1d(nfft, spectrum, trace, FFTW_ESTIMATE);
+    }
+    fftwf_free(trace);
+    fftwf_free(spectrum);
+    if (p->forward && p->inverse)
+        return p;
+    litho_fx_cpu.destroy(p);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                "there is no memory for transforms of %d samples", nfft);
+    return NULL;
+}
+
+static void free_threads(FxPlan *p)
+{
+    for (int t = 0; t < p->n_threads; t++) {
+        fftwf_free(p->threads[t].trace);
+        fftwf_free(p->threads[t].spectrum);
+        free(p->threads[t].sum);
+        free(p->threads[t].scratch);
+    }
+    g_clear_pointer(&p->threads, g_free);
+    p->n_threads = 0;
+}
+
+static void destroy(gpointer data)
+{
+    FxPlan *p = data;
+    for (int k = 0; k < FX_MAX_WORKS; k++)
+        fx_work_free(p->works[k]);
+    free_threads(p);
+    if (p->forward)
+        fftwf_destroy_plan(p->forward);
+    if (p->inverse)
+        fftwf_destroy_plan(p->inverse);
+    g_free(p);
+}
+
+// --- threads ----------------------------------------------------------------------------------
+
+static gboolean ready_thread(FxThread *t, int nfft, const FxIsa *isa, const FxWork *w,
+                             GError **error)
+{
+    const LithoFxAxis *a = w->g.axis;
+    gsize bytes = isa->scratch_bytes(a[0].length, a[1].length, w->params.half_width);
+    if (!t->trace)
+        t->trace = fftwf_alloc_real(nfft);
+    if (!t->spectrum)
+        t->spectrum = fftwf_alloc_complex(nfft / 2 + 1);
+    if (t->scratch_bytes < bytes) {
+        free(t->scratch);
+        t->scratch = fx_alloc(bytes, NULL);
+        t->scratch_bytes = t->scratch ? bytes : 0;
+    }
+    const gsize sums = FX_RUN * fx_cell(w) * MAX(w->batches, 1);
+    if (t->sum_count < sums) {
+        free(t->sum);
+        t->sum = fx_alloc(sums * sizeof *t->sum, NULL);
+        t->sum_count = t->sum ? sums : 0;
+    }
+    if (!t->trace || !t->spectrum || !t->scratch || !t->sum) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "there is no memory for a window of %d x %d traces", a[0].length, a[1].length);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean ready_threads(FxPart *part, GError **error)
+{
+    FxPlan *p = part->plan;
+    if (p->n_threads < part->n_threads) {
+        free_threads(p);
+        p->threads = g_new0(FxThread, part->n_threads);
+        p->n_threads = part->n_threads;
+    }
+    for (int t = 0; t < part->n_threads; t++)
+        if (!ready_thread(&p->threads[t], p->nfft, p->isa, part->work, error))
+            return FALSE;
+    return TRUE;
+}
+
+// --- stage 2 ----------------------------------------------------------------------------------
+
+// A window and a batch of bins that are still to be computed.
+typedef struct Task {
+    int k, w_il, w_xl, batch;
+} Task;
+
+static FxRect window_rect(const LithoFxGeometry *g, int w_il, int w_xl)
+{
+    int il = litho_fx_start(g->axis[0], w_il), xl = litho_fx_start(g->axis[1], w_xl);
+    return (FxRect){il, il + g->axis[0].length, xl, xl + g->axis[1].length};
+}
+
+// Tasks not done yet, with memory for their results. NULL sets the error.
+static GArray *list_tasks(FxPart *part, GError **error)
+{
+    FxWork *w = part->work;
+    gsize unit_bytes = sizeof(float) * fx_cell(w) * w->batches * w->g.axis[0].length *
+                       w->g.axis[1].length;
+    GArray *tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+    for (int k = part->first; k <= part->last; k++)
+        for (int i = part->windows.il0; i < part->windows.il1; i++)
+            for (int j = part->windows.xl0; j < part->windows.xl1; j++) {
+                gsize unit = fx_unit(&w->g, k, i, j);
+                if (!w->filtered[unit])
+                    w->filtered[unit] = fx_alloc(unit_bytes, error);
+                if (!w->filtered[unit]) {
+                    g_array_unref(tasks);
+                    return NULL;
+                }
+                for (int b = 0; b < w->batches; b++) {
+                    Task task = {k, i, j, b};
+                    if (!w->ready[unit * w->batches + b])
+                        g_array_append_val(tasks, task);
+                }
+            }
+    return tasks;
+}
+
+// What the threads of the loop over tasks share.
+typedef struct Loop {
+    FxPart *part;
+    gint64 done, n; // atomic
+    gint stop;      // atomic
+    GError **error;
+} Loop;
+
+// Also within a task: a window of 100 x 100 traces with many absent ones takes a hundred times the
+// usual.
+static int go_on(void *data)
+{
+    Loop *loop = data;
+    if (g_atomic_int_get(&loop->stop))
+        return 0;
+    const gint64 done = __atomic_load_n(&loop->done, __ATOMIC_RELAXED);
+    if (omp_get_thread_num() == 0 ? !litho_run_step(loop->part->run, done, loop->n, loop->error)
+                                  : litho_run_cancelled(loop->part->run))
+        g_atomic_int_set(&loop->stop, 1);
+    return !g_atomic_int_get(&loop->stop);
+}
+
+static void run_task(Loop *loop, const Task *task, void *scratch)
+{
+    const FxPart *part = loop->part;
+    FxWork *w = part->work;
+    const gsize traces = fx_area(w->held), unit = fx_unit(&w->g, task->k, task->w_il, task->w_xl);
+    const gsize cell = unit * w->batches + task->batch;
+    FxWindow window = {
+        .params = part->params,
+        .n_il = w->g.axis[0].n,
+        .n_xl = w->g.axis[1].n,
+        .held = w->held,
+        .window = window_rect(&w->g, task->w_il, task->w_xl),
+        .spectra = w->spectra[task->k] + traces * task->batch * fx_cell(w),
+        .present = w->present + traces * task->k,
+        .out = w->filtered[unit] +
+               fx_cell(w) * w->g.axis[0].length * w->g.axis[1].length * task->batch,
+        .go_on = go_on,
+        .go_on_data = loop,
+    };
+    w->ready[cell] = part->plan->isa->filter(&window, scratch, &w->counts[cell]) != 0;
+}
+
+static void time_filter(FxPart *part, const GArray *tasks, double start_ms)
+{
+    const FxWork *w = part->work;
+    double flops = 0;
+    for (guint n = 0; n < tasks->len; n++) {
+        const Task *t = &g_array_index(tasks, Task, n);
+        flops += w->counts[fx_unit(&w->g, t->k, t->w_il, t->w_xl) * w->batches + t->batch].flops;
+    }
+    double tile = (double)(w->g.axis[0].length + 2 * w->g.half[0]) *
+                  (w->g.axis[1].length + 2 * w->g.half[1]);
+    double window = (double)w->g.axis[0].length * w->g.axis[1].length;
+    litho_run_time(part->run, "design + filter", LITHO_STAGE_COMPUTE, litho_now_ms() - start_ms,
+                   tasks->len * sizeof(float) * fx_cell(w) * (tile + window), flops);
+}
+
+gboolean fx_stage_filter(FxPart *part, GError **error)
+{
+    g_autoptr(GArray) tasks = list_tasks(part, error);
+    double start = litho_now_ms();
+    if (!tasks)
+        return FALSE;
+    Loop loop = {.part = part, .n = tasks->len, .error = error};
+    litho_run_begin(part->run, "design + filter", "windows");
+#pragma omp parallel for schedule(dynamic) num_threads(part->n_threads)
+    for (gint64 k = 0; k < loop.n; k++)
+        if (go_on(&loop)) {
+            run_task(&loop, &g_array_index(tasks, Task, k),
+                     part->plan->threads[omp_get_thread_num()].scratch);
+            __atomic_add_fetch(&loop.done, 1, __ATOMIC_RELAXED);
+        }
+    if (!go_on(&loop))
+        return fx_stopped(error);
+    if (loop.n > 0)
+        time_filter(part, tasks, start);
+    return TRUE;
+}
+
+// --- report -----------------------------------------------------------------------------------
+
+static void count_part(const FxPart *part, FxTotals *totals)
+{
+    const FxWork *w = part->work;
+    for (int k = part->first; k <= part->last; k++)
+        for (int i = part->windows.il0; i < part->windows.il1; i++)
+            for (int j = part->windows.xl0; j < part->windows.xl1; j++) {
+                const FxCounts *c = &w->counts[fx_unit(&w->g, k, i, j) * w->batches];
+                totals->windows++;
+                totals->empty += w->batches > 0 && c->empty;
+                for (int b = 0; b < w->batches; b++) {
+                    totals->systems += c[b].systems;
+                    totals->fallbacks += c[b].fallbacks;
+                    totals->failed += c[b].failed;
+                }
+            }
+}
+
+static void weigh_region(const LithoPass *pass, FxTotals *totals)
+{
+    for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
+        for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
+            const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+            const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
+            double sums[3] = {0};
+            for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
+                double gone = (double)in[t] - out[t];
+                sums[0] += (double)in[t] * in[t];
+                sums[1] += gone * gone;
+                sums[2] += gone * out[t];
+            }
+            if (!litho_cube_is_live(pass->in, il, xl) || !isfinite(sums[0] + sums[1] + sums[2]))
+                continue;
+            totals->input += sums[0];
+            totals->removed += sums[1];
+            totals->product += sums[2];
+        }
+}
+
+// --- exec -------------------------------------------------------------------------------------
+
+static gboolean run_part(FxPart *part, FxTotals *totals, GError **error)
+{
+    if (!ready_threads(part, error) || !fx_stage_fft(part, error) ||
+        !fx_stage_filter(part, error) || !fx_stage_inverse(part, error))
+        return FALSE;
+    count_part(part, totals);
+    return TRUE;
+}
+
+// A region too large to keep: bands of inlines, and in each as many time windows at a time as fit.
+static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, FxTotals *totals,
+                           GError **error)
+{
+    LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, pass->params);
+    const gint64 stride = g.axis[0].stride;
+    gint64 rows = litho_box_size(pass->region, 0) + stride;
+    LithoBox band = pass->region;
+    while (rows > stride) {
+        band.hi[0] = MIN(band.lo[0] + rows, pass->region.hi[0]);
+        if (fx_part_bytes(&g, p->isa->lanes, band, 1) <= p->budget)
+            break;
+        rows = MAX(rows / 2 / stride, 1) * stride;
+    }
+    for (; band.lo[0] < pass->region.hi[0]; band.lo[0] = band.hi[0]) {
+        band.hi[0] = MIN((band.lo[0] / stride) * stride + rows, pass->region.hi[0]);
+        FxPart all = fx_part(p, pass, band, run);
+        int at_once = (int)CLAMP(p->budget / MAX(fx_part_bytes(&g, p->isa->lanes, band, 1), 1), 1, G_MAXINT / 2);
+        for (int k = all.first; k <= all.last; k += at_once) {
+            FxPart part = all;
+            part.first = k;
+            part.last = MIN(k + at_once - 1, all.last);
+            part.fresh = k == all.first;
+            part.work = fx_work_new(&g, p->isa->lanes, pass->params, pass->in->serial, part.traces,
+                                    error);
+            gboolean ok = part.work && run_part(&part, totals, error);
+            fx_work_free(part.work);
+            if (!ok)
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    FxPlan *p = data;
+    FxTotals totals = {0};
+    GError *trouble = NULL;
+    if (!litho_cube_host(pass->in, error))
+        return FALSE;
+    if (litho_box_empty(pass->region))
+        return TRUE;
+    FxPart part = fx_part(p, pass, pass->region, run);
+    part.fresh = TRUE;
+    part.work = fx_work_find(p, &part, &trouble);
+    gboolean ok = trouble     ? FALSE
+                  : part.work ? run_part(&part, &totals, &trouble)
+                              : run_pieces(p, pass, run, &totals, &trouble);
+    if (!ok) {
+        g_propagate_error(error, trouble);
+        return FALSE;
+    }
+    if (run && run->report) {
+        weigh_region(pass, &totals);
+        fx_report(run->report, &totals);
+    }
+    return TRUE;
+}
+
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    LithoFxGeometry g = litho_fx_grid_geometry(in, params);
+    LithoBox need = litho_operator_input_box(&litho_operator_fx, in, params, region);
+    int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
+                litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
+    return 4 * (litho_box_count(need) + litho_box_count(region)) +
+           MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
+}
+
+const LithoImpl litho_fx_cpu = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <fftw3.h>
+
+#include "kernels/fx/fx.h"
+#include "kernels/fx/cpu/window.h"
+
+// The CPU's plan: FFTs, memory of the threads, and works, which hold what survives between passes.
+
+// Spectra and filtered windows of one cube for the traces of a rectangle. Layout of the spectra:
+// [time window][batch][inline][crossline][re, im][lane]; of a filtered window:
+// [batch][inline][crossline][re, im][lane]. A batch is `lanes` bins of the band.
+typedef struct FxWork {
+    guint64 serial; // of the cube it belongs to
+    LithoFxParams params;
+    LithoFxGeometry g;
+    int lanes, batches;
+    FxRect held;       // traces
+    int first, last;   // time windows that `bytes` stands for, inclusive
+    float *weights;    // [time window][sample]: blending
+    float **spectra;     // per time window; NULL until needed
+    guint8 *known;     // [time window][trace]: spectra and presence are there
+    guint8 *present;   // [time window][trace]
+    float **filtered;   // per unit; NULL until needed
+    guint8 *ready;     // [unit][batch]
+    FxCounts *counts;  // [unit][batch]
+    guint64 bytes;     // when filled completely
+    guint64 used;      // clock of the last use
+} FxWork;
+
+enum { FX_RUN = 64 }; // neighbouring traces that go back to time together
+
+typedef struct FxThread {
+    float *trace;           // nfft
+    fftwf_complex *spectrum; // nfft / 2 + 1
+    float *sum;             // [FX_RUN traces][batch][re, im][lane]
+    void *scratch;
+    gsize scratch_bytes, sum_count;
+} FxThread;
+
+enum { FX_MAX_WORKS = 4 };
+
+typedef struct FxPlan {
+    LithoGrid grid;
+    int nfft;
+    fftwf_plan forward, inverse;
+    const FxIsa *isa;
+    FxThread *threads;
+    int n_threads;
+    FxWork *works[FX_MAX_WORKS];
+    guint64 budget, clock; // bytes that works may keep in all
+} FxPlan;
+
+// What one call works on: part of the region in space, a range of time windows.
+typedef struct FxPart {
+    FxPlan *plan;
+    FxWork *work;
+    const LithoPass *pass;
+    const LithoFxParams *params;
+    LithoBox region;
+    int first, last; // time windows, inclusive
+    FxRect windows;  // spatial windows that touch the region
+    FxRect traces;   // traces these need
+    gboolean fresh;  // the region's samples are still to be copied from the input
+    LithoRun *run;
+    int n_threads;
+} FxPart;
+
+// A unit is one spatial window in one time window.
+static inline gsize fx_unit(const LithoFxGeometry *g, int k, int w_il, int w_xl)
+{
+    return ((gsize)k * g->axis[0].count + w_il) * g->axis[1].count + w_xl;
+}
+
+static inline gint64 fx_width(FxRect r)
+{
+    return r.xl1 - r.xl0;
+}
+
+static inline gint64 fx_area(FxRect r)
+{
+    return (gint64)(r.il1 - r.il0) * (r.xl1 - r.xl0);
+}
+
+// Floats of one trace and batch.
+static inline gsize fx_cell(const FxWork *w)
+{
+    return 2 * (gsize)w->lanes;
+}
+
+// Memory aligned to 64 bytes, not cleared; free(). NULL sets the error.
+gpointer fx_alloc(guint64 bytes, GError **error);
+
+// cpu/work.c: the parts of `traces` that `region` needs, and bytes to work on it.
+FxPart fx_part(FxPlan *plan, const LithoPass *pass, LithoBox region, LithoRun *run);
+guint64 fx_part_bytes(const LithoFxGeometry *g, int lanes, LithoBox region, int time_windows);
+FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *params,
+                    guint64 serial, FxRect held, GError **error);
+void fx_work_free(FxWork *work);
+// The plan's work for this part, made when it fits the budget, with everything dropped that no
+// longer holds; NULL without an error when it does not fit.
+FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error);
+
+// cpu/spectra.c: stages 1 and 3. cpu/fx.c: stage 2. Each is one parallel loop. FALSE: cancelled or no
+// memory; what is done stays valid.
+gboolean fx_stopped(GError **error); // sets the cancelled error; FALSE
+gboolean fx_stage_fft(FxPart *part, GError **error);
+gboolean fx_stage_filter(FxPart *part, GError **error);
+gboolean fx_stage_inverse(FxPart *part, GError **error);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The F-X filter on CUDA: plan, exec, and the numbers beside the result. The spectra of the whole
+// input stay on the device while there is room, so that moving a slider of the filter costs no FFT.
+#include "core/error.h"
+#include "kernels/fx/cuda/fx.h"
+#include "kernels/fx/report.h"
+
+enum { WEIGH_BLOCKS = 1024 };
+
+// --- memory ---------------------------------------------------------------------------------------
+
+// Arrays whose size depends on how many time windows are kept and how many bins are worked on at
+// once. The k-th of them, NULL behind the last.
+static LithoCudaArray *elastic(FxPlan *p, gsize k)
+{
+    LithoCudaArray *const arrays[] = {
+        &p->live,   &p->starts, &p->absent, &p->present,  &p->spectra,  &p->blended,   &p->spots,
+        &p->matrix, &p->taps,   &p->good,   &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1],
+        &p->filtered};
+    return k < G_N_ELEMENTS(arrays) ? arrays[k] : NULL;
+}
+
+guint64 fx_elastic_bytes(FxPlan *p)
+{
+    guint64 bytes = 0;
+    for (gsize k = 0; elastic(p, k); k++)
+        bytes += elastic(p, k)->bytes;
+    return bytes;
+}
+
+static void give_back(FxPlan *p)
+{
+    p->serial = 0;
+    for (gsize k = 0; elastic(p, k); k++)
+        litho_cuda_release(p->context, elastic(p, k));
+}
+
+// What is free, what a smaller plan would free, less the input when it is still to come.
+static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
+{
+    FxPlan *p = job->p;
+    guint64 unused = 0, total = 0;
+    if (!litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error))
+        return FALSE;
+    const guint64 all = unused + fx_elastic_bytes(p);
+    const guint64 coming = litho_cuda_is_here(p->context, job->pass->in)
+                               ? 0
+                               : sizeof(float) * litho_box_count(job->pass->in->held);
+    // A sixteenth is lost where the pool rounds and pieces do not fit.
+    *room = all > coming ? (all - coming) / 16 * 15 : 0;
+    return TRUE;
+}
+
+// --- plan
+// -----------------------------------------------------------------------------------------
+
+static void destroy(gpointer data)
+{
+    FxPlan *p = data;
+    LithoCudaArray *const arrays[] = {&p->weights,  &p->padded, &p->transformed,
+                                      &p->counters, &p->sums,   &p->filled};
+    if (p->context && litho_cuda_enter(p->context, NULL)) {
+        give_back(p);
+        for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
+            litho_cuda_release(p->context, arrays[k]);
+        if (p->have_forward)
+            cufftDestroy(p->forward);
+        if (p->have_inverse)
+            cufftDestroy(p->inverse);
+    }
+    litho_cuda_context_free(p->context);
+    g_free(p->host_present);
+    g_free(p->host_absent);
+    g_free(p);
+}
+
+static gboolean make_transforms(FxPlan *p, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    p->own = litho_fx_own_length(p->nfft);
+    if (p->own)
+        return TRUE;
+    const gsize real = (gsize)p->batch * p->nfft * sizeof(float);
+    const gsize complex = (gsize)p->batch * (p->nfft / 2 + 1) * sizeof(LithoFxComplex);
+    // Batches are always whole: what a small job leaves unused must at least be numbers.
+    if (!litho_cuda_reserve(p->context, &p->padded, real, error) ||
+        !litho_cuda_reserve(p->context, &p->transformed, complex, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(p->padded.data, 0, real, stream), error))
+        return FALSE;
+    if (p->nfft < 2) // one sample has no spectrum to filter
+        return TRUE;
+    p->have_forward = LITHO_CUFFT(cufftPlan1d(&p->forward, p->nfft, CUFFT_R2C, p->batch), error);
+    p->have_inverse = p->have_forward &&
+                      LITHO_CUFFT(cufftPlan1d(&p->inverse, p->nfft, CUFFT_C2R, p->batch), error);
+    return p->have_inverse && LITHO_CUFFT(cufftSetStream(p->forward, stream), error) &&
+           LITHO_CUFFT(cufftSetStream(p->inverse, stream), error);
+}
+
+static gboolean upload_weights(FxPlan *p, LithoFxAxis axis, GError **error)
+{
+    const gsize n = (gsize)axis.count * axis.length;
+    g_autofree float *weights = g_new(float, n);
+    for (int k = 0; k < axis.count; k++)
+        for (int t = 0; t < axis.length; t++)
+            weights[(gsize)k * axis.length + t] =
+                litho_fx_weight(axis, k, litho_fx_start(axis, k) + t);
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    return litho_cuda_reserve(p->context, &p->weights, n * sizeof(float), error) &&
+           LITHO_CUDA(cudaMemcpyAsync(p->weights.data, weights, n * sizeof(float),
+                                      cudaMemcpyHostToDevice, stream),
+                      error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+}
+
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
+    if (!context)
+        return NULL;
+    FxPlan *p = g_new0(FxPlan, 1);
+    p->grid = *in;
+    p->context = context;
+    p->nfft = litho_fx_grid_geometry(in, params).nfft;
+    p->batch = MAX(FX_BATCH_SAMPLES / p->nfft, 1);
+    int ordinal = 0;
+    if (LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
+        LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                          ordinal),
+                   error) &&
+        LITHO_CUDA(
+            cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
+            error) &&
+        make_transforms(p, error) &&
+        upload_weights(p, litho_fx_grid_geometry(in, params).axis[2], error))
+        return p;
+    destroy(p);
+    return NULL;
+}
+
+// --- numbers beside the result
+// ----------------------------------------------------------------------
+
+// Energies of the region and, after fill_dead, which traces are there now.
+static gboolean weigh(FxJob *job, FxTotals *totals, GError **error)
+{
+    FxPlan *p = job->p;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gint64 traces = fx_region_traces(job);
+    const LithoFxBack back = fx_back(job, 0, 0, 0);
+    g_autofree double *sums = g_new(double, 3 * WEIGH_BLOCKS);
+    g_autofree guint8 *filled = g_malloc(traces);
+    if (!LITHO_CUDA(litho_fx_weigh(&back, p->live.data, job->out, WEIGH_BLOCKS, p->sums.data,
+                                   p->filled.data, stream),
+                    error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, 3 * WEIGH_BLOCKS * sizeof(double),
+                                    cudaMemcpyDeviceToHost, stream),
+                    error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(filled, p->filled.data, traces, cudaMemcpyDeviceToHost, stream),
+                    error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
+        return FALSE;
+    for (int k = 0; k < WEIGH_BLOCKS; k++) {
+        totals->input += sums[3 * k];
+        totals->removed += sums[3 * k + 1];
+        totals->product += sums[3 * k + 2];
+    }
+    for (gint64 k = 0; k < traces && job->params->fill_dead; k++) {
+        const gint64 il = job->region.lo[0] + k / back.n_xl, xl = job->region.lo[1] + k % back.n_xl;
+        guint8 *live = &job->pass->out->live[litho_cube_trace_index(job->pass->out, il, xl)];
+        *live |= filled[k];
+    }
+    return TRUE;
+}
+
+// Windows and how their systems fared.
+static void count(const FxJob *job, const int counters[LITHO_FX_COUNTERS], FxTotals *totals)
+{
+    const LithoFxAxis time = job->g.axis[2];
+    const LithoBox r = job->region;
+    totals->windows = fx_windows(job) * (litho_fx_last(time, (int)r.hi[2] - 1) -
+                                         litho_fx_first(time, (int)r.lo[2]) + 1);
+    totals->systems = counters[LITHO_FX_SYSTEMS];
+    totals->empty = job->empty;
+    totals->failed = counters[LITHO_FX_FAILED];
+    totals->fallbacks = counters[LITHO_FX_FALLBACKS];
+}
+
+// --- exec
+// -------------------------------------------------------------------------------------------
+
+static FxJob job_of(FxPlan *p, const LithoPass *pass, LithoRun *run)
+{
+    const LithoBox held = pass->in->held, r = pass->region;
+    LithoFxGeometry g = litho_fx_grid_geometry(&p->grid, pass->params);
+    return (FxJob){
+        .p = p,
+        .pass = pass,
+        .params = pass->params,
+        .g = g,
+        .region = r,
+        .held = {(int)held.lo[0], (int)held.lo[1], (int)litho_box_size(held, 0),
+                 (int)litho_box_size(held, 1)},
+        .in_t0 = (int)held.lo[2],
+        .in_samples = (int)litho_box_size(held, 2),
+        .windows = {litho_fx_first(g.axis[0], (int)r.lo[0]),
+                    litho_fx_last(g.axis[0], (int)r.hi[0] - 1) + 1,
+                    litho_fx_first(g.axis[1], (int)r.lo[1]),
+                    litho_fx_last(g.axis[1], (int)r.hi[1] - 1) + 1},
+        .first = litho_fx_first(g.axis[2], (int)r.lo[2]),
+        .last = litho_fx_last(g.axis[2], (int)r.hi[2] - 1),
+        .run = run,
+    };
+}
+
+// All time windows at once when their spectra fit, else as many at a time as do.
+static gboolean run_parts(FxJob *job, GError **error)
+{
+    const int last = job->last;
+    for (; job->first <= last; job->first = job->last + 1) {
+        job->last = MIN(last, job->first + fx_windows_at_once(job) - 1);
+        if (!fx_forward(job, error) || !fx_filter(job, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// One try with job->room bytes.
+static gboolean run_within(FxJob *job, int counters[LITHO_FX_COUNTERS], GError **error)
+{
+    FxPlan *p = job->p;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gsize bytes = LITHO_FX_COUNTERS * sizeof(int);
+    return LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, bytes, stream), error) &&
+           run_parts(job, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(counters, p->counters.data, bytes, cudaMemcpyDeviceToHost,
+                                      stream),
+                      error) &&
+           litho_cuda_finish(p->context, job->run, error);
+}
+
+// The sums are planned to fit; where the card says no all the same (pieces, other programs), the
+// pass begins again with half, down to one time window and one bin.
+static gboolean run_smaller_and_smaller(FxJob *job, int counters[LITHO_FX_COUNTERS],
+                                        GError **error)
+{
+    const FxJob fresh = *job;
+    guint64 room = 0, most = G_MAXUINT64;
+    for (;;) {
+        g_autoptr(GError) why = NULL;
+        *job = fresh;
+        if (!measure_room(job, &room, error))
+            return FALSE;
+        job->room = MIN(room, most);
+        if (run_within(job, counters, &why))
+            return TRUE;
+        const gboolean smallest = fx_windows_at_once(job) == 1 && job->chunk_bins <= 1;
+        if (smallest || !g_error_matches(why, LITHO_ERROR, LITHO_ERROR_MEMORY) ||
+            !litho_cuda_enter(job->p->context, NULL)) {
+            g_propagate_error(error, g_steal_pointer(&why));
+            return FALSE;
+        }
+        most = job->room / 2;
+        give_back(job->p);
+    }
+}
+
+static gboolean run_job(FxJob *job, GError **error)
+{
+    FxPlan *p = job->p;
+    int counters[LITHO_FX_COUNTERS] = {0};
+    FxTotals totals = {0};
+    const gboolean asked = job->run && job->run->report;
+    if (!litho_cuda_reserve(p->context, &p->counters, sizeof counters, error) ||
+        !litho_cuda_reserve(p->context, &p->sums, 3 * WEIGH_BLOCKS * sizeof(double), error) ||
+        !litho_cuda_reserve(p->context, &p->filled, fx_region_traces(job), error) ||
+        !run_smaller_and_smaller(job, counters, error))
+        return FALSE;
+    if ((asked || (job->params->fill_dead && p->host_present)) && !weigh(job, &totals, error))
+        return FALSE;
+    count(job, counters, &totals);
+    if (asked)
+        fx_report(job->run->report, &totals);
+    return TRUE;
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    FxPlan *p = data;
+    if (!litho_cuda_enter(p->context, error))
+        return FALSE;
+    if (litho_box_empty(pass->region))
+        return TRUE;
+    FxJob job = job_of(p, pass, run);
+    job.out = litho_cuda_output(p->context, pass->out, error);
+    gboolean ok = job.out && run_job(&job, error);
+    if (!ok) // launches that read this call's memory must be over
+        cudaStreamSynchronize(litho_cuda_stream(p->context));
+    return ok;
+}
+
+// Cubes, one time window, and bins in chunks: below this a pass still runs, with fewer bins at a
+// time, down to about an eighth of the filter's share.
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    const LithoFxGeometry g = litho_fx_grid_geometry(in, params);
+    const LithoBox need = litho_fx_input_box(in, params, region);
+    const guint64 traces = litho_box_size(need, 0) * litho_box_size(need, 1);
+    const guint64 out = litho_box_size(region, 0) * litho_box_size(region, 1);
+    const guint64 taps = litho_fx_taps(g.half[0], g.half[1]) + 1;
+    const guint64 windows = (guint64)(litho_fx_last(g.axis[0], (int)region.hi[0] - 1) -
+                                      litho_fx_first(g.axis[0], (int)region.lo[0]) + 1) *
+                            (litho_fx_last(g.axis[1], (int)region.hi[1] - 1) -
+                             litho_fx_first(g.axis[1], (int)region.lo[1]) + 1);
+    const guint64 bin = windows * (8 * (guint64)g.axis[0].length * g.axis[1].length +
+                                   4 * litho_fx_packed_size(litho_fx_round4((int)taps)) + 8 * taps);
+    return 4 * litho_box_count(need) + 4 * litho_box_count(region) + traces * (8 * g.bins + 1) +
+           8 * out * (g.nfft / 2 + 1) + MAX(MIN(g.bins * bin, FX_CHUNK_BYTES / 24), bin) +
+           (litho_fx_own_length(g.nfft) ? 0 : 12 * FX_BATCH_SAMPLES) + traces + (1 << 20);
+}
+
+const LithoImpl litho_cuda_fx = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// From normal equations to filters, one block of threads a system: Cholesky in shared memory with
+// panels of four columns, conjugate gradients, Jacobi, and the one-sided filters of survey edges
+// from columns of the inverse (fx.md sections 4 and 5).
+//
+// The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring
+// threads take neighbouring rows. For 7 x 7 traces a block is one warp and 32 of them share a
+// multiprocessor, which hides the chain of 49 pivots. 5.8 kB read and 0.4 kB written a system; 49^3
+// / 3 operations for the factor and 2 * 49^2 a right-hand side.
+#include "kernels/fx/cuda/device.cuh"
+
+enum { SMALL = 32, LARGE = 128, RIGHT = 32, MAX_STEPS = 100 };
+
+// A tile of the trailing matrix: its place and its rows' and columns' offsets in a panel.
+struct TileAt {
+    unsigned short place, pitch, row, column;
+};
+
+// What the threads of a block share. SIZE: order of the matrix when known at compile time, else 0.
+template <int SIZE> struct Shared {
+    float *a;      // the matrix
+    float *x;      // RIGHT right-hand sides of pitch(), or vectors of the iterations
+    float *part;   // one float a warp
+    TileAt *tiles; // of the whole triangle but its first block column, last rows first
+    int n;
+
+    __device__ int size() const
+    {
+        return SIZE ? SIZE : n;
+    }
+    __device__ int pitch() const
+    {
+        return litho_fx_round4(size());
+    }
+    __device__ float *at(int row, int column) const
+    {
+        return a + litho_fx_packed(pitch(), row, column);
+    }
+};
+
+// Sum over the block, the same in every thread and in the same order every time.
+__device__ static float block_sum(float value, float *part)
+{
+    for (int k = 16; k > 0; k /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, k);
+    if (blockDim.x == 32)
+        return value;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        part[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = 0;
+    for (int k = 0; k < blockDim.x / 32; k++)
+        value += part[k];
+    return value;
+}
+
+// Copies the triangle, `lambda` added; the rows that rounding up adds become the unit matrix.
+template <int SIZE> __device__ static void load(Shared<SIZE> s, const float *matrix, float lambda)
+{
+    const int n = litho_fx_packed_size(s.pitch()) / 4;
+#pragma unroll 6
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
+        ((float4 *)s.a)[k] = ((const float4 *)matrix)[k];
+    __syncthreads();
+    for (int k = threadIdx.x; k < s.pitch(); k += blockDim.x)
+        *s.at(k, k) += k < s.size() ? lambda : 1.0f;
+    __syncthreads();
+}
+
+// --- Cholesky -----------------------------------------------------------------------------------
+
+// The lower factor of a 4 x 4 tile in registers, reciprocals on the diagonal.
+struct Tile {
+    float r0, r1, r2, r3, l10, l20, l30, l21, l31, l32;
+};
+
+__device__ static inline float reciprocal_root(float pivot, bool *good)
+{
+    *good = *good && pivot > 0;
+    const float p = pivot > 0 ? pivot : 1.0f, r = rsqrtf(p);
+    return r * fmaf(-0.5f * p * r, r, 1.5f); // one step of Newton: rsqrtf alone is two bits short
+}
+
+__device__ static inline Tile factor_tile(const float *at, int pitch, bool *good)
+{
+    const float4 c0 = *(const float4 *)at, c1 = *(const float4 *)(at + pitch);
+    const float4 c2 = *(const float4 *)(at + 2 * pitch), c3 = *(const float4 *)(at + 3 * pitch);
+    Tile t;
+    t.r0 = reciprocal_root(c0.x, good);
+    t.l10 = c0.y * t.r0;
+    t.l20 = c0.z * t.r0;
+    t.l30 = c0.w * t.r0;
+    t.r1 = reciprocal_root(c1.y - t.l10 * t.l10, good);
+    t.l21 = (c1.z - t.l20 * t.l10) * t.r1;
+    t.l31 = (c1.w - t.l30 * t.l10) * t.r1;
+    t.r2 = reciprocal_root(c2.z - t.l20 * t.l20 - t.l21 * t.l21, good);
+    t.l32 = (c2.w - t.l30 * t.l20 - t.l31 * t.l21) * t.r2;
+    t.r3 = reciprocal_root(c3.w - t.l30 * t.l30 - t.l31 * t.l31 - t.l32 * t.l32, good);
+    return t;
+}
+
+__device__ static inline void store_tile(float *at, int pitch, Tile t)
+{
+    *(float4 *)at = make_float4(t.r0, t.l10, t.l20, t.l30);
+    *(float4 *)(at + pitch) = make_float4(0, t.r1, t.l21, t.l31);
+    *(float4 *)(at + 2 * pitch) = make_float4(0, 0, t.r2, t.l32);
+    *(float4 *)(at + 3 * pitch) = make_float4(0, 0, 0, t.r3);
+}
+
+__device__ static inline void subtract_outer(float4 *to, float4 a, float b)
+{
+    to->x = fmaf(-a.x, b, to->x);
+    to->y = fmaf(-a.y, b, to->y);
+    to->z = fmaf(-a.z, b, to->z);
+    to->w = fmaf(-a.w, b, to->w);
+}
+
+// One tile behind the panel: a -= panel rows * panel columns^T. `panel` is the panel's row 0.
+__device__ static inline void update_tile(float *a, const float *panel, int pitch, TileAt t)
+{
+    float4 rows[4], columns[4], to[4];
+#pragma unroll
+    for (int m = 0; m < 4; m++) {
+        rows[m] = *(const float4 *)(panel + m * pitch + t.row);
+        columns[m] = *(const float4 *)(panel + m * pitch + t.column);
+    }
+    float *at = a + t.place;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        to[k] = *(float4 *)(at + k * t.pitch);
+#pragma unroll
+    for (int m = 0; m < 4; m++) {
+        subtract_outer(&to[0], rows[m], columns[m].x);
+        subtract_outer(&to[1], rows[m], columns[m].y);
+        subtract_outer(&to[2], rows[m], columns[m].z);
+        subtract_outer(&to[3], rows[m], columns[m].w);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        *(float4 *)(at + k * t.pitch) = to[k];
+}
+
+// Tiles of the trailing triangle, from its end: those behind any panel come first, and threads that
+// follow one another take rows that do.
+template <int SIZE> __device__ static void list_tiles(Shared<SIZE> s)
+{
+    const int blocks = s.pitch() / 4 - 1;
+    for (int t = threadIdx.x; t < blocks * (blocks + 1) / 2; t += blockDim.x) {
+        int up, left;
+        triangle(t, &up, &left);
+        const int row = s.pitch() - 4 - 4 * left, column = s.pitch() - 4 - 4 * up;
+        s.tiles[t] = {(unsigned short)litho_fx_packed(s.pitch(), row, column),
+                      (unsigned short)(s.pitch() - column), (unsigned short)row,
+                      (unsigned short)column};
+    }
+}
+
+// a = L L^T in place, reciprocals on the diagonal. FALSE: a pivot was not positive.
+template <int SIZE> __device__ static bool cholesky(Shared<SIZE> s)
+{
+    bool good = true;
+    for (int panel = 0; panel < s.pitch(); panel += 4) {
+        const int pitch = s.pitch() - panel; // from column to column of the panel
+        float *first = s.at(panel, panel) - panel;
+        const Tile t = factor_tile(first + panel, pitch, &good);
+        for (int r = panel + 4 + threadIdx.x; r < s.pitch(); r += blockDim.x) {
+            float *x = first + r;
+            const float y0 = x[0] * t.r0;
+            const float y1 = (x[pitch] - y0 * t.l10) * t.r1;
+            const float y2 = (x[2 * pitch] - y0 * t.l20 - y1 * t.l21) * t.r2;
+            const float y3 = (x[3 * pitch] - y0 * t.l30 - y1 * t.l31 - y2 * t.l32) * t.r3;
+            x[0] = y0;
+            x[pitch] = y1;
+            x[2 * pitch] = y2;
+            x[3 * pitch] = y3;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            store_tile(first + panel, pitch, t);
+        const int blocks = pitch / 4 - 1;
+        for (int k = threadIdx.x; k < blocks * (blocks + 1) / 2; k += blockDim.x)
+            update_tile(s.a, first, pitch, s.tiles[k]);
+        __syncthreads();
+    }
+    return good;
+}
+
+// --- substitution -------------------------------------------------------------------------------
+
+// L^T y = x for four unknowns from a diagonal tile; those from `unknowns` on are zero.
+__device__ static inline float4 back_tile(const float *at, int pitch, float4 y, int unknowns)
+{
+    const float4 c0 = *(const float4 *)at, c1 = *(const float4 *)(at + pitch);
+    const float4 c2 = *(const float4 *)(at + 2 * pitch);
+    y.w = unknowns > 3 ? y.w * at[3 * pitch + 3] : 0;
+    y.z = unknowns > 2 ? (y.z - c2.w * y.w) * c2.z : 0;
+    y.y = unknowns > 1 ? (y.y - c1.z * y.z - c1.w * y.w) * c1.y : 0;
+    y.x = (y.x - c0.y * y.y - c0.z * y.z - c0.w * y.w) * c0.x;
+    return y;
+}
+
+__device__ static inline float dot4(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+// The centred filter: the factor's last row, which is L^{-1} g, backwards through L^T; into s.x.
+template <int SIZE> __device__ static void solve_centre(Shared<SIZE> s)
+{
+    const int n = s.size() - 1;
+    float *left = s.x + s.pitch(); // what is still to be solved
+    for (int k = threadIdx.x; k < s.pitch(); k += blockDim.x)
+        left[k] = k < n ? *s.at(n, k) : 0;
+    __syncthreads();
+    for (int panel = (n - 1) / 4 * 4; panel >= 0; panel -= 4) {
+        const float4 y =
+            back_tile(s.at(panel, panel), s.pitch() - panel, *(float4 *)(left + panel), n - panel);
+        if (threadIdx.x == 0)
+            *(float4 *)(s.x + panel) = y;
+        for (int j = threadIdx.x; j < panel; j += blockDim.x)
+            left[j] -= dot4(*(const float4 *)s.at(panel, j), y);
+        __syncthreads();
+    }
+}
+
+// L X = B and L^T X = B for n right-hand sides x[k * pitch]. Eight of them side by side, so that
+// the factor's numbers are read once for all.
+template <int SIZE> __device__ static void forward(Shared<SIZE> s, int n)
+{
+    for (int panel = 0; panel < s.pitch(); panel += 4) {
+        const int pitch = s.pitch() - panel;
+        const float *first = s.at(panel, panel) - panel;
+        for (int k = threadIdx.x; k < n; k += blockDim.x) {
+            float4 *x = (float4 *)(s.x + k * s.pitch() + panel), y = *x;
+            const float *at = first + panel;
+            y.x = y.x * at[0];
+            y.y = (y.y - at[1] * y.x) * at[pitch + 1];
+            y.z = (y.z - at[2] * y.x - at[pitch + 2] * y.y) * at[2 * pitch + 2];
+            y.w = (y.w - at[3] * y.x - at[pitch + 3] * y.y - at[2 * pitch + 3] * y.z) *
+                  at[3 * pitch + 3];
+            *x = y;
+        }
+        __syncthreads();
+        for (int k = threadIdx.x % 8; k < n; k += 8)
+            for (int row = panel + 4 + threadIdx.x / 8 * 4; row < s.pitch();
+                 row += blockDim.x / 2) {
+                float *x = s.x + k * s.pitch();
+                const float4 b = *(const float4 *)(x + panel);
+                float4 to = *(float4 *)(x + row);
+                subtract_outer(&to, *(const float4 *)(first + row), b.x);
+                subtract_outer(&to, *(const float4 *)(first + pitch + row), b.y);
+                subtract_outer(&to, *(const float4 *)(first + 2 * pitch + row), b.z);
+                subtract_outer(&to, *(const float4 *)(first + 3 * pitch + row), b.w);
+                *(float4 *)(x + row) = to;
+            }
+        __syncthreads();
+    }
+}
+
+template <int SIZE> __device__ static void backward(Shared<SIZE> s, int n)
+{
+    for (int panel = s.pitch() - 4; panel >= 0; panel -= 4) {
+        for (int k = threadIdx.x; k < n; k += blockDim.x) {
+            float4 *x = (float4 *)(s.x + k * s.pitch() + panel);
+            *x = back_tile(s.at(panel, panel), s.pitch() - panel, *x, s.size() - panel);
+        }
+        __syncthreads();
+        for (int k = threadIdx.x % 8; k < n; k += 8)
+            for (int j = threadIdx.x / 8 * 4; j < panel; j += blockDim.x / 2) {
+                float *x = s.x + k * s.pitch();
+                const float4 b = *(const float4 *)(x + panel);
+                const float *column = s.at(panel, j);
+                const int pitch = s.pitch() - j;
+                float4 to = *(float4 *)(x + j);
+                to.x -= dot4(*(const float4 *)column, b);
+                to.y -= dot4(*(const float4 *)(column + pitch), b);
+                to.z -= dot4(*(const float4 *)(column + 2 * pitch), b);
+                to.w -= dot4(*(const float4 *)(column + 3 * pitch), b);
+                *(float4 *)(x + j) = to;
+            }
+        __syncthreads();
+    }
+}
+
+// --- iterations ---------------------------------------------------------------------------------
+
+template <int SIZE>
+__device__ static float product_row(Shared<SIZE> s, const float *x, int row, int n)
+{
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum = fmaf(*s.at(max(row, k), min(row, k)), x[k], sum);
+    return sum;
+}
+
+template <int SIZE>
+__device__ static float dot(Shared<SIZE> s, const float *x, const float *y, int n)
+{
+    float sum = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
+        sum = fmaf(x[k], y[k], sum);
+    return block_sum(sum, s.part);
+}
+
+// The centred filter in s.x. FALSE: not within MAX_STEPS.
+template <int SIZE> __device__ static bool conjugate_gradients(Shared<SIZE> s)
+{
+    const int n = s.size() - 1;
+    float *beta = s.x, *residual = beta + s.pitch(), *direction = residual + s.pitch();
+    float *image = direction + s.pitch();
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        beta[k] = 0;
+        residual[k] = direction[k] = *s.at(n, k);
+    }
+    __syncthreads();
+    float energy = dot(s, residual, residual, n);
+    const float goal = 1e-8f * energy;
+    for (int step = 0; step < MAX_STEPS && energy > goal; step++) {
+        for (int k = threadIdx.x; k < n; k += blockDim.x)
+            image[k] = product_row(s, direction, k, n);
+        __syncthreads();
+        const float curvature = dot(s, direction, image, n);
+        if (!(curvature > 0))
+            break;
+        const float alpha = energy / curvature;
+        for (int k = threadIdx.x; k < n; k += blockDim.x) {
+            beta[k] += alpha * direction[k];
+            residual[k] -= alpha * image[k];
+        }
+        __syncthreads();
+        const float now = dot(s, residual, residual, n), ratio = now / energy;
+        for (int k = threadIdx.x; k < n; k += blockDim.x)
+            direction[k] = residual[k] + ratio * direction[k];
+        energy = now;
+        __syncthreads();
+    }
+    return energy <= goal;
+}
+
+// Jacobi on the complex equations, as the paper has it: Richardson's iteration in the real unknowns
+// with the mean diagonal of every pair.
+template <int SIZE> __device__ static bool jacobi(Shared<SIZE> s)
+{
+    const int n = s.size() - 1;
+    float *beta = s.x, *image = beta + s.pitch();
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
+        beta[k] = k % 2 == 0 ? 0.02f * 0.70710678f : 0;
+    __syncthreads();
+    for (int step = 0; step < MAX_STEPS; step++) {
+        for (int k = threadIdx.x; k < n; k += blockDim.x)
+            image[k] = product_row(s, beta, k, n);
+        __syncthreads();
+        float change = 0;
+        bool finite = true;
+        for (int k = 2 * threadIdx.x; k < n; k += 2 * blockDim.x) {
+            const float scale = 1 / fmaxf(0.5f * (*s.at(k, k) + *s.at(k + 1, k + 1)), 1e-30f);
+            const float u = (*s.at(n, k) - image[k]) * scale;
+            const float v = (*s.at(n, k + 1) - image[k + 1]) * scale;
+            beta[k] += u;
+            beta[k + 1] += v;
+            change = fmaxf(change, u * u + v * v); // twice the square of the taps' change
+            finite = finite && u * u + v * v < 1e12f;
+        }
+        const int small = __syncthreads_and(change < 2e-8f);
+        if (!__syncthreads_and(finite))
+            return false;
+        if (small)
+            return true;
+    }
+    return false;
+}
+
+// --- filters ------------------------------------------------------------------------------------
+
+// What stretches a damped filter to least squares: h.b / (h.b - lambda h.h), 1 .. 3.
+__device__ static float stretch(float hb, float hh, float lambda)
+{
+    const float left = hb - lambda * hh;
+    return left > 0 ? fminf(fmaxf(hb / left, 1.0f), 3.0f) : 3.0f;
+}
+
+// Taps of the centred filter from the real unknowns in s.x.
+template <int SIZE>
+__device__ static void write_centre(const LithoFxGroup &g, Shared<SIZE> s, const float *matrix,
+                                    float lambda, float2 *taps)
+{
+    const int c = s.size() / 2;
+    float alpha = 0.70710678f;
+    if (g.post) {
+        float hb = 0, hh = 0;
+        for (int k = threadIdx.x; k < s.size() - 1; k += blockDim.x) {
+            hb = fmaf(s.x[k], matrix[litho_fx_packed(s.pitch(), s.size() - 1, k)], hb);
+            hh = fmaf(s.x[k], s.x[k], hh);
+        }
+        hb = block_sum(hb, s.part);
+        hh = block_sum(hh, s.part);
+        alpha *= stretch(hb, hh, lambda);
+    }
+    for (int q = threadIdx.x; q < c; q += blockDim.x) {
+        const float2 beta = *(const float2 *)(s.x + 2 * q);
+        taps[c + q + 1] = make_float2(alpha * beta.x, alpha * beta.y);
+        taps[c - q - 1] = make_float2(alpha * beta.x, -alpha * beta.y);
+    }
+    if (threadIdx.x == 0)
+        taps[c] = make_float2(0, 0);
+}
+
+// Block number that the spot's filter `slot` predicts.
+__device__ static inline int place_of(const LithoFxGroup &g, const LithoFxSpot &spot, int slot)
+{
+    const int across = spot.d_xl1 - spot.d_xl0 + 1;
+    return g.size / 2 + (spot.d_il0 + slot / across) * (2 * g.half_xl + 1) + spot.d_xl0 +
+           slot % across;
+}
+
+// Column `place` of K = Q (M + lambda I)^{-1} Q^H over -K[place, place], with x, y the columns of
+// the inverse for the place's u and v.
+struct EdgeFilter {
+    const float *x, *y;
+    float over, sign;
+};
+
+__device__ static EdgeFilter edge_filter(int size, int pitch, int place, const float *x)
+{
+    const int c = size / 2, q = abs(place - c) - 1;
+    EdgeFilter f = {x, x + pitch, 0, place > c ? -1.0f : 1.0f};
+    const float k_tt = 0.5f * (f.x[2 * q] + f.y[2 * q + 1]);
+    f.over = -1 / (k_tt > 0 ? k_tt : 1.0f);
+    return f;
+}
+
+__device__ static inline float2 edge_tap(EdgeFilter f, int size, int number)
+{
+    const int c = size / 2, p = abs(number - c) - 1;
+    if (number == c)
+        return make_float2(0.70710678f * f.x[size - 1] * f.over,
+                           0.70710678f * f.sign * f.y[size - 1] * f.over);
+    const float u_re = 0.5f * f.x[2 * p], u_im = 0.5f * f.sign * f.y[2 * p];
+    const float v_re = 0.5f * f.x[2 * p + 1], v_im = 0.5f * f.sign * f.y[2 * p + 1];
+    return number > c ? make_float2((u_re - v_im) * f.over, (u_im + v_re) * f.over)
+                      : make_float2((u_re + v_im) * f.over, (u_im - v_re) * f.over);
+}
+
+__device__ static float edge_stretch(int size, int pitch, EdgeFilter f, int place,
+                                     const float *matrix, float lambda)
+{
+    const int u = 2 * (abs(place - size / 2) - 1);
+    float hh = 0;
+    for (int n = 0; n < size; n++) {
+        const float2 h = n == place ? make_float2(0, 0) : edge_tap(f, size, n);
+        hh += h.x * h.x + h.y * h.y;
+    }
+    const float hb = 0.5f * (matrix[litho_fx_packed(pitch, u, u)] +
+                             matrix[litho_fx_packed(pitch, u + 1, u + 1)]) +
+                     lambda + f.over;
+    return stretch(hb, hh, lambda);
+}
+
+// Filters for the places that traces near the survey's edge take, RIGHT / 2 at a time.
+template <int SIZE>
+__device__ static void edge_filters(const LithoFxGroup &g, const LithoFxSpot &spot, Shared<SIZE> s,
+                                    const float *matrix, float lambda, float2 *taps)
+{
+    const int size = s.size(), pitch = s.pitch(), c = size / 2;
+    const int slots = (spot.d_il1 - spot.d_il0 + 1) * (spot.d_xl1 - spot.d_xl0 + 1);
+    for (int first = 0; first < slots; first += RIGHT / 2) {
+        const int n = min(slots - first, RIGHT / 2);
+        __syncthreads();
+        for (int t = threadIdx.x; t < 2 * n * pitch; t += blockDim.x)
+            s.x[t] = 0;
+        __syncthreads();
+        for (int k = threadIdx.x; k < 2 * n; k += blockDim.x) {
+            const int place = place_of(g, spot, first + k / 2);
+            if (place != c)
+                s.x[k * pitch + 2 * (abs(place - c) - 1) + k % 2] = 1;
+        }
+        __syncthreads();
+        forward(s, 2 * n);
+        backward(s, 2 * n);
+        for (int slot = 0; slot < n; slot++) {
+            const int place = place_of(g, spot, first + slot);
+            if (place == c)
+                continue; // the centred filter
+            const EdgeFilter f = edge_filter(size, pitch, place, s.x + 2 * slot * pitch);
+            const float alpha = g.post ? edge_stretch(size, pitch, f, place, matrix, lambda) : 1.0f;
+            for (int number = threadIdx.x; number < size; number += blockDim.x) {
+                const float2 h = number == place ? make_float2(0, 0) : edge_tap(f, size, number);
+                taps[(first + slot) * size + number] = make_float2(alpha * h.x, alpha * h.y);
+            }
+        }
+    }
+}
+
+template <int SIZE>
+__global__ void __launch_bounds__(LARGE)
+    solve_kernel(LithoFxGroup g, int first, int edges, int last)
+{
+    extern __shared__ float4 shared[];
+    Shared<SIZE> s;
+    s.n = g.size;
+    s.a = (float *)shared;
+    s.x = s.a + litho_fx_packed_size(s.pitch());
+    s.tiles = (TileAt *)(s.x + (edges ? RIGHT : 4) * s.pitch());
+    const int blocks = s.pitch() / 4 - 1;
+    s.part = (float *)(s.tiles + blocks * (blocks + 1) / 2);
+    const int number = first + blockIdx.x, bin = blockIdx.y;
+    const LithoFxSpot spot = g.spots[number];
+    const float *matrix = g.matrix + system_of(g, number, bin) * g.matrix_pitch;
+    float2 *taps = (float2 *)g.taps + ((long long)bin * g.n_slots + spot.slot) * s.size();
+    const int across = spot.d_xl1 - spot.d_xl0 + 1;
+    float2 *centre = taps + (-spot.d_il0 * across - spot.d_xl0) * s.size();
+
+    list_tiles(s);
+    float trace = 0;
+    for (int k = threadIdx.x; k < s.size(); k += blockDim.x)
+        trace += matrix[litho_fx_packed(s.pitch(), k, k)];
+    trace = block_sum(trace, s.part);
+    const bool alive = trace > 0;
+    const float lambda = alive ? g.share * trace : 1.0f;
+    bool done = false;
+    if (g.solver != LITHO_FX_CHOLESKY) {
+        load(s, matrix, lambda);
+        done = g.solver == LITHO_FX_CG ? conjugate_gradients(s) : jacobi(s);
+        if (done)
+            write_centre(g, s, matrix, lambda, centre);
+        __syncthreads();
+    }
+    load(s, matrix, lambda);
+    const bool factored = cholesky(s);
+    if (!done) {
+        solve_centre(s);
+        write_centre(g, s, matrix, lambda, centre);
+    }
+    if (edges)
+        edge_filters(g, spot, s, matrix, lambda, taps);
+    if (threadIdx.x > 0)
+        return;
+    const bool good = alive && (done || factored);
+    g.good[system_of(g, number, bin)] = good;
+    if (last && alive) {
+        atomicAdd(g.counters + LITHO_FX_SYSTEMS, 1);
+        if (g.solver != LITHO_FX_CHOLESKY && !done)
+            atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1);
+        if (!good)
+            atomicAdd(g.counters + LITHO_FX_FAILED, 1);
+    }
+}
+
+template <int SIZE>
+static int launch(const LithoFxGroup *g, int first, int count, int edges, int last,
+                  cudaStream_t stream)
+{
+    const int pitch = litho_fx_round4(g->size), blocks = pitch / 4 - 1;
+    const int bytes = 4 * (litho_fx_packed_size(pitch) + (edges ? RIGHT : 4) * pitch + LARGE / 32) +
+                      (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
+    cudaError_t status = cudaFuncSetAttribute(solve_kernel<SIZE>,
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess)
+        return (int)status;
+    solve_kernel<SIZE><<<dim3(count, g->bins), pitch <= 64 ? SMALL : LARGE, bytes, stream>>>(
+        *g, first, edges, last);
+    return (int)cudaGetLastError();
+}
+
+int litho_fx_solve(const LithoFxGroup *g, int first, int count, int edges, int last,
+                   cudaStream_t stream)
+{
+    if (count == 0)
+        return (int)cudaSuccess;
+    switch (g->size) {
+    case 25:
+        return launch<25>(g, first, count, edges, last, stream);
+    case 49:
+        return launch<49>(g, first, count, edges, last, stream);
+    default:
+        return launch<0>(g, first, count, edges, last, stream);
+    }
+}

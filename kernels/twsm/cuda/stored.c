@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One leg on one GPU from what is stored: strips with cuBLAS, convolution with cuFFT.
+#include "core/error.h"
+#include "kernels/twsm/cuda/twsm.h"
+
+enum { STRIP_STEPS = 8 }; // frequencies of a strip between looks for a cancel
+
+// --- stored strips ----------------------------------------------------------------------------
+
+// What a strip run holds; sizes in complex numbers.
+typedef struct Strips {
+    TwsmCard *card;
+    const TwsmTask *task;
+    TwsmGpuLeg leg;
+    int width;
+    float *p, *phase, *column, *sum;
+    const float *u;
+    float *y;
+    int near_pass; // 0: far sums; with a near field the strips run twice
+} Strips;
+
+static gboolean strip_product(Strips *s, int rows, GError **error)
+{
+    static const cuComplex one = {1, 0}, zero = {0, 0};
+    int n = s->leg.n_from, rhs = s->task->chain->n_rhs;
+    const cuComplex *p = (const cuComplex *)s->p, *x = (const cuComplex *)s->column;
+    cuComplex *y = (cuComplex *)s->sum + (gsize)s->near_pass * s->width * rhs;
+    if (rhs == 1)
+        return LITHO_CUBLAS(
+            cublasCgemv(s->card->blas, CUBLAS_OP_T, n, rows, &one, p, n, x, 1, &zero, y, 1), error);
+    return LITHO_CUBLAS(cublasCgemm(s->card->blas, CUBLAS_OP_T, CUBLAS_OP_N, rows, rhs, n, &one, p,
+                                    n, x, n, &zero, y, rows),
+                        error);
+}
+
+// Strip `row` at frequency k of the band: elements, field at that frequency, product, result.
+static gboolean strip_frequency(Strips *s, int row, int rows, int k, gboolean fill, GError **error)
+{
+    const TwsmTask *task = s->task;
+    cudaStream_t stream = litho_cuda_stream(s->card->context);
+    int kk = task->band.k0 + k, rhs = task->chain->n_rhs, n = s->leg.n_from;
+    for (int q = 0; q < rhs; q++)
+        if (!LITHO_CUDA(litho_twsm_column(s->u + twsm_field_row(task, n, q) + 2 * k, task->stride,
+                                          n, s->column + 2 * (gsize)q * n, stream),
+                        error))
+            return FALSE;
+    for (s->near_pass = 0; s->near_pass <= s->leg.near; s->near_pass++) {
+        gboolean ok =
+            fill || s->near_pass || !s->phase
+                ? LITHO_CUDA(litho_twsm_fill(&s->leg, row, rows, kk, s->near_pass, s->p,
+                                             s->near_pass ? NULL : s->phase, stream),
+                             error)
+                : LITHO_CUDA(litho_twsm_turn(s->p, s->phase, (gint64)rows * n, stream), error);
+        if (!ok || !strip_product(s, rows, error))
+            return FALSE;
+    }
+    for (int q = 0; q < rhs; q++) {
+        const float *sum = s->sum + 2 * (gsize)q * rows;
+        const float *near = s->leg.near ? sum + 2 * (gsize)s->width * rhs : NULL;
+        if (!LITHO_CUDA(litho_twsm_finish(&s->leg, sum, near, kk, (float)task->chain->sig, row,
+                                          rows, s->u + twsm_field_row(task, n, q) + 2 * k,
+                                          s->y + twsm_field_row(task, s->leg.n_to, q) + 2 * k,
+                                          task->stride, stream),
+                        error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean strips_open(Strips *s, GError **error)
+{
+    LithoCudaContext *c = s->card->context;
+    const TwsmTask *task = s->task;
+    gsize rhs = task->chain->n_rhs, n = s->leg.n_from;
+    // With a near field P is filled anew for it, so its phase cannot be stepped.
+    gboolean phases = task->how->algorithm == TWSM_MOD2 && !s->leg.near;
+    s->width = MIN(task->how->strip, s->leg.n_to);
+    gsize bytes = 8 * (gsize)s->width * n;
+    double all = (phases ? 2.0 : 1.0) * bytes;
+    guint64 free_bytes = 0, total;
+    task->how->strip_bytes = MAX(task->how->strip_bytes, all);
+    // What an earlier pass reserved counts as free.
+    if (!litho_cuda_memory(litho_cuda_device(c), &free_bytes, &total, error) ||
+        !twsm_strips_fit(s->width, (int)n, all,
+                         (double)free_bytes + s->card->partial.bytes + s->card->phase.bytes, error))
+        return FALSE;
+    if (!litho_cuda_reserve(c, &s->card->partial, bytes, error) ||
+        (phases && !litho_cuda_reserve(c, &s->card->phase, bytes, error)) ||
+        !litho_cuda_reserve(c, &s->card->column, 8 * rhs * n, error) ||
+        !litho_cuda_reserve(c, &s->card->sum, 16 * rhs * s->width, error) ||
+        (!s->card->blas && !LITHO_CUBLAS(cublasCreate(&s->card->blas), error)) ||
+        !LITHO_CUBLAS(cublasSetStream(s->card->blas, litho_cuda_stream(c)), error))
+        return FALSE;
+    s->p = s->card->partial.data;
+    s->phase = phases ? s->card->phase.data : NULL;
+    s->column = s->card->column.data;
+    s->sum = s->card->sum.data;
+    return TRUE;
+}
+
+gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
+                          GError **error)
+{
+    Strips s = {.card = card, .task = task, .u = u, .y = y};
+    if (!twsm_card_leg(card, task->leg, &s.leg, error) || !strips_open(&s, error))
+        return FALSE;
+    // Algorithm 1 has frequencies outside, the others strips.
+    gboolean outer_k = task->how->algorithm == TWSM_ALG1;
+    int strips = (s.leg.n_to + s.width - 1) / s.width, n = task->band.n;
+    double elements = (double)s.leg.n_from * s.leg.n_to * n;
+    litho_cuda_mark(card->context, "strips", LITHO_STAGE_COMPUTE, 32 * elements, 14 * elements);
+    for (gint64 at = 0; at < (gint64)strips * n; at++) {
+        int strip = (int)(outer_k ? at % strips : at / n),
+            k = (int)(outer_k ? at / strips : at % n);
+        int row = strip * s.width, rows = MIN(s.width, s.leg.n_to - row);
+        gboolean fill = task->how->algorithm != TWSM_MOD2 || k == 0;
+        if (!strip_frequency(&s, row, rows, k, fill, error))
+            return FALSE;
+        if (at % STRIP_STEPS == STRIP_STEPS - 1 &&
+            !twsm_card_step(card, task, (double)at / ((gint64)strips * n), error))
+            return FALSE;
+    }
+    litho_cuda_mark_end(card->context);
+    return TRUE;
+}
+
+// --- lattice ----------------------------------------------------------------------------------
+
+// Smallest 2^a 3^b 5^c 7^d >= n.
+static int good_size(int n)
+{
+    static const int factors[] = {2, 3, 5, 7};
+    for (;; n++) {
+        int m = n;
+        for (int f = 0; f < 4; f++)
+            while (m % factors[f] == 0)
+                m /= factors[f];
+        if (m == 1)
+            return n;
+    }
+}
+
+static gboolean make_transforms(TwsmCard *card, int px, int py, GError **error)
+{
+    if (card->four && card->pad[0] == px && card->pad[1] == py)
+        return TRUE;
+    int n[2] = {py, px}, bins = px * py;
+    if (card->four)
+        cufftDestroy(card->four);
+    if (card->two)
+        cufftDestroy(card->two);
+    card->four = card->two = 0;
+    card->pad[0] = px, card->pad[1] = py;
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    return LITHO_CUFFT(cufftPlanMany(&card->four, 2, n, NULL, 1, bins, NULL, 1, bins, CUFFT_C2C, 4),
+                       error) &&
+           LITHO_CUFFT(cufftPlanMany(&card->two, 2, n, NULL, 1, bins, NULL, 1, bins, CUFFT_C2C, 2),
+                       error) &&
+           LITHO_CUFFT(cufftSetStream(card->four, stream), error) &&
+           LITHO_CUFFT(cufftSetStream(card->two, stream), error);
+}
+
+// One frequency of one right-hand side: sum (near = 0) or near sum into its place.
+static gboolean convolve(TwsmCard *card, const TwsmTask *task, const TwsmGpuLeg *leg, int q, int k,
+                         int near, const float *u, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    int nx = task->leg->from->cells[0], ny = task->leg->from->cells[1];
+    int px = card->pad[0], py = card->pad[1];
+    gint64 bins = (gint64)px * py;
+    float *field = card->lattice.data, *out = field + 4 * bins;
+    float *sum = (float *)card->sum.data + 2 * (gsize)near * leg->n_to;
+    return LITHO_CUDA(litho_twsm_spread(u + twsm_field_row(task, leg->n_from, q) + 2 * k,
+                                        task->stride, nx, ny, px, py, field, stream),
+                      error) &&
+           LITHO_CUFFT(
+               cufftExecC2C(card->two, (cufftComplex *)field, (cufftComplex *)field, CUFFT_FORWARD),
+               error) &&
+           LITHO_CUDA(litho_twsm_multiply(card->kernels.data, field, bins, out, stream), error) &&
+           LITHO_CUFFT(
+               cufftExecC2C(card->two, (cufftComplex *)out, (cufftComplex *)out, CUFFT_INVERSE),
+               error) &&
+           LITHO_CUDA(litho_twsm_gather(out, nx, ny, px, py, sum, stream), error);
+}
+
+static gboolean lattice_frequency(TwsmCard *card, const TwsmTask *task, const TwsmGpuLeg *leg,
+                                  int k, const float *u, float *y, GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    gint64 bins = (gint64)card->pad[0] * card->pad[1];
+    int kk = task->band.k0 + k;
+    for (int q = 0; q < task->chain->n_rhs; q++) {
+        for (int near = 0; near <= leg->near; near++)
+            // One right-hand side: the kernels' transforms are made once a frequency.
+            if (((q == 0 || leg->near) &&
+                 (!LITHO_CUDA(litho_twsm_beams_at(card->beam_t.data, card->beam_a.data, 4 * bins,
+                                                  kk, near, card->kernels.data, stream),
+                              error) ||
+                  !LITHO_CUFFT(cufftExecC2C(card->four, card->kernels.data, card->kernels.data,
+                                            CUFFT_FORWARD),
+                               error))) ||
+                !convolve(card, task, leg, q, k, near, u, error))
+                return FALSE;
+        const float *sum = card->sum.data;
+        if (!LITHO_CUDA(litho_twsm_finish(leg, sum, leg->near ? sum + 2 * (gsize)leg->n_to : NULL,
+                                          kk, (float)task->chain->sig, 0, task->leg->to->n, u,
+                                          y + twsm_field_row(task, leg->n_to, q) + 2 * k,
+                                          task->stride, stream),
+                        error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
+                           GError **error)
+{
+    TwsmGpuLeg leg;
+    LithoCudaContext *c = card->context;
+    int nx = task->leg->from->cells[0], ny = task->leg->from->cells[1];
+    int px = good_size(2 * nx - 1), py = good_size(2 * ny - 1);
+    gint64 bins = (gint64)px * py;
+    if (!twsm_card_leg(card, task->leg, &leg, error) || !make_transforms(card, px, py, error) ||
+        !litho_cuda_reserve(c, &card->beam_t, 16 * bins, error) ||
+        !litho_cuda_reserve(c, &card->beam_a, 32 * bins, error) ||
+        !litho_cuda_reserve(c, &card->kernels, 32 * bins, error) ||
+        !litho_cuda_reserve(c, &card->lattice, 32 * bins, error) ||
+        !litho_cuda_reserve(c, &card->sum, 16 * (gsize)leg.n_to, error))
+        return FALSE;
+    litho_cuda_mark(c, "lattice", LITHO_STAGE_COMPUTE, 0, 0);
+    if (!LITHO_CUDA(litho_twsm_beams(&leg, nx, ny, px, py, card->beam_t.data, card->beam_a.data,
+                                     litho_cuda_stream(c)),
+                    error))
+        return FALSE;
+    for (int k = 0; k < task->band.n; k++)
+        if (!lattice_frequency(card, task, &leg, k, u, y, error) ||
+            !twsm_card_step(card, task, (k + 1.0) / task->band.n, error))
+            return FALSE;
+    litho_cuda_mark_end(c);
+    return TRUE;
+}

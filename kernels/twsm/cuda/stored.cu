@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The paper's stored strips, and the lattice's convolution kernels: everything here moves more bytes
+// than it computes.
+#include "kernels/twsm/cuda/device.cuh"
+
+enum { THREADS = 256 };
+
+static unsigned blocks_for(long long n)
+{
+    return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+template <bool MASK>
+__global__ void fill_kernel(const TwsmGpuLeg leg, int row, int rows, int k, int near, float2 *p,
+                            float2 *phase)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
+    int r = (int)(e / leg.n_from), j = (int)(e % leg.n_from);
+    if (r >= rows)
+        return;
+    float t, are, aim, c, s;
+    int i = row + r;
+    twsm_device_pair<MASK>(leg, ((const float4 *)leg.from)[j], ((const float4 *)leg.from_normal)[j],
+                           ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i], &t, &are,
+                           &aim);
+    if (near) {
+        are *= 0.159154943f / t;
+        aim *= 0.159154943f / t;
+    }
+    twsm_turn_times((float)k, t, &c, &s);
+    p[e] = make_float2(are * c - aim * s, are * s + aim * c);
+    if (phase) {
+        twsm_turn_times(1.0f, t, &c, &s);
+        phase[e] = make_float2(c, s);
+    }
+}
+
+int litho_twsm_fill(const TwsmGpuLeg *leg, int row, int rows, int k, int near, void *p, void *phase,
+                    cudaStream_t stream)
+{
+    unsigned blocks = blocks_for((long long)rows * leg->n_from);
+    if (leg->has_mask)
+        fill_kernel<true><<<blocks, THREADS, 0, stream>>>(*leg, row, rows, k, near, (float2 *)p,
+                                                          (float2 *)phase);
+    else
+        fill_kernel<false><<<blocks, THREADS, 0, stream>>>(*leg, row, rows, k, near, (float2 *)p,
+                                                           (float2 *)phase);
+    return (int)cudaGetLastError();
+}
+
+// Two elements a thread: 32 bytes read, 16 written; n is even (rows are padded).
+__global__ void turn_kernel(float4 *p, const float4 *phase, long long pairs)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (e >= pairs)
+        return;
+    float4 a = p[e], b = __ldcs(phase + e);
+    p[e] = make_float4(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x, a.z * b.z - a.w * b.w,
+                       a.z * b.w + a.w * b.z);
+}
+
+int litho_twsm_turn(void *p, const void *phase, long long n, cudaStream_t stream)
+{
+    turn_kernel<<<blocks_for(n / 2), THREADS, 0, stream>>>((float4 *)p, (const float4 *)phase, n / 2);
+    return (int)cudaGetLastError();
+}
+
+__global__ void column_kernel(const float2 *u, int stride, int n, float2 *column)
+{
+    int j = blockIdx.x * THREADS + threadIdx.x;
+    if (j < n)
+        column[j] = u[(size_t)j * stride];
+}
+
+int litho_twsm_column(const void *u, int stride, int n, void *column, cudaStream_t stream)
+{
+    column_kernel<<<blocks_for(n), THREADS, 0, stream>>>((const float2 *)u, stride, n,
+                                                         (float2 *)column);
+    return (int)cudaGetLastError();
+}
+
+__global__ void finish_kernel(const TwsmGpuLeg leg, const float2 *sum, const float2 *near_sum, int k,
+                              float sig, int row, int rows, const float2 *u, float2 *y, int stride)
+{
+    int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r >= rows)
+        return;
+    float2 s = sum[r], n = near_sum ? near_sum[r] : make_float2(0, 0);
+    float taper = ((const float4 *)leg.to_normal)[row + r].w;
+    float vre = -sig * s.x - k * s.y - n.x, vim = k * s.x - sig * s.y - n.y;
+    size_t at = (size_t)(row + r) * stride;
+    if (leg.absorb)
+        y[at] = make_float2(u[at].x - vre, u[at].y - vim);
+    else
+        y[at] = make_float2(taper * vre, taper * vim);
+}
+
+int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_sum, int k, float sig,
+                      int row, int rows, const void *u, void *y, int stride, cudaStream_t stream)
+{
+    finish_kernel<<<blocks_for(rows), THREADS, 0, stream>>>(
+        *leg, (const float2 *)sum, (const float2 *)near_sum, k, sig, row, rows, (const float2 *)u,
+        (float2 *)y, stride);
+    return (int)cudaGetLastError();
+}
+
+// --- source -----------------------------------------------------------------------------------
+
+struct Ray {
+    double turns;
+    float2 amplitude;
+};
+
+// A thread a value. Whole turns leave in float64: hundreds of them are nothing unusual.
+__global__ void source_kernel(const Ray *rays, int n, int k0, int n_k, int stride, float2 *u)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
+    int k = (int)(e % n_k), j = (int)(e / n_k);
+    if (j >= n)
+        return;
+    const Ray ray = rays[j];
+    double phase = (k0 + k) * ray.turns;
+    float c, s;
+    sincospif(2 * (float)(phase - rint(phase)), &s, &c);
+    u[(size_t)j * stride + k] = make_float2(ray.amplitude.x * c - ray.amplitude.y * s,
+                                            ray.amplitude.x * s + ray.amplitude.y * c);
+}
+
+int litho_twsm_source(const void *rays, int n, int k0, int n_k, int stride, void *u,
+                      cudaStream_t stream)
+{
+    source_kernel<<<blocks_for((long long)n * n_k), THREADS, 0, stream>>>((const Ray *)rays, n, k0, n_k,
+                                                                          stride, (float2 *)u);
+    return (int)cudaGetLastError();
+}
+
+// --- lattice ----------------------------------------------------------------------------------
+
+__global__ void beams_kernel(const TwsmGpuLeg leg, int nx, int ny, int px, int py, float *t,
+                             float2 *a)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x, bins = (long long)px * py;
+    if (e >= 4 * bins)
+        return;
+    int kind = (int)(e / bins), x = (int)(e % px), y = (int)(e % bins / px);
+    int dx = x < nx ? x : x - px, dy = y < ny ? y : y - py;
+    t[e] = -1;
+    a[e] = make_float2(0, 0);
+    if (dx <= -nx || dy <= -ny)
+        return;
+    int j = 2 * (max(-dy, 0) * nx + max(-dx, 0)) + (kind & 1);
+    int i = 2 * (max(dy, 0) * nx + max(dx, 0)) + (kind >> 1);
+    twsm_device_pair<false>(leg, ((const float4 *)leg.from)[j], ((const float4 *)leg.from_normal)[j],
+                            ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i], &t[e],
+                            &a[e].x, &a[e].y);
+}
+
+int litho_twsm_beams(const TwsmGpuLeg *leg, int nx, int ny, int px, int py, float *t, void *a,
+                     cudaStream_t stream)
+{
+    beams_kernel<<<blocks_for(4LL * px * py), THREADS, 0, stream>>>(*leg, nx, ny, px, py, t,
+                                                                    (float2 *)a);
+    return (int)cudaGetLastError();
+}
+
+__global__ void beams_at_kernel(const float *t, const float2 *a, long long n, int k, int near,
+                                float2 *out)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (e >= n)
+        return;
+    float c, s, w = near ? (t[e] > 0 ? 0.159154943f / t[e] : 0.0f) : 1.0f;
+    twsm_turn_times((float)k, t[e], &c, &s);
+    out[e] = make_float2(w * (a[e].x * c - a[e].y * s), w * (a[e].x * s + a[e].y * c));
+}
+
+int litho_twsm_beams_at(const float *t, const void *a, long long n, int k, int near, void *out,
+                        cudaStream_t stream)
+{
+    beams_at_kernel<<<blocks_for(n), THREADS, 0, stream>>>(t, (const float2 *)a, n, k, near,
+                                                           (float2 *)out);
+    return (int)cudaGetLastError();
+}
+
+__global__ void spread_kernel(const float2 *u, int stride, int nx, int ny, int px, int py,
+                              float2 *out)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x, bins = (long long)px * py;
+    if (e >= 2 * bins)
+        return;
+    int kind = (int)(e / bins), x = (int)(e % px), y = (int)(e % bins / px);
+    out[e] = x < nx && y < ny ? u[(size_t)(2 * (y * nx + x) + kind) * stride] : make_float2(0, 0);
+}
+
+int litho_twsm_spread(const void *u, int stride, int nx, int ny, int px, int py, void *out,
+                      cudaStream_t stream)
+{
+    spread_kernel<<<blocks_for(2LL * px * py), THREADS, 0, stream>>>((const float2 *)u, stride, nx,
+                                                                     ny, px, py, (float2 *)out);
+    return (int)cudaGetLastError();
+}
+
+__global__ void multiply_kernel(const float2 *k, const float2 *f, long long bins, float2 *out)
+{
+    long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (e >= 2 * bins)
+        return;
+    long long b = e % bins, kind = e / bins;
+    float2 p = k[2 * kind * bins + b], q = k[(2 * kind + 1) * bins + b], x = f[b], y = f[bins + b];
+    out[e] = make_float2(p.x * x.x - p.y * x.y + q.x * y.x - q.y * y.y,
+                         p.x * x.y + p.y * x.x + q.x * y.y + q.y * y.x);
+}
+
+int litho_twsm_multiply(const void *kernels, const void *fields, long long bins, void *out,
+                        cudaStream_t stream)
+{
+    multiply_kernel<<<blocks_for(2 * bins), THREADS, 0, stream>>>(
+        (const float2 *)kernels, (const float2 *)fields, bins, (float2 *)out);
+    return (int)cudaGetLastError();
+}
+
+__global__ void gather_kernel(const float2 *lattice, int nx, int ny, int px, int py, float2 *sum)
+{
+    int e = blockIdx.x * THREADS + threadIdx.x;
+    if (e >= 2 * nx * ny)
+        return;
+    int kind = e % 2, x = e / 2 % nx, y = e / 2 / nx;
+    float2 v = lattice[(size_t)kind * px * py + (size_t)y * px + x];
+    float scale = 1.0f / ((float)px * py);
+    sum[e] = make_float2(scale * v.x, scale * v.y);
+}
+
+int litho_twsm_gather(const void *lattice, int nx, int ny, int px, int py, void *sum,
+                      cudaStream_t stream)
+{
+    gather_kernel<<<blocks_for(2LL * nx * ny), THREADS, 0, stream>>>((const float2 *)lattice, nx, ny,
+                                                                     px, py, (float2 *)sum);
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The CPU engine's operations on arrays. Sums go box by box or in fixed pieces, so that no result
+// depends on the number of threads.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "kernels/wavepacket/cpu/wavepacket.h"
+
+enum { PIECE = 1 << 16 }; // floats per partial sum
+
+static int threads_of(WpEngine *engine)
+{
+    WpCpu *cpu = (WpCpu *)engine;
+    return cpu->threads > 0 ? cpu->threads : litho_run_threads(NULL);
+}
+
+// Floats of an array that may be one of coefficients.
+static gint64 count(const WpEngine *engine, gint64 n)
+{
+    return n == WP_COEFFICIENTS ? engine->geometry->floats : n;
+}
+
+static float *cpu_alloc(WpEngine *engine, gint64 floats, GError **error)
+{
+    floats = count(engine, floats);
+    float *p = fftwf_malloc(MAX(floats, 16) * sizeof *p);
+    if (!p) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "no memory for %.2f GiB of wave-packet data; a smaller `block` needs less",
+                    floats * 4.0 / (1 << 30));
+        return NULL;
+    }
+    memset(p, 0, MAX(floats, 16) * sizeof *p);
+    return p;
+}
+
+static void cpu_release(WpEngine *engine, float *array)
+{
+    (void)engine;
+    fftwf_free(array);
+}
+
+static gboolean cpu_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
+                             GError **error)
+{
+    (void)engine;
+    (void)error;
+    memcpy(to, array + at, n * sizeof *to);
+    return TRUE;
+}
+
+static gboolean cpu_fetch(WpEngine *engine, const float *array, const WpPiece *pieces, int n,
+                          float *to, GError **error)
+{
+    (void)engine;
+    (void)error;
+    for (int i = 0; i < n; to += pieces[i++].n)
+        memcpy(to, array + pieces[i].at, pieces[i].n * sizeof *to);
+    return TRUE;
+}
+
+static gboolean cpu_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
+                           GError **error)
+{
+    (void)engine;
+    (void)error;
+    memcpy(array + at, from, n * sizeof *from);
+    return TRUE;
+}
+
+static gboolean cpu_ready(WpEngine *engine, GError **error)
+{
+    (void)engine;
+    (void)error;
+    return TRUE;
+}
+
+// Factor on a coefficient of magnitude^2 m2.
+static inline float keep_factor(float m2, float level, gboolean soft)
+{
+    if (level <= 0)
+        return 1;
+    if (m2 < level * level)
+        return 0;
+    return soft ? 1 - level / sqrtf(m2) : 1;
+}
+
+static guint64 shrink_box(const WpBox *box, const float *key, const float *x, float *out,
+                          float level, gboolean soft)
+{
+    guint64 kept = 0;
+    const int step = box->kind == WP_RESIDUAL ? 1 : 2;
+    for (gint64 i = 0; i < box->floats; i += step) {
+        float m2 = key[i] * key[i] + (step == 2 ? key[i + 1] * key[i + 1] : 0);
+        float f = keep_factor(m2, level, soft);
+        kept += f != 0 && m2 > 0;
+        out[i] = f * x[i];
+        if (step == 2)
+            out[i + 1] = f * x[i + 1];
+    }
+    return kept;
+}
+
+static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, float *out,
+                           const WpRule *rule, guint64 *kept, GError **error)
+{
+    (void)error;
+    const WpGeometry *g = engine->geometry;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        guint64 count = shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b],
+                                   rule->soft);
+        if (kept)
+            kept[b] += count;
+    }
+    return TRUE;
+}
+
+static void bin_box(const WpBox *box, const float *c, float scale, int prefix, guint32 *bins)
+{
+    const int step = box->kind == WP_RESIDUAL ? 1 : 2;
+    for (gint64 i = 0; i < box->floats; i += step) {
+        float m = scale * (step == 2 ? sqrtf(c[i] * c[i] + c[i + 1] * c[i + 1]) : fabsf(c[i]));
+        guint32 bits;
+        memcpy(&bits, &m, sizeof bits);
+        if (bits == 0)
+            continue;
+        if (prefix < 0)
+            bins[bits >> 16]++;
+        else if ((int)(bits >> 16) == prefix)
+            bins[(bits & 0xffff) >> 1]++;
+    }
+}
+
+static gboolean cpu_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
+{
+    (void)error;
+    const WpGeometry *g = engine->geometry;
+    memset(h->bins, 0, sizeof h->bins);
+#pragma omp parallel num_threads(threads_of(engine))
+    {
+        guint32 *bins = g_new0(guint32, WP_BINS);
+#pragma omp for schedule(dynamic)
+        for (int b = 0; b < g->n_boxes; b++)
+            if (h->scale[b] > 0)
+                bin_box(&g->boxes[b], c + g->boxes[b].at, h->scale[b], h->prefix, bins);
+#pragma omp critical
+        for (int i = 0; i < WP_BINS; i++)
+            h->bins[i] += bins[i];
+        g_free(bins);
+    }
+    return TRUE;
+}
+
+static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
+{
+    (void)error;
+    const WpGeometry *g = engine->geometry;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        const float *v = c + box->at;
+        const int step = box->kind == WP_RESIDUAL ? 1 : 2;
+        double energy = 0, peak = 0;
+        for (gint64 i = 0; i < box->floats; i += step) {
+            double m2 = (double)v[i] * v[i] + (step == 2 ? (double)v[i + 1] * v[i + 1] : 0);
+            energy += m2;
+            peak = MAX(peak, m2);
+        }
+        per_box[b] = (WpBoxStats){energy, sqrt(peak)};
+    }
+    return TRUE;
+}
+
+static gboolean cpu_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
+                          GError **error)
+{
+    (void)error;
+    const float fa = (float)a, fb = (float)b;
+    n = count(engine, n);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 i = 0; i < n; i++)
+        y[i] = fa * x[i] + (fb == 0 ? 0 : fb * y[i]);
+    return TRUE;
+}
+
+static gboolean cpu_dot(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
+                        GError **error)
+{
+    (void)error;
+    n = count(engine, n);
+    const gint64 pieces = (n + PIECE - 1) / PIECE;
+    g_autofree double *part = g_new0(double, pieces);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 p = 0; p < pieces; p++) {
+        double sum = 0;
+        for (gint64 i = p * PIECE; i < MIN((p + 1) * PIECE, n); i++)
+            sum += (double)x[i] * y[i];
+        part[p] = sum;
+    }
+    *result = 0;
+    for (gint64 p = 0; p < pieces; p++)
+        *result += part[p];
+    return TRUE;
+}
+
+static gboolean cpu_distance(WpEngine *engine, const float *x, const float *y, const float *m,
+                             gint64 traces, gint64 n3, double *result, GError **error)
+{
+    (void)error;
+    g_autofree double *part = g_new0(double, traces);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 t = 0; t < traces; t++) {
+        double sum = 0;
+        for (gint64 i = t * n3; i < (t + 1) * n3; i++) {
+            const float d = x[i] - y[i];
+            sum += (double)d * d;
+        }
+        part[t] = (m ? m[t] : 1) * sum;
+    }
+    *result = 0;
+    for (gint64 t = 0; t < traces; t++)
+        *result += part[t];
+    return TRUE;
+}
+
+static gboolean cpu_insert(WpEngine *engine, const float *x, const float *m, float *y,
+                           gint64 traces, gint64 n3, GError **error)
+{
+    (void)error;
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 t = 0; t < traces; t++)
+        for (gint64 i = t * n3; i < (t + 1) * n3; i++)
+            y[i] = y[i] * (1 - m[t]) + m[t] * x[i];
+    return TRUE;
+}
+
+static float taper_at(const WpBlock *block, int axis, gint64 i)
+{
+    return block->taper[axis] ? block->taper[axis][i] : 1;
+}
+
+// How much of a block lies in the volume, which may be thinner than it.
+static void extents(const WpEngine *engine, const WpBlock *b, const gint64 n[3], gint64 inside[3])
+{
+    for (int a = 0; a < 3; a++)
+        inside[a] = MIN(engine->geometry->n[a], n[a] - b->at[a]);
+}
+
+static gboolean cpu_cut(WpEngine *engine, const float *volume, const gint64 n[3],
+                        const WpBlock *b, float *u, GError **error)
+{
+    (void)error;
+    const gint64 *m = engine->geometry->n;
+    gint64 inside[3];
+    extents(engine, b, n, inside);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 i = 0; i < m[0]; i++)
+        for (gint64 j = 0; j < m[1]; j++) {
+            const gint64 have = i < inside[0] && j < inside[1] ? inside[2] : 0;
+            float *to = u + (i * m[1] + j) * m[2];
+            memset(to + have, 0, (m[2] - have) * sizeof *to);
+            if (have == 0)
+                continue;
+            const float *from = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
+            const float s = taper_at(b, 0, i) * taper_at(b, 1, j);
+            for (gint64 k = 0; k < have; k++)
+                to[k] = s * taper_at(b, 2, k) * from[k];
+        }
+    return TRUE;
+}
+
+static gboolean cpu_paste(WpEngine *engine, const float *u, const WpBlock *b, float *volume,
+                          const gint64 n[3], GError **error)
+{
+    (void)error;
+    const gint64 *m = engine->geometry->n;
+    gint64 inside[3];
+    extents(engine, b, n, inside);
+#pragma omp parallel for num_threads(threads_of(engine))
+    for (gint64 i = 0; i < inside[0]; i++)
+        for (gint64 j = 0; j < inside[1]; j++) {
+            float *to = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
+            const float *from = u + (i * m[1] + j) * m[2];
+            const float s = taper_at(b, 0, i) * taper_at(b, 1, j);
+            for (gint64 k = 0; k < inside[2]; k++)
+                to[k] += s * taper_at(b, 2, k) * from[k];
+        }
+    return TRUE;
+}
+
+static gboolean cpu_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
+                         GError **error)
+{
+    (void)run;
+    const float *samples = litho_cube_host(cube, error);
+    const gint64 n3 = cube->grid.axis[2].n, traces = litho_grid_traces(&cube->grid);
+    gint64 bad = 0;
+    if (!samples)
+        return FALSE;
+#pragma omp parallel for num_threads(threads_of(engine)) reduction(+ : bad)
+    for (gint64 t = 0; t < traces; t++) {
+        if (!cube->live[t]) {
+            memset(volume + t * n3, 0, n3 * sizeof *volume);
+            continue;
+        }
+        for (gint64 k = 0; k < n3; k++)
+            bad += !isfinite(samples[t * n3 + k]);
+        memcpy(volume + t * n3, samples + t * n3, n3 * sizeof *volume);
+    }
+    if (bad)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+                    "%" G_GINT64_FORMAT " samples of live traces are not finite numbers; mark "
+                    "these traces as missing first", bad);
+    return bad == 0;
+}
+
+static gboolean cpu_store(WpEngine *engine, const float *volume, LithoCube *cube, GError **error)
+{
+    (void)engine;
+    (void)error;
+    memcpy(cube->samples, volume, litho_grid_samples(&cube->grid) * sizeof *volume);
+    return TRUE;
+}
+
+static LithoCube *cpu_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
+{
+    (void)engine;
+    return litho_cube_new(grid, error);
+}
+
+static gboolean cpu_begin(WpEngine *engine, LithoRun *run, GError **error)
+{
+    (void)error;
+    ((WpCpu *)engine)->threads = litho_run_threads(run);
+    return TRUE;
+}
+
+static gboolean cpu_finish(WpEngine *engine, LithoRun *run, GError **error)
+{
+    (void)engine;
+    (void)run;
+    (void)error;
+    return TRUE;
+}
+
+static guint64 cpu_available(WpEngine *engine)
+{
+    (void)engine;
+    return litho_memory_available();
+}
+
+const WpEngineClass wp_cpu_arrays = {
+    .begin = cpu_begin,
+    .finish = cpu_finish,
+    .attach = cpu_ready,
+    .wait = cpu_ready,
+    .available = cpu_available,
+    .new_cube = cpu_new_cube,
+    .fourier = wp_cpu_fourier,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .download = cpu_download,
+    .upload = cpu_upload,
+    .fetch = cpu_fetch,
+    .shrink = cpu_shrink,
+    .histogram = cpu_histogram,
+    .stats = cpu_stats,
+    .blend = cpu_blend,
+    .dot = cpu_dot,
+    .distance = cpu_distance,
+    .insert = cpu_insert,
+    .cut = cpu_cut,
+    .paste = cpu_paste,
+    .load = cpu_load,
+    .store = cpu_store,
+};

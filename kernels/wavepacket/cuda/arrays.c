@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The CUDA engine's operations on arrays.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/wavepacket/cuda/wavepacket.h"
+
+static cudaStream_t stream_of(const WpCuda *cuda)
+{
+    return litho_cuda_stream(cuda->context);
+}
+
+static gboolean cuda_begin(WpEngine *engine, LithoRun *run, GError **error)
+{
+    (void)run;
+    WpCuda *cuda = (WpCuda *)engine;
+    if (!litho_cuda_enter(cuda->context, error))
+        return FALSE;
+    // A pass that failed half way may have left work beside the context's stream.
+    for (int i = 0; i < WP_LANES_BESIDE; i++)
+        if (!LITHO_CUDA(cudaStreamSynchronize(cuda->beside[i]), error))
+            return FALSE;
+    return TRUE;
+}
+
+static gboolean cuda_finish(WpEngine *engine, LithoRun *run, GError **error)
+{
+    return litho_cuda_finish(((WpCuda *)engine)->context, run, error);
+}
+
+static guint64 cuda_available(WpEngine *engine)
+{
+    guint64 available = 0, total;
+    litho_cuda_memory(litho_cuda_device(((WpCuda *)engine)->context), &available, &total, NULL);
+    return available;
+}
+
+// Floats of an array that may be one of coefficients.
+static gint64 count_of(const WpEngine *engine, gint64 n)
+{
+    return n == WP_COEFFICIENTS ? engine->geometry->floats : n;
+}
+
+static float *cuda_alloc(WpEngine *engine, gint64 floats, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    floats = count_of(engine, floats);
+    const size_t bytes = MAX(floats, 16) * sizeof(float);
+    void *data = NULL;
+    if (!litho_cuda_alloc(litho_cuda_device(cuda->context), &data, bytes, error))
+        return NULL;
+    if (LITHO_CUDA(cudaMemsetAsync(data, 0, bytes, stream_of(cuda)), error))
+        return data;
+    litho_cuda_free(litho_cuda_device(cuda->context), data);
+    return NULL;
+}
+
+static void cuda_release(WpEngine *engine, float *array)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    if (!array || !litho_cuda_use(litho_cuda_device(cuda->context), NULL))
+        return;
+    cudaStreamSynchronize(stream_of(cuda));
+    for (int i = 0; i < WP_LANES_BESIDE; i++) // a transform that failed half way may not have joined them
+        cudaStreamSynchronize(cuda->beside[i]);
+    wp_cuda_forget_graphs(cuda, array);
+    litho_cuda_free(litho_cuda_device(cuda->context), array);
+}
+
+static gboolean wait_for(WpCuda *cuda, GError **error)
+{
+    return LITHO_CUDA(cudaStreamSynchronize(stream_of(cuda)), error);
+}
+
+static gboolean cuda_attach(WpEngine *engine, GError **error)
+{
+    return litho_cuda_use(litho_cuda_device(((WpCuda *)engine)->context), error);
+}
+
+static gboolean cuda_wait(WpEngine *engine, GError **error)
+{
+    return wait_for((WpCuda *)engine, error);
+}
+
+static gboolean cuda_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
+                              GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return LITHO_CUDA(cudaMemcpyAsync(to, array + at, n * sizeof *to, cudaMemcpyDeviceToHost,
+                                      stream_of(cuda)), error) &&
+           wait_for(cuda, error);
+}
+
+// Together on the device first: one copy over the bus instead of many.
+static gboolean cuda_fetch(WpEngine *engine, const float *array, const WpPiece *pieces, int n,
+                           float *to, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    gint64 all = 0, at = 0;
+    for (int i = 0; i < n; i++)
+        all += pieces[i].n;
+    if (!litho_cuda_reserve(cuda->context, &cuda->foreign, all * sizeof *to, error))
+        return FALSE;
+    for (int i = 0; i < n; at += pieces[i++].n)
+        if (!LITHO_CUDA(cudaMemcpyAsync((float *)cuda->foreign.data + at, array + pieces[i].at,
+                                        pieces[i].n * sizeof *to, cudaMemcpyDeviceToDevice,
+                                        stream_of(cuda)), error))
+            return FALSE;
+    return cuda_download(engine, cuda->foreign.data, 0, to, all, error);
+}
+
+static gboolean cuda_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
+                            GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return LITHO_CUDA(cudaMemcpyAsync(array + at, from, n * sizeof *from, cudaMemcpyHostToDevice,
+                                      stream_of(cuda)), error) &&
+           wait_for(cuda, error);
+}
+
+// Direct between cards that can, through the host between others: CUDA sees to it.
+static gboolean cuda_take(WpEngine *engine, float *to, const WpEngine *other, const float *from,
+                          gint64 at, gint64 n, gboolean add, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpCuda *source = (const WpCuda *)other;
+    float *target = to + at;
+    if (add) {
+        if (!litho_cuda_reserve(cuda->context, &cuda->foreign, n * sizeof *to, error))
+            return FALSE;
+        target = cuda->foreign.data;
+    }
+    return LITHO_CUDA(cudaMemcpyPeerAsync(target, cuda->ordinal, from + at, source->ordinal,
+                                          n * sizeof *to, stream_of(cuda)), error) &&
+           (!add || LITHO_CUDA(wp_cuda_blend(1, target, 1, to + at, n, stream_of(cuda)), error));
+}
+
+// `small` = [n_boxes floats][rest], all set by the caller's copies in stream order.
+static gboolean send_per_box(WpCuda *cuda, const float *values, size_t rest, void **tail,
+                             GError **error)
+{
+    const size_t bytes = (cuda->engine.geometry->n_boxes * sizeof(float) + 255) / 256 * 256;
+    if (!litho_cuda_reserve(cuda->context, &cuda->small, bytes + rest, error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(cuda->small.data, values,
+                                    cuda->engine.geometry->n_boxes * sizeof(float),
+                                    cudaMemcpyHostToDevice, stream_of(cuda)), error))
+        return FALSE;
+    *tail = (char *)cuda->small.data + bytes;
+    return LITHO_CUDA(cudaMemsetAsync(*tail, 0, rest, stream_of(cuda)), error);
+}
+
+static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, float *out,
+                            const WpRule *rule, guint64 *kept, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpGeometry *g = engine->geometry;
+    const size_t bytes = g->n_boxes * sizeof(unsigned long long);
+    const int residual = wp_residual(g) != NULL;
+    void *count;
+    if (!send_per_box(cuda, rule->level, bytes, &count, error))
+        return FALSE;
+    litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
+    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, g->n_boxes - residual, residual,
+                                   cuda->small.data, rule->soft, key, x, out, count,
+                                   stream_of(cuda)), error))
+        return FALSE;
+    litho_cuda_mark_end(cuda->context);
+    if (!kept)
+        return TRUE;
+    g_autofree unsigned long long *host = g_new(unsigned long long, g->n_boxes);
+    if (!LITHO_CUDA(cudaMemcpyAsync(host, count, bytes, cudaMemcpyDeviceToHost, stream_of(cuda)),
+                    error) ||
+        !wait_for(cuda, error))
+        return FALSE;
+    for (int b = 0; b < g->n_boxes; b++)
+        kept[b] += host[b];
+    return TRUE;
+}
+
+static gboolean cuda_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const WpGeometry *g = engine->geometry;
+    g_autofree guint32 *bins = g_new(guint32, WP_BINS);
+    void *device;
+    if (!send_per_box(cuda, h->scale, WP_BINS * sizeof *bins, &device, error))
+        return FALSE;
+    litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE, 4.0 * (double)g->floats, 0);
+    if (!LITHO_CUDA(wp_cuda_histogram(cuda->boxes.data, g->n_boxes, cuda->small.data, h->prefix, c,
+                                      device, stream_of(cuda)), error))
+        return FALSE;
+    litho_cuda_mark_end(cuda->context);
+    if (!LITHO_CUDA(cudaMemcpyAsync(bins, device, WP_BINS * sizeof *bins, cudaMemcpyDeviceToHost,
+                                    stream_of(cuda)), error) ||
+        !wait_for(cuda, error))
+        return FALSE;
+    for (int i = 0; i < WP_BINS; i++)
+        h->bins[i] = bins[i];
+    return TRUE;
+}
+
+static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const int n = engine->geometry->n_boxes;
+    g_autofree double *host = g_new(double, 2 * n);
+    if (!litho_cuda_reserve(cuda->context, &cuda->small,
+                            2 * n * (1 + WP_BOX_PARTS) * sizeof *host, error))
+        return FALSE;
+    double *sums = cuda->small.data, *parts = sums + 2 * n;
+    litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE,
+                    4.0 * (double)engine->geometry->floats, 0);
+    if (!LITHO_CUDA(wp_cuda_stats(cuda->boxes.data, n, c, parts, sums, stream_of(cuda)), error))
+        return FALSE;
+    litho_cuda_mark_end(cuda->context);
+    if (!LITHO_CUDA(cudaMemcpyAsync(host, sums, 2 * n * sizeof *host, cudaMemcpyDeviceToHost,
+                                    stream_of(cuda)), error) ||
+        !wait_for(cuda, error))
+        return FALSE;
+    for (int b = 0; b < n; b++)
+        per_box[b] = (WpBoxStats){.energy = host[2 * b], .peak = sqrt(host[2 * b + 1])};
+    return TRUE;
+}
+
+static gboolean cuda_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
+                           GError **error)
+{
+    return LITHO_CUDA(wp_cuda_blend(a, x, b, y, count_of(engine, n), stream_of((WpCuda *)engine)),
+                      error);
+}
+
+// The sum of what a kernel left in `small`, block by block.
+static gboolean sum_parts(WpCuda *cuda, double *result, GError **error)
+{
+    double parts[WP_PARTS];
+    if (!LITHO_CUDA(cudaMemcpyAsync(parts, cuda->small.data, sizeof parts, cudaMemcpyDeviceToHost,
+                                    stream_of(cuda)), error) ||
+        !wait_for(cuda, error))
+        return FALSE;
+    *result = 0;
+    for (int i = 0; i < WP_PARTS; i++)
+        *result += parts[i];
+    return TRUE;
+}
+
+static gboolean cuda_dot(WpEngine *engine, const float *x, const float *y, gint64 n, double *result,
+                         GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return litho_cuda_reserve(cuda->context, &cuda->small, WP_PARTS * sizeof(double), error) &&
+           LITHO_CUDA(wp_cuda_dot(x, y, count_of(engine, n), cuda->small.data, stream_of(cuda)),
+                      error) &&
+           sum_parts(cuda, result, error);
+}
+
+static gboolean cuda_distance(WpEngine *engine, const float *x, const float *y, const float *m,
+                              gint64 traces, gint64 n3, double *result, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    return litho_cuda_reserve(cuda->context, &cuda->small, WP_PARTS * sizeof(double), error) &&
+           LITHO_CUDA(wp_cuda_distance(x, y, m, traces, n3, cuda->small.data, stream_of(cuda)),
+                      error) &&
+           sum_parts(cuda, result, error);
+}
+
+static gboolean cuda_insert(WpEngine *engine, const float *x, const float *m, float *y,
+                            gint64 traces, gint64 n3, GError **error)
+{
+    return LITHO_CUDA(wp_cuda_insert(x, m, y, traces, n3, stream_of((WpCuda *)engine)), error);
+}
+
+static gboolean send_tapers(WpCuda *cuda, const WpBlock *b, const float *taper[3], GError **error)
+{
+    for (int a = 0; a < 3; a++) {
+        taper[a] = NULL;
+        if (!b->taper[a])
+            continue;
+        if (!wp_cuda_send(cuda, &cuda->taper[a], b->taper[a],
+                          cuda->engine.geometry->n[a] * sizeof(float), error))
+            return FALSE;
+        taper[a] = cuda->taper[a].data;
+    }
+    return TRUE;
+}
+
+static gboolean cuda_cut(WpEngine *engine, const float *volume, const gint64 n[3],
+                         const WpBlock *b, float *u, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const float *taper[3];
+    return send_tapers(cuda, b, taper, error) &&
+           LITHO_CUDA(wp_cuda_cut(n, b->at, engine->geometry->n, taper, volume, u,
+                                  stream_of(cuda)), error);
+}
+
+static gboolean cuda_paste(WpEngine *engine, const float *u, const WpBlock *b, float *volume,
+                           const gint64 n[3], GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const float *taper[3];
+    return send_tapers(cuda, b, taper, error) &&
+           LITHO_CUDA(wp_cuda_paste(n, b->at, engine->geometry->n, taper, u, volume,
+                                    stream_of(cuda)), error);
+}
+
+static gboolean cuda_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
+                          GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    const gint64 traces = litho_grid_traces(&cube->grid);
+    const float *in = litho_cuda_input(cuda->context, cube, run, error);
+    unsigned bad = 0;
+    if (!in || !wp_cuda_send(cuda, &cuda->mask, cube->live, traces, error) ||
+        !litho_cuda_reserve(cuda->context, &cuda->small, 16, error) ||
+        !LITHO_CUDA(cudaMemsetAsync(cuda->small.data, 0, 16, stream_of(cuda)), error) ||
+        !LITHO_CUDA(wp_cuda_load(in, cuda->mask.data, traces, cube->grid.axis[2].n, volume,
+                                 cuda->small.data, stream_of(cuda)), error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(&bad, cuda->small.data, sizeof bad, cudaMemcpyDeviceToHost,
+                                    stream_of(cuda)), error) ||
+        !wait_for(cuda, error))
+        return FALSE;
+    if (bad)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+                    "%u samples of live traces are not finite numbers; mark these traces as "
+                    "missing first", bad);
+    return bad == 0;
+}
+
+static gboolean cuda_store(WpEngine *engine, const float *volume, LithoCube *cube, GError **error)
+{
+    WpCuda *cuda = (WpCuda *)engine;
+    float *out = litho_cuda_output(cuda->context, cube, error);
+    return out && LITHO_CUDA(cudaMemcpyAsync(out, volume,
+                                             litho_grid_samples(&cube->grid) * sizeof *out,
+                                             cudaMemcpyDeviceToDevice, stream_of(cuda)), error) &&
+           wait_for(cuda, error);
+}
+
+static LithoCube *cuda_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
+{
+    const int device = litho_cuda_device(((WpCuda *)engine)->context);
+    LithoBuffer *buffer = litho_cuda_buffer_alloc(device, litho_grid_samples(grid), error);
+    if (!buffer)
+        return NULL;
+    LithoCube *cube = litho_cube_new_device(grid, litho_box_full(grid), buffer, error);
+    if (!cube)
+        litho_cuda_buffer_free(buffer);
+    return cube;
+}
+
+static gboolean cuda_fourier(WpEngine *engine, const float *volume, const gint64 n[3], guint64 keep,
+                             double *lost, LithoRun *run, GError **error)
+{
+    (void)run;
+    WpCuda *cuda = (WpCuda *)engine;
+    const gint64 values = n[0] * n[1] * (n[2] / 2 + 1);
+    LithoCudaArray u = {0}, m2 = {0};
+    cufftHandle plan = 0;
+    g_autofree float *host = g_try_new(float, values);
+    if (!host) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of amplitudes",
+                    (double)values * 4 / (1 << 30));
+        return FALSE;
+    }
+    gboolean ok =
+        litho_cuda_reserve(cuda->context, &u, values * 8, error) &&
+        litho_cuda_reserve(cuda->context, &m2, values * 4, error) &&
+        LITHO_CUFFT(cufftPlan3d(&plan, (int)n[0], (int)n[1], (int)n[2], CUFFT_R2C), error) &&
+        LITHO_CUFFT(cufftSetStream(plan, stream_of(cuda)), error) &&
+        LITHO_CUFFT(cufftExecR2C(plan, (float *)volume, u.data), error) &&
+        LITHO_CUDA(wp_cuda_magnitudes(u.data, m2.data, values, stream_of(cuda)), error) &&
+        cuda_download(engine, m2.data, 0, host, values, error);
+    if (ok)
+        *lost = wp_fourier_lost(host, n, keep);
+    litho_cuda_release(cuda->context, &u);
+    litho_cuda_release(cuda->context, &m2);
+    if (plan)
+        cufftDestroy(plan);
+    return ok;
+}
+
+const WpEngineClass wp_cuda_arrays = {
+    .begin = cuda_begin,
+    .finish = cuda_finish,
+    .attach = cuda_attach,
+    .wait = cuda_wait,
+    .take = cuda_take,
+    .available = cuda_available,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .download = cuda_download,
+    .upload = cuda_upload,
+    .fetch = cuda_fetch,
+    .shrink = cuda_shrink,
+    .histogram = cuda_histogram,
+    .stats = cuda_stats,
+    .blend = cuda_blend,
+    .dot = cuda_dot,
+    .distance = cuda_distance,
+    .insert = cuda_insert,
+    .cut = cuda_cut,
+    .paste = cuda_paste,
+    .load = cuda_load,
+    .store = cuda_store,
+    .new_cube = cuda_new_cube,
+    .fourier = cuda_fourier,
+};

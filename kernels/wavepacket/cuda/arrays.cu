@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Volumes and coefficient arrays on the device. All of these move memory and compute next to
+// nothing: their floor is their bytes.
+#include "kernels/wavepacket/cuda/padding.cuh"
+
+enum { THREADS = 256 };
+
+static unsigned blocks_for(int64_t n)
+{
+    const int64_t blocks = (n + THREADS - 1) / THREADS;
+    return (unsigned)(blocks < 65535 * 16 ? (blocks > 0 ? blocks : 1) : 65535 * 16);
+}
+
+#define EACH(i, n)                                                                                 \
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n);                      \
+         i += (int64_t)gridDim.x * blockDim.x)
+
+typedef struct Scales {
+    const float *axis[3];
+} Scales;
+
+static Scales scales_of(const float *const scale[3])
+{
+    Scales s = {{scale[0], scale[1], scale[2]}};
+    return s;
+}
+
+DEV float scale_at(const Scales &s, int i, int j, int k)
+{
+    return (s.axis[0] ? s.axis[0][i] : 1) * (s.axis[1] ? s.axis[1][j] : 1) *
+           (s.axis[2] ? s.axis[2][k] : 1);
+}
+
+typedef struct Sizes {
+    int n[3], m[3], row;
+} Sizes;
+
+// --- padding: 4 bytes read per sample, 4 written per grid point -----------------------------------
+
+enum { PAD_THREADS = 64, PAD_ROWS = 4 };
+
+// Two neighbouring padded samples a thread; rows without samples are only cleared.
+static __global__ void __launch_bounds__(PAD_THREADS *PAD_ROWS)
+    pad(Sizes s, int first, Scales scale, const float *__restrict__ u, float2 *__restrict__ to)
+{
+    const int j = blockIdx.y * PAD_ROWS + threadIdx.y, i = first + blockIdx.z;
+    if (j >= s.m[1])
+        return;
+    const int a = sample_of(i, s.n[0], s.m[0]), b = sample_of(j, s.n[1], s.m[1]);
+    const float *from = a >= 0 && b >= 0 ? u + ((int64_t)a * s.n[1] + b) * s.n[2] : NULL;
+    const float f = from ? (scale.axis[0] ? scale.axis[0][a] * scale.axis[1][b] : 1) : 0;
+    for (int k = threadIdx.x; k < s.row / 2; k += PAD_THREADS) {
+        float2 v = make_float2(0, 0);
+        for (int h = 0; h < 2 && from; h++) {
+            const int p = 2 * k + h, c = p < s.m[2] ? sample_of(p, s.n[2], s.m[2]) : -1;
+            const float x = c >= 0 ? f * (scale.axis[2] ? scale.axis[2][c] : 1) * from[c] : 0;
+            v.x = h == 0 ? x : v.x;
+            v.y = h == 1 ? x : v.y;
+        }
+        to[((int64_t)i * s.m[1] + j) * (s.row / 2) + k] = v;
+    }
+}
+
+static __global__ void crop(Sizes s, int first, Scales scale, float factor,
+                            const float *__restrict__ from, Sizes t,
+                            const float *__restrict__ second, float *__restrict__ u)
+{
+    const int k = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, i = first + blockIdx.z;
+    if (k >= s.n[2])
+        return;
+    const int64_t at = ((int64_t)padded_index(i, s.n[0], s.m[0]) * s.m[1] +
+                        padded_index(j, s.n[1], s.m[1])) * s.row + padded_index(k, s.n[2], s.m[2]);
+    float v = factor * from[at] * scale_at(scale, i, j, k);
+    if (second)
+        v += second[((int64_t)padded_index(i, s.n[0], t.m[0]) * t.m[1] +
+                     padded_index(j, s.n[1], t.m[1])) * t.row + padded_index(k, s.n[2], t.m[2])];
+    u[((int64_t)i * s.n[1] + j) * s.n[2] + k] = v;
+}
+
+static Sizes sizes_of(const int n[3], const int m[3], int row)
+{
+    Sizes s = {{n[0], n[1], n[2]}, {m[0], m[1], m[2]}, row};
+    return s;
+}
+
+int wp_cuda_pad(const int n[3], const int m[3], int row, int first, int planes,
+                const float *const scale[3], const float *u, float *to, cudaStream_t stream)
+{
+    const dim3 grid(1, (m[1] + PAD_ROWS - 1) / PAD_ROWS, planes), threads(PAD_THREADS, PAD_ROWS);
+    pad<<<grid, threads, 0, stream>>>(sizes_of(n, m, row), first, scales_of(scale), u,
+                                      (float2 *)to);
+    return (int)cudaGetLastError();
+}
+
+int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
+                 const float *const scale[3], float factor, const float *from, const int m2[3],
+                 const float *second, float *u, cudaStream_t stream)
+{
+    dim3 grid((n[2] + 127) / 128, n[1], share->samples);
+    const Sizes other = second ? sizes_of(n, m2, m2[2]) : sizes_of(n, n, n[2]);
+    crop<<<grid, 128, 0, stream>>>(sizes_of(n, m, row), share->sample, scales_of(scale), factor,
+                                   from, other, second, u);
+    return (int)cudaGetLastError();
+}
+
+// --- volumes --------------------------------------------------------------------------------------
+
+static __global__ void scale_complex(float2 *u, const float *weight, int64_t n)
+{
+    EACH(i, n)
+    {
+        const float2 v = u[i];
+        u[i] = make_float2(weight[i] * v.x, weight[i] * v.y);
+    }
+}
+
+int wp_cuda_scale_complex(float2 *u, const float *weight, int64_t n, cudaStream_t stream)
+{
+    scale_complex<<<blocks_for(n), THREADS, 0, stream>>>(u, weight, n);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void blend(float a, const float *x, float b, float *y, int64_t n)
+{
+    EACH(i, n)
+    y[i] = a * x[i] + (b == 0 ? 0 : b * y[i]);
+}
+
+int wp_cuda_blend(double a, const float *x, double b, float *y, int64_t n, cudaStream_t stream)
+{
+    blend<<<blocks_for(n), THREADS, 0, stream>>>((float)a, x, (float)b, y, n);
+    return (int)cudaGetLastError();
+}
+
+// Sum over the block, in an order that does not change.
+DEV double block_sum(double v, double *shared)
+{
+    shared[threadIdx.x] = v;
+    __syncthreads();
+    for (int d = blockDim.x / 2; d > 0; d /= 2) {
+        if (threadIdx.x < d)
+            shared[threadIdx.x] += shared[threadIdx.x + d];
+        __syncthreads();
+    }
+    const double sum = shared[0];
+    __syncthreads();
+    return sum;
+}
+
+static __global__ void dot(const float *x, const float *y, int64_t n, double *parts)
+{
+    __shared__ double shared[THREADS];
+    double sum = 0;
+    EACH(i, n)
+    sum += (double)x[i] * y[i];
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}
+
+static __global__ void distance(const float *x, const float *y, const float *m, int64_t traces,
+                                int64_t n3, double *parts)
+{
+    __shared__ double shared[THREADS];
+    double sum = 0;
+    EACH(i, traces * n3)
+    {
+        const float d = x[i] - y[i];
+        sum += (m ? m[i / n3] : 1.0f) * d * d;
+    }
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}
+
+int wp_cuda_distance(const float *x, const float *y, const float *m, int64_t traces, int64_t n3,
+                     double *parts, cudaStream_t stream)
+{
+    distance<<<WP_PARTS, THREADS, 0, stream>>>(x, y, m, traces, n3, parts);
+    return (int)cudaGetLastError();
+}
+
+int wp_cuda_dot(const float *x, const float *y, int64_t n, double *parts, cudaStream_t stream)
+{
+    dot<<<WP_PARTS, THREADS, 0, stream>>>(x, y, n, parts);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void insert(const float *x, const float *m, float *y, int64_t traces, int64_t n3)
+{
+    EACH(i, traces * n3)
+    {
+        const float f = m[i / n3];
+        y[i] = y[i] * (1 - f) + f * x[i];
+    }
+}
+
+int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int64_t n3,
+                   cudaStream_t stream)
+{
+    insert<<<blocks_for(traces * n3), THREADS, 0, stream>>>(x, m, y, traces, n3);
+    return (int)cudaGetLastError();
+}
+
+typedef struct Part {
+    int64_t n[3], at[3], m[3];
+} Part;
+
+static Part part_of(const int64_t n[3], const int64_t at[3], const int64_t m[3])
+{
+    Part p;
+    for (int a = 0; a < 3; a++) {
+        p.n[a] = n[a];
+        p.at[a] = at[a];
+        p.m[a] = m[a];
+    }
+    return p;
+}
+
+// A part may stick out of the whole where that is thin.
+DEV bool within(const Part &p, int64_t a, int64_t b, int64_t c)
+{
+    return p.at[0] + a < p.n[0] && p.at[1] + b < p.n[1] && p.at[2] + c < p.n[2];
+}
+
+DEV int64_t place_in_whole(const Part &p, int64_t a, int64_t b, int64_t c)
+{
+    return ((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c;
+}
+
+static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
+{
+    EACH(i, p.m[0] * p.m[1] * p.m[2])
+    {
+        const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
+        u[i] = within(p, a, b, c) ? scale_at(taper, (int)a, (int)b, (int)c) *
+                                        volume[place_in_whole(p, a, b, c)]
+                                  : 0;
+    }
+}
+
+static __global__ void paste(Part p, Scales taper, const float *u, float *volume)
+{
+    EACH(i, p.m[0] * p.m[1] * p.m[2])
+    {
+        const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
+        if (within(p, a, b, c))
+            volume[place_in_whole(p, a, b, c)] +=
+                scale_at(taper, (int)a, (int)b, (int)c) * u[i];
+    }
+}
+
+int wp_cuda_cut(const int64_t n[3], const int64_t at[3], const int64_t m[3],
+                const float *const taper[3], const float *volume, float *u, cudaStream_t stream)
+{
+    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m),
+                                                                scales_of(taper), volume, u);
+    return (int)cudaGetLastError();
+}
+
+int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
+                  const float *const taper[3], const float *u, float *volume, cudaStream_t stream)
+{
+    paste<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m),
+                                                                  scales_of(taper), u, volume);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void load(const float *in, const uint8_t *live, int64_t traces, int64_t n3, float *out,
+                     unsigned *bad)
+{
+    EACH(i, traces * n3)
+    {
+        const float v = live[i / n3] ? in[i] : 0;
+        if (!isfinite(v))
+            atomicAdd(bad, 1u);
+        out[i] = v;
+    }
+}
+
+int wp_cuda_load(const float *in, const uint8_t *live, int64_t traces, int64_t n3, float *out,
+                 unsigned *bad, cudaStream_t stream)
+{
+    load<<<blocks_for(traces * n3), THREADS, 0, stream>>>(in, live, traces, n3, out, bad);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void magnitudes(const float2 *u, float *m2, int64_t n)
+{
+    EACH(i, n)
+    m2[i] = u[i].x * u[i].x + u[i].y * u[i].y;
+}
+
+int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t stream)
+{
+    magnitudes<<<blocks_for(n), THREADS, 0, stream>>>(u, m2, n);
+    return (int)cudaGetLastError();
+}
+
+// --- coefficients: 8 bytes read per complex one, and as many written --------------------------------
+
+// Blocks (x, box): the coefficients of a box, one or two floats each.
+#define EACH_OF_BOX(i, box, step)                                                                  \
+    for (int64_t i = (box).at_float + (step) * (blockIdx.x * (int64_t)blockDim.x + threadIdx.x);   \
+         i < (box).at_float + (box).floats; i += (step) * (int64_t)gridDim.x * blockDim.x)
+
+enum { RESIDUAL = 2 }; // WpBoxKind
+
+DEV float2 value_at(const float *c, int64_t i, int step)
+{
+    return step == 2 ? *(const float2 *)(c + i) : make_float2(c[i], 0);
+}
+
+enum { SHRINK_PARTS = 16, SHRINK_RESIDUAL_PARTS = 1024, SHRINK_AHEAD = 4 };
+
+// What a coefficient of squared magnitude m2 is multiplied by.
+DEV float factor_of(float m2, float t, int soft, unsigned *count)
+{
+    const float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;
+    *count += f != 0 && m2 > 0;
+    return f;
+}
+
+// Two complex or four real coefficients.
+DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *count)
+{
+    float4 f;
+    if (step == 2) {
+        f.x = f.y = factor_of(k.x * k.x + k.y * k.y, t, soft, count);
+        f.z = f.w = factor_of(k.z * k.z + k.w * k.w, t, soft, count);
+    } else {
+        f.x = factor_of(k.x * k.x, t, soft, count);
+        f.y = factor_of(k.y * k.y, t, soft, count);
+        f.z = factor_of(k.z * k.z, t, soft, count);
+        f.w = factor_of(k.w * k.w, t, soft, count);
+    }
+    return make_float4(f.x * x.x, f.y * x.y, f.z * x.z, f.w * x.w);
+}
+
+// A box begins at a multiple of 16 floats and is followed by zeros up to one, so whole float4 do. Several
+// are read before the first is written: key, x and out may be one array, which the compiler cannot know
+// to be harmless.
+static __global__ void __launch_bounds__(THREADS)
+    shrink(const WpDevBox *boxes, const float *level, int soft, const float *key, const float *x,
+           float *out, unsigned long long *kept)
+{
+    const WpDevBox &box = boxes[blockIdx.y];
+    const int step = box.kind == RESIDUAL ? 1 : 2;
+    const float t = level[blockIdx.y];
+    const float4 *key4 = (const float4 *)(key + box.at_float), *x4 = (const float4 *)(x + box.at_float);
+    float4 *out4 = (float4 *)(out + box.at_float);
+    const int64_t n = (box.floats + 3) / 4;
+    unsigned count = 0;
+    for (int64_t i = blockIdx.x * (int64_t)(SHRINK_AHEAD * THREADS) + threadIdx.x; i < n;
+         i += gridDim.x * (int64_t)(SHRINK_AHEAD * THREADS)) {
+        float4 k[SHRINK_AHEAD], v[SHRINK_AHEAD];
+#pragma unroll
+        for (int a = 0; a < SHRINK_AHEAD; a++)
+            if (i + a * THREADS < n)
+                k[a] = key4[i + a * THREADS];
+#pragma unroll
+        for (int a = 0; a < SHRINK_AHEAD; a++)
+            if (i + a * THREADS < n)
+                v[a] = key == x ? k[a] : x4[i + a * THREADS];
+#pragma unroll
+        for (int a = 0; a < SHRINK_AHEAD; a++)
+            if (i + a * THREADS < n)
+                out4[i + a * THREADS] = shrunk(k[a], v[a], step, t, soft, &count);
+    }
+    for (int d = 16; d > 0; d /= 2)
+        count += __shfl_down_sync(~0u, count, d);
+    if (threadIdx.x % 32 == 0 && count)
+        atomicAdd(&kept[blockIdx.y], (unsigned long long)count);
+}
+
+// The residual box, the last one, is a hundred times as large as the others: its own launch.
+int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
+                   int soft, const float *key, const float *x, float *out,
+                   unsigned long long *kept, cudaStream_t stream)
+{
+    if (n_residual > 0)
+        shrink<<<dim3(SHRINK_RESIDUAL_PARTS, n_residual), THREADS, 0, stream>>>(
+            boxes + n_complex, level + n_complex, soft, key, x, out, kept + n_complex);
+    if (n_complex > 0)
+        shrink<<<dim3(SHRINK_PARTS, n_complex), THREADS, 0, stream>>>(boxes, level, soft, key, x,
+                                                                      out, kept);
+    return (int)cudaGetLastError();
+}
+
+enum { ALL_BINS = 1 << 15, BIN_THREADS = 1024 };
+
+// Magnitudes gather in few bins, so global counters would be fought over: each block counts in
+// shared memory (128 KB, one block a multiprocessor) and adds its bins up at the end. `bins` serves
+// as the counters where there is not that much shared memory (private_bins 0).
+static __global__ void __launch_bounds__(BIN_THREADS)
+    histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix, const float *c,
+              uint32_t *bins, int private_bins)
+{
+    extern __shared__ uint32_t shared_bins[];
+    uint32_t *count = private_bins ? shared_bins : bins;
+    for (int i = threadIdx.x; i < ALL_BINS && private_bins; i += BIN_THREADS)
+        shared_bins[i] = 0;
+    __syncthreads();
+    for (int b = 0; b < n_boxes; b++) {
+        const WpDevBox &box = boxes[b];
+        const int step = box.kind == RESIDUAL ? 1 : 2;
+        const float s = scale[b];
+        if (s <= 0)
+            continue;
+        EACH_OF_BOX(i, box, step)
+        {
+            const float2 v = value_at(c, i, step);
+            const unsigned bits = __float_as_uint(s * (step == 2 ? sqrtf(v.x * v.x + v.y * v.y)
+                                                                 : fabsf(v.x)));
+            if (bits == 0)
+                continue;
+            if (prefix < 0)
+                atomicAdd(&count[bits >> 16], 1u);
+            else if ((int)(bits >> 16) == prefix)
+                atomicAdd(&count[(bits & 0xffff) >> 1], 1u);
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < ALL_BINS && private_bins; i += BIN_THREADS)
+        if (shared_bins[i])
+            atomicAdd(&bins[i], shared_bins[i]);
+}
+
+int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
+                      const float *c, uint32_t *bins, cudaStream_t stream)
+{
+    const int bytes = ALL_BINS * sizeof(uint32_t);
+    const int fits = cudaFuncSetAttribute(histogram, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          bytes) == cudaSuccess;
+    if (!fits)
+        cudaGetLastError();
+    histogram<<<132, BIN_THREADS, fits ? bytes : 0, stream>>>(boxes, n_boxes, scale, prefix, c,
+                                                              bins, fits);
+    return (int)cudaGetLastError();
+}
+
+static __global__ void stats(const WpDevBox *boxes, const float *c, double *parts)
+{
+    __shared__ double shared[THREADS];
+    const WpDevBox &box = boxes[blockIdx.y];
+    const int step = box.kind == RESIDUAL ? 1 : 2;
+    double energy = 0;
+    float peak = 0;
+    EACH_OF_BOX(i, box, step)
+    {
+        const float2 v = value_at(c, i, step);
+        const float m2 = v.x * v.x + v.y * v.y;
+        energy += m2;
+        peak = fmaxf(peak, m2);
+    }
+    energy = block_sum(energy, shared);
+    shared[threadIdx.x] = peak;
+    __syncthreads();
+    for (int d = blockDim.x / 2; d > 0; d /= 2) {
+        if (threadIdx.x < d)
+            shared[threadIdx.x] = fmax(shared[threadIdx.x], shared[threadIdx.x + d]);
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        double *to = parts + 2 * ((int64_t)blockIdx.y * WP_BOX_PARTS + blockIdx.x);
+        to[0] = energy;
+        to[1] = shared[0];
+    }
+}
+
+// One warp a box, always in the same order.
+static __global__ void sum_stats(const double *parts, double *per_box)
+{
+    const double *of_box = parts + 2 * (int64_t)blockIdx.x * WP_BOX_PARTS;
+    double energy = 0, peak = 0;
+    for (int k = threadIdx.x; k < WP_BOX_PARTS; k += 32) {
+        energy += of_box[2 * k];
+        peak = fmax(peak, of_box[2 * k + 1]);
+    }
+    for (int d = 16; d > 0; d /= 2) {
+        energy += __shfl_down_sync(~0u, energy, d);
+        peak = fmax(peak, __shfl_down_sync(~0u, peak, d));
+    }
+    if (threadIdx.x == 0) {
+        per_box[2 * blockIdx.x] = energy;
+        per_box[2 * blockIdx.x + 1] = peak;
+    }
+}
+
+int wp_cuda_stats(const WpDevBox *boxes, int n_boxes, const float *c, double *parts,
+                  double *per_box, cudaStream_t stream)
+{
+    stats<<<dim3(WP_BOX_PARTS, n_boxes), THREADS, 0, stream>>>(boxes, c, parts);
+    sum_stats<<<n_boxes, 32, 0, stream>>>(parts, per_box);
+    return (int)cudaGetLastError();
+}

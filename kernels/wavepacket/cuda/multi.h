@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/wavepacket/cuda/wavepacket.h"
+
+// One engine over several GPUs, shared by cuda/multi.c (transform), cuda/multi_plan.c and
+// cuda/multi_arrays.c.
+
+enum { WP_STEPS = 4 };
+
+// The handle of an array: a volume has the first part only.
+typedef struct WpParts {
+    float *part[WP_MAX_PARTS];
+} WpParts;
+
+typedef struct WpMulti {
+    WpEngine engine;
+    int n;
+    WpCuda *part[WP_MAX_PARTS];
+    WpGeometry geometry[WP_MAX_PARTS]; // the boxes of each; all else borrowed
+    int *owner, *local;                // per box: its part and its number there
+    WpSpan *host_spans[WP_MAX_PARTS];  // what the tiles of each touch, a row of the grid each
+    LithoCudaArray spans[WP_MAX_PARTS]; // on each: the spans of all parts, [part][l1][l2], then of all
+                                       //   parts and l1 together, [l2]
+    WpPeers peers;                     // all grids
+    cudaEvent_t done[WP_MAX_PARTS][WP_STEPS]; // the steps of a transform (cuda/multi.c)
+    LithoRun run[WP_MAX_PARTS];        // of the call under way
+} WpMulti;
+
+static inline float *wp_part_of(const float *array, int k)
+{
+    return ((const WpParts *)array)->part[k];
+}
+
+static inline WpEngine *wp_first_part(WpEngine *engine)
+{
+    return &((WpMulti *)engine)->part[0]->engine;
+}
+
+typedef gboolean (*WpPartFunc)(WpMulti *multi, int k, gpointer data, GError **error);
+
+// fn for every part at the same time; the first error.
+gboolean wp_all_parts(WpMulti *multi, WpPartFunc fn, gpointer data, GError **error);
+// The same with the part's GPU current, part 0 in the caller's thread, whose GPU is current here again
+// afterwards.
+gboolean wp_each_part(WpMulti *multi, WpPartFunc fn, gpointer data, LithoRun *run, GError **error);
+
+// cuda/multi_plan.c: `devices` parts from `device` on, or as many as can read each other's memory.
+gboolean wp_multi_make_parts(WpMulti *multi, int form, int device, int devices, GError **error);
+void wp_multi_free_parts(WpMulti *multi);
+
+// cuda/multi_arrays.c: all of the table but free, begin, finish, wait, forward, adjoint.
+extern const WpEngineClass wp_multi_arrays;

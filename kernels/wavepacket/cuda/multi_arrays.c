@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Arrays of the engine over several GPUs: coefficients lie with the boxes, volumes on the first GPU.
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/wavepacket/cuda/multi.h"
+
+static gboolean multi_attach(WpEngine *engine, GError **error)
+{
+    return wp_first_part(engine)->class->attach(wp_first_part(engine), error);
+}
+
+// --- arrays -----------------------------------------------------------------------------------------
+
+static guint64 multi_available(WpEngine *engine)
+{
+    WpMulti *m = (WpMulti *)engine;
+    guint64 least = G_MAXUINT64;
+    for (int k = 0; k < m->n; k++)
+        least = MIN(least, m->part[k]->engine.class->available(&m->part[k]->engine));
+    multi_attach(engine, NULL);
+    return least * (guint64)m->n;
+}
+
+static void multi_release(WpEngine *engine, float *array)
+{
+    WpMulti *m = (WpMulti *)engine;
+    WpParts *a = (WpParts *)array;
+    for (int k = m->n - 1; a && k >= 0; k--)
+        m->part[k]->engine.class->release(&m->part[k]->engine, a->part[k]);
+    g_free(a);
+}
+
+static float *multi_alloc(WpEngine *engine, gint64 floats, GError **error)
+{
+    WpMulti *m = (WpMulti *)engine;
+    WpParts *a = g_new0(WpParts, 1);
+    for (int k = floats == WP_COEFFICIENTS ? m->n - 1 : 0; k >= 0; k--) {
+        WpEngine *part = &m->part[k]->engine;
+        if (part->class->attach(part, error))
+            a->part[k] = part->class->alloc(part, floats, error);
+        if (a->part[k])
+            continue;
+        multi_release(engine, (float *)a);
+        return NULL;
+    }
+    return (float *)a;
+}
+
+// The part that holds float `at` of a coefficient array, and where there.
+static int find_float(const WpMulti *m, gint64 at, gint64 *local)
+{
+    const WpGeometry *g = m->engine.geometry;
+    int lo = 0, hi = g->n_boxes;
+    while (hi - lo > 1) {
+        const int middle = (lo + hi) / 2;
+        if (g->boxes[middle].at <= at)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    const int k = m->owner[lo];
+    *local = m->geometry[k].boxes[m->local[lo]].at + at - g->boxes[lo].at;
+    return k;
+}
+
+static gboolean spread_out(const float *array)
+{
+    return ((const WpParts *)array)->part[1] != NULL;
+}
+
+static gboolean multi_download(WpEngine *engine, const float *array, gint64 at, float *to, gint64 n,
+                               GError **error)
+{
+    WpMulti *m = (WpMulti *)engine;
+    const int k = spread_out(array) ? find_float(m, at, &at) : 0;
+    WpEngine *part = &m->part[k]->engine;
+    return part->class->attach(part, error) &&
+           part->class->download(part, wp_part_of(array, k), at, to, n, error) &&
+           multi_attach(engine, error);
+}
+
+typedef struct Fetch {
+    const float *array;
+    const WpPiece *pieces;
+    int n;
+    float *to;
+} Fetch;
+
+// The pieces that part k holds, to their places.
+static gboolean fetch_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Fetch *f = data;
+    WpEngine *part = &m->part[k]->engine;
+    g_autofree WpPiece *own = g_new(WpPiece, f->n);
+    gint64 all = 0, local;
+    int n = 0;
+    for (int i = 0; i < f->n; i++)
+        if (find_float(m, f->pieces[i].at, &local) == k) {
+            own[n++] = (WpPiece){local, f->pieces[i].n};
+            all += f->pieces[i].n;
+        }
+    g_autofree float *together = g_new(float, MAX(all, 1));
+    const float *from = together;
+    if (n > 0 && !part->class->fetch(part, wp_part_of(f->array, k), own, n, together, error))
+        return FALSE;
+    float *to = f->to;
+    for (int i = 0; i < f->n; to += f->pieces[i++].n)
+        if (find_float(m, f->pieces[i].at, &local) == k) {
+            memcpy(to, from, f->pieces[i].n * sizeof *to);
+            from += f->pieces[i].n;
+        }
+    return TRUE;
+}
+
+static gboolean multi_fetch(WpEngine *engine, const float *array, const WpPiece *pieces, int n,
+                            float *to, GError **error)
+{
+    Fetch f = {array, pieces, n, to};
+    return wp_each_part((WpMulti *)engine, fetch_part, &f, NULL, error);
+}
+
+static gboolean multi_upload(WpEngine *engine, const float *from, float *array, gint64 at, gint64 n,
+                             GError **error)
+{
+    WpMulti *m = (WpMulti *)engine;
+    const int k = spread_out(array) ? find_float(m, at, &at) : 0;
+    WpEngine *part = &m->part[k]->engine;
+    return part->class->attach(part, error) &&
+           part->class->upload(part, from, wp_part_of(array, k), at, n, error) &&
+           multi_attach(engine, error);
+}
+
+// --- coefficients -----------------------------------------------------------------------------------
+
+// Values per box of the whole as values per box of part k.
+static float *own_values(const WpMulti *m, int k, const float *values)
+{
+    float *own = g_new(float, m->geometry[k].n_boxes);
+    for (int b = 0; b < m->engine.geometry->n_boxes; b++)
+        if (m->owner[b] == k)
+            own[m->local[b]] = values[b];
+    return own;
+}
+
+typedef struct Shrink {
+    const float *key, *x;
+    float *out;
+    const WpRule *rule;
+    guint64 *kept;
+} Shrink;
+
+static gboolean shrink_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Shrink *s = data;
+    WpEngine *part = &m->part[k]->engine;
+    g_autofree float *level = own_values(m, k, s->rule->level);
+    g_autofree guint64 *kept = g_new0(guint64, m->geometry[k].n_boxes);
+    const WpRule rule = {.level = level, .soft = s->rule->soft};
+    if (!part->class->shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k), wp_part_of(s->out, k), &rule,
+                             s->kept ? kept : NULL, error))
+        return FALSE;
+    for (int b = 0; s->kept && b < m->engine.geometry->n_boxes; b++)
+        if (m->owner[b] == k)
+            s->kept[b] += kept[m->local[b]];
+    return TRUE;
+}
+
+static gboolean multi_shrink(WpEngine *engine, const float *key, const float *x, float *out,
+                             const WpRule *rule, guint64 *kept, GError **error)
+{
+    Shrink s = {key, x, out, rule, kept};
+    return wp_each_part((WpMulti *)engine, shrink_part, &s, NULL, error);
+}
+
+typedef struct Looking {
+    const float *c;
+    const WpHistogram *asked;
+    WpHistogram *part; // per part
+    WpBoxStats *per_box;
+} Looking;
+
+static gboolean histogram_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Looking *l = data;
+    WpEngine *part = &m->part[k]->engine;
+    g_autofree float *scale = own_values(m, k, l->asked->scale);
+    l->part[k].scale = scale;
+    l->part[k].prefix = l->asked->prefix;
+    return part->class->histogram(part, wp_part_of(l->c, k), &l->part[k], error);
+}
+
+static gboolean multi_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
+{
+    WpMulti *m = (WpMulti *)engine;
+    g_autofree WpHistogram *parts = g_new0(WpHistogram, m->n);
+    Looking l = {.c = c, .asked = h, .part = parts};
+    if (!wp_each_part(m, histogram_part, &l, NULL, error))
+        return FALSE;
+    memset(h->bins, 0, sizeof h->bins);
+    for (int k = 0; k < m->n; k++)
+        for (int i = 0; i < WP_BINS; i++)
+            h->bins[i] += parts[k].bins[i];
+    return TRUE;
+}
+
+static gboolean stats_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Looking *l = data;
+    WpEngine *part = &m->part[k]->engine;
+    g_autofree WpBoxStats *own = g_new0(WpBoxStats, m->geometry[k].n_boxes);
+    if (!part->class->stats(part, wp_part_of(l->c, k), own, error))
+        return FALSE;
+    for (int b = 0; b < m->engine.geometry->n_boxes; b++)
+        if (m->owner[b] == k)
+            l->per_box[b] = own[m->local[b]];
+    return TRUE;
+}
+
+static gboolean multi_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
+{
+    Looking l = {.c = c, .per_box = per_box};
+    return wp_each_part((WpMulti *)engine, stats_part, &l, NULL, error);
+}
+
+typedef struct Linear {
+    double a, b;
+    const float *x, *y;
+    double sum[WP_MAX_PARTS];
+} Linear;
+
+static gboolean blend_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    const Linear *l = data;
+    WpEngine *part = &m->part[k]->engine;
+    return part->class->blend(part, l->a, wp_part_of(l->x, k), l->b, wp_part_of(l->y, k), WP_COEFFICIENTS,
+                              error);
+}
+
+static gboolean multi_blend(WpEngine *engine, double a, const float *x, double b, float *y,
+                            gint64 n, GError **error)
+{
+    Linear l = {.a = a, .b = b, .x = x, .y = y};
+    if (n != WP_COEFFICIENTS)
+        return wp_first_part(engine)->class->blend(wp_first_part(engine), a, wp_part_of(x, 0), b, wp_part_of(y, 0), n,
+                                           error);
+    return wp_each_part((WpMulti *)engine, blend_part, &l, NULL, error);
+}
+
+static gboolean dot_part(WpMulti *m, int k, gpointer data, GError **error)
+{
+    Linear *l = data;
+    WpEngine *part = &m->part[k]->engine;
+    return part->class->dot(part, wp_part_of(l->x, k), wp_part_of(l->y, k), WP_COEFFICIENTS, &l->sum[k],
+                            error);
+}
+
+static gboolean multi_dot(WpEngine *engine, const float *x, const float *y, gint64 n,
+                          double *result, GError **error)
+{
+    WpMulti *m = (WpMulti *)engine;
+    Linear l = {.x = x, .y = y};
+    if (n != WP_COEFFICIENTS)
+        return wp_first_part(engine)->class->dot(wp_first_part(engine), wp_part_of(x, 0), wp_part_of(y, 0), n, result,
+                                         error);
+    if (!wp_each_part(m, dot_part, &l, NULL, error))
+        return FALSE;
+    *result = 0;
+    for (int k = 0; k < m->n; k++)
+        *result += l.sum[k];
+    return TRUE;
+}
+
+// --- volumes: the first GPU's affair ----------------------------------------------------------------
+
+static gboolean multi_distance(WpEngine *engine, const float *x, const float *y, const float *m,
+                               gint64 traces, gint64 n3, double *result, GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return first->class->distance(first, wp_part_of(x, 0), wp_part_of(y, 0),
+                                  m ? wp_part_of(m, 0) : NULL, traces, n3, result, error);
+}
+
+static gboolean multi_insert(WpEngine *engine, const float *x, const float *m, float *y,
+                             gint64 traces, gint64 n3, GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return first->class->insert(first, wp_part_of(x, 0), wp_part_of(m, 0), wp_part_of(y, 0), traces,
+                                n3, error);
+}
+
+static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
+                           GError **error)
+{
+    return wp_first_part(engine)->class->load(wp_first_part(engine), cube, wp_part_of(volume, 0), run, error);
+}
+
+static gboolean multi_store(WpEngine *engine, const float *volume, LithoCube *cube, GError **error)
+{
+    return wp_first_part(engine)->class->store(wp_first_part(engine), wp_part_of(volume, 0), cube, error);
+}
+
+static LithoCube *multi_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
+{
+    return wp_first_part(engine)->class->new_cube(wp_first_part(engine), grid, error);
+}
+
+static gboolean multi_fourier(WpEngine *engine, const float *volume, const gint64 n[3],
+                              guint64 keep, double *lost, LithoRun *run, GError **error)
+{
+    return wp_first_part(engine)->class->fourier(wp_first_part(engine), wp_part_of(volume, 0), n, keep, lost, run,
+                                         error);
+}
+
+// A single block is never cut out of, pasted into or taken from anything.
+const WpEngineClass wp_multi_arrays = {
+    .attach = multi_attach,
+    .available = multi_available,
+    .alloc = multi_alloc,
+    .release = multi_release,
+    .download = multi_download,
+    .upload = multi_upload,
+    .fetch = multi_fetch,
+    .shrink = multi_shrink,
+    .histogram = multi_histogram,
+    .stats = multi_stats,
+    .blend = multi_blend,
+    .dot = multi_dot,
+    .distance = multi_distance,
+    .insert = multi_insert,
+    .load = multi_load,
+    .store = multi_store,
+    .new_cube = multi_new_cube,
+    .fourier = multi_fourier,
+};

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the CUDA engine makes once: FFT plans, and the points of all boxes laid out by tiles.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/wavepacket/cuda/wavepacket.h"
+
+gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
+                      GError **error)
+{
+    cudaStream_t stream = litho_cuda_stream(cuda->context);
+    return litho_cuda_reserve(cuda->context, array, MAX(bytes, 16), error) &&
+           LITHO_CUDA(cudaMemcpyAsync(array->data, from, bytes, cudaMemcpyHostToDevice, stream),
+                      error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+}
+
+static gboolean reserve_zero(WpCuda *cuda, LithoCudaArray *array, size_t bytes, GError **error)
+{
+    return litho_cuda_reserve(cuda->context, array, MAX(bytes, 16), error) &&
+           LITHO_CUDA(cudaMemsetAsync(array->data, 0, bytes, litho_cuda_stream(cuda->context)),
+                      error);
+}
+
+// --- FFTs -----------------------------------------------------------------------------------------
+
+gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, GError **error)
+{
+    size_t bytes = 0;
+    if (!LITHO_CUFFT(cufftCreate(plan), error))
+        return FALSE;
+    if (!LITHO_CUFFT(cufftSetAutoAllocation(*plan, 0), error) ||
+        !LITHO_CUFFT(cufftMakePlanMany(*plan, s->rank, s->n, s->from.size, s->from.stride,
+                                       s->from.distance, s->to.size, s->to.stride, s->to.distance,
+                                       s->type, s->batch, &bytes), error) ||
+        !LITHO_CUFFT(cufftSetStream(*plan, s->stream ? cuda->beside[s->stream - 1]
+                                                     : litho_cuda_stream(cuda->context)), error))
+        return FALSE;
+    cuda->fft_work[s->stream] = MAX(cuda->fft_work[s->stream], bytes);
+    return TRUE;
+}
+
+// Each size goes to the stream that has least to do so far; stream 1 has the residual box already.
+static gboolean make_box_ffts(WpCuda *cuda, GError **error)
+{
+    gint64 load[WP_STREAMS] = {0};
+    const WpGeometry *g = cuda->engine.geometry;
+    cuda->runs = g_new0(WpFftRun, g->n_boxes);
+    for (int b = 0; b < g->n_boxes;) {
+        const WpBox *box = &g->boxes[b];
+        int batch = 1;
+        if (box->kind == WP_RESIDUAL)
+            break;
+        while (g->boxes[b + batch].kind != WP_RESIDUAL && b + batch < g->n_boxes &&
+               memcmp(box->n, g->boxes[b + batch].n, sizeof box->n) == 0)
+            batch++;
+        WpFftRun *run = &cuda->runs[cuda->n_runs];
+        run->at = box->at;
+        for (int i = 1; i < WP_STREAMS; i++)
+            if (load[i] < load[run->stream])
+                run->stream = i;
+        load[run->stream] += batch * box->floats;
+        int n[3] = {box->n[0], box->n[1], box->n[2]};
+        const WpFftLayout layout = {n, 1, (int)((box->floats + 15) / 16 * 8)};
+        if (!wp_cuda_make_fft(cuda, &run->plan,
+                              &(WpFftShape){3, n, layout, layout, CUFFT_C2C, batch, run->stream},
+                              error))
+            return FALSE;
+        cuda->n_runs++;
+        b += batch;
+    }
+    return TRUE;
+}
+
+static gboolean make_residual_ffts(WpCuda *cuda, const WpBox *box, GError **error)
+{
+    int n[3] = {box->n[0], box->n[1], box->n[2]}, half[3] = {n[0], n[1], n[2] / 2 + 1};
+    const gint64 values = (gint64)half[0] * half[1] * half[2];
+    const WpFftLayout real = {n, 1, n[0] * n[1] * n[2]}, complex = {half, 1, (int)values};
+    g_autofree float *weight = wp_residual_weights(cuda->engine.geometry);
+    return wp_cuda_make_fft(cuda, &cuda->residual_forward,
+                            &(WpFftShape){3, n, real, complex, CUFFT_R2C, 1, 1}, error) &&
+           wp_cuda_make_fft(cuda, &cuda->residual_inverse,
+                            &(WpFftShape){3, n, complex, real, CUFFT_C2R, 1, 1}, error) &&
+           litho_cuda_reserve(cuda->context, &cuda->residual, values * 8, error) &&
+           wp_cuda_send(cuda, &cuda->residual_weight, weight, values * 4, error);
+}
+
+static gboolean set_work(WpCuda *cuda, cufftHandle plan, int stream, GError **error)
+{
+    return plan == 0 || LITHO_CUFFT(cufftSetWorkArea(plan, cuda->work[stream].data), error);
+}
+
+static gboolean make_ffts(WpCuda *cuda, GError **error)
+{
+    const WpBox *residual = wp_residual(cuda->engine.geometry);
+    if (!wp_cuda_make_fine(cuda, error) || !make_box_ffts(cuda, error) ||
+        (residual && !make_residual_ffts(cuda, residual, error)))
+        return FALSE;
+    for (int i = 0; i < WP_STREAMS; i++)
+        if (!litho_cuda_reserve(cuda->context, &cuda->work[i], MAX(cuda->fft_work[i], 16), error))
+            return FALSE;
+    const WpPlanes *planes = cuda->planes;
+    const cufftHandle fine[] = {planes[0].forward, planes[0].inverse, planes[1].forward,
+                                planes[1].inverse, cuda->columns};
+    for (guint i = 0; i < G_N_ELEMENTS(fine); i++)
+        if (!set_work(cuda, fine[i], 0, error))
+            return FALSE;
+    for (int i = 0; i < cuda->n_runs; i++)
+        if (!set_work(cuda, cuda->runs[i].plan, cuda->runs[i].stream, error))
+            return FALSE;
+    return set_work(cuda, cuda->residual_forward, 1, error) &&
+           set_work(cuda, cuda->residual_inverse, 1, error);
+}
+
+static gboolean make_streams(WpCuda *cuda, GError **error)
+{
+    cudaEvent_t *events[] = {&cuda->forked, &cuda->joined[0], &cuda->joined[1],
+                             &cuda->residual_done};
+    for (int i = 0; i < WP_LANES_BESIDE; i++)
+        if (!LITHO_CUDA(cudaStreamCreateWithFlags(&cuda->beside[i], cudaStreamNonBlocking), error))
+            return FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS(events); i++)
+        if (!LITHO_CUDA(cudaEventCreateWithFlags(events[i], cudaEventDisableTiming), error))
+            return FALSE;
+    return TRUE;
+}
+
+// --- descriptors ----------------------------------------------------------------------------------
+
+static void describe_box(const WpGeometry *g, const WpBox *box, WpDevBox *to)
+{
+    for (int i = 0; i < 3; i++)
+        to->n[i] = box->n[i];
+    for (int a = 0; a < 3; a++) {
+        to->start[a] = 0;
+        for (int i = 0; i < 3; i++) {
+            to->step[i][a] = g->nf[a] * box->R[i][a] / box->M[i];
+            to->start[a] += box->j0[i] * to->step[i][a];
+        }
+    }
+    to->kind = box->kind;
+    to->at = (uint32_t)(box->at / 2);
+    to->at_float = box->at;
+    to->floats = box->floats;
+}
+
+static void describe_grid(WpCuda *cuda)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    WpDevGrid *d = &cuda->grid;
+    d->w = g->kernel.width;
+    d->half = g->nf[2] / 2 + 1;
+    d->offset3 = d->w / 2;
+    for (int a = 0; a < 2; a++)
+        d->tiles[a] = (g->nf[a] + WP_TILE - 1) / WP_TILE;
+    // The first tap of the last point along axis 3; boxes of the full design go beyond the cube.
+    d->tiles[2] = (int)((0.5 + g->tiling->taper) * g->nf[2] + d->offset3) / WP_TILE + 1;
+    for (int a = 0; a < 3; a++)
+        d->nf[a] = g->nf[a];
+    WpShare *s = &cuda->share;
+    s->sample = (int)(g->n[0] * s->k / s->of);
+    s->samples = (int)(g->n[0] * (s->k + 1) / s->of) - s->sample;
+    s->column = g->nf[1] * s->k / s->of;
+    s->columns = g->nf[1] * (s->k + 1) / s->of - s->column;
+    for (int k = 0; k <= WP_DEGREE; k++)
+        for (int t = 0; t < WP_MAX_WIDTH; t++)
+            cuda->kernel.coef[k][t] = g->kernel.coef[k][t];
+}
+
+// All rows with points and their weights, one behind the other.
+static WpDevRow *gather_rows(const WpGeometry *g, gint64 *n_rows, float **weights)
+{
+    gint64 rows = 0, at = 0;
+    for (int b = 0; b < g->n_boxes; b++)
+        if (g->boxes[b].kind != WP_RESIDUAL)
+            for (gint64 r = 0; r < (gint64)g->boxes[b].n[0] * g->boxes[b].n[1]; r++)
+                rows += g->boxes[b].rows[r].count > 0;
+    WpDevRow *list = g_new(WpDevRow, rows);
+    *weights = g_new(float, g->n_active);
+    *n_rows = 0;
+    for (int b = 0; b < g->n_boxes; b++) {
+        const WpBox *box = &g->boxes[b];
+        if (box->kind == WP_RESIDUAL)
+            continue;
+        memcpy(*weights + at, box->weight, box->n_weights * sizeof(float));
+        for (gint64 r = 0; r < (gint64)box->n[0] * box->n[1]; r++)
+            if (box->rows[r].count)
+                list[(*n_rows)++] = (WpDevRow){(uint32_t)b, (uint32_t)r,
+                                               (uint32_t)(at + box->rows[r].at),
+                                               box->rows[r].first, box->rows[r].count};
+        at += box->n_weights;
+    }
+    return list;
+}
+
+// --- tiles ----------------------------------------------------------------------------------------
+
+// Active tiles and where their steps begin, from the steps of every tile.
+static gboolean number_tiles(WpCuda *cuda, const uint32_t *steps, int n_tiles,
+                             LithoCudaArray *first_of_tile, GError **error)
+{
+    g_autofree uint32_t *first = g_new(uint32_t, n_tiles);
+    g_autofree uint32_t *compact = g_new(uint32_t, n_tiles + 1);
+    g_autofree uint32_t *active = g_new(uint32_t, n_tiles);
+    g_autofree int32_t *slot = g_new(int32_t, n_tiles);
+    gint64 at = 0;
+    cuda->n_active = 0;
+    for (int t = 0; t < n_tiles; t++) {
+        first[t] = (uint32_t)at;
+        slot[t] = -1;
+        if (steps[t] == 0)
+            continue;
+        slot[t] = cuda->n_active;
+        active[cuda->n_active] = (uint32_t)t;
+        compact[cuda->n_active++] = (uint32_t)at;
+        at += steps[t];
+    }
+    compact[cuda->n_active] = (uint32_t)at;
+    cuda->n_steps = at;
+    return wp_cuda_send(cuda, first_of_tile, first, n_tiles * sizeof *first, error) &&
+           wp_cuda_send(cuda, &cuda->first_step, compact, (cuda->n_active + 1) * sizeof *compact,
+                        error) &&
+           wp_cuda_send(cuda, &cuda->active, active, MAX(cuda->n_active, 1) * sizeof *active,
+                        error) &&
+           wp_cuda_send(cuda, &cuda->slot, slot, n_tiles * sizeof *slot, error);
+}
+
+typedef struct TilePlan {
+    LithoCudaArray rows, weights, counts, lanes, steps, first;
+    gint64 n_rows;
+} TilePlan;
+
+static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
+{
+    const WpDevGrid *g = &cuda->grid;
+    const int n_tiles = g->tiles[0] * g->tiles[1] * g->tiles[2];
+    cudaStream_t stream = litho_cuda_stream(cuda->context);
+    g_autofree uint32_t *steps = g_new(uint32_t, n_tiles);
+    if (!reserve_zero(cuda, &t->counts, (size_t)n_tiles * WP_TILE_CELLS * 4, error) ||
+        !reserve_zero(cuda, &t->lanes, (size_t)n_tiles * WP_TILE_CELLS, error) ||
+        !reserve_zero(cuda, &t->steps, (size_t)n_tiles * 4, error) ||
+        !reserve_zero(cuda, &cuda->rounds, (size_t)n_tiles * WP_ROUNDS * 4, error) ||
+        !LITHO_CUDA(wp_cuda_count(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
+                                  t->counts.data, stream), error) ||
+        !LITHO_CUDA(wp_cuda_assign(g, t->counts.data, t->lanes.data, t->steps.data,
+                                   cuda->rounds.data, stream), error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(steps, t->steps.data, (size_t)n_tiles * 4,
+                                    cudaMemcpyDeviceToHost, stream), error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
+        !number_tiles(cuda, steps, n_tiles, &t->first, error) ||
+        !reserve_zero(cuda, &cuda->points, (size_t)cuda->n_steps * WP_WARP * sizeof(WpPoint),
+                      error))
+        return FALSE;
+    return LITHO_CUDA(wp_cuda_place(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
+                                    t->counts.data, t->lanes.data, t->first.data,
+                                    cuda->points.data, stream), error) &&
+           LITHO_CUDA(wp_cuda_order(g, t->counts.data, t->lanes.data, t->first.data,
+                                    cuda->points.data, stream), error) &&
+           LITHO_CUDA(cudaStreamSynchronize(stream), error);
+}
+
+// The papers' adjoint reads the window at every lattice point and psi from a table.
+static gboolean make_papers_arrays(WpCuda *cuda, const TilePlan *t, GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    if (cuda->form != WP_GATHER)
+        return TRUE;
+    g_autofree float *table = g_new(float, WP_TABLE + 1);
+    for (int i = 0; i <= WP_TABLE; i++)
+        table[i] = (float)wp_kernel_value(&g->kernel, 0.5 * g->kernel.width * i / WP_TABLE);
+    return wp_cuda_send(cuda, &cuda->table, table, (WP_TABLE + 1) * sizeof *table, error) &&
+           reserve_zero(cuda, &cuda->dense, g->floats / 2 * sizeof(float), error) &&
+           LITHO_CUDA(wp_cuda_dense_weights(cuda->boxes.data, t->rows.data, t->n_rows,
+                                            t->weights.data, cuda->dense.data,
+                                            litho_cuda_stream(cuda->context)), error);
+}
+
+static gboolean make_points(WpCuda *cuda, GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    TilePlan t = {0};
+    g_autofree float *weights = NULL;
+    g_autofree WpDevRow *rows = gather_rows(g, &t.n_rows, &weights);
+    gboolean ok =
+        wp_cuda_send(cuda, &t.rows, rows, t.n_rows * sizeof *rows, error) &&
+        wp_cuda_send(cuda, &t.weights, weights, g->n_active * sizeof *weights, error) &&
+        lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
+    LithoCudaArray *arrays[] = {&t.rows, &t.weights, &t.counts, &t.lanes, &t.steps, &t.first};
+    for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
+        litho_cuda_release(cuda->context, arrays[i]);
+    return ok;
+}
+
+gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error)
+{
+    const WpGeometry *g = cuda->engine.geometry;
+    if (g->floats / 2 > G_MAXUINT32) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                    "%" G_GINT64_FORMAT " coefficients are more than one GPU plan holds; set "
+                    "`block` to 512 or less", g->n_points);
+        return FALSE;
+    }
+    cuda->host_boxes = g_new0(WpDevBox, g->n_boxes);
+    for (int b = 0; b < g->n_boxes; b++)
+        describe_box(g, &g->boxes[b], &cuda->host_boxes[b]);
+    describe_grid(cuda);
+    for (int a = 0; a < 3; a++) {
+        g_autofree float *scale = g_new(float, g->n[a]);
+        for (gint64 i = 0; i < g->n[a]; i++)
+            scale[i] = (float)g->deconvolve[a][i];
+        if (!wp_cuda_send(cuda, &cuda->scale[a], scale, g->n[a] * sizeof *scale, error))
+            return FALSE;
+    }
+    const size_t grid_bytes = 8 * (size_t)g->nf[0] * g->nf[1] * cuda->grid.half;
+    const int side = WP_TILE + g->kernel.width - 1;
+    return make_streams(cuda, error) &&
+           wp_cuda_send(cuda, &cuda->boxes, cuda->host_boxes, g->n_boxes * sizeof(WpDevBox),
+                        error) &&
+           litho_cuda_reserve(cuda->context, &cuda->u, grid_bytes, error) &&
+           make_points(cuda, error) && make_ffts(cuda, error) &&
+           (cuda->form != WP_TILES ||
+            litho_cuda_reserve(cuda->context, &cuda->sums,
+                               8 * (size_t)MAX(cuda->n_active, 1) * side * side * side, error));
+}
+
+void wp_cuda_free_plan(WpCuda *cuda)
+{
+    cudaEvent_t events[] = {cuda->forked, cuda->joined[0], cuda->joined[1], cuda->residual_done};
+    for (int i = 0; i < WP_LANES_BESIDE; i++)
+        if (cuda->beside[i])
+            cudaStreamSynchronize(cuda->beside[i]);
+    cufftHandle single[] = {cuda->residual_forward, cuda->residual_inverse};
+    for (guint i = 0; i < G_N_ELEMENTS(single); i++)
+        if (single[i])
+            cufftDestroy(single[i]);
+    wp_cuda_forget_graphs(cuda, NULL);
+    wp_cuda_free_fine(cuda);
+    for (int i = 0; i < cuda->n_runs; i++)
+        cufftDestroy(cuda->runs[i].plan);
+    LithoCudaArray *arrays[] = {
+        &cuda->boxes, &cuda->u, &cuda->points, &cuda->first_step, &cuda->rounds, &cuda->active, &cuda->slot,
+        &cuda->sums, &cuda->scale[0], &cuda->scale[1], &cuda->scale[2], &cuda->residual,
+        &cuda->residual_weight, &cuda->work[0], &cuda->work[1], &cuda->work[2], &cuda->small, &cuda->mask, &cuda->taper[0],
+        &cuda->taper[1], &cuda->taper[2], &cuda->table, &cuda->dense,
+        &cuda->foreign};
+    for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
+        litho_cuda_release(cuda->context, arrays[i]);
+    for (guint i = 0; i < G_N_ELEMENTS(events); i++)
+        if (events[i])
+            cudaEventDestroy(events[i]);
+    for (int i = 0; i < WP_LANES_BESIDE; i++)
+        if (cuda->beside[i])
+            cudaStreamDestroy(cuda->beside[i]);
+    g_free(cuda->runs);
+    g_free(cuda->host_boxes);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <cufft.h>
+#include "kernels/cuda/cuda.h"
+#include "kernels/wavepacket/cuda/kernels.h"
+#include "kernels/wavepacket/engine.h"
+#include "kernels/wavepacket/wavepacket.h"
+
+// The CUDA engine. Coefficients, grids and windows stay on the device; the plan's geometry comes
+// from the host (boxes.c) once.
+//
+// Box FFTs of one size are small: alone they leave the device half empty. They run on three streams,
+// the context's and two beside it, which also carry the residual box and clearing; events order them.
+enum { WP_LANES_BESIDE = 2, WP_STREAMS = 1 + WP_LANES_BESIDE };
+
+typedef struct WpFftRun {
+    cufftHandle plan;
+    gint64 at;  // first float
+    int stream; // 0 = the context's
+} WpFftRun;
+
+typedef struct WpFftLayout {
+    int *size;
+    int stride, distance; // between elements, between transforms
+} WpFftLayout;
+
+typedef struct WpFftShape {
+    int rank, *n;
+    WpFftLayout from, to;
+    cufftType type;
+    int batch, stream;
+} WpFftShape;
+
+// Planes first .. first+n-1 of the fine grid, which hold samples.
+typedef struct WpPlanes {
+    int first, n;
+    cufftHandle forward, inverse;
+} WpPlanes;
+
+// The FFTs of all boxes of one array of coefficients.
+typedef struct WpGraph {
+    const float *c;
+    int direction;
+    cudaGraphExec_t exec;
+} WpGraph;
+
+enum { WP_MAX_GRAPHS = 64 };
+
+typedef struct WpCuda {
+    WpEngine engine;
+    int form; // enum LithoWavepacketAdjoint
+    LithoCudaContext *context;
+    int ordinal; // CUDA's number of the context's device
+    WpDevGrid grid;
+    WpDevKernel kernel;
+    WpShare share;                       // of the fine FFT; all of it unless one of several GPUs
+    WpPlanes planes[2];
+    cufftHandle columns, residual_forward, residual_inverse;
+    WpFftRun *runs; // boxes of one size each
+    int n_runs;
+    WpGraph graphs[WP_MAX_GRAPHS];
+    int n_graphs;
+    size_t fft_work[WP_STREAMS];         // bytes of work area the FFTs of each stream need
+    cudaStream_t beside[WP_LANES_BESIDE];
+    cudaEvent_t forked, joined[WP_LANES_BESIDE], residual_done;
+
+    WpDevBox *host_boxes;
+    LithoCudaArray boxes, u;             // descriptors; the fine grid's half spectrum
+    LithoCudaArray points, first_step, rounds, active, slot, sums;
+    LithoCudaArray scale[3];             // 1/p_a
+    LithoCudaArray residual, residual_weight;
+    LithoCudaArray work[WP_STREAMS];     // shared by the FFTs of a stream
+    LithoCudaArray small;                // levels, bins, partial sums
+    LithoCudaArray mask;                 // live traces
+    LithoCudaArray taper[3];
+    LithoCudaArray table, dense;         // the papers' adjoint only
+    LithoCudaArray foreign;              // what came from another card, or is to be fetched together
+    int n_active;                        // tiles with points
+    gint64 n_steps;                      // of 32 points, idle lanes included
+} WpCuda;
+
+static inline void wp_cuda_mark(WpCuda *cuda, const char *name, double bytes, double flops)
+{
+    litho_cuda_mark(cuda->context, name, LITHO_STAGE_COMPUTE, bytes, flops);
+}
+
+// --- cuda/wavepacket.c --------------------------------------------------------------------------------------
+
+// On run->device, counted modulo the devices there are. Number `share` of `shares` that make the fine
+// FFT together: 0 of 1 is an engine by itself, of others cuda/multi.c knows how to use them.
+WpEngine *wp_engine_cuda(const WpGeometry *geometry, int form, int share, int shares,
+                         const LithoRun *run, GError **error);
+// The transform in steps, which are asked for and not waited for: up to the planes, from the columns on;
+// the adjoint up to the columns (within the spans, NULL = everywhere), from the planes to the share's
+// samples of u. `residual` and `r`: the residual box, or NULL, and its filtered samples, which may lie on
+// another GPU.
+gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **error);
+gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **error);
+gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, LithoRun *run,
+                               GError **error);
+gboolean wp_cuda_end_adjoint(WpCuda *cuda, const WpBox *residual, const float *r, float *u,
+                             GError **error);
+void wp_cuda_mark_exchange(WpCuda *cuda);
+void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first);
+
+// --- cuda/boxes.c --------------------------------------------------------------------------------
+
+// What is launched into the streams beside from now on waits for all launched so far.
+gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error);
+// The context's stream waits for what stream `i` beside it has so far.
+gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error);
+// The residual box, if there is one: c = irfft(phi rfft(c)), and the same from a volume. On beside[0].
+gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error);
+gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error);
+// The FFTs of the complex boxes, on all streams, which are joined.
+gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error);
+// Those of an array that goes away, or all (c NULL).
+void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
+
+// --- cuda/fine.c --------------------------------------------------------------------------------------
+
+// The fine FFT's plans; then its steps on the engine's grid, without what lies between.
+gboolean wp_cuda_make_fine(WpCuda *cuda, GError **error);
+void wp_cuda_free_fine(WpCuda *cuda);
+gboolean wp_cuda_pad_planes(WpCuda *cuda, const float *u, GError **error);
+gboolean wp_cuda_planes(WpCuda *cuda, int direction, GError **error);
+gboolean wp_cuda_columns(WpCuda *cuda, int direction, GError **error);
+gboolean wp_cuda_clear_between(WpCuda *cuda, GError **error); // planes without samples
+
+// --- cuda/plan.c: the device's side of the plan --------------------------------------------------
+
+gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error);
+void wp_cuda_free_plan(WpCuda *cuda);
+gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *shape, GError **error);
+gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
+                      GError **error);
+
+// --- elsewhere --------------------------------------------------------------------------------------
+
+// cuda/arrays.c: all of the table but free, forward, adjoint.
+extern const WpEngineClass wp_cuda_arrays;
+// cuda/multi.c: boxes spread over `devices` from run->device on, as many of them as are linked.
+WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, LithoRun *run,
+                          GError **error);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/import/open_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef enum { WHOLE, REAL, FLAG, ORDER, DOMAIN, DUPLICATES } Kind;
+
+// JSON key, word of the command line, place. Shape and type of raw files are no numbers: by hand.
+static const struct {
+    const char *key, *word;
+    Kind kind;
+    size_t at;
+} rows[] = {
+    {"inline_byte", "--inline-byte", WHOLE, offsetof(LithoOpenOptions, inline_byte)},
+    {"xline_byte", "--xline-byte", WHOLE, offsetof(LithoOpenOptions, xline_byte)},
+    {"x_byte", "--x-byte", WHOLE, offsetof(LithoOpenOptions, x_byte)},
+    {"y_byte", "--y-byte", WHOLE, offsetof(LithoOpenOptions, y_byte)},
+    {"xy_scalar", "--xy-scalar", WHOLE, offsetof(LithoOpenOptions, xy_scalar)},
+    {"format", "--format", WHOLE, offsetof(LithoOpenOptions, format)},
+    {"endian", "--endian", ORDER, offsetof(LithoOpenOptions, endian)},
+    {"dt", "--dt", REAL, offsetof(LithoOpenOptions, dt)},
+    {"dx", "--dx", REAL, offsetof(LithoOpenOptions, dx)},
+    {"dy", "--dy", REAL, offsetof(LithoOpenOptions, dy)},
+    {"file_order", "--file-order", FLAG, offsetof(LithoOpenOptions, file_order)},
+    {"strict", "--strict", FLAG, offsetof(LithoOpenOptions, strict)},
+    {"duplicates", "--duplicates", DUPLICATES, offsetof(LithoOpenOptions, duplicates)},
+    {"domain", NULL, DOMAIN, offsetof(LithoOpenOptions, domain)},
+    {"keep_zero_traces", "--keep-zero-traces", FLAG, offsetof(LithoOpenOptions, keep_zero_traces)},
+};
+
+static void *place(const LithoOpenOptions *options, guint k)
+{
+    return (char *)options + rows[k].at;
+}
+
+static double value_of(const LithoOpenOptions *options, guint k)
+{
+    return rows[k].kind == REAL ? *(double *)place(options, k) : *(int *)place(options, k);
+}
+
+JsonObject *litho_open_options_to_json(const LithoOpenOptions *options)
+{
+    JsonObject *object = json_object_new();
+    for (guint k = 0; k < G_N_ELEMENTS(rows); k++) {
+        double value = value_of(options, k);
+        if (value == 0)
+            continue;
+        if (rows[k].kind == REAL)
+            json_object_set_double_member(object, rows[k].key, value);
+        else
+            json_object_set_int_member(object, rows[k].key, (gint64)value);
+    }
+    if (options->shape[0] > 0) {
+        JsonArray *shape = json_array_new();
+        for (int a = 0; a < 3; a++)
+            json_array_add_int_element(shape, options->shape[a]);
+        json_object_set_array_member(object, "shape", shape);
+    }
+    if (options->dtype)
+        json_object_set_string_member(object, "dtype", options->dtype);
+    return object;
+}
+
+static void read_shape(JsonObject *object, LithoOpenOptions *options)
+{
+    JsonNode *node = json_object_get_member(object, "shape");
+    JsonArray *shape = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+    for (guint a = 0; shape && json_array_get_length(shape) == 3 && a < 3; a++) {
+        JsonNode *n = json_array_get_element(shape, a);
+        options->shape[a] = JSON_NODE_HOLDS_VALUE(n) ? MAX(json_node_get_int(n), 0) : 0;
+    }
+    node = json_object_get_member(object, "dtype");
+    if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_string(node))
+        options->dtype = g_intern_string(json_node_get_string(node));
+}
+
+LithoOpenOptions litho_open_options_from_json(JsonObject *object)
+{
+    LithoOpenOptions options = {0};
+    for (guint k = 0; object && k < G_N_ELEMENTS(rows); k++) {
+        JsonNode *node = json_object_get_member(object, rows[k].key);
+        if (!node || !JSON_NODE_HOLDS_VALUE(node))
+            continue;
+        if (rows[k].kind == REAL)
+            *(double *)place(&options, k) = json_node_get_double(node);
+        else
+            *(int *)place(&options, k) = (int)json_node_get_int(node);
+    }
+    if (object)
+        read_shape(object, &options);
+    return options;
+}
+
+static void append_row(GString *words, guint k, double value)
+{
+    static const char *const orders[] = {"", "big", "little"};
+    static const char *const which[] = {"first", "last", "mean"};
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    switch (rows[k].kind) {
+    case WHOLE:
+        g_string_append_printf(words, " %s %d", rows[k].word, (int)value);
+        break;
+    case REAL:
+        g_string_append_printf(words, " %s %s", rows[k].word,
+                               g_ascii_dtostr(number, sizeof number, value));
+        break;
+    case FLAG:
+        g_string_append_printf(words, " %s", rows[k].word);
+        break;
+    case ORDER:
+        g_string_append_printf(words, " %s %s", rows[k].word, orders[CLAMP((int)value, 0, 2)]);
+        break;
+    case DOMAIN:
+        g_string_append(words, value == 2 ? " --depth" : " --time");
+        break;
+    case DUPLICATES:
+        g_string_append_printf(words, " %s %s", rows[k].word, which[CLAMP((int)value, 0, 2)]);
+        break;
+    }
+}
+
+char *litho_open_options_words(const LithoOpenOptions *options)
+{
+    GString *words = g_string_new(NULL);
+    for (guint k = 0; k < G_N_ELEMENTS(rows); k++)
+        if (value_of(options, k) != 0)
+            append_row(words, k, value_of(options, k));
+    const gint64 *n = options->shape;
+    if (n[0] > 0)
+        g_string_append_printf(words, " --shape %" G_GINT64_FORMAT ",%" G_GINT64_FORMAT, n[0],
+                               n[1]);
+    if (n[0] > 0 && n[2] > 0)
+        g_string_append_printf(words, ",%" G_GINT64_FORMAT, n[2]);
+    if (options->dtype)
+        g_string_append_printf(words, " --dtype %s", options->dtype);
+    return g_string_free(words, FALSE);
+}
+
+gboolean litho_open_options_equal(const LithoOpenOptions *a, const LithoOpenOptions *b)
+{
+    for (guint k = 0; k < G_N_ELEMENTS(rows); k++)
+        if (value_of(a, k) != value_of(b, k))
+            return FALSE;
+    return memcmp(a->shape, b->shape, sizeof a->shape) == 0 && g_strcmp0(a->dtype, b->dtype) == 0;
+}

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/param_editor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ui/panel/parts.h"
+#include "ui/view/tooltip.h"
+
+struct _LithoParamEditor {
+    GtkBox parent;
+    const LithoParam *row;
+    gboolean loading; // values are being shown, not edited
+
+    GtkWidget *dot, *spin, *unit, *slider, *toggle, *choice, *text;
+    gboolean is_depth;
+    GtkWidget *complaint;
+};
+
+G_DEFINE_TYPE(LithoParamEditor, litho_param_editor, GTK_TYPE_BOX)
+
+static guint edited_signal;
+
+// --- numbers ------------------------------------------------------------------------------------
+
+static void slider_range(const LithoParam *row, double *lo, double *hi)
+{
+    gboolean soft = row->soft_min != 0 || row->soft_max != 0;
+    *lo = soft && row->soft_min >= row->min ? row->soft_min : row->min;
+    *hi = soft && row->soft_max <= row->max ? row->soft_max : row->max;
+    if (*hi <= *lo)
+        *hi = row->max;
+}
+
+double litho_param_slider_from_value(const LithoParam *row, double value)
+{
+    return row->log && value > 0 ? log10(value) : value;
+}
+
+double litho_param_slider_to_value(const LithoParam *row, double position)
+{
+    double value = row->log ? pow(10, position) : position;
+    if (row->type == LITHO_PARAM_INT)
+        return CLAMP(rint(value), row->min, row->max);
+    // Three digits are what a hand on a slider means; the number field takes more.
+    double unit = pow(10, floor(log10(MAX(fabs(value), 1e-12))) - 2);
+    if (!row->log && row->step > 0)
+        unit = row->step;
+    return CLAMP(rint(value / unit) * unit, row->min, row->max);
+}
+
+static double step_of(const LithoParam *row)
+{
+    if (row->step > 0)
+        return row->step;
+    if (row->type == LITHO_PARAM_INT)
+        return 1;
+    double lo, hi;
+    slider_range(row, &lo, &hi);
+    return (hi - lo) / 100;
+}
+
+static gboolean is_special(const LithoParam *row, double value)
+{
+    return row->special_text && value == row->special;
+}
+
+void litho_param_format(const LithoParam *row, double value, char *out, gsize size)
+{
+    if (is_special(row, value))
+        g_strlcpy(out, row->special_text, size);
+    else if (row->type == LITHO_PARAM_INT)
+        g_snprintf(out, size, "%.0f", value);
+    else
+        g_snprintf(out, size, "%.5g", value);
+}
+
+static const char *row_unit(const LithoParam *row, gboolean is_depth)
+{
+    const char *unit = is_depth && row->depth_unit ? row->depth_unit : row->unit;
+    return unit ? unit : "";
+}
+
+void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size)
+{
+    const char *unit = row_unit(row, is_depth);
+    litho_param_format(row, value, out, size);
+    if (!*unit || is_special(row, value))
+        return;
+    g_strlcat(out, " ", size);
+    g_strlcat(out, unit, size);
+}
+
+static const char *unit_of(const LithoParamEditor *self)
+{
+    return row_unit(self->row, self->is_depth);
+}
+
+static void with_unit(const LithoParamEditor *self, double value, char *out, gsize size)
+{
+    litho_param_format_unit(self->row, value, self->is_depth, out, size);
+}
+
+static void edited(LithoParamEditor *self, double value, const char *text)
+{
+    if (!self->loading)
+        g_signal_emit(self, edited_signal, 0, value, text);
+}
+
+// --- wheel --------------------------------------------------------------------------------------
+
+static void set_scroll_phase(GtkWidget *widget, GtkPropagationPhase phase)
+{
+    g_autoptr(GListModel) controllers = gtk_widget_observe_controllers(widget);
+    for (guint k = 0; k < g_list_model_get_n_items(controllers); k++) {
+        g_autoptr(GtkEventController) c = g_list_model_get_item(controllers, k);
+        if (GTK_IS_EVENT_CONTROLLER_SCROLL(c))
+            gtk_event_controller_set_propagation_phase(c, phase);
+    }
+}
+
+static void wheel_on(GtkEventControllerFocus *focus, gpointer widget)
+{
+    (void)focus;
+    set_scroll_phase(widget, GTK_PHASE_BUBBLE);
+}
+
+static void wheel_off(GtkEventControllerFocus *focus, gpointer widget)
+{
+    (void)focus;
+    set_scroll_phase(widget, GTK_PHASE_NONE);
+}
+
+void litho_wheel_needs_focus(GtkWidget *widget)
+{
+    GtkEventController *focus = gtk_event_controller_focus_new();
+    g_signal_connect(focus, "enter", G_CALLBACK(wheel_on), widget);
+    g_signal_connect(focus, "leave", G_CALLBACK(wheel_off), widget);
+    gtk_widget_add_controller(widget, focus);
+    set_scroll_phase(widget, GTK_PHASE_NONE);
+}
+
+// --- number and slider --------------------------------------------------------------------------
+
+static void on_slider(GtkRange *range, LithoParamEditor *self)
+{
+    if (self->loading)
+        return;
+    double value = litho_param_slider_to_value(self->row, gtk_range_get_value(range));
+    self->loading = TRUE;
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spin), value);
+    self->loading = FALSE;
+    edited(self, value, NULL);
+}
+
+static void on_spin(GtkSpinButton *spin, LithoParamEditor *self)
+{
+    edited(self, gtk_spin_button_get_value(spin), NULL);
+}
+
+// Words need the room of the unit, and have none.
+static void make_room(LithoParamEditor *self, gboolean words)
+{
+    if (!self->unit || gtk_widget_get_visible(self->unit) == !words)
+        return;
+    gtk_widget_set_visible(self->unit, !words);
+    gtk_editable_set_width_chars(GTK_EDITABLE(self->spin), words ? 14 : 6);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(self->spin), words ? 14 : 7);
+}
+
+static gboolean spin_output(GtkSpinButton *spin, LithoParamEditor *self)
+{
+    char text[48];
+    double value = gtk_spin_button_get_value(spin);
+    litho_param_format(self->row, value, text, sizeof text);
+    make_room(self, is_special(self->row, value));
+    if (strcmp(text, gtk_editable_get_text(GTK_EDITABLE(spin))) != 0)
+        gtk_editable_set_text(GTK_EDITABLE(spin), text);
+    return TRUE;
+}
+
+// The words of a special value, or nothing at all.
+static gboolean says_special(const LithoParam *row, const char *text)
+{
+    return row->special_text && (!*text || g_ascii_strcasecmp(text, row->special_text) == 0);
+}
+
+// A refused number is told in words and the last good one comes back.
+static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self)
+{
+    const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
+    char *end;
+    if (says_special(self->row, text)) {
+        *value = self->row->special;
+        return TRUE;
+    }
+    double x = g_ascii_strtod(text, &end);
+    while (g_ascii_isspace(*end))
+        end++;
+    const LithoParam *row = self->row;
+    *value = gtk_spin_button_get_value(spin);
+    g_autofree char *sentence = NULL;
+    char lo[48], hi[48];
+    with_unit(self, row->min, lo, sizeof lo);
+    with_unit(self, row->max, hi, sizeof hi);
+    if (end == text || *end)
+        sentence = g_strdup_printf("“%s” is not a number", text);
+    else if (!(x >= row->min && x <= row->max))
+        sentence = g_strdup_printf("%s is outside %s to %s", text, lo, hi);
+    else if (row->type == LITHO_PARAM_INT && x != rint(x))
+        sentence = g_strdup("a whole number is needed");
+    if (sentence) {
+        litho_param_editor_complain(self, sentence);
+        return GTK_INPUT_ERROR;
+    }
+    // What is written is the value rounded for display: leaving the field must not round the value.
+    char shown[48];
+    litho_param_format(row, gtk_spin_button_get_value(spin), shown, sizeof shown);
+    if (strcmp(shown, text) != 0)
+        *value = x;
+    return TRUE;
+}
+
+// Arrows on a log row move in ratios: 20 steps a decade, Page keys 4.
+static gboolean spin_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                         LithoParamEditor *self)
+{
+    (void)keys;
+    (void)code;
+    (void)state;
+    if (!self->row->log)
+        return FALSE;
+    double ratio = key == GDK_KEY_Up          ? 0.05
+                   : key == GDK_KEY_Down      ? -0.05
+                   : key == GDK_KEY_Page_Up   ? 0.25
+                   : key == GDK_KEY_Page_Down ? -0.25
+                                              : 0;
+    if (ratio == 0)
+        return FALSE;
+    GtkSpinButton *spin = GTK_SPIN_BUTTON(self->spin);
+    double value = gtk_spin_button_get_value(spin);
+    double position = litho_param_slider_from_value(self->row, value) + ratio;
+    gtk_spin_button_set_value(spin, litho_param_slider_to_value(self->row, position));
+    return TRUE;
+}
+
+// The slider is the way to change a number by hand; plus and minus would take its room.
+static void hide_buttons(GtkWidget *spin)
+{
+    for (GtkWidget *c = gtk_widget_get_first_child(spin); c; c = gtk_widget_get_next_sibling(c))
+        if (GTK_IS_BUTTON(c))
+            gtk_widget_set_visible(c, FALSE);
+}
+
+static void make_spin(LithoParamEditor *self)
+{
+    const LithoParam *row = self->row;
+    double step = step_of(row);
+    GtkWidget *spin = gtk_spin_button_new_with_range(row->min, row->max, step);
+    gtk_spin_button_set_increments(GTK_SPIN_BUTTON(spin), step,
+                                   row->type == LITHO_PARAM_INT ? MAX(step * 5, 2) : step * 10);
+    gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE); // 1e-3 is a number, too
+    gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(spin), GTK_UPDATE_IF_VALID);
+    gtk_spin_button_set_digits(GTK_SPIN_BUTTON(spin), row->type == LITHO_PARAM_INT ? 0 : 12);
+    gtk_editable_set_width_chars(GTK_EDITABLE(spin), 6);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), 7);
+    gtk_editable_set_alignment(GTK_EDITABLE(spin), 1);
+    gtk_widget_add_css_class(spin, "litho-number");
+    g_signal_connect(spin, "output", G_CALLBACK(spin_output), self);
+    self->spin = spin;
+    spin_output(GTK_SPIN_BUTTON(spin), self); // GTK has written the first value in its own way
+    g_signal_connect(spin, "input", G_CALLBACK(spin_input), self);
+    g_signal_connect(spin, "value-changed", G_CALLBACK(on_spin), self);
+    GtkEventController *keys = gtk_event_controller_key_new();
+    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(spin_key), self);
+    gtk_widget_add_controller(spin, keys);
+    litho_wheel_needs_focus(spin);
+    hide_buttons(spin);
+}
+
+static GtkWidget *make_slider(LithoParamEditor *self)
+{
+    const LithoParam *row = self->row;
+    double lo, hi, step = row->log ? 0.05 : step_of(row);
+    slider_range(row, &lo, &hi);
+    lo = litho_param_slider_from_value(row, lo);
+    hi = litho_param_slider_from_value(row, hi);
+    GtkWidget *slider = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, lo, hi, step);
+    gtk_scale_set_draw_value(GTK_SCALE(slider), FALSE);
+    gtk_range_set_increments(GTK_RANGE(slider), step, row->log ? 0.25 : MAX(step, (hi - lo) / 10));
+    if (row->type == LITHO_PARAM_INT && !row->log)
+        gtk_range_set_round_digits(GTK_RANGE(slider), 0);
+    gtk_widget_set_hexpand(slider, TRUE);
+    gtk_widget_add_css_class(slider, "litho-slider");
+    g_signal_connect(slider, "value-changed", G_CALLBACK(on_slider), self);
+    litho_wheel_needs_focus(slider);
+    return slider;
+}
+
+// --- other kinds --------------------------------------------------------------------------------
+
+static void on_toggle(GtkSwitch *toggle, GParamSpec *spec, LithoParamEditor *self)
+{
+    (void)spec;
+    edited(self, gtk_switch_get_active(toggle), NULL);
+}
+
+static void on_choice(GtkDropDown *choice, GParamSpec *spec, LithoParamEditor *self)
+{
+    (void)spec;
+    edited(self, gtk_drop_down_get_selected(choice), NULL);
+}
+
+static void on_text(GtkWidget *text, LithoParamEditor *self)
+{
+    edited(self, NAN, gtk_editable_get_text(GTK_EDITABLE(text)));
+}
+
+static void on_text_left(GtkEventControllerFocus *focus, LithoParamEditor *self)
+{
+    (void)focus;
+    on_text(self->text, self);
+}
+
+static void file_chosen(GtkNativeDialog *dialog, int response, LithoParamEditor *self)
+{
+    if (response == GTK_RESPONSE_ACCEPT) {
+        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+        g_autofree char *path = g_file_get_path(file);
+        gtk_editable_set_text(GTK_EDITABLE(self->text), path ? path : "");
+        on_text(self->text, self);
+    }
+    gtk_native_dialog_destroy(dialog);
+    g_object_unref(dialog);
+}
+
+static void on_browse(GtkButton *button, LithoParamEditor *self)
+{
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(button));
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        self->row->label, GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_OPEN, "_Choose", "_Cancel");
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(file_chosen), self, 0);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+static GtkWidget *make_choice(LithoParamEditor *self)
+{
+    GtkStringList *names = gtk_string_list_new(NULL);
+    for (guint k = 0; k < litho_param_n_choices(self->row); k++)
+        gtk_string_list_append(names, litho_param_choice(self->row, k));
+    GtkWidget *choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
+    g_signal_connect(choice, "notify::selected", G_CALLBACK(on_choice), self);
+    return choice;
+}
+
+static GtkWidget *make_text(LithoParamEditor *self)
+{
+    GtkWidget *text = gtk_entry_new();
+    gtk_widget_set_hexpand(text, TRUE);
+    gtk_editable_set_width_chars(GTK_EDITABLE(text), 8);
+    g_signal_connect(text, "activate", G_CALLBACK(on_text), self);
+    GtkEventController *focus = gtk_event_controller_focus_new();
+    g_signal_connect(focus, "leave", G_CALLBACK(on_text_left), self);
+    gtk_widget_add_controller(text, focus);
+    return text;
+}
+
+// --- the row ------------------------------------------------------------------------------------
+
+static void on_dot(GtkButton *button, LithoParamEditor *self)
+{
+    (void)button;
+    const LithoParam *row = self->row;
+    gboolean text = row->type == LITHO_PARAM_TEXT || row->type == LITHO_PARAM_FILE;
+    edited(self, row->def, text ? (row->def_text ? row->def_text : "") : NULL);
+}
+
+static void describe(LithoParamEditor *self, GtkWidget *control)
+{
+    const LithoParam *row = self->row;
+    const char *unit = unit_of(self);
+    g_autofree char *label =
+        *unit ? g_strdup_printf("%s in %s", row->label, unit) : g_strdup(row->label);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(control), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, row->doc ? row->doc : "",
+                                   -1);
+}
+
+void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description)
+{
+    GtkWidget *named[] = {drop_down, gtk_widget_get_first_child(drop_down)};
+    for (guint k = 0; k < G_N_ELEMENTS(named) && named[k]; k++)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(named[k]), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       name, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description, -1);
+}
+
+static char *tooltip_of(const LithoParamEditor *self)
+{
+    const LithoParam *row = self->row;
+    const char *doc = row->doc ? row->doc : "";
+    if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
+        return g_strdup(doc);
+    double lo, hi;
+    char from[48], to[48], min[48], max[48], def[48];
+    slider_range(row, &lo, &hi);
+    litho_param_format(row, lo, from, sizeof from);
+    with_unit(self, hi, to, sizeof to);
+    litho_param_format(row, row->min, min, sizeof min);
+    with_unit(self, row->max, max, sizeof max);
+    with_unit(self, row->def, def, sizeof def);
+    return g_strdup_printf("%s\nTypical %s to %s, default %s; possible %s to %s.", doc, from, to,
+                           def, min, max);
+}
+
+static GtkWidget *make_dot(LithoParamEditor *self)
+{
+    GtkWidget *dot = gtk_button_new();
+    GtkWidget *mark = gtk_label_new("●");
+    gtk_button_set_child(GTK_BUTTON(dot), mark);
+    gtk_widget_add_css_class(dot, "flat");
+    gtk_widget_add_css_class(dot, "litho-dot");
+    gtk_widget_set_valign(dot, GTK_ALIGN_CENTER);
+    g_autofree char *label = g_strdup_printf("Reset %s", self->row->label);
+    litho_name_widget(dot, label);
+    g_signal_connect(dot, "clicked", G_CALLBACK(on_dot), self);
+    return dot;
+}
+
+static void fill_number(LithoParamEditor *self, GtkWidget *line)
+{
+    make_spin(self);
+    gtk_box_append(GTK_BOX(line), self->spin);
+    GtkWidget *unit = gtk_label_new(unit_of(self));
+    gtk_label_set_xalign(GTK_LABEL(unit), 0);
+    gtk_label_set_width_chars(GTK_LABEL(unit), 7);
+    gtk_widget_set_tooltip_text(unit, unit_of(self));
+    gtk_widget_add_css_class(unit, "dim-label");
+    gtk_box_append(GTK_BOX(line), unit);
+    self->unit = unit;
+    spin_output(GTK_SPIN_BUTTON(self->spin), self); // makes room for words
+    self->slider = make_slider(self);
+    gtk_box_append(GTK_BOX(self), self->slider);
+    describe(self, self->spin);
+    describe(self, self->slider);
+}
+
+static void fill_text(LithoParamEditor *self)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    self->text = make_text(self);
+    gtk_box_append(GTK_BOX(line), self->text);
+    if (self->row->type == LITHO_PARAM_FILE) {
+        g_autofree char *name = g_strdup_printf("Choose a file: %s", self->row->label);
+        GtkWidget *browse = gtk_button_new_from_icon_name("document-open-symbolic");
+        litho_name_widget(browse, name);
+        gtk_widget_set_tooltip_text(browse, "Choose a file");
+        g_signal_connect(browse, "clicked", G_CALLBACK(on_browse), self);
+        gtk_box_append(GTK_BOX(line), browse);
+    }
+    gtk_widget_add_css_class(line, "litho-text-line");
+    gtk_box_append(GTK_BOX(self), line);
+    describe(self, self->text);
+}
+
+static void fill(LithoParamEditor *self)
+{
+    const LithoParam *row = self->row;
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    self->dot = make_dot(self);
+    gtk_box_append(GTK_BOX(line), self->dot);
+    // At any size of text the panel is as wide as the names need; long ones take two lines.
+    GtkWidget *label = litho_label_new(row->label, NULL);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(label), MIN((int)g_utf8_strlen(row->label, -1), 15));
+    gtk_widget_set_hexpand(label, TRUE);
+    gtk_box_append(GTK_BOX(line), label);
+    gtk_box_append(GTK_BOX(self), line);
+    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
+        fill_number(self, line);
+    } else if (row->type == LITHO_PARAM_BOOL) {
+        self->toggle = gtk_switch_new();
+        gtk_widget_set_valign(self->toggle, GTK_ALIGN_CENTER);
+        g_signal_connect(self->toggle, "notify::active", G_CALLBACK(on_toggle), self);
+        gtk_box_append(GTK_BOX(line), self->toggle);
+        describe(self, self->toggle);
+    } else if (row->type == LITHO_PARAM_CHOICE) {
+        self->choice = make_choice(self);
+        gtk_box_append(GTK_BOX(line), self->choice);
+        litho_name_choice(self->choice, row->label, row->doc ? row->doc : "");
+    } else {
+        fill_text(self);
+    }
+    self->complaint = gtk_label_new(NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->complaint), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(self->complaint), 0);
+    gtk_widget_add_css_class(self->complaint, "litho-complaint");
+    gtk_widget_set_visible(self->complaint, FALSE);
+    gtk_box_append(GTK_BOX(self), self->complaint);
+    g_autofree char *tooltip = tooltip_of(self);
+    litho_set_tooltip(GTK_WIDGET(self), tooltip);
+}
+
+void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
+{
+    if (self->is_depth == is_depth || !self->row->depth_unit)
+        return;
+    self->is_depth = is_depth;
+    gtk_label_set_text(GTK_LABEL(self->unit), unit_of(self));
+    gtk_widget_set_tooltip_text(self->unit, unit_of(self));
+    g_autofree char *tooltip = tooltip_of(self);
+    litho_set_tooltip(GTK_WIDGET(self), tooltip);
+    describe(self, self->spin);
+    describe(self, self->slider);
+}
+
+static void litho_param_editor_init(LithoParamEditor *self)
+{
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
+    gtk_widget_add_css_class(GTK_WIDGET(self), "litho-param-row");
+}
+
+static void litho_param_editor_class_init(LithoParamEditorClass *klass)
+{
+    edited_signal = g_signal_new("edited", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                 NULL, NULL, G_TYPE_NONE, 2, G_TYPE_DOUBLE, G_TYPE_STRING);
+}
+
+GtkWidget *litho_param_editor_new(const LithoParam *row)
+{
+    LithoParamEditor *self = g_object_new(LITHO_TYPE_PARAM_EDITOR, NULL);
+    self->row = row;
+    fill(self);
+    return GTK_WIDGET(self);
+}
+
+const LithoParam *litho_param_editor_declaration(LithoParamEditor *self)
+{
+    return self->row;
+}
+
+static void show_number(LithoParamEditor *self, double value)
+{
+    char text[64];
+    with_unit(self, value, text, sizeof text);
+    // Not while it says the same: the hand on the slider must not feel it move.
+    GtkRange *slider = GTK_RANGE(self->slider);
+    if (litho_param_slider_to_value(self->row, gtk_range_get_value(slider)) != value)
+        gtk_range_set_value(slider, litho_param_slider_from_value(self->row, value));
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spin), value);
+    if (is_special(self->row, value))
+        gtk_widget_add_css_class(self->slider, "litho-special");
+    else
+        gtk_widget_remove_css_class(self->slider, "litho-special");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider),
+                                   GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT, text, -1);
+}
+
+void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults)
+{
+    const LithoParam *row = self->row;
+    double value = litho_param_get(row, params);
+    self->loading = TRUE;
+    if (self->spin)
+        show_number(self, value);
+    else if (self->toggle)
+        gtk_switch_set_active(GTK_SWITCH(self->toggle), value != 0);
+    else if (self->choice)
+        gtk_drop_down_set_selected(GTK_DROP_DOWN(self->choice), (guint)value);
+    else {
+        const LithoText *text = (const void *)((const char *)params + row->offset);
+        if (strcmp(gtk_editable_get_text(GTK_EDITABLE(self->text)), text->text) != 0)
+            gtk_editable_set_text(GTK_EDITABLE(self->text), text->text);
+    }
+    self->loading = FALSE;
+    litho_param_editor_complain(self, NULL);
+
+    gboolean changed = !litho_param_equal(row, params, defaults);
+    const char *words = litho_param_special(row, defaults), *unit = words ? "" : unit_of(self);
+    g_autofree char *def = words ? g_strdup(words) : litho_param_print(row, defaults);
+    g_autofree char *tip = g_strdup_printf("Changed; click to go back to %s%s%s",
+                                           *def ? def : "nothing", *unit ? " " : "", unit);
+    gtk_widget_set_tooltip_text(self->dot, changed ? tip : NULL);
+    gtk_widget_set_sensitive(self->dot, changed);
+    gtk_widget_set_opacity(self->dot, changed ? 1 : 0);
+}
+
+void litho_param_editor_complain(LithoParamEditor *self, const char *sentence)
+{
+    gtk_label_set_text(GTK_LABEL(self->complaint), sentence ? sentence : "");
+    gtk_widget_set_visible(self->complaint, sentence != NULL);
+}
+
+void litho_param_editor_grab(LithoParamEditor *self)
+{
+    GtkWidget *control = self->spin     ? self->spin
+                         : self->toggle ? self->toggle
+                         : self->choice ? self->choice
+                                        : self->text;
+    gtk_widget_grab_focus(control);
+}

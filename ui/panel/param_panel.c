@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/param_panel.h"
+
+#include <string.h>
+
+#include "ui/panel/param_editor.h"
+#include "ui/panel/parts.h"
+#include "ui/session/suggest.h"
+
+struct _LithoParamPanel {
+    GtkBox parent;
+    LithoSession *session;
+    const LithoOperator *op; // whose rows are shown, NULL = none
+    GPtrArray *editors;      // borrowed widgets
+
+    GtkWidget *title, *info, *summary, *reset;
+    GtkWidget *preset_line, *preset;
+    GtkWidget *foot; // Suggest, Sweep
+    GtkWidget *rows, *advanced, *problem, *memory;
+    gboolean loading;
+};
+
+G_DEFINE_TYPE(LithoParamPanel, litho_param_panel, GTK_TYPE_BOX)
+
+static LithoStep *step_of(LithoParamPanel *self)
+{
+    int k = litho_session_selected(self->session);
+    return k < 0 ? NULL : litho_flow_step(litho_session_flow(self->session), k);
+}
+
+// --- presets ------------------------------------------------------------------------------------
+
+static guint count_presets(const LithoOperator *op)
+{
+    guint n = 0;
+    while (op->presets && op->presets[n].name)
+        n++;
+    return n;
+}
+
+// Index of the preset that the parameters equal, or count_presets() ("custom").
+static guint matching_preset(const LithoStep *step)
+{
+    const LithoOperator *op = step->op;
+    guint n = count_presets(op);
+    for (guint k = 0; k < n; k++) {
+        g_autofree void *params = g_malloc0(op->params.size);
+        if (litho_operator_preset(op, op->presets[k].name, params, NULL) &&
+            litho_params_first_stage(&op->params, params, step->params) == G_MAXINT)
+            return k;
+    }
+    return n;
+}
+
+static void load_presets(LithoParamPanel *self, const LithoOperator *op)
+{
+    GtkStringList *names = gtk_string_list_new(NULL);
+    for (guint k = 0; k < count_presets(op); k++)
+        gtk_string_list_append(names, op->presets[k].name);
+    gtk_string_list_append(names, "custom");
+    gtk_drop_down_set_model(GTK_DROP_DOWN(self->preset), G_LIST_MODEL(names));
+    gtk_widget_set_visible(self->preset_line, count_presets(op) > 0);
+    g_object_unref(names);
+}
+
+static void on_preset(GtkDropDown *preset, GParamSpec *spec, LithoParamPanel *self)
+{
+    (void)spec;
+    guint k = gtk_drop_down_get_selected(preset);
+    if (self->loading || !self->op || k >= count_presets(self->op))
+        return;
+    g_autoptr(GError) error = NULL;
+    if (!litho_session_preset(self->session, litho_session_selected(self->session),
+                              self->op->presets[k].name, &error))
+        g_warning("%s: preset '%s': %s", self->op->key, self->op->presets[k].name, error->message);
+}
+
+static void on_reset(GtkButton *button, LithoParamPanel *self)
+{
+    (void)button;
+    if (litho_session_selected(self->session) >= 0)
+        litho_session_reset_step(self->session, litho_session_selected(self->session));
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static void on_edited(LithoParamEditor *editor, double value, const char *text,
+                      LithoParamPanel *self)
+{
+    g_autoptr(GError) error = NULL;
+    int k = litho_session_selected(self->session);
+    if (k < 0)
+        return;
+    if (!litho_session_set_param(self->session, k, litho_param_editor_declaration(editor), value,
+                                 text, &error))
+        litho_param_editor_complain(editor, error->message);
+}
+
+static void clear_rows(GtkWidget *box)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(box)))
+        gtk_box_remove(GTK_BOX(box), child);
+}
+
+static void build_rows(LithoParamPanel *self)
+{
+    GtkWidget *folded = gtk_expander_get_child(GTK_EXPANDER(self->advanced));
+    clear_rows(self->rows);
+    clear_rows(folded);
+    g_ptr_array_set_size(self->editors, 0);
+    for (guint k = 0; self->op && k < self->op->params.n; k++) {
+        const LithoParam *row = &self->op->params.rows[k];
+        GtkWidget *editor = litho_param_editor_new(row);
+        g_signal_connect(editor, "edited", G_CALLBACK(on_edited), self);
+        gtk_box_append(GTK_BOX(row->advanced ? folded : self->rows), editor);
+        g_ptr_array_add(self->editors, editor);
+    }
+}
+
+// Rows that do not matter for the chosen mode are out of the way; their values stay.
+static void show_what_applies(LithoParamPanel *self, const LithoStep *step)
+{
+    LithoCube *in = litho_session_input(self->session);
+    gboolean any_advanced = FALSE;
+    for (guint k = 0; k < self->editors->len; k++) {
+        LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
+        const LithoParam *row = litho_param_editor_declaration(editor);
+        gboolean applies = litho_param_applies(&step->op->params, row, step->params);
+        litho_param_editor_set_depth(editor, in && in->grid.is_depth);
+        gtk_widget_set_visible(GTK_WIDGET(editor), applies);
+        any_advanced |= row->advanced && applies;
+    }
+    gtk_widget_set_visible(self->advanced, any_advanced);
+}
+
+static void load_values(LithoParamPanel *self)
+{
+    LithoStep *step = step_of(self);
+    const char *problem = litho_session_flow_problem(self->session);
+    // Without a cube there is nothing to check against, and nothing to complain about yet.
+    gboolean tell = problem && litho_session_input(self->session);
+    gtk_label_set_text(GTK_LABEL(self->problem), tell ? problem : "");
+    gtk_widget_set_visible(self->problem, tell);
+    if (!step || step->op != self->op)
+        return;
+    g_autofree void *defaults = g_malloc0(step->op->params.size);
+    litho_param_defaults(&step->op->params, defaults);
+    for (guint k = 0; k < self->editors->len; k++)
+        litho_param_editor_load(g_ptr_array_index(self->editors, k), step->params, defaults);
+    show_what_applies(self, step);
+    gboolean changed =
+        litho_params_first_stage(&step->op->params, step->params, defaults) != G_MAXINT;
+    gtk_widget_set_sensitive(self->reset, changed);
+    self->loading = TRUE;
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(self->preset), matching_preset(step));
+    self->loading = FALSE;
+}
+
+static void format_bytes(char *out, gsize size, guint64 bytes)
+{
+    const double mib = 1 << 20, gib = 1 << 30;
+    if (bytes < 0.1 * gib)
+        g_snprintf(out, size, "%.3g MiB", bytes / mib);
+    else
+        g_snprintf(out, size, "%.*f GiB", bytes < 100 * gib, bytes / gib);
+}
+
+// What a run will take, before it is begun; amber with a way out when it is too much.
+static void show_memory(LithoParamPanel *self)
+{
+    const LithoMemoryPlan *plan = litho_session_memory(self->session);
+    gtk_widget_set_visible(self->memory, plan != NULL);
+    if (!plan)
+        return;
+    char need[32], total[32];
+    gboolean fits = plan->need <= plan->total;
+    format_bytes(need, sizeof need, plan->need);
+    format_bytes(total, sizeof total, plan->total);
+    g_autofree char *text =
+        fits ? g_strdup_printf("needs %s of %s", need, total)
+             : g_strdup_printf("needs %s, there are %s: the whole cube does not fit. "
+                               "lithoscope-cli run computes it in slabs (Copy as command).",
+                               need, total);
+    gtk_label_set_text(GTK_LABEL(self->memory), text);
+    gtk_widget_set_tooltip_text(self->memory,
+                                "Memory for the whole result: input, output and what the "
+                                "operators keep, of what this program may take there");
+    if (fits)
+        gtk_widget_remove_css_class(self->memory, "litho-amber");
+    else
+        gtk_widget_add_css_class(self->memory, "litho-amber");
+}
+
+static void on_params(LithoSession *session, LithoParamPanel *self)
+{
+    (void)session;
+    load_values(self);
+}
+
+static void on_flow(LithoSession *session, LithoParamPanel *self)
+{
+    (void)session;
+    LithoStep *step = step_of(self);
+    const LithoOperator *op = step ? step->op : NULL;
+    if (op != self->op) {
+        self->op = op;
+        self->loading = TRUE;
+        gtk_label_set_text(GTK_LABEL(self->title), op ? op->title : "");
+        gtk_label_set_text(GTK_LABEL(self->summary), op ? op->summary : "");
+        if (op)
+            load_presets(self, op);
+        build_rows(self);
+        self->loading = FALSE;
+    }
+    gtk_widget_set_visible(GTK_WIDGET(self), op != NULL);
+    load_values(self);
+}
+
+const char *litho_param_panel_memory(LithoParamPanel *self)
+{
+    return gtk_widget_get_visible(self->memory) ? gtk_label_get_text(GTK_LABEL(self->memory)) : "";
+}
+
+GtkWidget *litho_param_panel_row(LithoParamPanel *self, const char *key)
+{
+    for (guint k = 0; k < self->editors->len; k++) {
+        LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
+        if (strcmp(litho_param_editor_declaration(editor)->key, key) == 0)
+            return GTK_WIDGET(editor);
+    }
+    return NULL;
+}
+
+gboolean litho_param_panel_focus(LithoParamPanel *self, const char *key)
+{
+    GtkWidget *row = litho_param_panel_row(self, key);
+    if (!row)
+        return FALSE;
+    if (litho_param_editor_declaration(LITHO_PARAM_EDITOR(row))->advanced)
+        gtk_expander_set_expanded(GTK_EXPANDER(self->advanced), TRUE);
+    gtk_widget_set_visible(row, TRUE); // asked for by name: shown until the next change
+    litho_param_editor_grab(LITHO_PARAM_EDITOR(row));
+    return TRUE;
+}
+
+// --- construction -------------------------------------------------------------------------------
+
+static GtkWidget *make_info(LithoParamPanel *self)
+{
+    self->summary = litho_text_new(48);
+    return litho_popover_button_new("help-about-symbolic", "What this operator does",
+                                    self->summary);
+}
+
+static GtkWidget *make_header(LithoParamPanel *self)
+{
+    self->title = gtk_label_new(NULL);
+    GtkWidget *line = litho_panel_title_new(self->title, make_info(self));
+    gtk_box_set_spacing(GTK_BOX(line), 0);
+    self->reset = gtk_button_new_with_label("Reset");
+    gtk_widget_add_css_class(self->reset, "flat");
+    gtk_widget_set_tooltip_text(self->reset, "All parameters back to their defaults");
+    g_signal_connect(self->reset, "clicked", G_CALLBACK(on_reset), self);
+    gtk_box_append(GTK_BOX(line), self->reset);
+    return line;
+}
+
+static GtkWidget *make_sweep(void)
+{
+    GtkWidget *sweep = gtk_button_new_with_label("Sweep…");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(sweep), "win.sweep");
+    gtk_widget_add_css_class(sweep, "litho-sweep");
+    gtk_widget_set_tooltip_text(sweep, "One parameter over nine values, side by side (Ctrl+P)");
+    gtk_widget_set_halign(sweep, GTK_ALIGN_START);
+    return sweep;
+}
+
+static GtkWidget *make_preset_line(LithoParamPanel *self)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(line, "litho-preset");
+    GtkWidget *label = gtk_label_new("Preset");
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_widget_set_hexpand(label, TRUE);
+    self->preset = gtk_drop_down_new(NULL, NULL);
+    litho_name_choice(self->preset, "Preset", "Sets of parameters for common cases");
+    g_signal_connect(self->preset, "notify::selected", G_CALLBACK(on_preset), self);
+    gtk_box_append(GTK_BOX(line), label);
+    gtk_box_append(GTK_BOX(line), self->preset);
+    self->preset_line = line;
+    return line;
+}
+
+static GtkWidget *make_body(LithoParamPanel *self)
+{
+    GtkWidget *body = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->rows = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->advanced = gtk_expander_new("Advanced");
+    gtk_widget_add_css_class(self->advanced, "litho-advanced");
+    litho_name_widget(self->advanced, "Advanced parameters");
+    gtk_expander_set_child(GTK_EXPANDER(self->advanced),
+                           gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
+    self->problem = gtk_label_new(NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->problem), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(self->problem), 0);
+    gtk_widget_add_css_class(self->problem, "litho-complaint");
+    gtk_box_append(GTK_BOX(body), make_preset_line(self));
+    gtk_box_append(GTK_BOX(body), self->problem);
+    gtk_box_append(GTK_BOX(body), self->rows);
+    gtk_box_append(GTK_BOX(body), self->advanced);
+    self->foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(self->foot, "litho-foot");
+    gtk_box_append(GTK_BOX(self->foot), make_sweep());
+    gtk_box_append(GTK_BOX(body), self->foot);
+    return body;
+}
+
+static void litho_param_panel_init(LithoParamPanel *self)
+{
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
+    gtk_widget_add_css_class(GTK_WIDGET(self), "litho-panel");
+    self->editors = g_ptr_array_new();
+    gtk_box_append(GTK_BOX(self), make_header(self));
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), make_body(self));
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_box_append(GTK_BOX(self), scroll);
+    self->memory = gtk_label_new(NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->memory), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(self->memory), 0);
+    gtk_widget_add_css_class(self->memory, "litho-memory");
+    gtk_widget_set_visible(self->memory, FALSE);
+    gtk_box_append(GTK_BOX(self), self->memory);
+}
+
+static void dispose(GObject *object)
+{
+    LithoParamPanel *self = LITHO_PARAM_PANEL(object);
+    g_clear_pointer(&self->editors, g_ptr_array_unref);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_param_panel_parent_class)->dispose(object);
+}
+
+static void litho_param_panel_class_init(LithoParamPanelClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+}
+
+GtkWidget *litho_param_panel_new(LithoSession *session)
+{
+    LithoParamPanel *self = g_object_new(LITHO_TYPE_PARAM_PANEL, NULL);
+    self->session = g_object_ref(session);
+    gtk_box_prepend(GTK_BOX(self->foot), litho_suggest_button_new(session));
+    g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
+    g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);
+    g_signal_connect_object(session, "memory-changed", G_CALLBACK(show_memory), self,
+                            G_CONNECT_SWAPPED);
+    on_flow(session, self);
+    return GTK_WIDGET(self);
+}

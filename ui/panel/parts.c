@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/parts.h"
+
+#include "ui/view/tooltip.h"
+
+void litho_name_widget(GtkWidget *widget, const char *name)
+{
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+}
+
+GtkWidget *litho_label_new(const char *text, const char *css)
+{
+    GtkWidget *label = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    if (css)
+        gtk_widget_add_css_class(label, css);
+    return label;
+}
+
+GtkWidget *litho_text_new(int chars)
+{
+    GtkWidget *label = litho_label_new(NULL, NULL);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), chars);
+    return label;
+}
+
+void litho_label_set_copyable(GtkWidget *label)
+{
+    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
+    gtk_widget_set_can_focus(label, FALSE);
+}
+
+GtkWidget *litho_icon_button_new(const char *icon, const char *name, const char *tooltip)
+{
+    GtkWidget *button = gtk_button_new_from_icon_name(icon);
+    gtk_widget_add_css_class(button, "flat");
+    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
+    litho_name_widget(button, name);
+    litho_set_tooltip(button, tooltip);
+    return button;
+}
+
+GtkWidget *litho_popover_button_new(const char *icon, const char *name, GtkWidget *content)
+{
+    GtkWidget *popover = gtk_popover_new(), *button = gtk_menu_button_new();
+    gtk_popover_set_child(GTK_POPOVER(popover), content);
+    gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), icon);
+    gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(button), FALSE);
+    litho_name_widget(button, name);
+    litho_set_tooltip(button, name);
+    return button;
+}
+
+GtkWidget *litho_panel_title_new(GtkWidget *title, GtkWidget *end)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(line, "litho-section");
+    gtk_widget_add_css_class(title, "heading");
+    gtk_label_set_xalign(GTK_LABEL(title), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
+    gtk_widget_set_hexpand(title, TRUE);
+    gtk_box_append(GTK_BOX(line), title);
+    gtk_box_append(GTK_BOX(line), end);
+    return line;
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/qc_panel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/ticks.h"
+#include "ui/panel/area_panel.h"
+#include "ui/view/plot.h"
+
+// Numbers that change sixty times a second cannot be read, curves can be followed.
+enum { HISTOGRAM_BARS = 101, NUMBERS_MS = 200, CURVES_MS = 33 };
+
+struct _LithoQcPanel {
+    GtkBox parent;
+    LithoSession *session;
+    GtkWidget *spectrum, *histogram, *numbers, *curves;
+    GPtrArray *plot_keys; // of the plots in `curves`, each a title and a chart
+    guint numbers_timeout, curves_timeout;
+};
+
+G_DEFINE_TYPE(LithoQcPanel, litho_qc_panel, GTK_TYPE_BOX)
+
+// --- spectrum -----------------------------------------------------------------------------------
+
+// Numbers of input and result; of the result alone when the two are not of one kind (other axes,
+// other amplitudes) and it is what is shown.
+static void both_numbers(LithoQcPanel *self, const LithoCubeNumbers *both[2])
+{
+    for (int w = 0; w < 2; w++)
+        both[w] = litho_session_numbers(self->session, w);
+    if (both[1] && !litho_session_comparable(self->session) &&
+        litho_session_shown(self->session) != LITHO_SHOW_INPUT)
+        both[0] = NULL;
+    else if (!litho_session_comparable(self->session))
+        both[1] = NULL;
+}
+
+static void load_spectrum(LithoQcPanel *self)
+{
+    const LithoCubeNumbers *both[2];
+    static const char *const labels[] = {"in", "out"};
+    const LithoGrid *grid = litho_session_grid(self->session);
+    both_numbers(self, both);
+    double top = 0;
+    for (int w = 0; w < 2; w++)
+        for (guint k = 0; both[w] && k < both[w]->spectrum.n; k++)
+            top = MAX(top, both[w]->spectrum.amplitude[k]);
+    for (int w = 0; w < 2; w++) {
+        guint n = both[w] && top > 0 ? both[w]->spectrum.n : 0;
+        g_autofree double *x = g_new(double, n + 1), *y = g_new(double, n + 1);
+        for (guint k = 0; k < n; k++) {
+            x[k] = k * both[w]->spectrum.df;
+            y[k] = 20 * log10(MAX(both[w]->spectrum.amplitude[k] / top, 1e-9));
+        }
+        litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, labels[w],
+                             w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
+    }
+    litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid && grid->is_depth ? "1/m" : "Hz", "dB");
+}
+
+// --- histogram ----------------------------------------------------------------------------------
+
+// The fine histogram in bars between lo and hi.
+static void rebin(const LithoCubeNumbers *numbers, double lo, double hi, double bars[HISTOGRAM_BARS])
+{
+    memset(bars, 0, HISTOGRAM_BARS * sizeof *bars);
+    for (guint k = 0; k < numbers->bins; k++) {
+        double x = litho_cube_numbers_bin(numbers, k);
+        int bar = (int)floor((x - lo) / (hi - lo) * HISTOGRAM_BARS);
+        if (bar >= 0 && bar < HISTOGRAM_BARS)
+            bars[bar] += numbers->histogram[k];
+    }
+}
+
+static void load_histogram(LithoQcPanel *self)
+{
+    static const char *const labels[] = {"in", "out"};
+    const LithoCubeNumbers *both[2];
+    const LithoLook *look = &litho_session_display(self->session)->look;
+    // A quarter more than the colours on either side.
+    double beyond = (look->hi - look->lo) / 4, lo = look->lo - beyond, hi = look->hi + beyond;
+    both_numbers(self, both);
+    for (int w = 0; w < 2; w++) {
+        const LithoCubeNumbers *numbers = both[w];
+        double x[HISTOGRAM_BARS], y[HISTOGRAM_BARS];
+        guint n = 0;
+        if (numbers && numbers->histogram_max > 0) {
+            double total = MAX((double)numbers->stats.count, 1);
+            rebin(numbers, lo, hi, y);
+            for (n = 0; n < HISTOGRAM_BARS; n++) {
+                x[n] = lo + (hi - lo) * (n + 0.5) / HISTOGRAM_BARS;
+                y[n] *= 100 / total;
+            }
+        }
+        litho_plot_set_curve(LITHO_PLOT(self->histogram), w, n, x, y, labels[w],
+                             w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
+    }
+    const char *unit = litho_session_unit(self->session);
+    litho_plot_set_axes(LITHO_PLOT(self->histogram), unit ? unit : "amplitude", "%");
+    litho_plot_set_marks(LITHO_PLOT(self->histogram), 2, (double[2]){look->lo, look->hi});
+}
+
+// --- numbers ------------------------------------------------------------------------------------
+
+static void add_number(LithoQcPanel *self, int row, const char *label, const char *value)
+{
+    g_autofree char *sentence = g_strdup(label); // operators write their labels either way
+    sentence[0] = g_ascii_toupper(sentence[0]);
+    GtkWidget *name = gtk_label_new(sentence), *number = gtk_label_new(value);
+    gtk_label_set_xalign(GTK_LABEL(name), 0);
+    gtk_label_set_wrap(GTK_LABEL(name), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(name), 12);
+    gtk_widget_set_hexpand(name, TRUE);
+    gtk_label_set_xalign(GTK_LABEL(number), 1);
+    gtk_widget_set_valign(number, GTK_ALIGN_START);
+    gtk_widget_add_css_class(name, "dim-label");
+    gtk_widget_add_css_class(number, "numeric");
+    gtk_grid_attach(GTK_GRID(self->numbers), name, 0, row, 1, 1);
+    gtk_grid_attach(GTK_GRID(self->numbers), number, 1, row, 1, 1);
+}
+
+// The size of the amplitudes; of velocities and energies their mean, from where to where.
+static int add_sizes(LithoQcPanel *self, int row)
+{
+    static const char *const labels[2][2] = {{"RMS in", "RMS out"}, {"Mean in", "Mean out"}};
+    static const char *const ranges[] = {"Range in", "Range out"};
+    const LithoCubeNumbers *both[2];
+    both_numbers(self, both);
+    for (int w = 0; w < 2; w++) {
+        const LithoCubeNumbers *numbers = both[w];
+        if (!numbers)
+            continue;
+        const LithoStats *s = &numbers->stats;
+        const gboolean is_unsigned = numbers->range.is_unsigned;
+        const char *unit = numbers->range.unit;
+        g_autofree char *value = litho_format_amplitude(is_unsigned ? s->mean : s->rms);
+        g_autofree char *low = litho_format_amplitude(s->min), *high = litho_format_amplitude(s->max);
+        g_autofree char *size = g_strdup_printf("%s%s%s", value, unit ? " " : "", unit ? unit : "");
+        g_autofree char *range = g_strdup_printf("%s to %s", low, high);
+        add_number(self, row++, labels[is_unsigned][w], size);
+        if (is_unsigned)
+            add_number(self, row++, ranges[w], range);
+    }
+    return row;
+}
+
+// Counts as counts, the rest with four digits.
+static void format_value(double value, char *out, gsize size)
+{
+    if (value == rint(value) && fabs(value) < 1e9) {
+        litho_format_number(out, size, value, 1);
+        return;
+    }
+    g_autofree char *text = litho_format_amplitude(value);
+    g_strlcpy(out, text, size);
+}
+
+static int add_report(LithoQcPanel *self, int row)
+{
+    g_autoptr(GArray) numbers = litho_session_report_numbers(self->session);
+    for (guint k = 0; numbers && k < numbers->len; k++) {
+        const LithoNumber *n = &g_array_index(numbers, LithoNumber, k);
+        char number[48];
+        format_value(n->value, number, sizeof number);
+        g_autofree char *text = g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", n->unit);
+        add_number(self, row++, *n->label ? n->label : n->key, text);
+    }
+    return row;
+}
+
+static void load_numbers(LithoQcPanel *self)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(self->numbers)))
+        gtk_grid_remove(GTK_GRID(self->numbers), child);
+    int rows = add_report(self, add_sizes(self, 0));
+    gtk_widget_set_visible(self->numbers, rows > 0);
+}
+
+// --- the operator's curves ----------------------------------------------------------------------
+
+// Curves of one group share a plot; a curve without group has its own.
+static const char *plot_key(const LithoCurve *c)
+{
+    return *c->group ? c->group : c->key;
+}
+
+// The plots that the curves need, in the order of their first curve.
+static GPtrArray *plots_of(GArray *curves)
+{
+    GPtrArray *keys = g_ptr_array_new_with_free_func(g_free);
+    for (guint k = 0; curves && k < curves->len; k++) {
+        const char *key = plot_key(&g_array_index(curves, LithoCurve, k));
+        if (!g_ptr_array_find_with_equal_func(keys, key, g_str_equal, NULL))
+            g_ptr_array_add(keys, g_strdup(key));
+    }
+    return keys;
+}
+
+static gboolean same_keys(const GPtrArray *a, const GPtrArray *b)
+{
+    gboolean same = a->len == b->len;
+    for (guint k = 0; same && k < a->len; k++)
+        same = g_str_equal(a->pdata[k], b->pdata[k]);
+    return same;
+}
+
+static void rebuild_plots(LithoQcPanel *self, GPtrArray *keys)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(self->curves)))
+        gtk_box_remove(GTK_BOX(self->curves), child);
+    for (guint k = 0; k < keys->len; k++) {
+        GtkWidget *title = gtk_label_new(NULL);
+        gtk_label_set_xalign(GTK_LABEL(title), 0);
+        gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_END);
+        gtk_widget_add_css_class(title, "litho-plot-title");
+        gtk_box_append(GTK_BOX(self->curves), title);
+        gtk_box_append(GTK_BOX(self->curves), litho_plot_new(NULL, 132));
+    }
+    g_ptr_array_unref(self->plot_keys);
+    self->plot_keys = g_ptr_array_ref(keys);
+}
+
+// What the curves of a plot are called; once where they agree.
+static char *plot_title(GArray *curves, const char *key)
+{
+    GString *title = g_string_new(NULL);
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        const char *own = *c->label ? c->label : c->key;
+        if (g_str_equal(plot_key(c), key) && !strstr(title->str, own))
+            g_string_append_printf(title, "%s%s", title->len ? ", " : "", own);
+    }
+    return g_string_free(title, FALSE);
+}
+
+static void fill_plot(LithoPlot *plot, GArray *curves, const char *key)
+{
+    guint n = 0, n_marks = 0;
+    double marks[LITHO_CURVE_MARKS];
+    gboolean single = TRUE, one_unit = TRUE;
+    const LithoCurve *first = NULL;
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        if (!g_str_equal(plot_key(c), key))
+            continue;
+        single = single && !first;
+        first = first ? first : c;
+        one_unit = one_unit && g_str_equal(c->y_label, first->y_label);
+    }
+    litho_plot_set_axes(plot, first->x_label, one_unit ? first->y_label : NULL);
+    litho_plot_set_log(plot, first->log_x, first->log_y);
+    for (guint k = 0; k < curves->len; k++) {
+        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
+        if (!g_str_equal(plot_key(c), key))
+            continue;
+        // A curve alone needs no legend and takes the accent colour, the second of the palette.
+        const char *name = single ? NULL : *c->name ? c->name : *c->label ? c->label : c->key;
+        litho_plot_set_curve(plot, ++n, c->n, c->x, c->y, name,
+                             c->bars ? LITHO_PLOT_BARS : LITHO_PLOT_LINE);
+        for (guint m = 0; m < c->n_marks && n_marks < LITHO_CURVE_MARKS; m++)
+            marks[n_marks++] = c->mark[m];
+    }
+    litho_plot_truncate(plot, n + 1);
+    litho_plot_set_marks(plot, n_marks, marks);
+}
+
+static void load_curves(LithoQcPanel *self)
+{
+    g_autoptr(GArray) curves = litho_session_report_curves(self->session);
+    g_autoptr(GPtrArray) keys = plots_of(curves);
+    if (!same_keys(keys, self->plot_keys))
+        rebuild_plots(self, keys);
+    GtkWidget *child = gtk_widget_get_first_child(self->curves);
+    for (guint k = 0; k < keys->len; k++) {
+        GtkWidget *plot = gtk_widget_get_next_sibling(child);
+        g_autofree char *title = plot_title(curves, keys->pdata[k]);
+        gtk_label_set_text(GTK_LABEL(child), title);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(plot), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                       -1);
+        fill_plot(LITHO_PLOT(plot), curves, keys->pdata[k]);
+        child = gtk_widget_get_next_sibling(plot);
+    }
+}
+
+// --- refresh ------------------------------------------------------------------------------------
+
+static void load_curves_of_data(LithoQcPanel *self)
+{
+    load_spectrum(self);
+    load_histogram(self);
+}
+
+static void load_plots(LithoQcPanel *self)
+{
+    load_spectrum(self);
+    load_histogram(self);
+    load_numbers(self);
+}
+
+static gboolean refresh_numbers(gpointer data)
+{
+    LithoQcPanel *self = data;
+    self->numbers_timeout = 0;
+    load_numbers(self);
+    return G_SOURCE_REMOVE;
+}
+
+static gboolean refresh_curves(gpointer data)
+{
+    LithoQcPanel *self = data;
+    self->curves_timeout = 0;
+    load_curves(self);
+    return G_SOURCE_REMOVE;
+}
+
+static void refresh_soon(LithoQcPanel *self)
+{
+    if (self->numbers_timeout == 0)
+        self->numbers_timeout = g_timeout_add(NUMBERS_MS, refresh_numbers, self);
+    if (self->curves_timeout == 0)
+        self->curves_timeout = g_timeout_add(CURVES_MS, refresh_curves, self);
+}
+
+// --- the widget ---------------------------------------------------------------------------------
+
+static GtkWidget *add_title(GtkWidget *box, const char *text, const char *css)
+{
+    GtkWidget *label = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_widget_add_css_class(label, css);
+    gtk_box_append(GTK_BOX(box), label);
+    return label;
+}
+
+static void litho_qc_panel_init(LithoQcPanel *self)
+{
+    GtkWidget *box = GTK_WIDGET(self);
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
+    gtk_widget_add_css_class(box, "litho-panel");
+    gtk_widget_add_css_class(box, "litho-qc");
+    self->plot_keys = g_ptr_array_new_with_free_func(g_free);
+    add_title(box, "Spectrum", "heading");
+    self->spectrum = litho_plot_new("Spectrum of input and output", 136);
+    gtk_box_append(GTK_BOX(box), self->spectrum);
+    add_title(box, "Amplitudes", "heading");
+    self->histogram = litho_plot_new("Histogram of input and output, with the clip", 120);
+    gtk_box_append(GTK_BOX(box), self->histogram);
+    self->numbers = gtk_grid_new();
+    gtk_grid_set_column_spacing(GTK_GRID(self->numbers), 12);
+    gtk_grid_set_row_spacing(GTK_GRID(self->numbers), 2);
+    gtk_widget_add_css_class(self->numbers, "litho-numbers");
+    gtk_box_append(GTK_BOX(box), self->numbers);
+    self->curves = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(box), self->curves);
+}
+
+static void dispose(GObject *object)
+{
+    LithoQcPanel *self = LITHO_QC_PANEL(object);
+    g_clear_handle_id(&self->numbers_timeout, g_source_remove);
+    g_clear_handle_id(&self->curves_timeout, g_source_remove);
+    g_clear_pointer(&self->plot_keys, g_ptr_array_unref);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_qc_panel_parent_class)->dispose(object);
+}
+
+static void litho_qc_panel_class_init(LithoQcPanelClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+}
+
+GtkWidget *litho_qc_panel_new(LithoSession *session)
+{
+    LithoQcPanel *self = g_object_new(LITHO_TYPE_QC_PANEL, NULL);
+    self->session = g_object_ref(session);
+    gtk_box_prepend(GTK_BOX(self), litho_area_panel_new(session));
+    g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "report-changed", G_CALLBACK(refresh_soon), self,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "stats-changed", G_CALLBACK(load_plots), self,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(load_plots), self,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "display-changed", G_CALLBACK(load_curves_of_data), self,
+                            G_CONNECT_SWAPPED);
+    load_plots(self);
+    return GTK_WIDGET(self);
+}

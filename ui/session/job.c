@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/job.h"
+
+#include <gio/gio.h>
+
+struct LithoJob {
+    LithoJobFuncs funcs;
+    gpointer data, result;
+    GError *error;
+    GCancellable *cancel;
+    gint refs; // the thread's, and one for every posted idle
+
+    GMutex lock; // guards the two below
+    LithoProgress progress;
+    gboolean posted;
+};
+
+static void job_unref(gpointer data)
+{
+    LithoJob *job = data;
+    if (!g_atomic_int_dec_and_test(&job->refs))
+        return;
+    if (job->funcs.free_data)
+        job->funcs.free_data(job->data);
+    g_clear_error(&job->error);
+    g_object_unref(job->cancel);
+    g_mutex_clear(&job->lock);
+    g_free(job);
+}
+
+static gboolean show_progress(gpointer data)
+{
+    LithoJob *job = data;
+    g_mutex_lock(&job->lock);
+    LithoProgress progress = job->progress;
+    job->posted = FALSE;
+    g_mutex_unlock(&job->lock);
+    if (!g_cancellable_is_cancelled(job->cancel))
+        job->funcs.progress(&progress, job->data);
+    return G_SOURCE_REMOVE;
+}
+
+static void post(LithoJob *job, GSourceFunc func)
+{
+    g_atomic_int_inc(&job->refs);
+    g_idle_add_full(G_PRIORITY_DEFAULT, func, job, job_unref);
+}
+
+static void on_progress(const LithoProgress *progress, gpointer data)
+{
+    LithoJob *job = data;
+    g_mutex_lock(&job->lock);
+    job->progress = *progress;
+    gboolean first = !job->posted;
+    job->posted = TRUE;
+    g_mutex_unlock(&job->lock);
+    if (first)
+        post(job, show_progress);
+}
+
+static gboolean finish(gpointer data)
+{
+    LithoJob *job = data;
+    job->funcs.done(g_steal_pointer(&job->result), job->error, job->data);
+    return G_SOURCE_REMOVE;
+}
+
+static gpointer thread_main(gpointer data)
+{
+    LithoJob *job = data;
+    LithoRun run = {.cancel = job->cancel};
+    litho_thread_step_back();
+    if (job->funcs.progress) {
+        run.on_progress = on_progress;
+        run.progress_data = job;
+    }
+    job->result = job->funcs.work(&run, job->data, &job->error);
+    post(job, finish);
+    job_unref(job);
+    return NULL;
+}
+
+LithoJob *litho_job_start(const LithoJobFuncs *funcs, gpointer data)
+{
+    LithoJob *job = g_new0(LithoJob, 1);
+    job->funcs = *funcs;
+    job->data = data;
+    job->cancel = g_cancellable_new();
+    job->refs = 1;
+    g_mutex_init(&job->lock);
+    g_thread_unref(g_thread_new("litho-job", thread_main, job));
+    return job;
+}
+
+void litho_job_cancel(LithoJob *job)
+{
+    if (job)
+        g_cancellable_cancel(job->cancel);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The session object, its input and its flow. Results: session_result.c, looks: session_display.c.
+#include "ui/session/session_private.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/survey.h"
+
+G_DEFINE_TYPE(LithoSession, litho_session, G_TYPE_OBJECT)
+
+static guint signals[N_SIGNALS];
+static const char *const signal_names[N_SIGNALS] = {
+    "cube-changed",    "flow-changed",   "params-changed", "result",         "progress",
+    "display-changed", "slices-changed", "cursor-changed", "device-changed", "stats-changed",
+    "report-changed",  "memory-changed", "area-changed",
+};
+
+void litho_session_emit(LithoSession *self, int signal)
+{
+    g_signal_emit(self, signals[signal], 0);
+}
+
+static void litho_session_init(LithoSession *self)
+{
+    self->flow = litho_flow_new();
+    self->history = litho_history_new();
+    self->selected = -1;
+    litho_session_display_init(self);
+    litho_session_result_init(self);
+}
+
+static void dispose(GObject *object)
+{
+    LithoSession *self = LITHO_SESSION(object);
+    litho_session_numbers_clear(self); // before the result: that removes every source of ours
+    litho_session_result_clear(self);
+    litho_session_drop_pager(self);
+    g_clear_pointer(&self->input, litho_cube_unref);
+    g_clear_pointer(&self->preview, litho_cube_unref);
+    g_clear_pointer(&self->reference, litho_cube_unref);
+    G_OBJECT_CLASS(litho_session_parent_class)->dispose(object);
+}
+
+static void finalize(GObject *object)
+{
+    LithoSession *self = LITHO_SESSION(object);
+    litho_flow_free(self->flow);
+    litho_history_free(self->history);
+    g_free(self->flow_problem);
+    g_free(self->reference_name);
+    g_free(self->wanted_device);
+    g_free(self->device_label);
+    g_free(self->device_why);
+    g_free(self->device_missing);
+    litho_area_numbers_free(self->area_numbers);
+    G_OBJECT_CLASS(litho_session_parent_class)->finalize(object);
+}
+
+static void litho_session_class_init(LithoSessionClass *klass)
+{
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+    object_class->dispose = dispose;
+    object_class->finalize = finalize;
+    for (int k = 0; k < N_SIGNALS; k++)
+        signals[k] = g_signal_new(signal_names[k], LITHO_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL,
+                                  NULL, NULL, G_TYPE_NONE, 0);
+}
+
+LithoSession *litho_session_new(void)
+{
+    return g_object_new(LITHO_TYPE_SESSION, NULL);
+}
+
+// --- input --------------------------------------------------------------------------------------
+
+LithoCube *litho_session_input(LithoSession *self)
+{
+    return self->preview ? self->preview : self->input;
+}
+
+void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoRange *range)
+{
+    if (!cube && !self->preview)
+        return;
+    g_clear_pointer(&self->preview, litho_cube_unref);
+    if (cube) {
+        litho_worker_cancel(self->worker);
+        self->preview = litho_cube_ref(cube);
+        self->preview_range = *range;
+        litho_session_apply_range(self, range, &self->display.look);
+        litho_session_adopt_grid(self, &cube->grid);
+        litho_session_emit(self, SIGNAL_CUBE);
+        return;
+    }
+    self->has_grid = FALSE;
+    litho_session_emit(self, SIGNAL_CUBE);
+    litho_session_flow_touched(self);
+}
+
+LithoCube *litho_session_against(LithoSession *self)
+{
+    return self->preview     ? self->preview
+           : self->reference ? self->reference
+                             : self->input;
+}
+
+void litho_session_set_reference(LithoSession *self, LithoCube *cube, const char *name)
+{
+    if (cube == self->reference)
+        return;
+    g_clear_pointer(&self->reference, litho_cube_unref);
+    g_free(self->reference_name);
+    self->reference = cube ? litho_cube_ref(cube) : NULL;
+    self->reference_name = cube ? g_strdup(name) : NULL;
+    litho_session_update_grid(self);
+    litho_session_emit(self, SIGNAL_DISPLAY);
+    litho_session_emit(self, SIGNAL_CURSOR);
+}
+
+const char *litho_session_reference_name(LithoSession *self)
+{
+    return self->reference_name;
+}
+
+const char *litho_session_path(LithoSession *self)
+{
+    return self->input && self->input->survey ? litho_survey_path(self->input->survey) : NULL;
+}
+
+void litho_session_set_input(LithoSession *self, LithoCube *cube)
+{
+    litho_session_drop_pager(self);
+    litho_session_adopt_input(self, cube);
+}
+
+void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
+{
+    litho_session_result_drop(self);
+    litho_session_numbers_clear(self);
+    self->range[LITHO_NUMBERS_IN] = self->preview ? self->preview_range : (LithoRange){0};
+    g_clear_pointer(&self->input, litho_cube_unref);
+    g_clear_pointer(&self->preview, litho_cube_unref);
+    self->input = cube ? litho_cube_ref(cube) : NULL;
+    self->has_grid = FALSE;
+    if (cube) {
+        self->clip_touched[LITHO_NUMBERS_IN] = FALSE;
+        litho_session_adopt_grid(self, &cube->grid);
+        litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
+    }
+    self->area = (LithoArea){0}; // of another survey
+    litho_session_emit(self, SIGNAL_CUBE);
+    litho_session_flow_touched(self);
+    litho_session_emit(self, SIGNAL_FLOW);
+}
+
+const LithoGrid *litho_session_grid(LithoSession *self)
+{
+    return self->has_grid ? &self->grid : NULL;
+}
+
+gboolean litho_session_comparable(LithoSession *self)
+{
+    const LithoCube *against = self->reference ? self->reference : self->input;
+    return against && !self->preview && !self->flow_problem &&
+           litho_flow_length(self->flow) > 0 &&
+           litho_grid_same_shape(&against->grid, &self->out_grid);
+}
+
+// --- flow ---------------------------------------------------------------------------------------
+
+const LithoFlow *litho_session_flow(LithoSession *self)
+{
+    return self->flow;
+}
+
+int litho_session_selected(LithoSession *self)
+{
+    return self->selected;
+}
+
+LithoHistory *litho_session_history(LithoSession *self)
+{
+    return self->history;
+}
+
+const char *litho_session_flow_problem(LithoSession *self)
+{
+    return self->flow_problem;
+}
+
+static gboolean same_operators(const LithoFlow *a, const LithoFlow *b)
+{
+    guint n = litho_flow_length(a);
+    if (n != litho_flow_length(b))
+        return FALSE;
+    for (guint k = 0; k < n; k++)
+        if (litho_flow_step(a, k)->op != litho_flow_step(b, k)->op)
+            return FALSE;
+    return TRUE;
+}
+
+// Replaces the flow without a step in the history.
+static void adopt_flow(LithoSession *self, LithoFlow *flow)
+{
+    if (!same_operators(flow, self->flow)) { // what others told says nothing about these
+        litho_timings_reset(litho_session_timings(self));
+        litho_session_report_drop(self);
+    }
+    litho_flow_free(self->flow);
+    self->flow = flow;
+    int n = litho_flow_length(flow);
+    self->selected = n == 0 ? -1 : CLAMP(self->selected, 0, n - 1);
+    litho_session_flow_touched(self);
+    litho_session_emit(self, SIGNAL_FLOW);
+    litho_session_emit(self, SIGNAL_PARAMS);
+}
+
+void litho_session_set_flow(LithoSession *self, const LithoFlow *flow, const char *why)
+{
+    litho_history_push(self->history, self->flow, why);
+    adopt_flow(self, litho_flow_copy(flow));
+}
+
+void litho_session_restore_flow(LithoSession *self, const LithoFlow *flow, int selected,
+                                LithoHistory *history)
+{
+    litho_history_free(self->history);
+    self->history = history;
+    self->selected = selected;
+    adopt_flow(self, litho_flow_copy(flow));
+}
+
+void litho_session_select(LithoSession *self, int step)
+{
+    int n = litho_flow_length(self->flow);
+    step = n == 0 ? -1 : CLAMP(step, 0, n - 1);
+    if (step == self->selected)
+        return;
+    self->selected = step;
+    litho_session_emit(self, SIGNAL_FLOW);
+    litho_session_emit(self, SIGNAL_PARAMS);
+}
+
+static void remember(LithoSession *self, const char *what, const LithoOperator *op,
+                     const LithoParam *row)
+{
+    g_autofree char *name = row  ? g_strdup_printf("%s: %s", op->title, row->label)
+                            : op ? g_strdup_printf("%s %s", what, op->title)
+                                 : g_strdup(what);
+    litho_history_push(self->history, self->flow, name);
+}
+
+void litho_session_add_step(LithoSession *self, const LithoOperator *op)
+{
+    remember(self, "Add", op, NULL);
+    LithoFlow *flow = litho_flow_copy(self->flow);
+    self->selected = litho_flow_append(flow, op);
+    adopt_flow(self, flow);
+}
+
+void litho_session_remove_step(LithoSession *self, guint step)
+{
+    remember(self, "Remove", litho_flow_step(self->flow, step)->op, NULL);
+    LithoFlow *flow = litho_flow_copy(self->flow);
+    litho_flow_remove(flow, step);
+    adopt_flow(self, flow);
+}
+
+void litho_session_move_step(LithoSession *self, guint from, guint to)
+{
+    if (from == to || MAX(from, to) >= litho_flow_length(self->flow))
+        return;
+    remember(self, "Move", litho_flow_step(self->flow, from)->op, NULL);
+    LithoFlow *flow = litho_flow_copy(self->flow);
+    litho_flow_move(flow, from, to);
+    self->selected = to;
+    adopt_flow(self, flow);
+}
+
+void litho_session_enable_step(LithoSession *self, guint step, gboolean enabled)
+{
+    LithoStep *s = litho_flow_step(self->flow, step);
+    if (s->enabled == enabled)
+        return;
+    remember(self, enabled ? "Switch on" : "Switch off", s->op, NULL);
+    s->enabled = enabled;
+    litho_session_flow_touched(self);
+    litho_session_emit(self, SIGNAL_FLOW);
+}
+
+gboolean litho_session_set_param(LithoSession *self, guint step, const LithoParam *row,
+                                 double value, const char *text, GError **error)
+{
+    LithoStep *s = litho_flow_step(self->flow, step);
+    g_autofree void *params = g_memdup2(s->params, s->op->params.size);
+    gboolean ok = text ? litho_param_set_text(row, params, text, error)
+                       : litho_param_set(row, params, value, error);
+    if (!ok)
+        return FALSE;
+    if (litho_param_equal(row, params, s->params))
+        return TRUE;
+    remember(self, NULL, s->op, row);
+    memcpy(s->params, params, s->op->params.size);
+    litho_session_flow_touched(self);
+    litho_session_emit(self, SIGNAL_PARAMS);
+    return TRUE;
+}
+
+void litho_session_set_params(LithoSession *self, guint step, gconstpointer params,
+                              const char *what)
+{
+    LithoStep *s = litho_flow_step(self->flow, step);
+    if (litho_params_first_stage(&s->op->params, params, s->params) == G_MAXINT)
+        return;
+    remember(self, what, s->op, NULL);
+    memcpy(s->params, params, s->op->params.size);
+    litho_session_flow_touched(self);
+    litho_session_emit(self, SIGNAL_PARAMS);
+}
+
+gboolean litho_session_preset(LithoSession *self, guint step, const char *name, GError **error)
+{
+    const LithoOperator *op = litho_flow_step(self->flow, step)->op;
+    g_autofree void *params = g_malloc0(op->params.size);
+    if (!litho_operator_preset(op, name, params, error))
+        return FALSE;
+    g_autofree char *what = g_strdup_printf("Preset %s of", name);
+    litho_session_set_params(self, step, params, what);
+    return TRUE;
+}
+
+void litho_session_reset_step(LithoSession *self, guint step)
+{
+    const LithoOperator *op = litho_flow_step(self->flow, step)->op;
+    g_autofree void *params = g_malloc0(op->params.size);
+    litho_param_defaults(&op->params, params);
+    litho_session_set_params(self, step, params, "Reset");
+}
+
+void litho_session_undo(LithoSession *self)
+{
+    LithoFlow *flow = litho_history_undo(self->history, self->flow);
+    if (flow)
+        adopt_flow(self, flow);
+}
+
+void litho_session_redo(LithoSession *self)
+{
+    LithoFlow *flow = litho_history_redo(self->history, self->flow);
+    if (flow)
+        adopt_flow(self, flow);
+}

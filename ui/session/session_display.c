@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How the data are looked at: clip, colours, slices, cursor, visible window.
+#include "ui/session/session_private.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const litho_show_keys[5] = {"input", "output", "removed", "split", "side"};
+
+void litho_session_display_init(LithoSession *self)
+{
+    self->display.show = LITHO_SHOW_OUTPUT;
+    self->display.look = litho_look_default();
+    self->display.look.grid_lines = TRUE;
+    self->colours[FALSE] = litho_colormap_default();
+    self->colours[TRUE] = litho_colormap_unsigned();
+}
+
+const LithoDisplay *litho_session_display(LithoSession *self)
+{
+    return &self->display;
+}
+
+// Slices and window stay where the axis is the same: switching an operator on must not move the
+// picture.
+void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid)
+{
+    LithoDisplay *d = &self->display;
+    LithoSliceView whole = litho_slice_view(grid, LITHO_INLINE, 0);
+    gboolean all_same = self->has_grid;
+    for (int a = 0; a < 3; a++) {
+        if (self->has_grid && self->grid.axis[a].n == grid->axis[a].n)
+            continue;
+        all_same = FALSE;
+        d->slice[a] = grid->axis[a].n / 2;
+        d->lo[a] = whole.lo[a];
+        d->hi[a] = whole.hi[a];
+        d->has_cursor = FALSE;
+    }
+    if (!all_same)
+        d->scene = litho_scene_view(grid);
+    self->grid = *grid;
+    self->has_grid = TRUE;
+}
+
+void litho_session_show(LithoSession *self, LithoShow show)
+{
+    if (self->display.show == show)
+        return;
+    self->display.show = show;
+    litho_session_update_grid(self);
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+LithoShow litho_session_shown(LithoSession *self)
+{
+    const LithoDisplay *d = &self->display;
+    if (self->preview)
+        return LITHO_SHOW_INPUT;
+    // Until the first result is there the input is better than an empty view.
+    gboolean output = !self->flow_problem && self->result;
+    if (litho_session_against(self) && (d->hold_input || !output))
+        return LITHO_SHOW_INPUT;
+    if (d->show == LITHO_SHOW_SIDE && litho_session_side_by_side(self))
+        return d->show;
+    if (d->show != LITHO_SHOW_OUTPUT && !litho_session_comparable(self))
+        return d->show == LITHO_SHOW_INPUT && litho_session_against(self) ? LITHO_SHOW_INPUT
+                                                                          : LITHO_SHOW_OUTPUT;
+    return d->show;
+}
+
+void litho_session_hold_input(LithoSession *self, gboolean hold)
+{
+    if (self->display.hold_input == hold)
+        return;
+    self->display.hold_input = hold;
+    litho_session_update_grid(self);
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+double litho_session_clip(LithoSession *self)
+{
+    return self->display.look.hi;
+}
+
+gboolean litho_session_is_unsigned(LithoSession *self)
+{
+    return self->preview ? self->preview_range.is_unsigned
+                         : self->range[litho_session_numbers_shown(self)].is_unsigned;
+}
+
+const char *litho_session_unit(LithoSession *self)
+{
+    return self->preview ? self->preview_range.unit
+                         : self->range[litho_session_numbers_shown(self)].unit;
+}
+
+const LithoColormap *litho_session_colours(LithoSession *self, gboolean of_unsigned)
+{
+    return self->colours[of_unsigned];
+}
+
+void litho_session_set_colours(LithoSession *self, gboolean of_unsigned, const LithoColormap *map)
+{
+    self->colours[of_unsigned] = map;
+    if (litho_session_is_unsigned(self) == of_unsigned && self->display.look.map != map) {
+        self->display.look.map = map;
+        litho_session_emit(self, SIGNAL_DISPLAY);
+    }
+}
+
+void litho_session_set_range(LithoSession *self, double lo, double hi)
+{
+    LithoLook *look = &self->display.look;
+    if (!(hi > lo) || !isfinite(lo) || !isfinite(hi) || (lo == look->lo && hi == look->hi))
+        return;
+    int which = litho_session_numbers_shown(self);
+    look->lo = self->range[which].lo = lo;
+    look->hi = self->range[which].hi = hi;
+    self->clip_touched[which] = TRUE;
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+void litho_session_set_clip(LithoSession *self, double clip)
+{
+    litho_session_set_range(self, -clip, clip);
+}
+
+void litho_session_scale_clip(LithoSession *self, double factor)
+{
+    const LithoLook *look = &self->display.look;
+    double middle = (look->lo + look->hi) / 2, half = (look->hi - look->lo) / 2 * factor;
+    if (!litho_session_is_unsigned(self))
+        litho_session_set_clip(self, look->hi * factor);
+    else
+        litho_session_set_range(self, MAX(middle - half, 0), middle + half);
+}
+
+char *litho_session_show_label(LithoSession *self, LithoShow show)
+{
+    const char *name = self->preview ? NULL : self->reference_name;
+    if (show == LITHO_SHOW_SPLIT)
+        return g_strdup_printf("%s | Output", name ? name : "Input");
+    if (name && show == LITHO_SHOW_INPUT)
+        return g_strdup(name);
+    if (name && show == LITHO_SHOW_REMOVED)
+        return g_strdup_printf("%s − output", name);
+    return g_strdup(litho_show_name(show));
+}
+
+gboolean litho_session_clip_is_automatic(LithoSession *self)
+{
+    return !self->clip_touched[litho_session_numbers_shown(self)];
+}
+
+double litho_session_clip_percent(LithoSession *self)
+{
+    const LithoCubeNumbers *numbers = self->numbers[litho_session_numbers_shown(self)];
+    const LithoLook *look = &self->display.look;
+    if (!numbers || numbers->histogram_max <= 0)
+        return -1;
+    double inside = 0, all = 0;
+    for (guint k = 0; k < numbers->bins; k++) {
+        double x = litho_cube_numbers_bin(numbers, k);
+        all += numbers->histogram[k];
+        if (x >= look->lo && x <= look->hi)
+            inside += numbers->histogram[k];
+    }
+    return all > 0 ? 100 * inside / all : -1;
+}
+
+void litho_session_set_units(LithoSession *self, LithoUnits units)
+{
+    if (self->display.units == units)
+        return;
+    self->display.units = units;
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+void litho_session_set_look(LithoSession *self, const LithoLook *look)
+{
+    LithoLook old = self->display.look;
+    self->display.look = *look;
+    if (look->map && look->map != old.map) // a choice for all data of that kind
+        self->colours[litho_session_is_unsigned(self)] = look->map;
+    if (look->lo != old.lo || look->hi != old.hi) {
+        self->display.look.lo = old.lo;
+        self->display.look.hi = old.hi;
+        litho_session_set_range(self, look->lo, look->hi);
+    }
+    litho_session_emit(self, SIGNAL_DISPLAY);
+}
+
+void litho_session_set_slice(LithoSession *self, int axis, gint64 index)
+{
+    if (!self->has_grid)
+        return;
+    index = CLAMP(index, 0, self->grid.axis[axis].n - 1);
+    if (index == self->display.slice[axis])
+        return;
+    self->display.slice[axis] = index;
+    if (axis == self->area.axis)
+        litho_session_area_look(self);
+    litho_session_emit(self, SIGNAL_SLICES);
+    litho_session_slices_moved(self);
+}
+
+LithoSliceView litho_session_slice_view(LithoSession *self, int axis)
+{
+    LithoSliceView view = litho_slice_view(&self->grid, axis, self->display.slice[axis]);
+    memcpy(view.lo, self->display.lo, sizeof view.lo);
+    memcpy(view.hi, self->display.hi, sizeof view.hi);
+    return view;
+}
+
+void litho_session_set_window(LithoSession *self, const double lo[3], const double hi[3])
+{
+    LithoDisplay *d = &self->display;
+    if (!self->has_grid ||
+        (memcmp(lo, d->lo, sizeof d->lo) == 0 && memcmp(hi, d->hi, sizeof d->hi) == 0))
+        return;
+    memcpy(d->lo, lo, sizeof d->lo);
+    memcpy(d->hi, hi, sizeof d->hi);
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+void litho_session_fit(LithoSession *self)
+{
+    if (!self->has_grid)
+        return;
+    LithoSliceView whole = litho_slice_view(&self->grid, LITHO_INLINE, 0);
+    LithoSceneView scene = litho_scene_view(&self->grid);
+    self->display.scene.camera = scene.camera;
+    litho_session_set_window(self, whole.lo, whole.hi);
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+void litho_session_set_scene(LithoSession *self, const LithoSceneView *scene)
+{
+    self->display.scene = *scene;
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+void litho_session_set_cursor(LithoSession *self, const double *at)
+{
+    LithoDisplay *d = &self->display;
+    if (!at && !d->has_cursor)
+        return;
+    d->has_cursor = at != NULL;
+    if (at)
+        memcpy(d->cursor, at, sizeof d->cursor);
+    litho_session_emit(self, SIGNAL_CURSOR);
+}
+
+void litho_session_set_visible(LithoSession *self, guint n, const int *axes)
+{
+    gboolean same = n == self->n_visible && memcmp(axes, self->visible, n * sizeof *axes) == 0;
+    self->n_visible = MIN(n, G_N_ELEMENTS(self->visible));
+    memcpy(self->visible, axes, self->n_visible * sizeof *axes);
+    if (!same)
+        litho_session_slices_moved(self);
+}

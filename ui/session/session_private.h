@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "ui/session/job.h"
+#include "ui/session/pager.h"
+#include "ui/session/session.h"
+
+enum {
+    SIGNAL_CUBE,
+    SIGNAL_FLOW,
+    SIGNAL_PARAMS,
+    SIGNAL_RESULT,
+    SIGNAL_PROGRESS,
+    SIGNAL_DISPLAY,
+    SIGNAL_SLICES,
+    SIGNAL_CURSOR,
+    SIGNAL_DEVICE,
+    SIGNAL_STATS,
+    SIGNAL_REPORT,
+    SIGNAL_MEMORY,
+    SIGNAL_AREA,
+    N_SIGNALS
+};
+
+struct _LithoSession {
+    GObject parent;
+
+    LithoCube *input;
+    LithoCube *preview; // first part of a cube being read, shown instead; or NULL
+    LithoPager *pager;    // the input does not fit into memory; or NULL
+    LithoSurvey *page_survey;
+    guint64 page_memory;  // bytes that may be taken in all
+    LithoCube *reference; // compared with instead of the input; or NULL
+    char *reference_name;
+    LithoFlow *flow;
+    int selected;
+    char *flow_problem;
+    LithoHistory *history;
+    LithoDisplay display;
+    LithoGrid grid; // what the views show
+    gboolean has_grid;
+    LithoGrid out_grid; // of the flow as it stands, valid while flow_problem is NULL
+
+    // Worker binding, session_result.c.
+    LithoWorker *worker; // NULL once disposed
+    LithoTimings *display_timings;
+    gint wake_posted; // atomic: an idle that fetches is on its way
+    guint64 tag;      // of the newest wish
+    guint64 drawn_tag; // of the newest result that has been on screen
+    guint64 slice_tag[3], n_slices[3]; // likewise, of each axis; how many such
+    LithoResult *result;   // newest
+    LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
+    guint64 n_adopted;     // results taken from elsewhere, for their generation
+    GError *problem;
+    LithoReport *report, *report_before; // of the newest pass that told something, and the one before
+    guint report_serial;                 // of `report` when it was last looked at
+    GArray *depth_time; // pairs depth (m), two-way time (s) of the report; NULL = none
+    LithoArea area;
+    LithoAreaNumbers *area_numbers;
+    LithoJob *area_job;
+    gboolean area_again; // something changed while the job ran
+    LithoMemoryPlan memory; // of the flow as it stands; need 0 = not known
+    LithoJob *memory_job;
+    gboolean memory_again; // the flow changed while the job ran
+    guint n_visible;
+    int visible[3];
+    float latency[LITHO_LATENCY_RING];
+    guint n_latency;
+
+    LithoDevice device;
+    char *wanted_device;
+    char *device_missing; // why the wanted device is not there, or NULL
+    char *device_label, *device_why;
+
+    // Numbers, session_numbers.c.
+    LithoCubeNumbers *numbers[LITHO_N_NUMBERS];
+    LithoJob *numbers_job[LITHO_N_NUMBERS];
+    LithoCube *numbers_next[LITHO_N_NUMBERS]; // newest cube that waits for its turn
+    guint64 numbers_serial[LITHO_N_NUMBERS];  // of the cube last asked about, 0 = none
+    guint numbers_timeout;
+    // Colours of the input and of results of another shape, each with its own: they differ by orders
+    // of magnitude. lo = hi: not known yet.
+    LithoRange range[LITHO_N_NUMBERS], preview_range;
+    gboolean clip_touched[LITHO_N_NUMBERS];
+    const LithoColormap *colours[2]; // of signed and of unsigned data
+};
+
+void litho_session_emit(LithoSession *self, int signal);
+
+// The flow changed in a way that asks for another result: checks it and hands it to the worker.
+void litho_session_flow_touched(LithoSession *self);
+
+// Makes `cube` the input, beside whatever pager there is.
+void litho_session_adopt_input(LithoSession *self, LithoCube *cube);
+// session_paged.c
+void litho_session_drop_pager(LithoSession *self);
+void litho_session_pages_moved(LithoSession *self); // other slices are on screen
+// Leaves the views whose surroundings can be read; FALSE with `problem` set when there are none.
+gboolean litho_session_paged_wish(LithoSession *self, LithoWish *wish);
+
+void litho_session_result_init(LithoSession *self);
+void litho_session_result_clear(LithoSession *self);
+// Other slices became visible: what is not computed yet should be computed first.
+void litho_session_slices_moved(LithoSession *self);
+// Forgets results: another cube or another grid.
+void litho_session_result_drop(LithoSession *self);
+
+// session_report.c: is there news from the worker? And: forget, another flow.
+void litho_session_report_look(LithoSession *self);
+void litho_session_report_drop(LithoSession *self);
+
+void litho_session_side_look(LithoSession *self); // session_side.c: the report changed
+
+// session_area.c: samples or slices changed.
+void litho_session_area_look(LithoSession *self);
+void litho_area_numbers_free(LithoAreaNumbers *numbers); // NULL is fine
+
+// session_memory.c: asks again, the flow or the device is another one; and: nothing to ask about.
+void litho_session_memory_want(LithoSession *self);
+void litho_session_memory_forget(LithoSession *self);
+
+void litho_session_display_init(LithoSession *self);
+void litho_session_update_grid(LithoSession *self);
+// Adopts `grid` as what the views show, keeping slices where the size is the same.
+void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
+
+// Starts computing the numbers of `cube` in a thread; a cube that comes while one is at work waits,
+// the newest wins.
+void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
+int litho_session_numbers_shown(LithoSession *self);
+void litho_session_auto_clip(LithoSession *self);
+// The look of data of that range, in the colours chosen for their kind.
+void litho_session_apply_range(LithoSession *self, const LithoRange *range, LithoLook *look);
+void litho_session_numbers_forget(LithoSession *self, int which);
+void litho_session_numbers_clear(LithoSession *self);

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The session's side of the worker: wishes out, results in, latency, device.
+#include "ui/session/session_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+// --- wishes -------------------------------------------------------------------------------------
+
+static gboolean flow_has_work(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        if (litho_flow_step(flow, k)->enabled)
+            return TRUE;
+    return FALSE;
+}
+
+// The device the flow runs on: the wanted one, or the CPU with a reason when an operator of the
+// flow has no version for it.
+static LithoDevice device_for_flow(LithoSession *self, char **why)
+{
+    for (guint k = 0; k < litho_flow_length(self->flow); k++) {
+        const LithoStep *step = litho_flow_step(self->flow, k);
+        g_autoptr(GError) error = NULL;
+        if (step->enabled && !litho_device_impl(self->device, step->op, &error)) {
+            *why = g_strdup(error->message);
+            return litho_device_cpu();
+        }
+    }
+    return self->device;
+}
+
+static void label_device(LithoSession *self, LithoDevice device, const char *why)
+{
+    g_autofree char *label = litho_device_label(device, 0);
+    if (g_strcmp0(label, self->device_label) == 0 && g_strcmp0(why, self->device_why) == 0)
+        return;
+    g_free(self->device_label);
+    g_free(self->device_why);
+    self->device_label = g_steal_pointer(&label);
+    self->device_why = g_strdup(why);
+    litho_session_emit(self, SIGNAL_DEVICE);
+}
+
+static void submit(LithoSession *self)
+{
+    g_autofree char *why = NULL;
+    LithoWish wish = {
+        .flow = self->flow,
+        .in = self->input,
+        .device = device_for_flow(self, &why),
+        .whole = TRUE,
+        .tag = ++self->tag,
+    };
+    // A device that was asked for and is not there is told as well, and stays told.
+    label_device(self, wish.device, why ? why : self->device_missing);
+    for (guint k = 0; k < self->n_visible; k++) {
+        // Whole slices, although a zoomed section shows less: the 3-D scene shows all of them.
+        int axis = self->visible[k];
+        gint64 index = MIN(self->display.slice[axis], self->out_grid.axis[axis].n - 1);
+        wish.views[wish.n_views++] = litho_box_slice(&self->out_grid, axis, index);
+    }
+    if (self->pager && self->input && !litho_session_paged_wish(self, &wish)) {
+        litho_worker_cancel(self->worker);
+        litho_session_emit(self, SIGNAL_RESULT);
+        return;
+    }
+    litho_worker_submit(self->worker, &wish);
+    litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
+// The grid the views show follows what is shown: an input of another shape than the result has its
+// own slices.
+void litho_session_update_grid(LithoSession *self)
+{
+    const LithoCube *against = litho_session_against(self);
+    const LithoGrid *grid = against ? &against->grid : NULL;
+    if (litho_session_shown(self) != LITHO_SHOW_INPUT && !self->flow_problem)
+        grid = &self->out_grid;
+    if (!grid || (self->has_grid && litho_grid_equal(grid, &self->grid)))
+        return;
+    litho_session_adopt_grid(self, grid);
+    litho_session_auto_clip(self);
+    litho_session_emit(self, SIGNAL_SLICES);
+}
+
+static void check_flow(LithoSession *self)
+{
+    g_autoptr(GError) error = NULL;
+    LithoGrid out;
+    g_clear_pointer(&self->flow_problem, g_free);
+    const LithoGrid *in = self->input ? &self->input->grid : NULL;
+    if (!litho_flow_check(self->flow, in, &out, &error))
+        self->flow_problem = g_strdup(error->message);
+    else if (litho_grid_same_shape(&out, &self->out_grid))
+        self->out_grid = out;
+    else {
+        self->out_grid = out;
+        litho_session_result_drop(self);
+    }
+}
+
+void litho_session_flow_touched(LithoSession *self)
+{
+    check_flow(self);
+    g_clear_error(&self->problem);
+    if (self->preview)
+        return; // set_input() or set_preview(NULL) comes here again
+    if (self->flow_problem || !flow_has_work(self->flow)) {
+        litho_worker_cancel(self->worker);
+        if (!self->flow_problem) {
+            litho_session_result_drop(self);
+            litho_session_report_drop(self);
+        }
+        litho_session_memory_forget(self);
+        self->tag++;
+        litho_session_update_grid(self);
+        litho_session_emit(self, SIGNAL_RESULT);
+        return;
+    }
+    litho_session_update_grid(self);
+    submit(self);
+    if (self->pager)
+        litho_session_memory_forget(self); // a whole result is never computed here
+    else
+        litho_session_memory_want(self);
+}
+
+void litho_session_slices_moved(LithoSession *self)
+{
+    if (self->pager && self->input && !self->preview) {
+        litho_session_pages_moved(self);
+        g_clear_error(&self->problem);
+        if (!self->flow_problem && flow_has_work(self->flow))
+            submit(self); // nothing else would compute these slices
+        return;
+    }
+    gboolean waiting = !self->flow_problem && flow_has_work(self->flow) &&
+                       !litho_session_output(self) && !self->problem;
+    if (waiting && litho_flow_is_local(self->flow) && litho_session_progress(self, NULL))
+        submit(self);
+}
+
+void litho_session_recompute(LithoSession *self)
+{
+    litho_session_flow_touched(self);
+}
+
+void litho_session_cancel(LithoSession *self)
+{
+    litho_worker_cancel(self->worker);
+}
+
+void litho_session_pause(LithoSession *self, gboolean pause)
+{
+    litho_worker_pause(self->worker, pause);
+    litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
+gboolean litho_session_is_paused(LithoSession *self)
+{
+    return litho_worker_is_paused(self->worker);
+}
+
+// --- results ------------------------------------------------------------------------------------
+
+static void adopt_result(LithoSession *self, LithoResult *result)
+{
+    LithoCube *last = g_ptr_array_index(result->parts, result->parts->len - 1);
+    if (!litho_grid_same_shape(&last->grid, &self->out_grid)) {
+        litho_result_unref(result); // of a flow that has gone since
+        return;
+    }
+    if (result->complete) {
+        litho_result_unref(self->backdrop);
+        self->backdrop = litho_result_ref(result);
+        if (result->tag == self->tag)
+            litho_session_numbers_want(self, LITHO_NUMBERS_OUT, last);
+    }
+    litho_result_unref(self->result);
+    self->result = result;
+}
+
+void litho_session_adopt_result(LithoSession *self, LithoResult *known)
+{
+    // Numbers above all the worker's own: a view tells results apart by them.
+    enum { ABOVE_BITS = 62 };
+    litho_worker_cancel(self->worker);
+    LithoResult *result = litho_result_of(g_ptr_array_index(known->parts, 0), known->report,
+                                          known->device);
+    result->tag = ++self->tag;
+    result->generation = (G_GUINT64_CONSTANT(1) << ABOVE_BITS) + ++self->n_adopted;
+    result->seconds = known->seconds;
+    result->wish_ms = litho_now_ms();
+    adopt_result(self, result);
+    litho_session_update_grid(self);
+    litho_session_auto_clip(self);
+    litho_session_emit(self, SIGNAL_RESULT);
+    litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
+static gboolean fetch(gpointer data)
+{
+    LithoSession *self = data;
+    g_atomic_int_set(&self->wake_posted, 0); // first: what comes from here on posts again
+    LithoResult *result = litho_worker_take(self->worker);
+    if (result && result->error) {
+        if (result->tag == self->tag) {
+            g_clear_error(&self->problem);
+            self->problem = g_error_copy(result->error);
+        }
+        litho_result_unref(result);
+    } else if (result && self->result && result->tag < self->result->tag) {
+        g_clear_pointer(&result, litho_result_unref); // overtaken by one that was kept
+    } else if (result && result->parts->len > 0) {
+        adopt_result(self, result);
+    }
+    litho_session_report_look(self);
+    if (result) {
+        litho_session_update_grid(self); // a first result may have another shape than the input
+        litho_session_auto_clip(self);
+        litho_session_area_look(self);
+        litho_session_emit(self, SIGNAL_RESULT);
+    }
+    litho_session_emit(self, SIGNAL_PROGRESS);
+    return G_SOURCE_REMOVE;
+}
+
+// From the worker's thread: many wakes, one idle.
+static void wake(gpointer data)
+{
+    LithoSession *self = data;
+    if (g_atomic_int_compare_and_exchange(&self->wake_posted, 0, 1))
+        g_idle_add_full(G_PRIORITY_DEFAULT, fetch, self, NULL);
+}
+
+void litho_session_result_init(LithoSession *self)
+{
+    self->device = litho_device_cpu();
+    self->wanted_device = g_strdup("cpu");
+    self->device_label = litho_device_label(self->device, 0);
+    self->display_timings = litho_timings_new();
+    self->worker = litho_worker_new(wake, self);
+}
+
+void litho_session_result_drop(LithoSession *self)
+{
+    g_clear_pointer(&self->result, litho_result_unref);
+    g_clear_pointer(&self->backdrop, litho_result_unref);
+    g_clear_error(&self->problem);
+    self->clip_touched[LITHO_NUMBERS_OUT] = FALSE;
+    litho_session_numbers_forget(self, LITHO_NUMBERS_OUT);
+}
+
+void litho_session_result_clear(LithoSession *self)
+{
+    g_clear_pointer(&self->worker, litho_worker_free);
+    while (g_source_remove_by_user_data(self)) // fetches on their way
+        ;
+    g_clear_pointer(&self->result, litho_result_unref);
+    g_clear_pointer(&self->backdrop, litho_result_unref);
+    g_clear_pointer(&self->report, litho_report_unref);
+    g_clear_pointer(&self->report_before, litho_report_unref);
+    g_clear_pointer(&self->depth_time, g_array_unref);
+    g_clear_pointer(&self->display_timings, litho_timings_unref);
+    g_clear_error(&self->problem);
+}
+
+LithoCube *litho_session_output(LithoSession *self)
+{
+    if (self->pager)
+        return NULL;
+    if (!self->flow_problem && !flow_has_work(self->flow))
+        return self->input;
+    const LithoResult *result = self->result;
+    if (!result || !result->complete || result->tag != self->tag)
+        return NULL;
+    return g_ptr_array_index(result->parts, 0);
+}
+
+const LithoResult *litho_session_result(LithoSession *self)
+{
+    return self->result;
+}
+
+const GError *litho_session_problem(LithoSession *self)
+{
+    return self->problem;
+}
+
+static gboolean sample_of(LithoCube *cube, const gint64 at[3], float *value)
+{
+    LithoBox box = {{at[0], at[1], at[2]}, {at[0] + 1, at[1] + 1, at[2] + 1}};
+    // A cube that is on a device only is not fetched for one number: it would stop the window.
+    if (!cube || !g_atomic_pointer_get(&cube->samples) || !litho_box_contains(cube->held, box) ||
+        !litho_cube_is_live(cube, at[0], at[1]))
+        return FALSE;
+    *value = litho_cube_trace(cube, at[0], at[1])[at[2] - cube->held.lo[2]];
+    return TRUE;
+}
+
+gboolean litho_session_sample(LithoSession *self, gboolean output, const gint64 at[3],
+                              float *value)
+{
+    if (self->preview || !output || !flow_has_work(self->flow))
+        return (self->pager && sample_of(litho_pager_find(self->pager, at), at, value)) ||
+               sample_of(litho_session_against(self), at, value);
+    const GPtrArray *parts = self->result ? self->result->parts : NULL;
+    for (guint k = parts ? parts->len : 0; k-- > 0;)
+        if (sample_of(g_ptr_array_index(parts, k), at, value))
+            return TRUE;
+    return self->backdrop && sample_of(g_ptr_array_index(self->backdrop->parts, 0), at, value);
+}
+
+gboolean litho_session_progress(LithoSession *self, LithoProgress *progress)
+{
+    LithoProgress unused;
+    return litho_worker_progress(self->worker, progress ? progress : &unused);
+}
+
+LithoTimings *litho_session_timings(LithoSession *self)
+{
+    return litho_worker_timings(self->worker);
+}
+
+LithoTimings *litho_session_display_timings(LithoSession *self)
+{
+    return self->display_timings;
+}
+
+// --- latency ------------------------------------------------------------------------------------
+
+// Which axes have a new slice on screen with this result.
+static void count_slices(LithoSession *self, const LithoResult *result)
+{
+    for (guint k = 0; k < result->parts->len; k++) {
+        const LithoCube *part = g_ptr_array_index(result->parts, k);
+        for (int a = 0; a < 3; a++)
+            if ((result->complete || litho_box_size(part->held, a) == 1) &&
+                result->tag != self->slice_tag[a]) {
+                self->slice_tag[a] = result->tag;
+                self->n_slices[a]++;
+            }
+    }
+}
+
+void litho_session_drawn(LithoSession *self, const LithoResult *result, double draw_ms)
+{
+    litho_timings_add(self->display_timings, "draw", LITHO_STAGE_DISPLAY, draw_ms, 0, 0);
+    litho_timings_end_pass(self->display_timings);
+    if (!result)
+        return;
+    count_slices(self, result);
+    if (result->tag == self->drawn_tag)
+        return;
+    self->drawn_tag = result->tag; // the first slice; what follows is the rest
+    self->latency[self->n_latency++ % LITHO_LATENCY_RING] =
+        (float)(litho_now_ms() - result->wish_ms);
+    litho_session_emit(self, SIGNAL_PROGRESS);
+}
+
+guint64 litho_session_slices_drawn(LithoSession *self, int axis)
+{
+    return self->n_slices[axis];
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+void litho_session_latency(LithoSession *self, double *last, double *median)
+{
+    guint n = MIN(self->n_latency, LITHO_LATENCY_RING);
+    *last = *median = 0;
+    if (n == 0)
+        return;
+    float sorted[LITHO_LATENCY_RING];
+    memcpy(sorted, self->latency, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_floats);
+    *median = sorted[n / 2];
+    *last = self->latency[(self->n_latency - 1) % LITHO_LATENCY_RING];
+}
+
+guint litho_session_latencies(LithoSession *self, float ms[LITHO_LATENCY_RING])
+{
+    guint n = MIN(self->n_latency, LITHO_LATENCY_RING);
+    for (guint k = 0; k < n; k++)
+        ms[k] = self->latency[(self->n_latency - n + k) % LITHO_LATENCY_RING];
+    return n;
+}
+
+// --- device -------------------------------------------------------------------------------------
+
+typedef struct DeviceQuestion {
+    LithoSession *session;
+    char *wanted;
+} DeviceQuestion;
+
+static gpointer ask_device(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    DeviceQuestion *question = data;
+    LithoDevice device;
+    return litho_device_parse(question->wanted, &device, error) ? g_memdup2(&device, sizeof device)
+                                                                : NULL;
+}
+
+static void device_known(gpointer result, const GError *error, gpointer data)
+{
+    DeviceQuestion *question = data;
+    LithoSession *self = question->session;
+    g_autofree LithoDevice *device = result;
+    if (!self->worker || strcmp(question->wanted, self->wanted_device) != 0)
+        return; // asked for another one meanwhile
+    self->device = device ? *device : litho_device_cpu();
+    g_free(self->device_missing);
+    self->device_missing = device ? NULL : g_strdup(error->message);
+    label_device(self, self->device, self->device_missing);
+    if (self->input || litho_flow_length(self->flow) > 0)
+        litho_session_flow_touched(self);
+}
+
+static void question_free(gpointer data)
+{
+    DeviceQuestion *question = data;
+    g_object_unref(question->session);
+    g_free(question->wanted);
+    g_free(question);
+}
+
+void litho_session_set_device(LithoSession *self, const char *wanted)
+{
+    g_free(self->wanted_device);
+    self->wanted_device = g_strdup(wanted);
+    DeviceQuestion *question = g_new(DeviceQuestion, 1);
+    *question = (DeviceQuestion){g_object_ref(self), g_strdup(wanted)};
+    litho_job_start(&(LithoJobFuncs){ask_device, NULL, device_known, question_free}, question);
+}
+
+LithoDevice litho_session_device(LithoSession *self)
+{
+    g_autofree char *why = NULL;
+    return device_for_flow(self, &why);
+}
+
+const char *litho_session_wanted_device(LithoSession *self)
+{
+    return self->wanted_device;
+}
+
+const char *litho_session_device_label(LithoSession *self, const char **why)
+{
+    if (why)
+        *why = self->device_why;
+    return self->device_label;
+}

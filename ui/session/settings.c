@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/settings.h"
+
+#define GROUP "window"
+
+struct LithoSettings {
+    char *path;
+    GKeyFile *file;
+    gboolean changed;
+};
+
+LithoSettings *litho_settings_new(const char *path)
+{
+    LithoSettings *s = g_new0(LithoSettings, 1);
+    s->path = path ? g_strdup(path)
+                   : g_build_filename(g_get_user_config_dir(), "lithoscope", "settings.ini", NULL);
+    s->file = g_key_file_new();
+    g_key_file_load_from_file(s->file, s->path, G_KEY_FILE_KEEP_COMMENTS, NULL);
+    return s;
+}
+
+void litho_settings_free(LithoSettings *s)
+{
+    if (!s)
+        return;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *folder = g_path_get_dirname(s->path);
+    if (s->changed && (g_mkdir_with_parents(folder, 0700) != 0 ||
+                       !g_key_file_save_to_file(s->file, s->path, &error)))
+        g_warning("settings were not saved: %s", error ? error->message : folder);
+    g_key_file_unref(s->file);
+    g_free(s->path);
+    g_free(s);
+}
+
+int litho_settings_int(LithoSettings *s, const char *key, int fallback)
+{
+    g_autoptr(GError) error = NULL;
+    int value = g_key_file_get_integer(s->file, GROUP, key, &error);
+    return error ? fallback : value;
+}
+
+void litho_settings_set_int(LithoSettings *s, const char *key, int value)
+{
+    g_key_file_set_integer(s->file, GROUP, key, value);
+    s->changed = TRUE;
+}
+
+char *litho_settings_text(LithoSettings *s, const char *key, const char *fallback)
+{
+    char *value = g_key_file_get_string(s->file, GROUP, key, NULL);
+    return value ? value : g_strdup(fallback);
+}
+
+void litho_settings_set_text(LithoSettings *s, const char *key, const char *value)
+{
+    g_key_file_set_string(s->file, GROUP, key, value);
+    s->changed = TRUE;
+}

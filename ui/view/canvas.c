@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/view/canvas_private.h"
+#include "ui/view/gl_pane.h"
+
+G_DEFINE_TYPE(LithoCanvas, litho_canvas, GTK_TYPE_WIDGET)
+
+// --- which slices are on screen -----------------------------------------------------------------
+
+static void tell_visible(LithoCanvas *self)
+{
+    int axes[3], n = 0;
+    LithoCubeView *active = litho_canvas_active_view(self);
+    int first = active ? litho_cube_view_axis(active) : 0;
+    gboolean all = self->maximised < 0 || self->maximised == LITHO_VIEW_SCENE;
+    if (first < 3 && (all || self->maximised == first))
+        axes[n++] = first;
+    for (int a = 0; a < 3; a++)
+        if (a != first && all)
+            axes[n++] = a;
+    litho_session_set_visible(self->session, n, axes);
+}
+
+static void redraw(LithoCanvas *self)
+{
+    gtk_gl_area_queue_render(GTK_GL_AREA(self->area));
+}
+
+// --- views --------------------------------------------------------------------------------------
+
+LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis)
+{
+    return self->views[axis];
+}
+
+LithoCubeView *litho_canvas_active_view(LithoCanvas *self)
+{
+    if (self->maximised >= 0)
+        return self->views[self->maximised];
+    for (int k = 0; k < LITHO_N_VIEWS; k++)
+        if (gtk_widget_has_focus(GTK_WIDGET(self->views[k])))
+            return self->views[k];
+    return self->views[0];
+}
+
+int litho_canvas_maximised(LithoCanvas *self)
+{
+    return self->maximised;
+}
+
+void litho_canvas_maximise(LithoCanvas *self, int axis)
+{
+    gboolean other = axis != self->maximised;
+    self->maximised = axis;
+    for (int k = 0; k < LITHO_N_VIEWS; k++) {
+        gtk_widget_set_visible(k == LITHO_VIEW_SCENE ? self->cell : GTK_WIDGET(self->views[k]),
+                               axis < 0 || axis == k);
+        litho_cube_view_set_large(self->views[k], axis == k);
+    }
+    litho_model_view_set_large(LITHO_MODEL_VIEW(self->model), axis == LITHO_VIEW_SCENE);
+    if (axis >= 0)
+        gtk_widget_grab_focus(axis == LITHO_VIEW_SCENE && litho_canvas_model(self)
+                                  ? self->model
+                                  : GTK_WIDGET(self->views[axis]));
+    tell_visible(self);
+    redraw(self);
+    if (other)
+        g_signal_emit_by_name(self, "layout-changed");
+}
+
+static void on_maximise(LithoCubeView *view, LithoCanvas *self)
+{
+    litho_canvas_maximise(self, self->maximised < 0 ? litho_cube_view_axis(view) : -1);
+}
+
+// --- data or model ------------------------------------------------------------------------------
+
+static void toggle_scene(LithoCanvas *self)
+{
+    litho_canvas_maximise(self, self->maximised < 0 ? LITHO_VIEW_SCENE : -1);
+}
+
+static gboolean has_space(LithoCanvas *self, int space)
+{
+    return space < 0 || litho_model_view_has(LITHO_MODEL_VIEW(self->model), space);
+}
+
+LithoModelView *litho_canvas_model(LithoCanvas *self)
+{
+    return gtk_widget_get_visible(self->model) ? LITHO_MODEL_VIEW(self->model) : NULL;
+}
+
+// A wish without shapes waits: the data are shown, and the model again as soon as there is one.
+static void show_wanted(LithoCanvas *self)
+{
+    int space = has_space(self, self->wanted_space) ? self->wanted_space : -1;
+    gboolean had_focus = gtk_widget_has_focus(self->model) ||
+                         gtk_widget_has_focus(GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+    if (space >= 0)
+        litho_model_view_set_space(LITHO_MODEL_VIEW(self->model), space);
+    gtk_widget_set_visible(self->model, space >= 0);
+    gtk_widget_set_visible(GTK_WIDGET(self->views[LITHO_VIEW_SCENE]), space < 0);
+    if (had_focus)
+        gtk_widget_grab_focus(space >= 0 ? self->model
+                                         : GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+    gboolean any = FALSE;
+    for (int k = 0; k < LITHO_N_SPACES; k++) {
+        gtk_widget_set_visible(self->button[1 + k], has_space(self, k));
+        any = any || has_space(self, k);
+    }
+    gtk_widget_set_visible(self->switches, any);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(self->button[1 + space]), TRUE);
+    redraw(self);
+}
+
+void litho_canvas_show_model(LithoCanvas *self, int space)
+{
+    self->wanted_space = space;
+    show_wanted(self);
+}
+
+void litho_canvas_next_model(LithoCanvas *self)
+{
+    int space = litho_canvas_model(self) ? self->wanted_space : -1;
+    do
+        space = space + 1 < LITHO_N_SPACES ? space + 1 : -1;
+    while (!has_space(self, space));
+    litho_canvas_show_model(self, space);
+}
+
+static void on_switch(GtkToggleButton *button, LithoCanvas *self)
+{
+    if (!gtk_toggle_button_get_active(button))
+        return;
+    for (int k = 0; k <= LITHO_N_SPACES; k++)
+        if (self->button[k] == GTK_WIDGET(button) && gtk_widget_get_visible(self->switches))
+            litho_canvas_show_model(self, k - 1);
+}
+
+static void make_switches(LithoCanvas *self)
+{
+    static const char *const tips[] = {"Slices of the data (M)",
+                                       "Model: what the operator works with, in metres (M)",
+                                       "Boxes of the transform in frequency (M)"};
+    self->switches = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(self->switches, "linked");
+    gtk_widget_add_css_class(self->switches, "litho-switch");
+    gtk_widget_set_halign(self->switches, GTK_ALIGN_START);
+    gtk_widget_set_valign(self->switches, GTK_ALIGN_START);
+    for (int k = 0; k <= LITHO_N_SPACES; k++) {
+        self->button[k] =
+            gtk_toggle_button_new_with_label(k == 0 ? "Data" : litho_space_name(k - 1));
+        gtk_widget_set_tooltip_text(self->button[k], tips[k]);
+        if (k > 0)
+            gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(self->button[k]),
+                                        GTK_TOGGLE_BUTTON(self->button[0]));
+        gtk_box_append(GTK_BOX(self->switches), self->button[k]);
+        g_signal_connect(self->button[k], "toggled", G_CALLBACK(on_switch), self);
+    }
+}
+
+static void make_cell(LithoCanvas *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->model = litho_model_view_new(self->session);
+    gtk_widget_set_visible(self->model, FALSE);
+    gtk_box_append(GTK_BOX(box), GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+    gtk_box_append(GTK_BOX(box), self->model);
+    make_switches(self);
+    self->cell = gtk_overlay_new();
+    gtk_overlay_set_child(GTK_OVERLAY(self->cell), box);
+    gtk_overlay_add_overlay(GTK_OVERLAY(self->cell), self->switches);
+    g_signal_connect_swapped(self->model, "spaces-changed", G_CALLBACK(show_wanted), self);
+    g_signal_connect_swapped(self->model, "changed", G_CALLBACK(redraw), self);
+    g_signal_connect_swapped(self->model, "maximise", G_CALLBACK(toggle_scene), self);
+}
+
+void litho_canvas_zoom(LithoCanvas *self, double factor)
+{
+    LithoModelView *model = litho_canvas_model(self);
+    if (model && (self->maximised == LITHO_VIEW_SCENE || gtk_widget_has_focus(self->model)))
+        litho_model_view_zoom(model, factor);
+    else
+        litho_cube_view_zoom(litho_canvas_active_view(self), factor);
+}
+
+void litho_canvas_fit(LithoCanvas *self)
+{
+    litho_session_fit(self->session);
+    litho_model_view_fit(LITHO_MODEL_VIEW(self->model));
+}
+
+static void make_views(LithoCanvas *self)
+{
+    for (int k = 0; k < LITHO_N_VIEWS; k++) {
+        GtkWidget *view = litho_cube_view_new(self->session, k);
+        self->views[k] = LITHO_CUBE_VIEW(view);
+        g_signal_connect(view, "maximise", G_CALLBACK(on_maximise), self);
+        g_signal_connect_swapped(view, "notify::has-focus", G_CALLBACK(tell_visible), self);
+        if (k == LITHO_VIEW_SCENE)
+            make_cell(self);
+        gtk_grid_attach(GTK_GRID(self->grid), k == LITHO_VIEW_SCENE ? self->cell : view, k % 2,
+                        k / 2, 1, 1);
+    }
+    show_wanted(self);
+}
+
+// --- the widget ---------------------------------------------------------------------------------
+
+GtkWidget *litho_canvas_area(LithoCanvas *self)
+{
+    return self->area;
+}
+
+const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed)
+{
+    if (failed)
+        *failed = self->failed;
+    return self->gl_name ? self->gl_name : "";
+}
+
+void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info)
+{
+    litho_volume_info(self->output, info);
+}
+
+const LithoVolume *litho_canvas_output(LithoCanvas *self)
+{
+    return self->output;
+}
+
+guint64 litho_canvas_paints(LithoCanvas *self, int view)
+{
+    return self->paints[view];
+}
+
+gboolean litho_canvas_is_whole(LithoCanvas *self)
+{
+    return self->frames > 0 && self->fill_tick == 0;
+}
+
+guint64 litho_canvas_frames(LithoCanvas *self)
+{
+    return self->frames;
+}
+
+static void litho_canvas_init(LithoCanvas *self)
+{
+    self->maximised = -1;
+    self->wanted_space = -1;
+    self->input = litho_volume_new();
+    self->output = litho_volume_new();
+    self->overlay = gtk_overlay_new();
+    self->area = litho_gl_pane_new();
+    gtk_gl_area_set_required_version(GTK_GL_AREA(self->area), 3, 2);
+    gtk_gl_area_set_has_depth_buffer(GTK_GL_AREA(self->area), TRUE);
+    gtk_gl_area_set_auto_render(GTK_GL_AREA(self->area), FALSE);
+    gtk_widget_set_can_target(self->area, FALSE);
+    gtk_accessible_update_state(GTK_ACCESSIBLE(self->area), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
+    litho_canvas_paint_init(self);
+    g_signal_connect_swapped(self->area, "resize", G_CALLBACK(redraw), self);
+    self->grid = gtk_grid_new();
+    gtk_grid_set_row_homogeneous(GTK_GRID(self->grid), TRUE);
+    gtk_grid_set_column_homogeneous(GTK_GRID(self->grid), TRUE);
+    gtk_overlay_set_child(GTK_OVERLAY(self->overlay), self->area);
+    gtk_overlay_add_overlay(GTK_OVERLAY(self->overlay), self->grid);
+    gtk_widget_set_parent(self->overlay, GTK_WIDGET(self));
+    gtk_widget_add_css_class(GTK_WIDGET(self), "litho-canvas");
+}
+
+static void dispose(GObject *object)
+{
+    LithoCanvas *self = LITHO_CANVAS(object);
+    g_clear_pointer(&self->overlay, gtk_widget_unparent); // unrealizes the area: textures go there
+    g_clear_pointer(&self->input, litho_volume_free);
+    g_clear_pointer(&self->output, litho_volume_free);
+    g_clear_pointer(&self->gl_name, g_free);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_canvas_parent_class)->dispose(object);
+}
+
+static void litho_canvas_class_init(LithoCanvasClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
+    g_signal_new("layout-changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                 G_TYPE_NONE, 0);
+}
+
+// Lines that were left out while the worker was at it.
+static void on_progress(LithoCanvas *self)
+{
+    if (!litho_session_progress(self->session, NULL))
+        redraw(self);
+}
+
+GtkWidget *litho_canvas_new(LithoSession *session)
+{
+    LithoCanvas *self = g_object_new(LITHO_TYPE_CANVAS, NULL);
+    self->session = g_object_ref(session);
+    make_views(self);
+    static const char *const signals[] = {"cube-changed", "flow-changed", "result",
+                                          "slices-changed", "display-changed"};
+    for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
+        g_signal_connect_object(session, signals[k], G_CALLBACK(redraw), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "progress", G_CALLBACK(on_progress), self, G_CONNECT_SWAPPED);
+    tell_visible(self);
+    return GTK_WIDGET(self);
+}

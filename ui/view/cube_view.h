@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gtk/gtk.h>
+#include "render/renderer.h"
+#include "ui/session/session.h"
+
+// One of the four views: a section, a time slice or the 3-D scene. The samples are painted by the
+// canvas below it in one OpenGL context; this widget draws axes, title, colour bar and cross-hair
+// over them and takes mouse and keyboard.
+//
+// Signal "maximise": double click or Enter.
+#define LITHO_TYPE_CUBE_VIEW (litho_cube_view_get_type())
+G_DECLARE_FINAL_TYPE(LithoCubeView, litho_cube_view, LITHO, CUBE_VIEW, GtkWidget)
+
+enum { LITHO_VIEW_SCENE = 3, LITHO_N_VIEWS = 4 };
+
+// `axis`: LITHO_INLINE, LITHO_XLINE, LITHO_SAMPLE or LITHO_VIEW_SCENE.
+GtkWidget *litho_cube_view_new(LithoSession *session, int axis);
+int litho_cube_view_axis(LithoCubeView *self);
+// More room: full axis titles, and the colour bar is this view's.
+void litho_cube_view_set_large(LithoCubeView *self, gboolean large);
+// Zooms around the middle of the view; > 1 closer.
+void litho_cube_view_zoom(LithoCubeView *self, double factor);
+void litho_cube_view_step(LithoCubeView *self, gint64 by);
+
+// Changes with everything that litho_cube_view_draw() paints but the samples themselves.
+guint64 litho_cube_view_hash(LithoCubeView *self);
+// Paints the samples. The renderer's context is current; the view's corner lies at (x, y) of the
+// target.
+void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const LithoTarget *target,
+                          double x, double y, const LithoVolume *input, const LithoVolume *output);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/view/tooltip.h"
+
+#define LINE_CHARS 52
+
+// GTK wraps a tooltip only at a width the theme decides, which is most of a small screen.
+static char *broken_into_lines(const char *text)
+{
+    GString *lines = g_string_new(text);
+    glong width = 0;
+    gsize blank = 0; // the last place where the present line may end; 0 if none
+    for (gsize k = 0; k < lines->len; k = (gsize)(g_utf8_next_char(lines->str + k) - lines->str)) {
+        if (lines->str[k] == '\n') {
+            width = 0;
+            blank = 0;
+            continue;
+        }
+        if (lines->str[k] == ' ')
+            blank = k;
+        if (++width > LINE_CHARS && blank) {
+            lines->str[blank] = '\n';
+            width = g_utf8_strlen(lines->str + blank + 1, (gssize)(k - blank));
+            blank = 0;
+        }
+    }
+    return g_string_free(lines, FALSE);
+}
+
+void litho_set_tooltip(GtkWidget *widget, const char *text)
+{
+    g_autofree char *lines = text ? broken_into_lines(text) : NULL;
+    gtk_widget_set_tooltip_text(widget, lines);
+}

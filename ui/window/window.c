@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The window's life: what the session tells becomes visible here.
+#include "ui/window/window_private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/ticks.h"
+#include "ui/view/tooltip.h"
+
+G_DEFINE_TYPE(LithoWindow, litho_window, GTK_TYPE_APPLICATION_WINDOW)
+
+enum { BUSY_AFTER_MS = 300 }; // a quicker pass shows no progress: it would only flicker
+
+LithoSession *litho_window_session(LithoWindow *self)
+{
+    return self->session;
+}
+
+LithoCanvas *litho_window_canvas(LithoWindow *self)
+{
+    return LITHO_CANVAS(self->canvas);
+}
+
+LithoParamPanel *litho_window_params(LithoWindow *self)
+{
+    return LITHO_PARAM_PANEL(self->params);
+}
+
+LithoWatchdog *litho_window_watchdog(LithoWindow *self)
+{
+    return self->watchdog;
+}
+
+// --- errors and notes ---------------------------------------------------------------------------
+
+// The part of a line that ends where advice about an option begins.
+static gsize plain_length(const char *line, gsize length)
+{
+    static const char *const advice[] = {"; give --", ", give --", ": give --",
+                                         "; use --",  " (--",      "; --"};
+    for (guint k = 0; k < G_N_ELEMENTS(advice); k++) {
+        const char *found = g_strstr_len(line, length, advice[k]);
+        if (found)
+            length = found - line;
+    }
+    return length;
+}
+
+// A plain word and no file name, which keeps its case.
+static gboolean starts_with_word(const char *text)
+{
+    gsize n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    return n > 0 && (text[n] == ' ' || text[n] == ',' || text[n] == 0);
+}
+
+char *litho_plain_sentence(const char *sentence)
+{
+    GString *text = g_string_new(NULL);
+    g_auto(GStrv) lines = g_strsplit(sentence, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        if (line != lines)
+            g_string_append_c(text, '\n');
+        g_string_append_len(text, *line, plain_length(*line, strlen(*line)));
+    }
+    if (starts_with_word(text->str))
+        text->str[0] = g_ascii_toupper(text->str[0]);
+    return g_string_free(text, FALSE);
+}
+
+void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details)
+{
+    g_autofree char *plain = litho_plain_sentence(sentence);
+    gtk_label_set_text(GTK_LABEL(self->error_label), plain);
+    g_clear_pointer(&self->failed_paths, g_strfreev);
+    gtk_widget_set_visible(self->error_remedy, FALSE);
+    gtk_label_set_text(GTK_LABEL(self->error_details), details ? details : "");
+    gtk_widget_set_visible(self->error_details_button, details != NULL);
+    gtk_widget_set_visible(self->error_bar, TRUE);
+}
+
+void litho_window_clear_error(LithoWindow *self)
+{
+    if (!self->shows_problem)
+        gtk_widget_set_visible(self->error_bar, FALSE);
+}
+
+const char *litho_window_error(LithoWindow *self)
+{
+    return gtk_widget_get_visible(self->error_bar)
+               ? gtk_label_get_text(GTK_LABEL(self->error_label))
+               : NULL;
+}
+
+// What opening had to repair or assume: the first sentence, the others behind Details.
+static void show_notes(LithoWindow *self)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    const GPtrArray *notes = cube ? cube->notes : NULL;
+    guint n = notes ? notes->len : 0;
+    gtk_widget_set_visible(self->notes_bar, n > 0);
+    if (n == 0)
+        return;
+    const char *first = g_ptr_array_index(notes, 0);
+    g_autofree char *lead = litho_plain_sentence(first);
+    g_autofree char *sentence =
+        n == 1 ? g_strdup(lead) : g_strdup_printf("%s (and %u more)", lead, n - 1);
+    GString *all = g_string_new(NULL);
+    for (guint k = 0; k < n; k++)
+        g_string_append_printf(all, "%s• %s", k ? "\n" : "",
+                               (const char *)g_ptr_array_index(notes, k));
+    g_autofree char *plain_all = litho_plain_sentence(all->str);
+    gtk_label_set_text(GTK_LABEL(self->notes_label), sentence);
+    gtk_label_set_text(GTK_LABEL(self->notes_details), plain_all);
+    gtk_widget_set_visible(self->notes_details_button, n > 1);
+    gtk_widget_set_visible(self->notes_remedy, // where another way to read it would help
+                           cube->survey && strlen(plain_all) < all->len);
+    g_string_free(all, TRUE);
+}
+
+// --- header -------------------------------------------------------------------------------------
+
+void litho_window_show_title(LithoWindow *self)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
+    gtk_widget_set_visible(self->subtitle, grid != NULL);
+    guint files = cube && cube->survey && self->paths ? g_strv_length(self->paths) : 1;
+    g_autofree char *name = !cube || !*cube->name ? g_strdup("Lithoscope")
+                            : files > 1 ? g_strdup_printf("%s and %u more", cube->name, files - 1)
+                                        : g_strdup(cube->name);
+    gtk_label_set_text(GTK_LABEL(self->title), name);
+    g_autofree char *window_title = cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name)
+                                                        : g_strdup("Lithoscope");
+    gtk_window_set_title(GTK_WINDOW(self), window_title);
+    if (!grid)
+        return;
+    char sizes[3][32], step[32];
+    for (int a = 0; a < 3; a++)
+        litho_format_number(sizes[a], sizeof sizes[a], grid->axis[a].n, 1);
+    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_AUTO);
+    g_snprintf(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
+    g_autofree char *text =
+        g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
+    gtk_label_set_text(GTK_LABEL(self->subtitle), text);
+    gtk_widget_set_tooltip_text(self->subtitle, "inlines × crosslines × samples · sample interval");
+}
+
+static void show_device(LithoWindow *self)
+{
+    const char *why;
+    const char *label = litho_session_device_label(self->session, &why);
+    gtk_label_set_text(GTK_LABEL(self->badge_label), label ? label : "");
+    // Who computes is read at a glance: the file's name gives way to it.
+    gtk_label_set_width_chars(GTK_LABEL(self->badge_label),
+                              MIN(label ? (int)g_utf8_strlen(label, -1) : 0, 13));
+    if (why)
+        gtk_widget_add_css_class(self->badge, "litho-amber");
+    else
+        gtk_widget_remove_css_class(self->badge, "litho-amber");
+    g_autofree char *tip = why ? g_strdup_printf("Computed by %s: %s", label, why)
+                               : g_strdup_printf("Computed by %s", label);
+    litho_set_tooltip(self->badge, tip);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->badge), GTK_ACCESSIBLE_PROPERTY_LABEL, tip,
+                                   -1);
+}
+
+static void show_compare(LithoWindow *self)
+{
+    static const LithoShow named[] = {LITHO_SHOW_INPUT, LITHO_SHOW_REMOVED};
+    const char *other = litho_session_reference_name(self->session);
+    for (guint k = 0; k < G_N_ELEMENTS(named); k++) {
+        const char *plain = litho_show_name(named[k]);
+        g_autofree char *name = !other                           ? g_strdup(plain)
+                                : named[k] == LITHO_SHOW_REMOVED ? g_strdup("Difference")
+                                                                 : g_strdup(other);
+        gtk_button_set_label(GTK_BUTTON(self->compare[named[k]]), name);
+    }
+    gboolean has = litho_session_grid(self->session) != NULL;
+    gboolean comparable = litho_session_comparable(self->session);
+    for (int k = 0; k < 5; k++) {
+        gboolean single = k == LITHO_SHOW_INPUT || k == LITHO_SHOW_OUTPUT;
+        gboolean beside = k == LITHO_SHOW_SIDE && litho_session_side_by_side(self->session);
+        gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
+    }
+    litho_window_actions_update(self);
+}
+
+// --- progress -----------------------------------------------------------------------------------
+
+static gboolean show_busy(gpointer data)
+{
+    LithoWindow *self = data;
+    LithoProgress p;
+    gboolean busy = litho_session_progress(self->session, &p);
+    if (!busy) {
+        gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress), 0);
+        gtk_widget_set_visible(self->busy_box, FALSE);
+        self->busy_since = 0;
+        self->busy_timeout = 0;
+        litho_window_actions_update(self);
+        return G_SOURCE_REMOVE;
+    }
+    if (g_get_monotonic_time() - self->busy_since < BUSY_AFTER_MS * 1000)
+        return G_SOURCE_CONTINUE;
+    double fraction = p.total > 0 ? CLAMP((double)p.done / p.total, 0, 1) : 0;
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress), fraction);
+    g_autofree char *left =
+        p.seconds_left >= 1 ? g_strdup_printf(", %.0f s left", p.seconds_left) : g_strdup("");
+    const gboolean paused = litho_session_is_paused(self->session);
+    g_autofree char *text = g_strdup_printf("%s %.0f %%%s", p.what ? p.what : "", 100 * fraction,
+                                            paused ? ", paused" : left);
+    gtk_label_set_text(GTK_LABEL(self->busy_label), text);
+    if (gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(self->pause)) != paused)
+        litho_window_actions_update(self); // a change of the flow went on
+    gtk_widget_set_visible(self->busy_box, TRUE);
+    return G_SOURCE_CONTINUE;
+}
+
+static void on_progress(LithoWindow *self)
+{
+    if (self->busy_timeout || !litho_session_progress(self->session, NULL))
+        return;
+    self->busy_since = g_get_monotonic_time();
+    self->busy_timeout = g_timeout_add(100, show_busy, self);
+    litho_window_actions_update(self);
+}
+
+// The side panels get their widths in the first frame that knows how much room there is: beside the
+// views, since the start page may need more than they do.
+static gboolean give_widths(GtkWidget *pane, GdkFrameClock *clock, gpointer data)
+{
+    (void)clock;
+    LithoWindow *self = LITHO_WINDOW(data);
+    int least, room = gtk_widget_get_width(pane), most;
+    g_object_get(pane, "max-position", &most, NULL); // leaves the right panel its least width
+    if (room <= 0 || most <= 0 || most >= room)
+        return G_SOURCE_CONTINUE;
+    if (self->left_width > 0) {
+        most += gtk_widget_get_width(self->left) - self->left_width;
+        gtk_paned_set_position(GTK_PANED(self->left_pane), self->left_width);
+    }
+    gtk_widget_measure(self->right, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    if (self->right_width > least)
+        gtk_paned_set_position(GTK_PANED(pane), MAX(most - (self->right_width - least), 1));
+    self->left_width = self->right_width = 0;
+    return G_SOURCE_REMOVE;
+}
+
+static void want_widths(LithoWindow *self)
+{
+    if (self->left_width > 0 || self->right_width > 0)
+        gtk_widget_add_tick_callback(self->right_pane, give_widths, self, NULL);
+}
+
+// --- session ------------------------------------------------------------------------------------
+
+static void on_cube(LithoWindow *self)
+{
+    gboolean has = litho_session_grid(self->session) != NULL;
+    gtk_stack_set_visible_child_name(GTK_STACK(self->stack), has ? "canvas" : "start");
+    if (has)
+        want_widths(self);
+    litho_window_show_title(self);
+    show_notes(self);
+    show_compare(self);
+}
+
+static void on_result(LithoWindow *self)
+{
+    const GError *problem = litho_session_problem(self->session);
+    if (problem)
+        litho_window_show_error(self, problem->message, NULL);
+    else if (self->shows_problem)
+        gtk_widget_set_visible(self->error_bar, FALSE); // it has been overcome
+    self->shows_problem = problem != NULL;
+    if (litho_session_grid(self->session))
+        gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "canvas");
+    show_compare(self);
+    litho_window_result_arrived(self);
+    litho_window_state_result(self);
+}
+
+static void on_gl_known(LithoWindow *self)
+{
+    gboolean failed;
+    const char *name = litho_canvas_gl_name(LITHO_CANVAS(self->canvas), &failed);
+    litho_timing_panel_set_gl(LITHO_TIMING_PANEL(self->timings), name);
+    if (failed)
+        litho_window_show_error(self,
+                                "The pictures need OpenGL 3.2 or newer, which this display "
+                                "does not offer.",
+                                name);
+}
+
+static void on_snapshot_failed(LithoSnapshots *snapshots, const char *sentence, LithoWindow *self)
+{
+    (void)snapshots;
+    litho_window_show_error(self, sentence, NULL);
+}
+
+static void connect_session(LithoWindow *self)
+{
+    const struct {
+        const char *signal;
+        void (*func)(LithoWindow *self);
+    } wires[] = {{"cube-changed", on_cube},
+                 {"flow-changed", show_compare},
+                 {"params-changed", litho_window_actions_update},
+                 {"result", on_result},
+                 {"progress", on_progress},
+                 {"device-changed", show_device},
+                 {"display-changed", show_compare}};
+    for (guint k = 0; k < G_N_ELEMENTS(wires); k++)
+        g_signal_connect_object(self->session, wires[k].signal, G_CALLBACK(wires[k].func), self,
+                                G_CONNECT_SWAPPED);
+}
+
+// --- drop ---------------------------------------------------------------------------------------
+
+static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, double y,
+                        LithoWindow *self)
+{
+    (void)target;
+    (void)x;
+    (void)y;
+    GSList *files = g_value_get_boxed(value);
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    for (GSList *k = files; k; k = k->next) {
+        char *path = g_file_get_path(k->data);
+        if (path)
+            g_ptr_array_add(paths, path);
+    }
+    if (paths->len == 0)
+        return FALSE;
+    g_ptr_array_add(paths, NULL);
+    litho_window_open(self, (const char *const *)paths->pdata);
+    return TRUE;
+}
+
+// --- settings -----------------------------------------------------------------------------------
+
+// Widths of the side panels; a folded one keeps the width it had.
+static void remember_widths(LithoWindow *self)
+{
+    GtkWidget *const panels[] = {self->left, self->right};
+    const char *const keys[] = {"left-width", "right-width"};
+    for (guint k = 0; k < G_N_ELEMENTS(panels); k++)
+        if (gtk_widget_get_mapped(panels[k]))
+            litho_settings_set_int(self->settings, keys[k], gtk_widget_get_width(panels[k]));
+}
+
+static void restore_widths(LithoWindow *self)
+{
+    self->left_width = litho_settings_int(self->settings, "left-width", 0);
+    self->right_width = litho_settings_int(self->settings, "right-width", 0);
+    if (self->left_width > 0)
+        gtk_paned_set_position(GTK_PANED(self->left_pane), self->left_width);
+}
+
+static void restore_units(LithoWindow *self)
+{
+    static const char *const names[][2] = {{"time-unit", "auto"}, {"lines", "numbers"}};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autofree char *value = litho_settings_text(self->settings, names[k][0], names[k][1]);
+        g_action_group_activate_action(G_ACTION_GROUP(self), names[k][0],
+                                       g_variant_new_string(value));
+    }
+}
+
+static void remember_units(LithoWindow *self)
+{
+    static const char *const names[] = {"time-unit", "lines"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        g_autoptr(GVariant) state =
+            g_action_group_get_action_state(G_ACTION_GROUP(self), names[k]);
+        litho_settings_set_text(self->settings, names[k], g_variant_get_string(state, NULL));
+    }
+}
+
+static void restore(LithoWindow *self)
+{
+    LithoSettings *s = self->settings;
+    restore_widths(self);
+    restore_units(self);
+    gtk_window_set_default_size(GTK_WINDOW(self), litho_settings_int(s, "width", 1280),
+                                litho_settings_int(s, "height", 800));
+    if (litho_settings_int(s, "maximised", 0))
+        gtk_window_maximize(GTK_WINDOW(self));
+    gtk_widget_set_visible(self->left, litho_settings_int(s, "left-panel", 1));
+    gtk_widget_set_visible(self->right, litho_settings_int(s, "right-panel", 1));
+    g_autofree char *colours = litho_settings_text(s, "colours", "");
+    LithoLook look = litho_session_display(self->session)->look;
+    litho_window_restore_colours(self);
+    look.map = litho_window_find_colours(self, colours);
+    litho_session_set_look(self->session, &look);
+    g_autofree char *device = litho_settings_text(s, "device", "auto");
+    litho_session_set_device(self->session, device);
+}
+
+static void remember(LithoWindow *self)
+{
+    LithoSettings *s = self->settings;
+    int width, height;
+    gtk_window_get_default_size(GTK_WINDOW(self), &width, &height);
+    litho_settings_set_int(s, "width", width);
+    litho_settings_set_int(s, "height", height);
+    litho_settings_set_int(s, "maximised", gtk_window_is_maximized(GTK_WINDOW(self)));
+    remember_widths(self);
+    remember_units(self);
+    litho_settings_set_int(s, "left-panel", litho_window_wants_panel(self, 0));
+    litho_settings_set_int(s, "right-panel", litho_window_wants_panel(self, 1));
+    const LithoColormap *map = litho_session_display(self->session)->look.map;
+    litho_settings_set_text(s, "colours", map ? map->name : "");
+    litho_settings_set_text(s, "device", litho_session_wanted_device(self->session));
+}
+
+static gboolean close_request(GtkWindow *window)
+{
+    LithoWindow *self = LITHO_WINDOW(window);
+    remember(self);
+    litho_window_state_flush(self);
+    litho_job_cancel(self->job);
+    return GTK_WINDOW_CLASS(litho_window_parent_class)->close_request(window);
+}
+
+// --- the object ---------------------------------------------------------------------------------
+
+static void dispose(GObject *object)
+{
+    LithoWindow *self = LITHO_WINDOW(object);
+    g_clear_handle_id(&self->busy_timeout, g_source_remove);
+    g_clear_handle_id(&self->blink_timeout, g_source_remove);
+    g_clear_handle_id(&self->notice_timeout, g_source_remove);
+    g_clear_pointer(&self->watchdog, litho_watchdog_free);
+    g_clear_pointer(&self->save_path, g_free);
+    litho_window_state_clear(self);
+    g_clear_object(&self->snapshots);
+    g_clear_pointer(&self->colours, g_ptr_array_unref);
+    G_OBJECT_CLASS(litho_window_parent_class)->dispose(object);
+    if (self->session) {
+        g_object_run_dispose(G_OBJECT(self->session)); // joins the worker although jobs hold a ref
+        g_clear_object(&self->session);
+    }
+}
+
+static void litho_window_init(LithoWindow *self)
+{
+    self->session = litho_session_new();
+    self->one_section = -1;
+    self->watchdog = litho_watchdog_new();
+    self->snapshots = litho_snapshots_new(self->session);
+    self->colours = g_ptr_array_new();
+    litho_window_build(self);
+    litho_window_state_init(self);
+    litho_window_actions_init(self);
+    litho_window_room_init(self);
+    connect_session(self);
+    g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_actions_update),
+                            self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(self->snapshots, "failed", G_CALLBACK(on_snapshot_failed), self, 0);
+    g_signal_connect_object(litho_canvas_area(LITHO_CANVAS(self->canvas)), "realize",
+                            G_CALLBACK(on_gl_known), self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+    GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
+    g_signal_connect(drop, "drop", G_CALLBACK(on_drop), self);
+    gtk_widget_add_controller(GTK_WIDGET(self), GTK_EVENT_CONTROLLER(drop));
+    gtk_widget_add_css_class(GTK_WIDGET(self), "lithoscope");
+    on_cube(self);
+    show_device(self);
+}
+
+static void litho_window_class_init(LithoWindowClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    GTK_WINDOW_CLASS(klass)->close_request = close_request;
+    g_signal_new("job-done", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                 G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);
+}
+
+GtkWidget *litho_window_new(GtkApplication *app, LithoSettings *settings)
+{
+    LithoWindow *self = g_object_new(LITHO_TYPE_WINDOW, "application", app, NULL);
+    self->settings = settings;
+    restore(self);
+    litho_window_update_start(self);
+    return GTK_WIDGET(self);
+}

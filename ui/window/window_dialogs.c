@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// File choosers. They ask; window_file.c does.
+#include "ui/window/window_private.h"
+
+#include <string.h>
+
+typedef void (*Chosen)(LithoWindow *self, GListModel *files);
+
+static char *path_of(GListModel *files, guint k)
+{
+    g_autoptr(GFile) file = g_list_model_get_item(files, k);
+    return g_file_get_path(file);
+}
+
+// The chooser also offers places that have no path, such as a phone.
+static gboolean all_local(LithoWindow *self, GListModel *files)
+{
+    for (guint k = 0; k < g_list_model_get_n_items(files); k++) {
+        g_autofree char *path = path_of(files, k);
+        if (!path) {
+            litho_window_show_error(
+                self, "This place is not on a disk of this machine; copy the file first.", NULL);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+// Each kind of dialog begins where it was left, also in the next session.
+static void remember_folder(LithoWindow *self, GtkNativeDialog *dialog, GListModel *files)
+{
+    const char *key = g_object_get_data(G_OBJECT(dialog), "litho-folder");
+    g_autofree char *path = path_of(files, 0), *folder = g_path_get_dirname(path);
+    litho_settings_set_text(self->settings, key, folder);
+}
+
+// What is saved begins beside the data, anything else where it was left. One call only: a chooser
+// that is told two folders in a row shows neither.
+static void use_folder(LithoWindow *self, GtkFileChooserNative *dialog, const char *key,
+                       gboolean save)
+{
+    const char *data = litho_session_path(self->session);
+    g_autofree char *here = g_get_current_dir();
+    g_autofree char *known =
+        save && data ? g_path_get_dirname(data) : litho_settings_text(self->settings, key, here);
+    g_autoptr(GFile) folder =
+        g_file_new_for_path(g_file_test(known, G_FILE_TEST_IS_DIR) ? known : here);
+    g_object_set_data(G_OBJECT(dialog), "litho-folder", (gpointer)key);
+    gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(dialog), folder, NULL);
+}
+
+static void on_response(GtkNativeDialog *dialog, int response, LithoWindow *self)
+{
+    Chosen chosen = (Chosen)g_object_get_data(G_OBJECT(dialog), "litho-chosen");
+    if (response == GTK_RESPONSE_ACCEPT) {
+        g_autoptr(GListModel) files = gtk_file_chooser_get_files(GTK_FILE_CHOOSER(dialog));
+        if (g_list_model_get_n_items(files) > 0 && all_local(self, files)) {
+            remember_folder(self, dialog, files);
+            chosen(self, files);
+        }
+    }
+    gtk_native_dialog_destroy(dialog);
+    g_object_unref(dialog);
+}
+
+static void add_filter(GtkFileChooserNative *dialog, const char *name, const char *const *globs)
+{
+    GtkFileFilter *filter = gtk_file_filter_new();
+    gtk_file_filter_set_name(filter, name);
+    for (; *globs; globs++)
+        gtk_file_filter_add_pattern(filter, *globs);
+    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    g_object_unref(filter);
+}
+
+// `key` names the folder to begin in among the settings.
+static GtkFileChooserNative *make_dialog(LithoWindow *self, const char *title, gboolean save,
+                                         const char *key, Chosen chosen)
+{
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        title, GTK_WINDOW(self), save ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN,
+        save ? "_Save" : "_Open", "_Cancel");
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_object_set_data(G_OBJECT(dialog), "litho-chosen", (gpointer)chosen);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(on_response), self, 0);
+    use_folder(self, dialog, key, save);
+    return dialog;
+}
+
+// --- open ---------------------------------------------------------------------------------------
+
+static void open_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    for (guint k = 0; k < g_list_model_get_n_items(files); k++)
+        g_ptr_array_add(paths, path_of(files, k));
+    g_ptr_array_add(paths, NULL);
+    litho_window_open(self, (const char *const *)paths->pdata);
+}
+
+void litho_window_choose_open(LithoWindow *self)
+{
+    static const char *const seismic[] = {"*.sgy", "*.segy", "*.SGY", "*.SEGY", "*.su", "*.npy",
+                                          "*.rsf", "*.bin",  "*.raw", "*.json", NULL};
+    static const char *const all[] = {"*", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, "Open a seismic cube", FALSE, "data-folder", open_chosen);
+    gtk_file_chooser_set_select_multiple(GTK_FILE_CHOOSER(dialog), TRUE);
+    add_filter(dialog, "Seismic data and recipes", seismic);
+    add_filter(dialog, "All files", all);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+// --- save ---------------------------------------------------------------------------------------
+
+static void save_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_save(self, path, TRUE); // the chooser has asked about overwriting
+}
+
+static void suggest(LithoWindow *self, GtkFileChooserNative *dialog, const char *tail)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    g_autofree char *base = g_strdup(cube && *cube->name ? cube->name : "result");
+    char *dot = strrchr(base, '.');
+    if (dot && dot > base)
+        *dot = 0;
+    g_autofree char *name = g_strconcat(base, tail, NULL);
+    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+}
+
+void litho_window_choose_save(LithoWindow *self)
+{
+    static const char *const formats[] = {"*.sgy", "*.su", "*.npy", "*.rsf", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, "Save the result", TRUE, "result-folder", save_chosen);
+    add_filter(dialog, "SEG-Y, SU, NumPy, RSF", formats);
+    suggest(self, dialog, "-result.sgy");
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+static void picture_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_export(self, path);
+}
+
+void litho_window_choose_picture(LithoWindow *self)
+{
+    static const char *const formats[] = {"*.png", "*.pdf", "*.svg", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, "Export the picture", TRUE, "picture-folder", picture_chosen);
+    add_filter(dialog, "PNG, PDF, SVG", formats);
+    suggest(self, dialog, ".png");
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+// --- recipe -------------------------------------------------------------------------------------
+
+static void recipe_open_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_load_recipe(self, path);
+}
+
+static void recipe_save_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    g_autoptr(GError) error = NULL;
+    if (litho_flow_save(litho_session_flow(self->session), path, &error))
+        litho_window_notice_saved(self, path);
+    else
+        litho_window_show_error(self, error->message, NULL);
+}
+
+void litho_window_choose_recipe(LithoWindow *self, gboolean save)
+{
+    static const char *const formats[] = {"*.json", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, save ? "Save the recipe" : "Open a recipe", save, "recipe-folder",
+                    save ? recipe_save_chosen : recipe_open_chosen);
+    add_filter(dialog, "Recipes", formats);
+    if (save)
+        suggest(self, dialog, "-recipe.json");
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+// --- colours ------------------------------------------------------------------------------------
+
+static void colours_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_load_colours(self, path);
+}
+
+void litho_window_choose_colours(LithoWindow *self)
+{
+    static const char *const formats[] = {"*.csv", "*.txt", NULL};
+    GtkFileChooserNative *dialog = make_dialog(self, "Load a colour map: rows of red, green, blue",
+                                               FALSE, "colour-folder", colours_chosen);
+    add_filter(dialog, "Tables of colours", formats);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}

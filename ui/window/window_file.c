@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Opening and saving: each a job in a thread, one at a time.
+#include "ui/window/window_private.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/engine/stream.h"
+#include "core/io/survey.h"
+#include "core/synth/synth.h"
+#include "render/ticks.h"
+#include "ui/import/import_profile.h"
+#include "ui/session/state_store.h"
+#include "ui/view/survey_map.h"
+
+enum { SHARES = 3 }; // input, result, and what an operator needs beside them
+enum { MAP_POINTS = 40000 }; // of the survey map that fills while headers are scanned
+
+// --- the job bar --------------------------------------------------------------------------------
+
+gboolean litho_window_is_busy(LithoWindow *self)
+{
+    return self->job != NULL || self->save_path != NULL;
+}
+
+void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
+                      const LithoJobFuncs *funcs, gpointer data)
+{
+    self->job_what = what;
+    gtk_label_set_text(GTK_LABEL(self->work_label), sentence);
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
+    gtk_widget_set_visible(self->work_bar, TRUE);
+    gtk_widget_set_visible(self->error_bar, FALSE);
+    self->job = litho_job_start(funcs, data);
+    litho_window_actions_update(self);
+}
+
+void litho_window_show_job(LithoWindow *self, const LithoProgress *p)
+{
+    GString *text = g_string_new(p->what);
+    const char *unit = p->unit ? p->unit : "";
+    char done[32], total[32], rate[32];
+    litho_format_number(done, sizeof done, p->done, 1);
+    litho_format_number(total, sizeof total, p->total, 1);
+    litho_format_number(rate, sizeof rate, rint(p->per_second), 1);
+    text->str[0] = g_ascii_toupper(text->str[0]);
+    if (p->total > 0)
+        g_string_append_printf(text, " %s of %s %s", done, total, unit);
+    if (p->per_second > 0)
+        g_string_append_printf(text, " · %s %s/s", rate, unit);
+    if (p->seconds_left >= 60)
+        g_string_append_printf(text, " · %.0f min left", ceil(p->seconds_left / 60));
+    else if (p->seconds_left >= 1)
+        g_string_append_printf(text, " · %.0f s left", p->seconds_left);
+    gtk_label_set_text(GTK_LABEL(self->work_label), text->str);
+    g_string_free(text, TRUE);
+    double fraction = p->total > 0 ? (double)p->done / p->total : 0;
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), CLAMP(fraction, 0, 1));
+}
+
+// The window may have been closed while the job was at work: then there is nobody to tell.
+gboolean litho_window_end_job(LithoWindow *self, const GError *error)
+{
+    self->job = NULL;
+    if (!self->session)
+        return FALSE;
+    gtk_widget_set_visible(self->work_bar, FALSE);
+    if (error && !litho_error_is_cancelled(error))
+        litho_window_show_error(self, error->message, NULL);
+    litho_window_actions_update(self);
+    return TRUE;
+}
+
+void litho_window_tell_done(LithoWindow *self, gboolean ok)
+{
+    g_signal_emit_by_name(self, "job-done", self->job_what, ok);
+}
+
+void litho_window_cancel_job(LithoWindow *self)
+{
+    litho_job_cancel(self->job);
+    if (self->save_path) {
+        g_clear_pointer(&self->save_path, g_free);
+        gtk_widget_set_visible(self->work_bar, FALSE);
+    }
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+typedef struct Opening {
+    LithoWindow *window;
+    char **paths; // NULL = the demo
+    LithoOpenMode mode;
+    gboolean has_options; // given, rather than those of the file's session
+    LithoOpenOptions options;
+    LithoSurvey *paged;  // the cube does not fit into memory; or NULL
+    guint64 memory;      // then: bytes that may be taken
+    char *profile;       // import profile that fits, or NULL
+    GMutex lock;         // guards `points`
+    GArray *points;      // of gint32[2]: line numbers scanned and not yet on the map
+    JsonNode *state;     // the file's session, or NULL
+    GError *state_error; // why it could not be read
+} Opening;
+
+static void opening_free(gpointer data)
+{
+    Opening *o = data;
+    g_object_unref(o->window);
+    g_strfreev(o->paths);
+    g_clear_pointer(&o->state, json_node_unref);
+    g_array_unref(o->points);
+    g_mutex_clear(&o->lock);
+    g_free(o->profile);
+    litho_survey_unref(o->paged);
+    g_clear_error(&o->state_error);
+    g_free(o);
+}
+
+typedef struct Preview {
+    LithoWindow *window;
+    LithoCube *line;
+    LithoRange range;
+} Preview;
+
+static gboolean show_preview(gpointer data)
+{
+    Preview *p = data;
+    if (p->window->session && p->window->job) {
+        litho_window_state_preview(p->window, TRUE);
+        litho_session_set_preview(p->window->session, p->line, &p->range);
+    }
+    return G_SOURCE_REMOVE;
+}
+
+static void preview_free(gpointer data)
+{
+    Preview *p = data;
+    litho_cube_unref(p->line);
+    g_object_unref(p->window);
+    g_free(p);
+}
+
+// In the opening thread: the first inline can be shown.
+static void on_first(LithoCube *line, gpointer data)
+{
+    Opening *o = data;
+    Preview *p = g_new0(Preview, 1);
+    p->window = g_object_ref(o->window);
+    p->line = litho_cube_ref(line);
+    LithoStats stats;
+    litho_qc_stats(line, NULL, &stats, NULL); // held on the host: cannot fail
+    p->range = litho_qc_range(line, &stats, 99);
+    g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
+}
+
+// Every so many traces goes on the map: a prime, as one that divides the traces of a line would leave
+// stripes.
+static gint64 map_step(gint64 total)
+{
+    gint64 step = MAX(total / MAP_POINTS, 1), d = 2;
+    while (d * d <= step)
+        if (step % d == 0)
+            step++, d = 2;
+        else
+            d++;
+    return step;
+}
+
+// In a scanning thread: a part of the line numbers goes on the map.
+static void on_headers(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data)
+{
+    Opening *o = data;
+    gint64 step = map_step(total);
+    g_mutex_lock(&o->lock);
+    for (gint64 k = 0; k < n; k += step) {
+        gint32 point[2] = {a[k], b[k]};
+        g_array_append_val(o->points, point);
+    }
+    g_mutex_unlock(&o->lock);
+}
+
+static void fill_map(Opening *o)
+{
+    LithoSurveyMap *map = LITHO_SURVEY_MAP(o->window->scan_map);
+    g_mutex_lock(&o->lock);
+    litho_survey_map_add(map, (const gint32(*)[2])(void *)o->points->data, o->points->len);
+    g_array_set_size(o->points, 0);
+    g_mutex_unlock(&o->lock);
+    gtk_widget_set_visible(GTK_WIDGET(map), litho_survey_map_count(map) > 0);
+}
+
+// The session this file was left with, and how the file was read then.
+static void read_state(Opening *o)
+{
+    g_autofree char *key = litho_state_key((const char *const *)o->paths);
+    // The demo begins afresh each time; "Continue" brings it back as it was.
+    if (o->mode == LITHO_OPEN_AGAIN || (!o->paths && o->mode == LITHO_OPEN_NORMAL))
+        return;
+    o->state = litho_state_read(key, &o->state_error);
+    if (!o->state || o->has_options)
+        return;
+    JsonNode *open = json_object_get_member(json_node_get_object(o->state), "open");
+    if (open && JSON_NODE_HOLDS_OBJECT(open))
+        o->options = litho_open_options_from_json(json_node_get_object(open));
+}
+
+// All of it when input, result and the operator's own share fit; else the inline in the middle, and
+// the window reads on as it goes.
+static LithoCube *read_survey(Opening *o, LithoSurvey *survey, LithoRun *run, GError **error)
+{
+    const LithoGrid *grid = litho_survey_grid(survey);
+    guint64 bytes = 4 * (guint64)litho_grid_samples(grid), free = litho_memory_available();
+    if (bytes <= free / SHARES)
+        return litho_survey_read(survey, NULL, run, error);
+    LithoBox middle = litho_box_slice(grid, LITHO_INLINE, grid->axis[0].n / 2);
+    LithoCube *cube = litho_survey_read(survey, &middle, run, error);
+    if (!cube)
+        return NULL;
+    o->paged = litho_survey_ref(survey);
+    o->memory = free;
+    g_ptr_array_insert(
+        cube->notes, 0,
+        g_strdup_printf("This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
+                        "read and the flow is computed as you look at them, and numbers are those "
+                        "of one inline",
+                        bytes / 1073741824.0, free / 1073741824.0));
+    return cube;
+}
+
+static gpointer open_work(LithoRun *run, gpointer data, GError **error)
+{
+    Opening *o = data;
+    read_state(o);
+    if (!o->paths)
+        return litho_synth_demo(run, NULL, error);
+    LithoOpenOptions options = o->options;
+    options.on_first = on_first;
+    options.first_data = o;
+    options.on_headers = on_headers;
+    options.headers_data = o;
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)o->paths, &options, run, error);
+    const LithoOpenOptions none = {0};
+    if (survey && litho_open_options_equal(&o->options, &none))
+        o->profile = litho_profile_match(litho_survey_text(survey));
+    return survey ? read_survey(o, survey, run, error) : NULL;
+}
+
+static void open_progress(const LithoProgress *progress, gpointer data)
+{
+    Opening *o = data;
+    if (!o->window->session)
+        return;
+    fill_map(o);
+    litho_window_show_job(o->window, progress);
+}
+
+static void offer_profile(LithoWindow *self, Opening *o)
+{
+    g_free(self->offered);
+    self->offered = g_steal_pointer(&o->profile);
+    gtk_widget_set_visible(self->offer_bar, self->offered != NULL);
+    if (!self->offered)
+        return;
+    g_autofree char *text = g_strdup_printf(
+        "The import profile “%s” was made for files like this one.", self->offered);
+    gtk_label_set_text(GTK_LABEL(self->offer_label), text);
+}
+
+// A line is one section: its other views are a trace and a row of samples. A cube behind it has all
+// four again, unless a person chose otherwise.
+static void show_section(LithoWindow *self)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    LithoCanvas *canvas = LITHO_CANVAS(self->canvas);
+    int only = grid->axis[LITHO_INLINE].n == 1  ? LITHO_INLINE
+               : grid->axis[LITHO_XLINE].n == 1 ? LITHO_XLINE
+                                                : -1;
+    if (only >= 0 || (self->one_section >= 0 && litho_canvas_maximised(canvas) == self->one_section))
+        litho_canvas_maximise(canvas, only);
+    self->one_section = only;
+}
+
+// A file brings its session back; the flow that was there already goes with it to another file.
+static void open_session(LithoWindow *self, Opening *o)
+{
+    gboolean same = o->mode == LITHO_OPEN_AGAIN;
+    gboolean has_flow = litho_flow_length(litho_session_flow(self->session)) > 0;
+    litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
+    litho_window_show_title(self); // names the files
+    if (!same) {
+        litho_snapshots_clear(self->snapshots);
+        show_section(self);
+    }
+    if (o->state)
+        litho_window_state_restore(self, o->state, has_flow && o->mode == LITHO_OPEN_NORMAL);
+    if (o->state_error)
+        litho_window_show_error(self, o->state_error->message, NULL);
+    litho_window_state_touched(self);
+}
+
+// Reading it otherwise may help; it does not where nothing can be read.
+static gboolean has_content(const char *path)
+{
+    GStatBuf info;
+    return g_stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
+static void open_done(gpointer result, const GError *error, gpointer data)
+{
+    Opening *o = data;
+    LithoWindow *self = o->window;
+    g_autoptr(LithoCube) cube = result;
+    if (!litho_window_end_job(self, error))
+        return;
+    gtk_widget_set_visible(self->scan_map, FALSE);
+    if (cube) {
+        litho_window_state_flush(self); // what was open until now
+        litho_window_state_preview(self, FALSE);
+        g_clear_pointer(&self->state_key, g_free);
+        if (o->paged)
+            litho_session_set_paged_input(self->session, o->paged, cube, o->memory);
+        else
+            litho_session_set_input(self->session, cube);
+        open_session(self, o);
+        offer_profile(self, o);
+        if (o->paths) {
+            g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
+            if (uri)
+                gtk_recent_manager_add_item(gtk_recent_manager_get_default(), uri);
+        }
+    } else {
+        litho_session_set_preview(self->session, NULL, NULL); // back to what was open before
+        litho_window_state_preview(self, FALSE);
+        litho_window_state_touched(self);
+        if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
+            self->failed_paths = g_steal_pointer(&o->paths);
+            gtk_widget_set_visible(self->error_remedy, TRUE);
+            gtk_widget_set_visible(self->notes_remedy, FALSE); // of the other file
+            litho_window_actions_update(self);
+        }
+    }
+    litho_window_tell_done(self, cube != NULL);
+}
+
+void litho_window_open_as(LithoWindow *self, const char *const *paths,
+                          const LithoOpenOptions *options, LithoOpenMode mode)
+{
+    static const LithoJobFuncs funcs = {open_work, open_progress, open_done, opening_free};
+    if (litho_window_is_busy(self)) {
+        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+                                NULL);
+        return;
+    }
+    Opening *o = g_new0(Opening, 1);
+    o->window = g_object_ref(self);
+    o->paths = g_strdupv((char **)paths);
+    o->mode = mode;
+    o->points = g_array_new(FALSE, FALSE, sizeof(gint32[2]));
+    g_mutex_init(&o->lock);
+    litho_survey_map_clear(LITHO_SURVEY_MAP(self->scan_map));
+    o->has_options = options != NULL;
+    if (options)
+        o->options = *options;
+    litho_window_start_job(self, "open", paths ? "Opening" : "Making the demo cube", &funcs, o);
+}
+
+static char **absolute_paths(const char *const *paths)
+{
+    GStrvBuilder *builder = g_strv_builder_new();
+    for (; *paths; paths++) {
+        g_autofree char *path = g_canonicalize_filename(*paths, NULL);
+        g_strv_builder_add(builder, path);
+    }
+    char **result = g_strv_builder_end(builder);
+    g_strv_builder_unref(builder);
+    return result;
+}
+
+void litho_window_open(LithoWindow *self, const char *const *paths)
+{
+    if (g_str_has_suffix(paths[0], ".json")) {
+        litho_window_load_recipe(self, paths[0]);
+        return;
+    }
+    g_auto(GStrv) absolute = absolute_paths(paths);
+    litho_window_open_as(self, (const char *const *)absolute, NULL, LITHO_OPEN_NORMAL);
+}
+
+// With nothing in the flow the demo brings its filter: the noise is white, so what lies outside the
+// signal's band goes too.
+void litho_window_open_demo(LithoWindow *self)
+{
+    LithoSession *session = litho_window_session(self);
+    const LithoOperator *fx = litho_operator_find("fx");
+    if (fx && litho_flow_length(litho_session_flow(session)) == 0) {
+        g_autoptr(LithoFlow) flow = litho_flow_new();
+        LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, fx));
+        litho_param_parse(&fx->params, step->params, "outband", "mute", NULL);
+        litho_session_set_flow(session, flow, "demo");
+        litho_session_select(session, 0);
+    }
+    litho_window_open_as(self, NULL, NULL, LITHO_OPEN_NORMAL);
+}
+
+// --- saving -------------------------------------------------------------------------------------
+
+typedef struct Saving {
+    LithoWindow *window;
+    LithoCube *cube;
+    LithoFlow *flow;
+    LithoSurvey *survey; // of a cube beyond memory, computed piece by piece; or NULL
+    LithoDevice device;
+    char *path;
+    gboolean force;
+} Saving;
+
+static void saving_free(gpointer data)
+{
+    Saving *s = data;
+    g_object_unref(s->window);
+    litho_cube_unref(s->cube);
+    litho_flow_free(s->flow);
+    litho_survey_unref(s->survey);
+    g_free(s->path);
+    g_free(s);
+}
+
+static gpointer save_work(LithoRun *run, gpointer data, GError **error)
+{
+    Saving *s = data;
+    g_autofree char *note = litho_flow_command(s->flow, NULL, s->path);
+    LithoSaveOptions options = {.force = s->force, .note = note};
+    if (s->survey) {
+        LithoStreamOptions stream = {.devices = &s->device, .n_devices = 1, .save = options};
+        return litho_stream_run(s->flow, s->survey, s->path, &stream, run, error) ? s->path : NULL;
+    }
+    return litho_cube_save(s->cube, s->path, &options, run, error) ? s->path : NULL;
+}
+
+static void save_progress(const LithoProgress *progress, gpointer data)
+{
+    Saving *s = data;
+    if (s->window->session)
+        litho_window_show_job(s->window, progress);
+}
+
+static void save_done(gpointer result, const GError *error, gpointer data)
+{
+    Saving *s = data;
+    if (!litho_window_end_job(s->window, error))
+        return;
+    if (result)
+        litho_window_notice_saved(s->window, s->path);
+    litho_window_tell_done(s->window, result != NULL);
+}
+
+// `cube` NULL: the result of a cube beyond memory is computed while it is written.
+static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gboolean force)
+{
+    static const LithoJobFuncs funcs = {save_work, save_progress, save_done, saving_free};
+    Saving *s = g_new0(Saving, 1);
+    s->window = g_object_ref(self);
+    s->cube = cube ? litho_cube_ref(cube) : NULL;
+    if (!cube)
+        s->survey = litho_survey_ref(litho_session_page_survey(self->session));
+    s->device = litho_session_device(self->session);
+    s->flow = litho_flow_copy(litho_session_flow(self->session));
+    s->path = g_strdup(path);
+    s->force = force;
+    g_autofree char *base = g_path_get_basename(path);
+    g_autofree char *sentence = g_strdup_printf("Saving %s", base);
+    litho_window_start_job(self, "save", sentence, &funcs, s);
+}
+
+void litho_window_save(LithoWindow *self, const char *path, gboolean force)
+{
+    if (litho_window_is_busy(self) || !litho_session_grid(self->session))
+        return;
+    LithoCube *output = litho_session_output(self->session);
+    if (output || litho_session_is_paged(self->session)) {
+        save_start(self, output, path, force);
+        return;
+    }
+    self->save_path = g_strdup(path);
+    self->save_force = force;
+    gtk_label_set_text(GTK_LABEL(self->work_label), "Waiting for the whole result");
+    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
+    gtk_widget_set_visible(self->work_bar, TRUE);
+    litho_window_actions_update(self);
+    if (!litho_session_progress(self->session, NULL))
+        litho_session_recompute(self->session); // it had been cancelled
+}
+
+void litho_window_result_arrived(LithoWindow *self)
+{
+    LithoCube *output = self->save_path ? litho_session_output(self->session) : NULL;
+    if (self->save_path && litho_session_problem(self->session))
+        litho_window_cancel_job(self);
+    if (!output)
+        return;
+    g_autofree char *path = g_steal_pointer(&self->save_path);
+    save_start(self, output, path, self->save_force);
+}
+
+// --- recipes ------------------------------------------------------------------------------------
+
+void litho_window_load_recipe(LithoWindow *self, const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoFlow) flow = litho_flow_load(path, &error);
+    if (!flow) {
+        litho_window_show_error(self, error->message, NULL);
+        return;
+    }
+    litho_window_clear_error(self);
+    litho_session_set_flow(self->session, flow, "Open recipe");
+}

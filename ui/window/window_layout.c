@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the window is made of.
+#include "ui/panel/flow_list.h"
+#include "ui/panel/parts.h"
+#include "ui/panel/snapshot_list.h"
+#include "ui/panel/qc_panel.h"
+#include "ui/panel/status_line.h"
+#include "ui/view/survey_map.h"
+#include "ui/window/window_private.h"
+
+#include <string.h>
+
+// --- small things -------------------------------------------------------------------------------
+
+static GtkWidget *action_button(const char *icon, const char *label, const char *action,
+                                const char *tooltip)
+{
+    GtkWidget *button = icon ? gtk_button_new_from_icon_name(icon)
+                             : gtk_button_new_with_label(label);
+    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
+    gtk_widget_set_tooltip_text(button, tooltip);
+    if (icon)
+        litho_name_widget(button, label);
+    return button;
+}
+
+// --- header -------------------------------------------------------------------------------------
+
+static GtkWidget *make_open(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(box, "linked");
+    gtk_box_append(GTK_BOX(box), action_button(NULL, "Open", "win.open",
+                                               "Open a seismic cube (Ctrl+O)"));
+    GtkWidget *recent = gtk_menu_button_new(), *popover = gtk_popover_new();
+    self->start_recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_popover_set_child(GTK_POPOVER(popover), self->start_recent);
+    gtk_menu_button_set_popover(GTK_MENU_BUTTON(recent), popover);
+    gtk_widget_set_tooltip_text(recent, "Recent files");
+    litho_name_widget(recent, "Recent files");
+    g_signal_connect_swapped(popover, "show", G_CALLBACK(litho_window_update_recent), self);
+    gtk_box_append(GTK_BOX(box), recent);
+    return box;
+}
+
+static GtkWidget *make_compare(LithoWindow *self)
+{
+    static const char *const tips[] = {"Input (hold Space)", "Output",
+                                       "What the flow removed: input minus output (D)",
+                                       "Input left, output right of a divider (S)",
+                                       "Input and output side by side"};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(box, "linked");
+    gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
+    for (int k = 0; k < 5; k++) {
+        const char *name = litho_show_name(k);
+        g_autofree char *action = g_strdup_printf("win.show::%s", litho_show_keys[k]);
+        GtkWidget *button = gtk_toggle_button_new_with_label(name);
+        gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
+        gtk_widget_set_tooltip_text(button, tips[k]);
+        gtk_box_append(GTK_BOX(box), button);
+        self->compare[k] = button;
+    }
+    return box;
+}
+
+static GtkWidget *make_badge(LithoWindow *self)
+{
+    GMenu *menu = g_menu_new();
+    g_menu_append(menu, "Automatic", "win.device::auto");
+    g_menu_append(menu, "GPU", "win.device::cuda");
+    g_menu_append(menu, "CPU", "win.device::cpu");
+    self->badge = gtk_menu_button_new();
+    self->badge_label = gtk_label_new(NULL);
+    gtk_label_set_ellipsize(GTK_LABEL(self->badge_label), PANGO_ELLIPSIZE_END);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->badge_label), 22);
+    gtk_menu_button_set_child(GTK_MENU_BUTTON(self->badge), self->badge_label);
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->badge), G_MENU_MODEL(menu));
+    gtk_widget_add_css_class(self->badge, "litho-badge");
+    gtk_widget_set_valign(self->badge, GTK_ALIGN_CENTER);
+    g_object_unref(menu);
+    return self->badge;
+}
+
+static void append_section(GMenu *menu, const char *const (*items)[2])
+{
+    GMenu *section = g_menu_new();
+    for (; (*items)[0]; items++)
+        g_menu_append(section, (*items)[0], (*items)[1]);
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
+    g_object_unref(section);
+}
+
+static GtkWidget *make_menu(void)
+{
+    static const char *const file[][2] = {{"Save result…", "win.save"},
+                                          {"Export picture…", "win.picture"},
+                                          {"Open recipe…", "win.recipe-open"},
+                                          {"Save recipe…", "win.recipe-save"},
+                                          {"Copy as command", "win.copy-command"},
+                                          {NULL, NULL}};
+    static const char *const view[][2] = {{"Wiggles", "win.wiggle"},
+                                          {"Next colour map", "win.colours-next"},
+                                          {"Load colour map…", "win.colours-load"},
+                                          {"Fit to window", "win.fit"},
+                                          {"Survey and headers…", "win.survey"},
+                                          {"Read with other header bytes…", "win.import"},
+                                          {"Race: CPU against GPU…", "win.race"},
+                                          {"Full screen", "win.fullscreen"},
+                                          {NULL, NULL}};
+    static const char *const look[][2] = {{"Follow the system", "app.appearance::system"},
+                                          {"Light", "app.appearance::light"},
+                                          {"Dark", "app.appearance::dark"},
+                                          {NULL, NULL}};
+    static const char *const help[][2] = {{"Commands…", "win.palette"},
+                                          {"Keyboard shortcuts", "win.shortcuts"},
+                                          {"Help", "win.help"},
+                                          {"About Lithoscope", "win.about"},
+                                          {NULL, NULL}};
+    static const char *const times[][2] = {{"Time unit by length", "win.time-unit::auto"},
+                                           {"Milliseconds", "win.time-unit::ms"},
+                                           {"Seconds", "win.time-unit::s"},
+                                           {NULL, NULL}};
+    static const char *const lines[][2] = {{"Inline and crossline numbers", "win.lines::numbers"},
+                                           {"Metres", "win.lines::metres"},
+                                           {NULL, NULL}};
+    GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
+    append_section(menu, file);
+    append_section(menu, view);
+    append_section(axes, times);
+    append_section(axes, lines);
+    g_menu_append_submenu(menu, "Axes", G_MENU_MODEL(axes));
+    append_section(appearance, look);
+    g_menu_append_submenu(menu, "Appearance", G_MENU_MODEL(appearance));
+    append_section(menu, help);
+    GtkWidget *button = gtk_menu_button_new();
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "open-menu-symbolic");
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(button), G_MENU_MODEL(menu));
+    gtk_widget_set_tooltip_text(button, "Menu");
+    litho_name_widget(button, "Menu");
+    g_object_unref(menu);
+    g_object_unref(appearance);
+    g_object_unref(axes);
+    return button;
+}
+
+static GtkWidget *make_titles(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
+    self->title = litho_label_new("Lithoscope", "heading");
+    self->subtitle = litho_label_new(NULL, "litho-subtitle");
+    gtk_label_set_ellipsize(GTK_LABEL(self->title), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_ellipsize(GTK_LABEL(self->subtitle), PANGO_ELLIPSIZE_END);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->title), 32);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->subtitle), 36);
+    gtk_widget_set_visible(self->subtitle, FALSE);
+    gtk_box_append(GTK_BOX(box), self->title);
+    gtk_box_append(GTK_BOX(box), self->subtitle);
+    return box;
+}
+
+static GtkWidget *make_header(LithoWindow *self)
+{
+    GtkWidget *header = gtk_header_bar_new();
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(header), make_open(self));
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(header), make_titles(self));
+    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), make_compare(self));
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_menu());
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
+    self->redo = action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
+    self->undo = action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->redo);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->undo);
+    return header;
+}
+
+// --- bars ---------------------------------------------------------------------------------------
+
+static void hide_bar(GtkInfoBar *bar, int response, gpointer data)
+{
+    (void)response;
+    (void)data;
+    gtk_widget_set_visible(GTK_WIDGET(bar), FALSE);
+}
+
+// One sentence, and a button that opens the rest of it.
+static GtkWidget *make_bar(GtkMessageType type, GtkWidget **label, GtkWidget **details,
+                           GtkWidget **details_button)
+{
+    GtkWidget *bar = gtk_info_bar_new(), *popover = gtk_popover_new();
+    gtk_info_bar_set_message_type(GTK_INFO_BAR(bar), type);
+    gtk_info_bar_set_show_close_button(GTK_INFO_BAR(bar), TRUE);
+    GtkWidget *icon = gtk_image_new_from_icon_name(
+        type == GTK_MESSAGE_ERROR ? "dialog-error-symbolic" : "dialog-information-symbolic");
+    gtk_widget_set_margin_end(icon, 6);
+    gtk_info_bar_add_child(GTK_INFO_BAR(bar), icon);
+    *label = litho_label_new(NULL, NULL);
+    gtk_label_set_wrap(GTK_LABEL(*label), TRUE);
+    litho_label_set_copyable(*label);
+    gtk_widget_set_hexpand(*label, TRUE);
+    gtk_info_bar_add_child(GTK_INFO_BAR(bar), *label);
+    *details = litho_label_new(NULL, NULL);
+    gtk_label_set_wrap(GTK_LABEL(*details), TRUE);
+    gtk_label_set_max_width_chars(GTK_LABEL(*details), 72);
+    gtk_label_set_selectable(GTK_LABEL(*details), TRUE);
+    gtk_popover_set_child(GTK_POPOVER(popover), *details);
+    *details_button = gtk_menu_button_new();
+    gtk_menu_button_set_label(GTK_MENU_BUTTON(*details_button), "Details");
+    gtk_menu_button_set_popover(GTK_MENU_BUTTON(*details_button), popover);
+    gtk_widget_set_valign(*details_button, GTK_ALIGN_CENTER);
+    gtk_info_bar_add_child(GTK_INFO_BAR(bar), *details_button);
+    gtk_widget_set_visible(bar, FALSE);
+    g_signal_connect(bar, "response", G_CALLBACK(hide_bar), NULL);
+    return bar;
+}
+
+// A button of the bar that does something about the sentence; hidden until there is something.
+static GtkWidget *add_remedy(GtkWidget *bar, const char *label, const char *action)
+{
+    GtkWidget *button = action_button(NULL, label, action, NULL);
+    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
+    gtk_widget_set_visible(button, FALSE);
+    gtk_info_bar_add_child(GTK_INFO_BAR(bar), button);
+    return button;
+}
+
+static GtkWidget *make_work_bar(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    gtk_widget_add_css_class(box, "litho-work");
+    self->work_label = litho_label_new(NULL, "numeric");
+    gtk_label_set_ellipsize(GTK_LABEL(self->work_label), PANGO_ELLIPSIZE_END);
+    gtk_widget_set_hexpand(self->work_label, TRUE);
+    self->work_progress = gtk_progress_bar_new();
+    gtk_widget_set_valign(self->work_progress, GTK_ALIGN_CENTER);
+    gtk_widget_set_size_request(self->work_progress, 180, -1);
+    gtk_box_append(GTK_BOX(box), self->work_label);
+    gtk_box_append(GTK_BOX(box), self->work_progress);
+    gtk_box_append(GTK_BOX(box), action_button(NULL, "Cancel", "win.cancel", "Cancel (Escape)"));
+    gtk_widget_set_visible(box, FALSE);
+    self->work_bar = box;
+    return box;
+}
+
+// --- start page ---------------------------------------------------------------------------------
+
+static GtkWidget *make_choice(const char *icon, const char *title, const char *text,
+                              const char *action, GtkWidget **label)
+{
+    GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *image = gtk_image_new_from_icon_name(icon);
+    gtk_image_set_pixel_size(GTK_IMAGE(image), 48);
+    GtkWidget *head = gtk_label_new(title), *body = gtk_label_new(text);
+    gtk_widget_add_css_class(head, "title-3");
+    gtk_widget_add_css_class(body, "dim-label");
+    // Narrow enough for three of them between the panels of a 1280-pixel window.
+    GtkWidget *labels[] = {head, body};
+    for (guint k = 0; k < G_N_ELEMENTS(labels); k++) {
+        gtk_label_set_wrap(GTK_LABEL(labels[k]), TRUE);
+        gtk_label_set_justify(GTK_LABEL(labels[k]), GTK_JUSTIFY_CENTER);
+        gtk_label_set_max_width_chars(GTK_LABEL(labels[k]), k == 0 ? 13 : 20);
+    }
+    gtk_box_append(GTK_BOX(box), image);
+    gtk_box_append(GTK_BOX(box), head);
+    gtk_box_append(GTK_BOX(box), body);
+    gtk_widget_set_valign(box, GTK_ALIGN_START); // pictures and titles stand in a row
+    gtk_widget_set_margin_top(box, 24);
+    gtk_button_set_child(GTK_BUTTON(button), box);
+    gtk_widget_add_css_class(button, "litho-choice");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
+    if (label)
+        *label = body;
+    return button;
+}
+
+static GtkWidget *make_start(LithoWindow *self)
+{
+    GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 24);
+    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(page, GTK_ALIGN_CENTER);
+    gtk_widget_add_css_class(page, "litho-start");
+    GtkWidget *choices = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
+    gtk_box_set_homogeneous(GTK_BOX(choices), TRUE);
+    self->start_continue =
+        make_choice("document-open-recent-symbolic", "Continue where you were", "", "win.continue",
+                    &self->start_continue_label);
+    gtk_widget_add_css_class(self->start_continue, "litho-first");
+    gtk_box_append(GTK_BOX(choices), self->start_continue);
+    gtk_box_append(GTK_BOX(choices),
+                   make_choice("document-open-symbolic", "Open a cube",
+                               "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open", NULL));
+    gtk_box_append(GTK_BOX(choices),
+                   make_choice("media-playback-start-symbolic", "Try the demo",
+                               "A faulted survey with noise and missing traces", "win.demo", NULL));
+    gtk_box_append(GTK_BOX(page), choices);
+    GtkWidget *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
+    self->start_list_title = litho_label_new("Recent", "dim-label");
+    gtk_widget_add_css_class(self->start_list_title, "litho-recent");
+    gtk_widget_set_halign(self->start_list_title, GTK_ALIGN_CENTER);
+    GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(list), self->start_list_title);
+    gtk_box_append(GTK_BOX(list), recent);
+    gtk_box_append(GTK_BOX(page), list);
+    self->start_list = recent;
+    return page;
+}
+
+// --- body ---------------------------------------------------------------------------------------
+
+static GtkWidget *make_left(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_size_request(box, 288, -1);
+    gtk_widget_add_css_class(box, "litho-side");
+    self->params = litho_param_panel_new(self->session);
+    gtk_widget_set_vexpand(self->params, TRUE);
+    gtk_box_append(GTK_BOX(box), litho_flow_list_new(self->session));
+    gtk_box_append(GTK_BOX(box), litho_snapshot_list_new(self->snapshots));
+    gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
+    gtk_box_append(GTK_BOX(box), self->params);
+    return box;
+}
+
+static GtkWidget *scrolled(GtkWidget *child)
+{
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), child);
+    return scroll;
+}
+
+// The timings stay in sight, however many curves an operator draws above them.
+static GtkWidget *make_right(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->timings = litho_timing_panel_new(self->session);
+    GtkWidget *qc = scrolled(litho_qc_panel_new(self->session)), *timings = scrolled(self->timings);
+    gtk_widget_set_vexpand(qc, TRUE);
+    gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(timings), TRUE);
+    gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(timings), 300);
+    gtk_box_append(GTK_BOX(box), qc);
+    gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
+    gtk_box_append(GTK_BOX(box), timings);
+    gtk_widget_set_size_request(box, 264, -1);
+    gtk_widget_add_css_class(box, "litho-side");
+    return box;
+}
+
+static GtkWidget *make_middle(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    self->stack = gtk_stack_new();
+    gtk_stack_set_hhomogeneous(GTK_STACK(self->stack), FALSE); // the views may be narrower than
+    gtk_stack_set_vhomogeneous(GTK_STACK(self->stack), FALSE); // the start page
+    self->canvas = litho_canvas_new(self->session);
+    gtk_stack_add_named(GTK_STACK(self->stack), make_start(self), "start");
+    gtk_stack_add_named(GTK_STACK(self->stack), self->canvas, "canvas");
+    gtk_widget_set_vexpand(self->stack, TRUE);
+    gtk_widget_set_hexpand(self->stack, TRUE);
+    GtkWidget *overlay = gtk_overlay_new();
+    self->scan_map = litho_survey_map_new();
+    gtk_widget_add_css_class(self->scan_map, "litho-scan-map");
+    gtk_widget_set_size_request(self->scan_map, 240, 180);
+    gtk_widget_set_halign(self->scan_map, GTK_ALIGN_END);
+    gtk_widget_set_valign(self->scan_map, GTK_ALIGN_END);
+    gtk_widget_set_can_target(self->scan_map, FALSE);
+    gtk_widget_set_visible(self->scan_map, FALSE);
+    gtk_overlay_set_child(GTK_OVERLAY(overlay), self->stack);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->scan_map);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_window_make_notice(self));
+    gtk_box_append(GTK_BOX(box), overlay);
+    gtk_box_append(GTK_BOX(box), make_work_bar(self));
+    return box;
+}
+
+static GtkWidget *make_panes(LithoWindow *self)
+{
+    GtkWidget *outer = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    GtkWidget *inner = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    self->left_pane = outer;
+    self->right_pane = inner;
+    self->left = make_left(self);
+    self->right = make_right(self);
+    gtk_paned_set_start_child(GTK_PANED(outer), self->left);
+    gtk_paned_set_end_child(GTK_PANED(outer), inner);
+    gtk_paned_set_start_child(GTK_PANED(inner), make_middle(self));
+    gtk_paned_set_end_child(GTK_PANED(inner), self->right);
+    GtkPaned *panes[] = {GTK_PANED(outer), GTK_PANED(inner)};
+    for (int k = 0; k < 2; k++) {
+        gtk_paned_set_shrink_start_child(panes[k], FALSE);
+        gtk_paned_set_shrink_end_child(panes[k], FALSE);
+    }
+    gtk_paned_set_resize_start_child(panes[0], FALSE);
+    gtk_paned_set_resize_end_child(panes[1], FALSE);
+    gtk_widget_set_vexpand(outer, TRUE);
+    return outer;
+}
+
+static GtkWidget *make_busy(LithoWindow *self)
+{
+    self->busy_box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    self->busy_label = litho_label_new(NULL, "numeric");
+    gtk_box_append(GTK_BOX(self->busy_box), self->busy_label);
+    self->pause = gtk_toggle_button_new();
+    gtk_button_set_icon_name(GTK_BUTTON(self->pause), "media-playback-pause-symbolic");
+    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(self->pause), "win.pause");
+    gtk_widget_set_tooltip_text(self->pause, "Pause and go on (P)");
+    litho_name_widget(self->pause, "Pause");
+    gtk_widget_add_css_class(self->pause, "flat");
+    gtk_box_append(GTK_BOX(self->busy_box), self->pause);
+    GtkWidget *cancel = action_button("process-stop-symbolic", "Cancel", "win.cancel",
+                                      "Stop computing (Escape)");
+    gtk_widget_add_css_class(cancel, "flat");
+    gtk_box_append(GTK_BOX(self->busy_box), cancel);
+    gtk_widget_set_margin_end(self->busy_box, 12);
+    gtk_widget_set_visible(self->busy_box, FALSE);
+    return self->busy_box;
+}
+
+void litho_window_build(LithoWindow *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_window_set_titlebar(GTK_WINDOW(self), make_header(self));
+    self->progress = gtk_progress_bar_new();
+    gtk_widget_add_css_class(self->progress, "litho-progress");
+    litho_name_widget(self->progress, "Progress of the whole cube");
+    self->error_bar = make_bar(GTK_MESSAGE_ERROR, &self->error_label, &self->error_details,
+                               &self->error_details_button);
+    self->error_remedy = add_remedy(self->error_bar, "Read otherwise…", "win.import");
+    self->offer_bar = make_bar(GTK_MESSAGE_QUESTION, &self->offer_label, &self->offer_details,
+                               &self->offer_details_button);
+    gtk_widget_set_visible(self->offer_details_button, FALSE);
+    gtk_widget_set_visible(add_remedy(self->offer_bar, "Use it", "win.use-profile"), TRUE);
+    self->notes_bar = make_bar(GTK_MESSAGE_INFO, &self->notes_label, &self->notes_details,
+                               &self->notes_details_button);
+    self->notes_remedy = add_remedy(self->notes_bar, "Read otherwise…", "win.import");
+    GtkWidget *bottom = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    self->status = litho_status_line_new(self->session);
+    gtk_widget_set_hexpand(self->status, TRUE);
+    gtk_box_append(GTK_BOX(bottom), make_busy(self));
+    gtk_box_append(GTK_BOX(bottom), self->status);
+    gtk_widget_add_css_class(bottom, "litho-bottom");
+    gtk_box_append(GTK_BOX(box), self->progress);
+    gtk_box_append(GTK_BOX(box), self->error_bar);
+    gtk_box_append(GTK_BOX(box), self->offer_bar);
+    gtk_box_append(GTK_BOX(box), self->notes_bar);
+    gtk_box_append(GTK_BOX(box), make_panes(self));
+    gtk_box_append(GTK_BOX(box), bottom);
+    gtk_window_set_child(GTK_WINDOW(self), box);
+}
+
+// --- recent files -------------------------------------------------------------------------------
+
+static gboolean is_ours(GtkRecentInfo *info)
+{
+    return gtk_recent_info_has_application(info, g_get_application_name()) &&
+           gtk_recent_info_exists(info);
+}
+
+static int newest_first(gconstpointer a, gconstpointer b)
+{
+    return g_date_time_compare(gtk_recent_info_get_modified((GtkRecentInfo *)b),
+                               gtk_recent_info_get_modified((GtkRecentInfo *)a));
+}
+
+// Ours, newest first; g_list_free_full() with gtk_recent_info_unref().
+static GList *recent_files(void)
+{
+    GList *ours = NULL, *items = gtk_recent_manager_get_items(gtk_recent_manager_get_default());
+    for (GList *k = items; k; k = k->next) {
+        if (is_ours(k->data))
+            ours = g_list_prepend(ours, k->data);
+        else
+            gtk_recent_info_unref(k->data);
+    }
+    g_list_free(items);
+    return g_list_sort(ours, newest_first);
+}
+
+char *litho_window_last_path(void)
+{
+    GList *items = recent_files();
+    char *path =
+        items ? g_filename_from_uri(gtk_recent_info_get_uri(items->data), NULL, NULL) : NULL;
+    g_list_free_full(items, (GDestroyNotify)gtk_recent_info_unref);
+    return path;
+}
+
+static GtkWidget *recent_button(GtkRecentInfo *info, gboolean with_folder)
+{
+    g_autofree char *path = g_filename_from_uri(gtk_recent_info_get_uri(info), NULL, NULL);
+    g_autofree char *folder = path ? g_path_get_dirname(path) : g_strdup("");
+    GtkWidget *button = gtk_button_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    gtk_box_append(GTK_BOX(line), litho_label_new(gtk_recent_info_get_display_name(info), NULL));
+    if (with_folder) {
+        GtkWidget *where = litho_label_new(folder, "dim-label");
+        gtk_label_set_ellipsize(GTK_LABEL(where), PANGO_ELLIPSIZE_START);
+        gtk_label_set_max_width_chars(GTK_LABEL(where), 40);
+        gtk_box_append(GTK_BOX(line), where);
+    }
+    gtk_button_set_child(GTK_BUTTON(button), line);
+    gtk_widget_add_css_class(button, "flat");
+    gtk_widget_set_tooltip_text(button, path);
+    litho_name_widget(button, gtk_recent_info_get_display_name(info));
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-path");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", path ? path : "");
+    return button;
+}
+
+// At most `most` buttons into `box`, in place of what was there; returns how many.
+static guint fill_recent(GtkWidget *box, guint most, gboolean with_folder)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(box)))
+        gtk_box_remove(GTK_BOX(box), child);
+    GList *items = recent_files();
+    guint n = 0;
+    for (GList *k = items; k && n < most; k = k->next, n++)
+        gtk_box_append(GTK_BOX(box), recent_button(k->data, with_folder));
+    g_list_free_full(items, (GDestroyNotify)gtk_recent_info_unref);
+    return n;
+}
+
+void litho_window_update_recent(LithoWindow *self)
+{
+    if (fill_recent(self->start_recent, 10, FALSE) == 0)
+        gtk_box_append(GTK_BOX(self->start_recent),
+                       litho_label_new("No recent files", "dim-label"));
+}
+
+void litho_window_update_start(LithoWindow *self)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = NULL, *about = litho_window_state_last(&name, &error);
+    gtk_widget_set_visible(self->start_continue, about != NULL);
+    if (about) {
+        g_autofree char *text = g_strdup_printf("%s\n%s", name, about);
+        gtk_label_set_text(GTK_LABEL(self->start_continue_label), text);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(self->start_continue),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+    }
+    if (error)
+        litho_window_show_error(self, error->message, NULL);
+    guint n = fill_recent(self->start_list, 5, TRUE);
+    gtk_widget_set_visible(self->start_list_title, n > 0);
+}

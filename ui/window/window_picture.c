@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What is on screen as a picture in a file.
+#include "ui/window/window_private.h"
+
+#include <string.h>
+
+#include "render/picture.h"
+#include "render/ticks.h"
+
+typedef struct Picture {
+    LithoWindow *window;
+    LithoPicture picture;
+    LithoCube *input, *output;             // owned, for picture.input/.output
+    LithoModel *model;                     // owned, for a panel that shows it
+    GPtrArray *input_parts, *output_parts; // of a cube beyond memory; or NULL
+    GPtrArray *titles;                     // of the panels
+    char *path, *title, *caption, *clip_note;
+} Picture;
+
+static void picture_free(gpointer data)
+{
+    Picture *p = data;
+    g_object_unref(p->window);
+    litho_cube_unref(p->input);
+    litho_cube_unref(p->output);
+    litho_model_unref(p->model);
+    g_free(p->path);
+    g_free(p->title);
+    g_free(p->caption);
+    g_free(p->clip_note);
+    g_free(p);
+}
+
+static gpointer picture_work(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    Picture *p = data;
+    return litho_picture_save(&p->picture, p->path, error) ? p->path : NULL;
+}
+
+static void picture_done(gpointer result, const GError *error, gpointer data)
+{
+    Picture *p = data;
+    if (!litho_window_end_job(p->window, error))
+        return;
+    if (result)
+        litho_window_notice_saved(p->window, p->path);
+    litho_window_tell_done(p->window, result != NULL);
+}
+
+// With a snapshot in the input's place the titles name it; NULL = the picture's own title.
+static const char *title_of(LithoWindow *self, Picture *p, int axis, LithoShow show)
+{
+    const LithoDisplay *d = litho_session_display(self->session);
+    if (!litho_session_reference_name(self->session))
+        return NULL;
+    g_autofree char *label = litho_session_show_label(self->session, show);
+    g_autofree char *slice =
+        axis == LITHO_VIEW_SCENE
+            ? g_strdup("3-D")
+            : litho_slice_label(litho_session_grid(self->session), axis, d->slice[axis], 0);
+    char *title = g_strdup_printf("%s, %s", label, slice);
+    g_ptr_array_add(p->titles, title);
+    return title;
+}
+
+// The panels that are on screen: one maximised view, or all four.
+static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel *model)
+{
+    LithoPicture *picture = &p->picture;
+    const LithoDisplay *d = litho_session_display(self->session);
+    LithoShow show = litho_session_shown(self->session), shows[2] = {show, show};
+    int only = litho_canvas_maximised(LITHO_CANVAS(self->canvas));
+    guint n = 1;
+    if (!both)
+        shows[0] = LITHO_SHOW_INPUT;
+    else if (show == LITHO_SHOW_SIDE) {
+        shows[n - 1] = LITHO_SHOW_INPUT;
+        shows[n++] = LITHO_SHOW_OUTPUT;
+    }
+    for (int axis = 0; axis < LITHO_N_VIEWS; axis++) {
+        if (only >= 0 && only != axis)
+            continue;
+        if (axis == LITHO_VIEW_SCENE && model) {
+            litho_picture_add_model(picture, model)->view =
+                *litho_model_view_scene(litho_canvas_model(LITHO_CANVAS(self->canvas)));
+            continue;
+        }
+        for (guint k = 0; k < (axis == LITHO_VIEW_SCENE ? 1 : n); k++) {
+            LithoPanel *panel =
+                axis == LITHO_VIEW_SCENE
+                    ? litho_picture_add_scene(picture, shows[n - 1])
+                    : litho_picture_add_slice(picture, axis, d->slice[axis], shows[k]);
+            panel->title = title_of(self, p, axis, shows[k]);
+            if (axis == LITHO_VIEW_SCENE) {
+                panel->view = d->scene;
+                memcpy(panel->view.index, d->slice, sizeof d->slice);
+            } else {
+                panel->slice = litho_session_slice_view(self->session, axis);
+            }
+        }
+    }
+    picture->columns = n == 2 && only >= 0 ? 2 : 0;
+}
+
+static gpointer copy_reference(gconstpointer cube, gpointer unused)
+{
+    (void)unused;
+    return litho_cube_ref(cube);
+}
+
+void litho_window_export(LithoWindow *self, const char *path)
+{
+    static const LithoJobFuncs funcs = {picture_work, NULL, picture_done, picture_free};
+    LithoCube *input = litho_session_against(self->session);
+    LithoCube *output = litho_session_output(self->session);
+    const LithoResult *result = litho_session_result(self->session);
+    guint64 stamp, dropped;
+    const GPtrArray *pages = litho_session_pages(self->session, &stamp, &dropped);
+    if (pages && result && result->parts->len > 0)
+        output = g_ptr_array_index(result->parts, 0);
+    if (litho_window_is_busy(self) || (!input && !output))
+        return;
+    Picture *p = g_new0(Picture, 1);
+    gboolean both = input && output && output != input;
+    p->window = g_object_ref(self);
+    p->input = litho_cube_ref(input ? input : output);
+    p->output = both ? litho_cube_ref(output) : NULL;
+    p->titles = g_ptr_array_new_with_free_func(g_free);
+    p->path = g_strdup(path);
+    p->title = g_strdup(p->input->name);
+    p->caption =
+        both ? litho_flow_command(litho_session_flow(self->session), NULL, "OUT") : g_strdup("");
+    double percent = litho_session_clip_percent(self->session);
+    p->clip_note = percent >= 0 ? g_strdup_printf("%.4g %%", percent) : NULL;
+    litho_picture_init(&p->picture, p->input, p->output);
+    if (pages) {
+        p->input_parts = g_ptr_array_copy((GPtrArray *)pages, copy_reference, NULL);
+        p->output_parts = both ? g_ptr_array_copy(result->parts, copy_reference, NULL) : NULL;
+        p->picture.input_parts = p->input_parts;
+        p->picture.output_parts = p->output_parts;
+    }
+    p->picture.look = litho_session_display(self->session)->look;
+    p->picture.style.units = litho_session_display(self->session)->units;
+    p->picture.scale = 2;
+    p->picture.title = p->title;
+    p->picture.caption = both ? p->caption : NULL;
+    p->picture.clip_note = p->clip_note;
+    p->picture.unit = litho_session_unit(self->session); // static
+    LithoModelView *shown = litho_canvas_model(LITHO_CANVAS(self->canvas));
+    LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
+    p->model = model ? litho_model_ref(model) : NULL;
+    add_panels(self, p, both, p->model);
+    litho_window_start_job(self, "picture", "Drawing the picture", &funcs, p);
+}

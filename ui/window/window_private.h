@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "ui/session/job.h"
+#include "ui/import/open_options.h"
+#include "ui/session/snapshots.h"
+#include "ui/panel/timing_panel.h"
+#include "ui/window/window.h"
+
+struct _LithoWindow {
+    GtkApplicationWindow parent;
+    LithoSession *session;
+    LithoSettings *settings;
+    LithoWatchdog *watchdog;
+
+    // Header.
+    GtkWidget *title, *subtitle, *badge, *badge_label, *compare[5];
+    // Below it.
+    GtkWidget *progress; // thin line
+    GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
+    GtkWidget *notes_remedy;    // the same: there are no line numbers
+    GtkWidget *error_remedy;    // "Read otherwise…": opening has failed
+    char **failed_paths;        // what could not be opened, or NULL
+    GtkWidget *offer_bar, *offer_label, *offer_details, *offer_details_button;
+    char *offered;              // import profile that fits the open file, or NULL
+    GtkWidget *scan_map;        // fills while headers are scanned
+    gboolean shows_problem; // the error bar tells about the newest result
+    GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
+    GtkWidget *left, *right, *stack, *status;
+    GtkWidget *left_pane, *right_pane; // their dividers
+    int one_section; // the view that was maximised because the file is a line; -1 = it is none
+    int left_width, right_width;       // wanted until the first cube is shown; 0 = as they are
+    gboolean no_room[2];               // left, right: folded because the window is narrow
+    int panel_width[2];                // when they were seen last
+    int room_width;                    // of the window when that was decided
+    GtkWidget *undo, *redo;
+    GtkWidget *canvas, *params, *timings;
+    GtkWidget *start_recent;
+    GtkWidget *start_list, *start_list_title; // start page: recent files
+    GtkWidget *start_continue, *start_continue_label; // start page: where one left off
+    GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
+    GtkWidget *busy_box, *busy_label, *pause;         // the worker's progress in the status line
+    gint64 busy_since; // when the worker began to be busy, 0 = idle
+    guint busy_timeout, blink_timeout, notice_timeout;
+    GtkWidget *notice;
+
+    LithoJob *job; // opening, saving, picture: one at a time
+    const char *job_what;
+    char *save_path; // a save that waits for the whole result
+    gboolean save_force;
+
+    GPtrArray *colours; // the user's own maps, of LithoColormap, borrowed
+    LithoSnapshots *snapshots;
+    // The file that is open, and its session (window_state.c).
+    char **paths;          // absolute; NULL = the demo, or nothing
+    LithoOpenOptions open; // how it was read
+    char *state_key;       // NULL = nothing is open
+    gboolean state_dirty, state_failed;
+    guint state_timeout;
+    LithoJob *state_job;
+    JsonObject *state_views; // slices and zoom that wait for a result of their shape; or NULL
+    JsonObject *views_before; // of what is open, while the first line of another file is shown; or NULL
+};
+
+// What opening does to the flow: NORMAL: a file brings the session it was left with, unless there is
+// a flow already, which is then kept. CONTINUE: its session replaces the flow. AGAIN: the same file
+// read otherwise, everything else stays.
+typedef enum { LITHO_OPEN_NORMAL, LITHO_OPEN_CONTINUE, LITHO_OPEN_AGAIN } LithoOpenMode;
+
+// window.c
+void litho_window_show_title(LithoWindow *self); // name and sizes of what is open
+
+// window_actions.c
+void litho_window_actions_init(LithoWindow *self);
+void litho_window_actions_update(LithoWindow *self); // what is possible now
+
+// window_layout.c
+void litho_window_build(LithoWindow *self);
+void litho_window_update_recent(LithoWindow *self);
+void litho_window_update_start(LithoWindow *self); // the start page: session, recent files
+char *litho_window_last_path(void); // of the newest recent file, NULL = none; g_free()
+
+// window_dialogs.c
+void litho_window_choose_open(LithoWindow *self);
+void litho_window_choose_save(LithoWindow *self);
+void litho_window_choose_picture(LithoWindow *self);
+void litho_window_choose_colours(LithoWindow *self);
+void litho_window_choose_recipe(LithoWindow *self, gboolean save);
+// The one job at a time: the bar shows `sentence` and progress, `what` names it in "job-done".
+void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
+                            const LithoJobFuncs *funcs, gpointer data);
+void litho_window_show_job(LithoWindow *self, const LithoProgress *p);
+// FALSE when the window has been closed meanwhile: then there is nobody to tell.
+gboolean litho_window_end_job(LithoWindow *self, const GError *error);
+void litho_window_tell_done(LithoWindow *self, gboolean ok);
+// window_notice.c: a sentence that goes by itself, for what needs no answer
+GtkWidget *litho_window_make_notice(LithoWindow *self);
+void litho_window_notice(LithoWindow *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void litho_window_notice_saved(LithoWindow *self, const char *path); // with size and folder
+// window_room.c: panel 0 is the left one, 1 the right one.
+void litho_window_room_init(LithoWindow *self);
+void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // a person wants it so
+gboolean litho_window_wants_panel(LithoWindow *self, int panel); // shown, or as soon as there is room
+// window_command.c
+// A line for a shell that repeats the flow on what is open, also when that is several files;
+// g_free().
+char *litho_window_command(LithoWindow *self);
+// window_file.c
+// Colour maps read from CSV files: the window remembers them.
+void litho_window_load_colours(LithoWindow *self, const char *path);
+void litho_window_restore_colours(LithoWindow *self);
+const LithoColormap *litho_window_find_colours(LithoWindow *self, const char *name); // NULL = none
+void litho_window_cancel_job(LithoWindow *self);
+void litho_window_result_arrived(LithoWindow *self); // a waiting save may go on
+// `paths` NULL = the demo. `options` may be NULL: as this file was read last time, or find out.
+void litho_window_open_as(LithoWindow *self, const char *const *paths,
+                          const LithoOpenOptions *options, LithoOpenMode mode);
+
+// window_state.c: what is remembered about the file that is open
+void litho_window_state_init(LithoWindow *self);
+void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
+                              const LithoOpenOptions *options); // this file is open now
+void litho_window_state_touched(LithoWindow *self); // it will be saved soon
+void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
+void litho_window_state_flush(LithoWindow *self);   // now
+void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);
+void litho_window_state_result(LithoWindow *self); // a result arrived: its views may be restored
+void litho_window_state_clear(LithoWindow *self);
+// What the session saved last is about, and the name of its cube; NULL = there is none, or its file
+// has gone. g_free() both.
+char *litho_window_state_last(char **name, GError **error);
+void litho_window_continue(LithoWindow *self);

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What a window remembers about the file that is open: written a second after each change and on
+// leaving, so that neither a crash nor closing loses anything; restored when the file is opened
+// again.
+#include "ui/window/window_private.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/json.h"
+#include "ui/session/state_store.h"
+
+enum { SAVE_AFTER_MS = 1000 };
+
+// --- telling ------------------------------------------------------------------------------------
+
+static JsonArray *numbers_to_json(const double *x, guint n)
+{
+    JsonArray *array = json_array_new();
+    for (guint k = 0; k < n; k++)
+        json_array_add_double_element(array, x[k]);
+    return array;
+}
+
+static JsonArray *integers_to_json(const gint64 *x, guint n)
+{
+    JsonArray *array = json_array_new();
+    for (guint k = 0; k < n; k++)
+        json_array_add_int_element(array, x[k]);
+    return array;
+}
+
+static const char *const colour_keys[2] = {"colours", "colours_unsigned"}; // litho_session_colours()
+
+static JsonObject *look_to_json(LithoSession *session)
+{
+    const LithoLook *look = &litho_session_display(session)->look;
+    JsonObject *object = json_object_new();
+    for (int k = 0; k < 2; k++)
+        json_object_set_string_member(object, colour_keys[k],
+                                      litho_session_colours(session, k)->name);
+    const double range[] = {look->lo, look->hi};
+    if (!litho_session_clip_is_automatic(session) && litho_look_is_signed(look))
+        json_object_set_double_member(object, "clip", look->hi);
+    else if (!litho_session_clip_is_automatic(session))
+        json_object_set_array_member(object, "range", numbers_to_json(range, 2));
+    json_object_set_double_member(object, "gain", look->gain);
+    json_object_set_double_member(object, "removed_gain", look->removed_gain);
+    json_object_set_int_member(object, "wiggle", look->wiggle);
+    json_object_set_double_member(object, "split", look->split);
+    return object;
+}
+
+// Slices, zoom and camera belong to a grid of this size.
+static JsonObject *views_to_json(LithoWindow *self)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoDisplay *d = litho_session_display(self->session);
+    const LithoCamera *c = &d->scene.camera;
+    gint64 shape[3] = {grid->axis[0].n, grid->axis[1].n, grid->axis[2].n};
+    double camera[] = {c->yaw, c->pitch, c->distance, c->target[0], c->target[1], c->target[2]};
+    JsonObject *object = json_object_new();
+    json_object_set_array_member(object, "shape", integers_to_json(shape, 3));
+    json_object_set_array_member(object, "slices", integers_to_json(d->slice, 3));
+    json_object_set_array_member(object, "lo", numbers_to_json(d->lo, 3));
+    json_object_set_array_member(object, "hi", numbers_to_json(d->hi, 3));
+    json_object_set_array_member(object, "camera", numbers_to_json(camera, G_N_ELEMENTS(camera)));
+    json_object_set_int_member(object, "maximised",
+                               litho_canvas_maximised(LITHO_CANVAS(self->canvas)));
+    return object;
+}
+
+static JsonArray *paths_to_json(char **paths)
+{
+    JsonArray *array = json_array_new();
+    for (; paths && *paths; paths++)
+        json_array_add_string_element(array, *paths);
+    return array;
+}
+
+static char *state_text(LithoWindow *self)
+{
+    LithoSession *session = self->session;
+    LithoHistory *history = litho_session_history(session);
+    JsonObject *root = json_object_new();
+    json_object_set_int_member(root, "lithoscope-session", 1);
+    json_object_set_int_member(root, "saved", g_get_real_time() / G_USEC_PER_SEC);
+    json_object_set_string_member(root, "name", gtk_label_get_text(GTK_LABEL(self->title)));
+    json_object_set_array_member(root, "paths", paths_to_json(self->paths));
+    json_object_set_object_member(root, "open", litho_open_options_to_json(&self->open));
+    json_object_set_member(root, "recipe", litho_flow_to_json(litho_session_flow(session)));
+    json_object_set_int_member(root, "selected", litho_session_selected(session));
+    json_object_set_string_member(root, "show",
+                                  litho_show_keys[litho_session_display(session)->show]);
+    json_object_set_object_member(root, "look", look_to_json(session));
+    if (self->views_before)
+        json_object_set_object_member(root, "views", json_object_ref(self->views_before));
+    else if (litho_session_grid(session))
+        json_object_set_object_member(root, "views", views_to_json(self));
+    json_object_set_array_member(root, "snapshots", litho_snapshots_to_json(self->snapshots));
+    json_object_set_array_member(root, "past",
+                                 litho_history_to_json(history, FALSE, LITHO_HISTORY_KEPT));
+    json_object_set_array_member(root, "future",
+                                 litho_history_to_json(history, TRUE, LITHO_HISTORY_KEPT));
+    JsonNode *node = json_node_init_object(json_node_alloc(), root);
+    char *text = litho_json_text(node);
+    json_object_unref(root);
+    json_node_unref(node);
+    return text;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+typedef struct Writing {
+    LithoWindow *window;
+    char *key, *text;
+    gint64 stamp;
+} Writing;
+
+static void writing_free(gpointer data)
+{
+    Writing *w = data;
+    g_object_unref(w->window);
+    g_free(w->key);
+    g_free(w->text);
+    g_free(w);
+}
+
+static gpointer write_work(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    Writing *w = data;
+    return litho_state_write(w->key, w->text, w->stamp, error) ? w : NULL;
+}
+
+// A session that cannot be saved is told once, not once a second.
+static void write_done(gpointer result, const GError *error, gpointer data)
+{
+    LithoWindow *self = ((Writing *)data)->window;
+    (void)result;
+    self->state_job = NULL;
+    if (!self->session)
+        return;
+    if (error && !self->state_failed)
+        litho_window_show_error(self, error->message, NULL);
+    self->state_failed = error != NULL;
+    if (self->state_dirty)
+        litho_window_state_touched(self);
+}
+
+static gboolean save_later(gpointer data)
+{
+    static const LithoJobFuncs funcs = {write_work, NULL, write_done, writing_free};
+    LithoWindow *self = data;
+    self->state_timeout = 0;
+    if (!self->state_key || self->job || self->state_job)
+        return G_SOURCE_REMOVE; // while a file is being opened nothing is settled; done() comes
+                                // back
+    Writing *w = g_new0(Writing, 1);
+    *w = (Writing){g_object_ref(self), g_strdup(self->state_key), state_text(self),
+                   g_get_monotonic_time()};
+    self->state_dirty = FALSE;
+    self->state_job = litho_job_start(&funcs, w);
+    return G_SOURCE_REMOVE;
+}
+
+// The line of a file being opened has a grid, slices and zoom of its own: those of the file that is
+// open, whose state is still the one being kept, are put aside meanwhile.
+void litho_window_state_preview(LithoWindow *self, gboolean on)
+{
+    if (!on)
+        g_clear_pointer(&self->views_before, json_object_unref);
+    else if (!self->views_before && litho_session_grid(self->session))
+        self->views_before = views_to_json(self);
+}
+
+void litho_window_state_touched(LithoWindow *self)
+{
+    self->state_dirty = self->state_key != NULL;
+    if (self->state_dirty && !self->state_timeout && !self->state_job)
+        self->state_timeout = g_timeout_add(SAVE_AFTER_MS, save_later, self);
+}
+
+// On leaving, and before another file takes over: now, without a thread.
+void litho_window_state_flush(LithoWindow *self)
+{
+    g_autoptr(GError) error = NULL;
+    g_clear_handle_id(&self->state_timeout, g_source_remove);
+    if (!self->state_key || !self->state_dirty)
+        return;
+    g_autofree char *text = state_text(self);
+    if (!litho_state_write(self->state_key, text, g_get_monotonic_time(), &error))
+        g_warning("%s", error->message);
+    self->state_dirty = FALSE;
+}
+
+// --- restoring ----------------------------------------------------------------------------------
+
+static JsonObject *member_object(JsonObject *object, const char *key)
+{
+    JsonNode *node = json_object_get_member(object, key);
+    return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+}
+
+static JsonArray *member_array(JsonObject *object, const char *key)
+{
+    JsonNode *node = json_object_get_member(object, key);
+    return node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+}
+
+// Exactly `n` finite numbers.
+static gboolean read_numbers(JsonObject *object, const char *key, double *x, guint n)
+{
+    JsonArray *array = member_array(object, key);
+    if (!array || json_array_get_length(array) != n)
+        return FALSE;
+    for (guint k = 0; k < n; k++) {
+        JsonNode *node = json_array_get_element(array, k);
+        if (!JSON_NODE_HOLDS_VALUE(node))
+            return FALSE;
+        x[k] = json_node_get_double(node);
+        if (!(x[k] > -1e15 && x[k] < 1e15))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static double member_number(JsonObject *object, const char *key, double fallback, double least,
+                            double most)
+{
+    double value = json_object_get_double_member_with_default(object, key, fallback);
+    return value >= least && value <= most ? value : fallback;
+}
+
+static void restore_look(LithoWindow *self, JsonObject *object)
+{
+    LithoSession *session = self->session;
+    LithoLook look = litho_session_display(session)->look;
+    look.gain = member_number(object, "gain", look.gain, 0, 1e6);
+    look.removed_gain = member_number(object, "removed_gain", look.removed_gain, 0, 128);
+    look.split = member_number(object, "split", look.split, 0, 1);
+    look.wiggle = (LithoWiggle)member_number(object, "wiggle", look.wiggle, 0, LITHO_WIGGLE_FILL);
+    litho_session_set_look(session, &look);
+    for (int k = 0; k < 2; k++) {
+        const char *name = json_object_get_string_member_with_default(object, colour_keys[k], "");
+        const LithoColormap *map = litho_window_find_colours(self, name);
+        if (map)
+            litho_session_set_colours(session, k, map);
+    }
+    double range[2];
+    if (read_numbers(object, "range", range, 2))
+        litho_session_set_range(session, range[0], range[1]);
+    if (json_object_has_member(object, "clip"))
+        litho_session_set_clip(session, member_number(object, "clip", 0, 0, 1e30));
+}
+
+// FALSE when the views show a grid of another size: a result may bring the right one later.
+static gboolean restore_views(LithoWindow *self, JsonObject *object)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    double shape[3], slices[3], lo[3], hi[3], camera[6];
+    if (!read_numbers(object, "shape", shape, 3))
+        return TRUE;
+    for (int a = 0; a < 3; a++)
+        if (!grid || grid->axis[a].n != (gint64)shape[a])
+            return FALSE;
+    if (read_numbers(object, "slices", slices, 3))
+        for (int a = 0; a < 3; a++)
+            litho_session_set_slice(self->session, a, (gint64)slices[a]);
+    if (read_numbers(object, "lo", lo, 3) && read_numbers(object, "hi", hi, 3) && lo[0] < hi[0] &&
+        lo[1] < hi[1] && lo[2] < hi[2])
+        litho_session_set_window(self->session, lo, hi);
+    if (read_numbers(object, "camera", camera, 6) && camera[2] > 0.01 && camera[2] < 1000) {
+        LithoSceneView scene = litho_session_display(self->session)->scene;
+        scene.camera = (LithoCamera){
+            .yaw = camera[0], .pitch = CLAMP(camera[1], -89, 89), .distance = camera[2]};
+        memcpy(scene.camera.target, camera + 3, sizeof scene.camera.target);
+        litho_session_set_scene(self->session, &scene);
+    }
+    int maximised = (int)member_number(object, "maximised", -1, -1, LITHO_N_VIEWS - 1);
+    litho_canvas_maximise(LITHO_CANVAS(self->canvas), maximised);
+    return TRUE;
+}
+
+static void restore_flow(LithoWindow *self, JsonObject *root, const LithoFlow *flow)
+{
+    LithoHistory *history = litho_history_new();
+    litho_history_from_json(history, FALSE, member_array(root, "past"));
+    litho_history_from_json(history, TRUE, member_array(root, "future"));
+    int selected = (int)member_number(root, "selected", 0, -1, 1000);
+    litho_session_restore_flow(self->session, flow, selected, history);
+}
+
+void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow)
+{
+    JsonObject *root = json_node_get_object(state), *look = member_object(root, "look");
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoFlow) flow =
+        litho_flow_from_json(json_object_get_member(root, "recipe"), &error);
+    g_clear_pointer(&self->state_views, json_object_unref);
+    if (!flow) {
+        g_autofree char *text =
+            g_strdup_printf("The recipe saved with this file cannot be used and was left aside: %s",
+                            error->message);
+        litho_window_show_error(self, text, NULL);
+        return;
+    }
+    if (!keep_flow)
+        restore_flow(self, root, flow);
+    else if (!litho_flow_equal(flow, litho_session_flow(self->session)) &&
+             litho_flow_length(flow) > 0)
+        // Nothing is lost: one undo gives this file its own recipe back.
+        litho_history_push(litho_session_history(self->session), flow,
+                           "The recipe of another file");
+    litho_snapshots_from_json(self->snapshots, member_array(root, "snapshots"));
+    if (look)
+        restore_look(self, look);
+    const char *show = json_object_get_string_member_with_default(root, "show", "output");
+    for (int k = 0; k < 5; k++)
+        if (strcmp(show, litho_show_keys[k]) == 0)
+            litho_session_show(self->session, k);
+    JsonObject *views = member_object(root, "views");
+    if (views && !restore_views(self, views))
+        self->state_views = json_object_ref(views);
+}
+
+void litho_window_state_result(LithoWindow *self)
+{
+    if (self->state_views && restore_views(self, self->state_views))
+        g_clear_pointer(&self->state_views, json_object_unref);
+}
+
+// --- where one left off -------------------------------------------------------------------------
+
+static char **paths_of(JsonObject *root)
+{
+    JsonArray *array = member_array(root, "paths");
+    guint n = array ? json_array_get_length(array) : 0;
+    GStrvBuilder *builder = g_strv_builder_new();
+    for (guint k = 0; k < n; k++) {
+        JsonNode *node = json_array_get_element(array, k);
+        if (json_node_get_value_type(node) == G_TYPE_STRING)
+            g_strv_builder_add(builder, json_node_get_string(node));
+    }
+    char **paths = g_strv_builder_end(builder);
+    g_strv_builder_unref(builder);
+    return paths;
+}
+
+static char *ago(gint64 saved)
+{
+    gint64 s = g_get_real_time() / G_USEC_PER_SEC - saved;
+    if (s < 90)
+        return g_strdup("just now");
+    if (s < 90 * 60)
+        return g_strdup_printf("%d minutes ago", (int)(s / 60));
+    if (s < 36 * 3600)
+        return g_strdup_printf("%d hours ago", (int)((s + 1800) / 3600));
+    return g_strdup_printf("%d days ago", (int)((s + 43200) / 86400));
+}
+
+// "F-X prediction filter, 2 hours ago".
+static char *describe(JsonObject *root)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_from_json(json_object_get_member(root, "recipe"), NULL);
+    g_autofree char *when = ago(json_object_get_int_member_with_default(root, "saved", 0));
+    guint n = flow ? litho_flow_length(flow) : 0;
+    if (n == 0)
+        return g_steal_pointer(&when);
+    const char *title = litho_flow_step(flow, 0)->op->title;
+    return n == 1 ? g_strdup_printf("%s, %s", title, when)
+                  : g_strdup_printf("%s and %u more, %s", title, n - 1, when);
+}
+
+char *litho_window_state_last(char **name, GError **error)
+{
+    g_autofree char *key = litho_state_newest();
+    JsonNode *state = key ? litho_state_read(key, error) : NULL;
+    if (!state)
+        return NULL;
+    JsonObject *root = json_node_get_object(state);
+    g_auto(GStrv) paths = paths_of(root);
+    gboolean there = paths[0] != NULL || strcmp(key, "demo") == 0;
+    for (char **p = paths; *p; p++)
+        there &= g_file_test(*p, G_FILE_TEST_EXISTS);
+    char *text = there ? describe(root) : NULL;
+    if (there && name)
+        *name = g_strdup(json_object_get_string_member_with_default(root, "name", ""));
+    json_node_unref(state);
+    return text;
+}
+
+void litho_window_continue(LithoWindow *self)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *key = litho_state_newest();
+    JsonNode *state = key ? litho_state_read(key, &error) : NULL;
+    if (!state) {
+        litho_window_show_error(self, error ? error->message : "There is no session to go back to.",
+                                NULL);
+        return;
+    }
+    JsonObject *root = json_node_get_object(state);
+    g_auto(GStrv) paths = paths_of(root);
+    LithoOpenOptions options = litho_open_options_from_json(member_object(root, "open"));
+    litho_window_open_as(self, paths[0] ? (const char *const *)paths : NULL, &options,
+                         LITHO_OPEN_CONTINUE);
+    json_node_unref(state);
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
+                              const LithoOpenOptions *options)
+{
+    g_strfreev(self->paths);
+    g_free(self->state_key);
+    self->paths = g_strdupv((char **)paths);
+    self->open = *options;
+    self->state_key = litho_state_key(paths);
+}
+
+void litho_window_state_init(LithoWindow *self)
+{
+    static const char *const signals[] = {"flow-changed", "params-changed", "display-changed",
+                                          "slices-changed"};
+    for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
+        g_signal_connect_object(self->session, signals[k], G_CALLBACK(litho_window_state_touched),
+                                self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_state_touched),
+                            self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(self->canvas, "layout-changed", G_CALLBACK(litho_window_state_touched),
+                            self, G_CONNECT_SWAPPED);
+}
+
+void litho_window_state_clear(LithoWindow *self)
+{
+    g_clear_handle_id(&self->state_timeout, g_source_remove);
+    g_clear_pointer(&self->state_key, g_free);
+    g_clear_pointer(&self->state_views, json_object_unref);
+    g_clear_pointer(&self->views_before, json_object_unref);
+    g_clear_pointer(&self->paths, g_strfreev);
+    g_clear_pointer(&self->failed_paths, g_strfreev);
+    g_clear_pointer(&self->offered, g_free);
+}
