@@ -45,8 +45,8 @@ typedef struct BenchRun {
     double from_stage_ms[BENCH_MAX_STAGES]; // median when only this stage's parameters change; 0 =
                                             // none
     GArray *numbers;                        // of LithoNumber: what the operator reports; owned
-    double relative; // error against the reference, ||x - ref|| / ||ref||
-    double worst;    // the same in the worst block, which begins at `worst_at`
+    double relative;                        // error against the reference, ||x - ref|| / ||ref||
+    double worst; // the same in the worst block, which begins at `worst_at`
     gint64 worst_at[3];
     gboolean has_error;
 } BenchRun;
@@ -72,8 +72,8 @@ static inline const BenchVariant *bench_variant(const Bench *b, guint k)
 // are zero. NULL: no memory.
 LithoCube *bench_input(const LithoGrid *grid, guint32 seed, double missing, GError **error);
 // Where `numbers` (of LithoNumber) hold "file_bytes", the size of a lossy copy of `in`: appends
-// "zfp_bytes" and "zfp_snr", what zfp makes of as many bytes or a few more. Nothing in a build without
-// zfp.
+// "zfp_bytes" and "zfp_snr", what zfp makes of as many bytes or a few more. Nothing in a build
+// without zfp.
 void bench_beside_zfp(const LithoCube *in, GArray *numbers);
 // STREAM-like copy and a multiply-add loop on `threads` threads.
 BenchRoof bench_cpu_roof(int threads);

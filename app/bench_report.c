@@ -81,10 +81,10 @@ static void add_row(GString *s, const BenchRun *first, const BenchRun *r)
 static void add_notes(GString *s, const BenchRun *r)
 {
     if (r->has_error && r->worst > 0)
-        g_string_append_printf(s,
-                               "  %s: worst block of %d x %d x %d samples begins at %ld, %ld, %ld\n",
-                               r->key, BENCH_BLOCK_TRACES, BENCH_BLOCK_TRACES, BENCH_BLOCK_SAMPLES,
-                               (long)r->worst_at[0], (long)r->worst_at[1], (long)r->worst_at[2]);
+        g_string_append_printf(
+            s, "  %s: worst block of %d x %d x %d samples begins at %ld, %ld, %ld\n", r->key,
+            BENCH_BLOCK_TRACES, BENCH_BLOCK_TRACES, BENCH_BLOCK_SAMPLES, (long)r->worst_at[0],
+            (long)r->worst_at[1], (long)r->worst_at[2]);
     const char *separator = "";
     for (guint k = 0; r->numbers && k < r->numbers->len; k++) {
         const LithoNumber *n = &g_array_index(r->numbers, LithoNumber, k);
@@ -113,8 +113,9 @@ static void add_summary(GString *s, const Bench *b, guint variant)
         if (run_at(b, k)->variant == variant)
             add_notes(s, run_at(b, k));
     if (isfinite(v->difference))
-        g_string_append_printf(s, "  its result is %.2e (relative L2) from that of the first settings\n",
-                               v->difference);
+        g_string_append_printf(
+            s, "  its result is %.2e (relative L2) from that of the first settings\n",
+            v->difference);
 }
 
 static void add_rate(GString *s, double amount, double ms, double roof)
@@ -170,8 +171,9 @@ char *bench_text(const Bench *b)
 {
     GString *s = g_string_new(NULL);
     const LithoAxis *a = b->grid.axis;
-    g_string_append_printf(s, "%s: %s, %ld x %ld x %ld samples of %g %s\n", b->op->key, b->op->title,
-                           (long)a[0].n, (long)a[1].n, (long)a[2].n, a[2].step, a[2].unit);
+    g_string_append_printf(s, "%s: %s, %ld x %ld x %ld samples of %g %s\n", b->op->key,
+                           b->op->title, (long)a[0].n, (long)a[1].n, (long)a[2].n, a[2].step,
+                           a[2].unit);
     g_string_append_printf(s, "CPU code for %s; gcc %s\n\n", built_for(), __VERSION__);
     add_hardware(s, b);
     for (guint v = 0; v < b->variants->len; v++) {
@@ -180,10 +182,11 @@ char *bench_text(const Bench *b)
             if (run_at(b, k)->variant == v)
                 add_run_stages(s, b, run_at(b, k));
     }
-    g_string_append(s, "\nMedians. Roofs are a copy and a multiply-add loop measured before the "
-                       "runs, for the CPU on as many threads;\nbytes are what a stage reads and "
-                       "writes: above 100 % of the copy a cache has helped. Stages that run side by "
-                       "side\n(copies and the first transform) add up to more than the whole.\n");
+    g_string_append(s,
+                    "\nMedians. Roofs are a copy and a multiply-add loop measured before the "
+                    "runs, for the CPU on as many threads;\nbytes are what a stage reads and "
+                    "writes: above 100 % of the copy a cache has helped. Stages that run side by "
+                    "side\n(copies and the first transform) add up to more than the whole.\n");
     return g_string_free(s, FALSE);
 }
 
@@ -309,7 +312,8 @@ char *bench_json(const Bench *b)
     json_object_set_int_member(root, "lithoscope_bench", 1);
     json_object_set_string_member(root, "date", date);
     json_object_set_string_member(root, "operator", b->op->key);
-    json_object_set_object_member(root, "params", litho_params_to_json(&b->op->params, bench_variant(b, 0)->params));
+    json_object_set_object_member(
+        root, "params", litho_params_to_json(&b->op->params, bench_variant(b, 0)->params));
     json_object_set_string_member(root, "cpu_code_for", built_for());
     json_object_set_string_member(root, "compiler", "gcc " __VERSION__);
     json_object_set_array_member(root, "size", size);

@@ -175,8 +175,7 @@ static void add_column(const LithoCube *x, const LithoCube *ref, gint64 i0, gint
 }
 
 // A block counts with a hundredth of the mean amplitude at least, so that silence is no excuse.
-double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst,
-                        gint64 worst_at[3])
+double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst, gint64 worst_at[3])
 {
     const gint64 n1 = ref->grid.axis[0].n, n2 = ref->grid.axis[1].n, nt = ref->grid.axis[2].n;
     const gint64 slices = (nt + BENCH_BLOCK_SAMPLES - 1) / BENCH_BLOCK_SAMPLES;
@@ -195,9 +194,10 @@ double bench_difference(const LithoCube *x, const LithoCube *ref, double *worst,
     }
     double most = 0;
     for (gint64 k = 0; worst && k < blocks; k++) {
-        const double error = sums[k].difference > 0
-                                 ? sqrt(sums[k].difference / MAX(sums[k].norm, 1e-4 * all.norm / blocks))
-                                 : 0;
+        const double error =
+            sums[k].difference > 0
+                ? sqrt(sums[k].difference / MAX(sums[k].norm, 1e-4 * all.norm / blocks))
+                : 0;
         if (k > 0 && error <= most)
             continue;
         most = *worst = error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// An operator that says how many bytes its lossy copy of the input takes is shown beside zfp, the usual
-// compressor of floating-point arrays, at the same size.
+// An operator that says how many bytes its lossy copy of the input takes is shown beside zfp, the
+// usual compressor of floating-point arrays, at the same size.
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static Packed pack_with(const LithoCube *in, double tolerance)
     const LithoAxis *a = in->grid.axis;
     const gint64 n = litho_grid_samples(&in->grid);
     zfp_stream *zfp = zfp_stream_open(NULL);
-    zfp_field *field = zfp_field_3d(in->samples, zfp_type_float, (size_t)a[2].n, (size_t)a[1].n,
-                                    (size_t)a[0].n);
+    zfp_field *field =
+        zfp_field_3d(in->samples, zfp_type_float, (size_t)a[2].n, (size_t)a[1].n, (size_t)a[0].n);
     zfp_stream_set_accuracy(zfp, tolerance);
     const size_t room = zfp_stream_maximum_size(zfp, field);
     g_autofree guint8 *buffer = g_malloc(room);
@@ -46,7 +46,8 @@ static Packed pack_with(const LithoCube *in, double tolerance)
     return packed;
 }
 
-// Sizes come in steps of one bit: zfp gets the next step that has as many bytes as we have, or more.
+// Sizes come in steps of one bit: zfp gets the next step that has as many bytes as we have, or
+// more.
 static Packed pack_to(const LithoCube *in, double bytes)
 {
     float peak = 0;
@@ -82,7 +83,8 @@ void bench_beside_zfp(const LithoCube *in, GArray *numbers)
     if (!in || !in->samples || !(bytes > 0))
         return;
     const Packed packed = pack_to(in, bytes);
-    append(numbers, "zfp_bytes", "Size with zfp, the next not below", "bytes", (double)packed.bytes);
+    append(numbers, "zfp_bytes", "Size with zfp, the next not below", "bytes",
+           (double)packed.bytes);
     append(numbers, "zfp_snr", "SNR of zfp at that size", "dB", packed.snr);
 }
 

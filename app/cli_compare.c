@@ -37,8 +37,8 @@ int litho_cli_compare(int argc, char **argv)
     gboolean json = FALSE;
     LithoOpenOptions open = {0};
     const GOptionEntry entries[] = {
-        {"mask", 0, 0, G_OPTION_ARG_FILENAME, &mask_path, "Compare where this cube's traces are live",
-         "FILE"},
+        {"mask", 0, 0, G_OPTION_ARG_FILENAME, &mask_path,
+         "Compare where this cube's traces are live", "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
         {NULL},
     };

@@ -102,10 +102,12 @@ int litho_cli_convert(int argc, char **argv)
     g_autoptr(GOptionContext) context = litho_cli_options(
         "-i IN [-i IN ...] -o OUT",
         "Reads one survey (of one or several files) and writes it in the format that the "
-        "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw. The words IN ... OUT mean the same as -i and "
+        "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw. The words IN ... OUT mean the same "
+        "as -i and "
         "-o.",
         entries, litho_cli_input_group(&c.open));
-    g_option_context_set_description(context, "Example: lithoscope-cli convert survey.sgy cube.npy");
+    g_option_context_set_description(context,
+                                     "Example: lithoscope-cli convert survey.sgy cube.npy");
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error) || !check(&c, argv + 1, &error))
         return litho_cli_misused("convert", error);

@@ -79,8 +79,8 @@ static void print_text(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
     const LithoStats *s = &info->stats;
-    printf("file         %s\nformat       %s\nsize         %" G_GINT64_FORMAT
-           " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " (%.4g GB as float32)\n",
+    printf("file         %s\nformat       %s\nsize         %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+           " x %" G_GINT64_FORMAT " (%.4g GB as float32)\n",
            litho_survey_path(info->survey), litho_survey_format(info->survey), g->axis[0].n,
            g->axis[1].n, g->axis[2].n, (double)litho_grid_samples(g) * 4e-9);
     print_geometry(info);
@@ -268,8 +268,7 @@ int litho_cli_info(int argc, char **argv)
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, "auto", &run, &error))
         return litho_cli_misused("info", error);
-    Info info = {.survey =
-                     litho_survey_open((const char *const *)files.in, &open, &run, &error)};
+    Info info = {.survey = litho_survey_open((const char *const *)files.in, &open, &run, &error)};
     gboolean good = info.survey && (headers || read_stats(&info, &run, &error));
     litho_cli_progress_end(&progress);
     if (good && json)

@@ -61,8 +61,8 @@ static gboolean on_duplicates(const char *name, const char *value, gpointer data
             open->duplicates = (int)k;
             return TRUE;
         }
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "--duplicates %s: first, last or mean", value);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--duplicates %s: first, last or mean",
+                value);
     return FALSE;
 }
 
@@ -110,8 +110,8 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
         {"strict", 0, 0, G_OPTION_ARG_NONE, &open->strict, "Repairs are errors", NULL},
         {NULL},
     };
-    GOptionGroup *group = g_option_group_new("input", "Reading input files:",
-                                             "How input files are read", open, NULL);
+    GOptionGroup *group =
+        g_option_group_new("input", "Reading input files:", "How input files are read", open, NULL);
     g_option_group_add_entries(group, entries);
     return group;
 }

@@ -17,11 +17,11 @@ typedef struct Render {
     LithoOpenOptions open;
     LithoCliFiles files;
     char *against, *colormap, *size, *title, *progress;
-    char **slices[3];      // --inline, --xline, --time or --depth; each may be given several times
+    char **slices[3]; // --inline, --xline, --time or --depth; each may be given several times
     char **depths;
     double clip, scale, gain;
     gboolean scene, wiggle, grid, nearest, cpu;
-    double width, height;  // from --size
+    double width, height; // from --size
     const LithoColormap *map;
 } Render;
 
@@ -143,8 +143,8 @@ static LithoCube *read_against(const Render *r, const LithoGrid *grid, const Lit
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     "%s has %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
                     " samples; the first file has %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT, r->against, b[0].n, b[1].n, b[2].n, a[0].n, a[1].n,
-                    a[2].n);
+                    " x %" G_GINT64_FORMAT,
+                    r->against, b[0].n, b[1].n, b[2].n, a[0].n, a[1].n, a[2].n);
         return NULL;
     }
     return litho_survey_read(survey, box, run, error);
@@ -175,7 +175,8 @@ static gboolean choose_range(const Render *r, LithoPicture *picture, LithoRun *r
 static const char *panel_title(GPtrArray *keep, const LithoGrid *grid, const Wanted *w,
                                const char *which)
 {
-    char *label = w ? litho_slice_label(grid, w->axis, w->index, LITHO_UNITS_AUTO) : g_strdup("3-D");
+    char *label =
+        w ? litho_slice_label(grid, w->axis, w->index, LITHO_UNITS_AUTO) : g_strdup("3-D");
     label[0] = g_ascii_toupper(label[0]);
     char *title = g_strdup_printf("%s, %s", label, which);
     g_free(label);
@@ -187,8 +188,8 @@ static void add_panels(const Render *r, LithoPicture *picture, const GArray *wan
                        GPtrArray *titles)
 {
     static const LithoShow shows[] = {LITHO_SHOW_INPUT, LITHO_SHOW_OUTPUT, LITHO_SHOW_REMOVED};
-    const char *const which[] = {picture->input->name,
-                                 picture->output ? picture->output->name : "", "difference"};
+    const char *const which[] = {picture->input->name, picture->output ? picture->output->name : "",
+                                 "difference"};
     int n = r->against ? 3 : 1;
     for (guint k = 0; k < wanted->len + (r->scene ? 1 : 0); k++)
         for (int s = 0; s < n; s++) {
@@ -318,8 +319,10 @@ static GOptionContext *options(Render *r)
         {NULL},
     };
     g_autofree char *names = litho_colormap_names();
-    g_autofree char *maps = g_strdup_printf("Example: lithoscope-cli render survey.sgy --inline 1050 --time 600ms -o look.png\n\n"
-                                              "Colour maps: %s.", names);
+    g_autofree char *maps = g_strdup_printf(
+        "Example: lithoscope-cli render survey.sgy --inline 1050 --time 600ms -o look.png\n\n"
+        "Colour maps: %s.",
+        names);
     GOptionContext *context = litho_cli_options(
         "-i FILE -o OUT",
         "Draws slices of a survey, or its 3-D scene, with axes and colour bar. Without a "

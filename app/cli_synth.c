@@ -76,8 +76,8 @@ int litho_cli_synth(int argc, char **argv)
         "NAME -o FILE [key=value ...]",
         "Makes a cube with known truth: FILE is noisy, FILE-truth (before the suffix) clean.",
         entries, NULL);
-    g_option_context_set_description(
-        context, "Example: lithoscope-cli synth survey snr=0 -o survey.sgy");
+    g_option_context_set_description(context,
+                                     "Example: lithoscope-cli synth survey snr=0 -o survey.sgy");
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("synth", error);

@@ -67,7 +67,6 @@ int main(int argc, char **argv)
         return start(command, 2, (char *[]){argv[2], (char *)"--help", NULL});
     if (command)
         return start(command, argc - 1, argv + 1);
-    fprintf(stderr, "lithoscope-cli: there is no command '%s'\n",
-            help ? argv[2] : argv[1]);
+    fprintf(stderr, "lithoscope-cli: there is no command '%s'\n", help ? argv[2] : argv[1]);
     return usage(stderr);
 }

@@ -45,9 +45,13 @@ const LithoPeersModule *litho_peers_start(GError **error)
     GModule *module = open_module();
     gpointer symbol = NULL;
     if (!module || !g_module_symbol(module, LITHO_PEERS_ENTRY, &symbol)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "started by mpirun, but lithoscope-mpi.so was not built or cannot be loaded%s%s",
-                    module ? "" : ": ", module ? "" : g_module_error() ? g_module_error() : "not found");
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+            "started by mpirun, but lithoscope-mpi.so was not built or cannot be loaded%s%s",
+            module ? "" : ": ",
+            module             ? ""
+            : g_module_error() ? g_module_error()
+                               : "not found");
         return NULL;
     }
     return ((LithoPeersEntry)symbol)(error);

@@ -7,9 +7,9 @@
 
 typedef struct LithoPeersModule {
     LithoPeers peers;
-    int local_rank, local_n;            // among the processes on this machine
-    guint64 (*least)(guint64 value);    // the smallest `value` any rank gave; collective
-    void (*stop)(int status);           // ends MPI; a status other than 0 ends the other ranks too
+    int local_rank, local_n;         // among the processes on this machine
+    guint64 (*least)(guint64 value); // the smallest `value` any rank gave; collective
+    void (*stop)(int status);        // ends MPI; a status other than 0 ends the other ranks too
 } LithoPeersModule;
 
 // NULL without `error`: this process runs alone. NULL with `error`: mpirun started it, but the

@@ -81,8 +81,8 @@ const LithoPeersModule *litho_peers_entry(GError **error);
 
 const LithoPeersModule *litho_peers_entry(GError **error)
 {
-    static LithoPeersModule module = {.peers = {.send = mpi_send, .receive = mpi_receive},
-                                      .least = least, .stop = stop};
+    static LithoPeersModule module = {
+        .peers = {.send = mpi_send, .receive = mpi_receive}, .least = least, .stop = stop};
     int provided = 0;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
         provided < MPI_THREAD_FUNNELED) {

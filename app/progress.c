@@ -134,6 +134,5 @@ void litho_cli_progress_end(LithoCliProgress *progress)
 void litho_cli_wrote(const LithoCliProgress *progress, const char *path)
 {
     if (progress->talks)
-        fprintf(stderr, "wrote %s in %.3g s\n", path,
-                (litho_now_ms() - progress->start_ms) * 1e-3);
+        fprintf(stderr, "wrote %s in %.3g s\n", path, (litho_now_ms() - progress->start_ms) * 1e-3);
 }

@@ -5,16 +5,16 @@
 // Progress of a command on stderr and cancel by SIGINT or SIGTERM.
 typedef struct LithoCliProgress {
     GCancellable *cancel;
-    int form;           // private
-    gboolean shown;     // private: a line stands without its end
-    gint64 last_us;     // private
-    gboolean talks;     // private: to a person
-    double start_ms;    // private
+    int form;        // private
+    gboolean shown;  // private: a line stands without its end
+    gint64 last_us;  // private
+    gboolean talks;  // private: to a person
+    double start_ms; // private
 } LithoCliProgress;
 
-// `form`: "auto" (a line that is rewritten when stderr is a terminal, else nothing), "plain" (a line
-// every second), "jsonl" (an object a line), "none". FALSE sets LITHO_ERROR_PARAMETER. Installs the
-// signal handler; one per process. Fills run's cancel and progress.
+// `form`: "auto" (a line that is rewritten when stderr is a terminal, else nothing), "plain" (a
+// line every second), "jsonl" (an object a line), "none". FALSE sets LITHO_ERROR_PARAMETER.
+// Installs the signal handler; one per process. Fills run's cancel and progress.
 gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, LithoRun *run,
                                  GError **error);
 // Ends the line and frees. Call before printing anything else.

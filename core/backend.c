@@ -89,8 +89,8 @@ static const LithoBackend *open_module(const char *folder, char *why, size_t siz
     }
     const LithoBackend *backend = ((LithoBackendEntry)symbol)();
     if (backend->abi != LITHO_BACKEND_ABI) {
-        g_snprintf(why, size, "%s speaks version %u of the module interface, this program %u",
-                   path, backend->abi, LITHO_BACKEND_ABI);
+        g_snprintf(why, size, "%s speaks version %u of the module interface, this program %u", path,
+                   backend->abi, LITHO_BACKEND_ABI);
         return NULL;
     }
     return backend;

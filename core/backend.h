@@ -10,7 +10,7 @@
 typedef struct LithoBackend LithoBackend;
 
 typedef struct LithoDeviceInfo {
-    char name[128];                 // "NVIDIA H200", "AMD EPYC, 16 threads"
+    char name[128];                    // "NVIDIA H200", "AMD EPYC, 16 threads"
     guint64 memory_total, memory_free; // bytes, at the time of asking
     int compute_major, compute_minor;  // 0 on the CPU
     int processors;                    // multiprocessors or hardware threads
@@ -39,18 +39,19 @@ typedef struct LithoGlShare {
 } LithoGlShare;
 
 struct LithoBackend {
-    guint32 abi;      // LITHO_BACKEND_ABI; another number is refused when the module is opened
-    const char *key;  // "cpu", "cuda"
+    guint32 abi;     // LITHO_BACKEND_ABI; another number is refused when the module is opened
+    const char *key; // "cpu", "cuda"
     const char *title;
 
-    int n_devices;    // 0 = cannot run here, `why_not` says why in one sentence
+    int n_devices; // 0 = cannot run here, `why_not` says why in one sentence
     char why_not[256];
 
     gboolean (*device_info)(int device, LithoDeviceInfo *info, GError **error);
     const LithoImpl *(*impl)(const LithoOperator *op); // NULL = not on this backend
 
-    // What litho_device_memory() tells, and the cap behind it: jobs take no more than `bytes` of each
-    // device from now on, 0 = all there is; what they hold already stays. NULL on the CPU backend.
+    // What litho_device_memory() tells, and the cap behind it: jobs take no more than `bytes` of
+    // each device from now on, 0 = all there is; what they hold already stays. NULL on the CPU
+    // backend.
     gboolean (*memory)(int device, guint64 *free_bytes, guint64 *total, GError **error);
     void (*limit_memory)(guint64 bytes);
     // Buffers; NULL on the CPU backend. alloc fails with LITHO_ERROR_MEMORY, naming need and free.
@@ -89,9 +90,9 @@ gboolean litho_device_parse(const char *text, LithoDevice *device, GError **erro
 // "NVIDIA H200" or "CPU, 2 threads"; g_free().
 char *litho_device_label(LithoDevice device, int threads);
 // Bytes that jobs on `device` may still take, and all that they may take there (what is free on the
-// CPU; a cap on the GPU's memory counts). Against `total` one sets what litho_engine_memory() says a
-// pass needs: part of what is not free is held by our own earlier passes. Cheap once the device has
-// been used (else its start, a second); any thread.
+// CPU; a cap on the GPU's memory counts). Against `total` one sets what litho_engine_memory() says
+// a pass needs: part of what is not free is held by our own earlier passes. Cheap once the device
+// has been used (else its start, a second); any thread.
 gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *total,
                              GError **error);
 // Copies the host samples of `cube` to `device`, where a pass will find them: so that the copy runs

@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/io/survey.h"
 
-
 static guint64 next_serial(void)
 {
     static guint64 serial;
@@ -18,8 +17,8 @@ static guint64 next_serial(void)
 }
 
 // Zeroed lazily by the system: pages of a large cube that nobody touches cost nothing. Large pages
-// where the system has them: a cube filled at memory speed would else spend most of its time on page
-// faults (356 MB are 87,000 small pages).
+// where the system has them: a cube filled at memory speed would else spend most of its time on
+// page faults (356 MB are 87,000 small pages).
 static float *samples_new(gint64 count)
 {
     float *samples = g_try_malloc0_n(MAX(count, 1), sizeof(float));
@@ -68,8 +67,8 @@ LithoCube *litho_cube_new_box(const LithoGrid *grid, LithoBox held, GError **err
         return NULL;
     cube->samples = samples_new(litho_box_count(held));
     if (!cube->samples) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for %.2f GiB of samples", litho_box_count(held) * 4.0 / (1 << 30));
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of samples",
+                    litho_box_count(held) * 4.0 / (1 << 30));
         litho_cube_unref(cube);
         return NULL;
     }

@@ -5,10 +5,11 @@
 typedef struct LithoSurvey LithoSurvey; // the opened file, survey.h
 typedef struct LithoBuffer LithoBuffer; // device memory, backend.h
 
-// A seismic cube or a part of one. Samples are float32, [inline][crossline][sample], sample fastest.
+// A seismic cube or a part of one. Samples are float32, [inline][crossline][sample], sample
+// fastest.
 //
-// A cube covers `held`, a box of its grid: the whole grid for a resident cube, a few inlines while a
-// survey is streamed, one slice for a preview. `samples`, `live` and all strides follow `held`.
+// A cube covers `held`, a box of its grid: the whole grid for a resident cube, a few inlines while
+// a survey is streamed, one slice for a preview. `samples`, `live` and all strides follow `held`.
 //
 // Ownership: reference-counted (litho_cube_ref/unref, any thread). Once published to another thread
 // a cube is read-only; only its maker writes samples before that. The device copy and the download

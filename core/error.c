@@ -3,7 +3,7 @@
 
 #include <gio/gio.h>
 
-G_DEFINE_QUARK(litho-error-quark, litho_error)
+G_DEFINE_QUARK(litho - error - quark, litho_error)
 
 gboolean litho_error_is_cancelled(const GError *error)
 {

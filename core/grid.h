@@ -3,7 +3,8 @@
 #include <glib.h>
 
 // Geometry of a cube: three regularly sampled axes in the order inline, crossline, time or depth.
-// Everything here is a plain value: copy by assignment, no ownership. Thread-safety: pure functions.
+// Everything here is a plain value: copy by assignment, no ownership. Thread-safety: pure
+// functions.
 
 enum { LITHO_INLINE = 0, LITHO_XLINE = 1, LITHO_SAMPLE = 2 };
 
@@ -78,7 +79,8 @@ gboolean litho_grid_check(const LithoGrid *grid, GError **error);
 LithoBox litho_box_full(const LithoGrid *grid);
 LithoBox litho_box_slice(const LithoGrid *grid, int axis, gint64 index);
 LithoBox litho_box_intersect(LithoBox a, LithoBox b);
-LithoBox litho_box_union(LithoBox a, LithoBox b); // smallest box that holds both; empty ones ignored
+LithoBox litho_box_union(LithoBox a,
+                         LithoBox b); // smallest box that holds both; empty ones ignored
 // `box` widened by halo[axis] on both sides, clipped to the grid.
 LithoBox litho_box_grow(const LithoGrid *grid, LithoBox box, const gint64 halo[3]);
 gboolean litho_box_empty(LithoBox box);

@@ -3,5 +3,6 @@
 #include <glib.h>
 
 // Bytes this process may still take: the least of what the system has available, the control
-// group's limit and RLIMIT_AS; no more than LITHO_MEMORY says (GiB). Never 0. Thread-safety: any thread.
+// group's limit and RLIMIT_AS; no more than LITHO_MEMORY says (GiB). Never 0. Thread-safety: any
+// thread.
 guint64 litho_memory_available(void);

@@ -45,13 +45,13 @@ typedef struct LithoImpl {
 } LithoImpl;
 
 typedef struct LithoOperator {
-    const char *key;                  // "fx"
-    const char *title;                // "F-X prediction filter"
-    const char *summary;              // one paragraph for panel, list and manual
-    const char *const *stages;        // NULL-terminated; stages[0] = "plan"
+    const char *key;           // "fx"
+    const char *title;         // "F-X prediction filter"
+    const char *summary;       // one paragraph for panel, list and manual
+    const char *const *stages; // NULL-terminated; stages[0] = "plan"
     LithoParamTable params;
-    const LithoPreset *presets;       // NULL-terminated by name, or NULL; first = "default"
-    gboolean needs_input;             // FALSE: a source such as modelling
+    const LithoPreset *presets; // NULL-terminated by name, or NULL; first = "default"
+    gboolean needs_input;       // FALSE: a source such as modelling
 
     // Combinations of legal values that make no sense ("half width 5 needs a window of 11 or
     // more"), and grids the operator refuses. `in` is NULL for sources. NULL = nothing to check.
@@ -59,13 +59,14 @@ typedef struct LithoOperator {
     // Grid of the result; NULL = the input's.
     gboolean (*output_grid)(const LithoGrid *in, const void *params, LithoGrid *out,
                             GError **error);
-    // Input samples (input-grid indices, clipped) that `region` of the output depends on. NULL = all
-    // of it: the operator is global, cannot stream, and gives no quick preview of slices.
+    // Input samples (input-grid indices, clipped) that `region` of the output depends on. NULL =
+    // all of it: the operator is global, cannot stream, and gives no quick preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
-    // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 = any.
+    // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 =
+    // any.
     gint64 (*slab)(const LithoGrid *in, const void *params);
 
-    const LithoImpl *cpu;             // never NULL
+    const LithoImpl *cpu; // never NULL
 } LithoOperator;
 
 // All operators of the program, NULL-terminated. Set once by the program's start (the operator

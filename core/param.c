@@ -108,9 +108,8 @@ static gboolean refuse(const LithoParam *row, const char *found, GError **error)
         g_string_append(legal, "on or off");
     else
         g_string_append_printf(legal, "%s%g to %g%s%s",
-                               row->type == LITHO_PARAM_INT ? "a whole number from " : "",
-                               row->min, row->max, row->unit ? " " : "",
-                               row->unit ? row->unit : "");
+                               row->type == LITHO_PARAM_INT ? "a whole number from " : "", row->min,
+                               row->max, row->unit ? " " : "", row->unit ? row->unit : "");
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s is %s; it must be %s", row->key,
                 found, legal->str);
     return FALSE;
@@ -147,7 +146,7 @@ gboolean litho_param_set_text(const LithoParam *row, void *params, const char *v
 static gboolean parse_bool(const char *text, double *value)
 {
     static const char *const on[] = {"on", "true", "yes", "1"}, *const off[] = {"off", "false",
-                                                                                  "no", "0"};
+                                                                                "no", "0"};
     for (guint k = 0; k < G_N_ELEMENTS(on); k++) {
         if (g_ascii_strcasecmp(text, on[k]) == 0) {
             *value = 1;
@@ -183,8 +182,8 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
     if (row->special_text && g_ascii_strcasecmp(text, row->special_text) == 0)
         return litho_param_set(row, params, row->special, error);
     g_autofree char *copy = g_strdup(text);
-    gboolean ok = row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value)
-                                                : parse_number(copy, &value);
+    gboolean ok =
+        row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value) : parse_number(copy, &value);
     return ok ? litho_param_set(row, params, value, error) : refuse(row, text, error);
 }
 

@@ -8,12 +8,13 @@
 // between threads, compared field by field) and a table of rows made with the macros below; panel,
 // help, recipes, presets, tooltips and range checks all come from the table.
 //
-//     typedef struct { double prewhitening; int window; int solver; bool post; LithoText model; } P;
-//     static const LithoParam rows[] = {
+//     typedef struct { double prewhitening; int window; int solver; bool post; LithoText model; }
+//     P; static const LithoParam rows[] = {
 //         LITHO_FLOAT(P, prewhitening, .label = "Prewhitening", .unit = "%", .def = 10,
 //                     .min = 0.001, .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true,
 //                     .stage = 2, .doc = "..."),
-//         LITHO_CHOICE(P, solver, "cholesky\0cg\0jacobi\0", .label = "Solver", .stage = 2, .doc = ..),
+//         LITHO_CHOICE(P, solver, "cholesky\0cg\0jacobi\0", .label = "Solver", .stage = 2, .doc =
+//         ..),
 //
 // A row whose field has another type does not compile.
 
@@ -42,16 +43,16 @@ typedef struct LithoParam {
     double soft_min, soft_max; // slider range; both 0 = the legal range
     double special;            // a value that stands for something else, such as "from the model"
     const char
-        *special_text; // what it stands for, shown instead of the number; NULL = there is none
-    double step;               // slider and spin step; 0 = 1 for int, 1/100 of the slider range
-    bool log;                  // slider moves in ratios
-    bool advanced;             // folded away in the panel
-    int stage;                 // first stage that must run again when this changes (0 = plan)
-    const char *when;          // "mode=shot|demigrate geometry=headers": the row matters only while
-                               // all of these hold; "!=" instead of "="; NULL = always
-    const char *choices;       // "a\0b\0"; CHOICE only
-    const char *def_text;      // default of TEXT and FILE; NULL = ""
-    const char *doc;           // one sentence: what it physically does, typical values
+        *special_text;    // what it stands for, shown instead of the number; NULL = there is none
+    double step;          // slider and spin step; 0 = 1 for int, 1/100 of the slider range
+    bool log;             // slider moves in ratios
+    bool advanced;        // folded away in the panel
+    int stage;            // first stage that must run again when this changes (0 = plan)
+    const char *when;     // "mode=shot|demigrate geometry=headers": the row matters only while
+                          // all of these hold; "!=" instead of "="; NULL = always
+    const char *choices;  // "a\0b\0"; CHOICE only
+    const char *def_text; // default of TEXT and FILE; NULL = ""
+    const char *doc;      // one sentence: what it physically does, typical values
 } LithoParam;
 
 #define LITHO_PARAM_CHECK(S, f, T)                                                                 \
@@ -67,8 +68,7 @@ typedef struct LithoParam {
     }
 #define LITHO_FLOAT(S, f, ...) LITHO_PARAM_ROW(S, f, double, LITHO_PARAM_FLOAT, __VA_ARGS__)
 #define LITHO_INT(S, f, ...) LITHO_PARAM_ROW(S, f, int, LITHO_PARAM_INT, __VA_ARGS__)
-#define LITHO_BOOL(S, f, ...)                                                                      \
-    LITHO_PARAM_ROW(S, f, bool, LITHO_PARAM_BOOL, .max = 1, __VA_ARGS__)
+#define LITHO_BOOL(S, f, ...) LITHO_PARAM_ROW(S, f, bool, LITHO_PARAM_BOOL, .max = 1, __VA_ARGS__)
 #define LITHO_CHOICE(S, f, names, ...)                                                             \
     LITHO_PARAM_ROW(S, f, int, LITHO_PARAM_CHOICE, .choices = names,                               \
                     .max = 1e9 /* the table's end decides */, __VA_ARGS__)

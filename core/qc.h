@@ -6,32 +6,33 @@
 // Numbers about cubes. Sums in double, dead traces and non-finite samples left out.
 
 typedef struct LithoStats {
-    gint64 count, bad;            // finite samples of live traces, non-finite samples
+    gint64 count, bad; // finite samples of live traces, non-finite samples
     double min, max, mean, rms;
-    double p50, p90, p95, p99;    // percentiles of |sample|, exact
+    double p50, p90, p95, p99; // percentiles of |sample|, exact
 } LithoStats;
 
 gboolean litho_qc_stats(const LithoCube *cube, LithoRun *run, LithoStats *stats, GError **error);
 // Exact percentile (0..100) of |sample| over the live traces; 0 for an empty or zero cube.
 // Histogram by float bits in two passes: memory does not grow with the cube.
 double litho_qc_percentile(const LithoCube *cube, double percent);
-// TRUE where no sample is negative, and not all are alike: velocities, energies. Zero is nothing special
-// there, and no middle of anything.
+// TRUE where no sample is negative, and not all are alike: velocities, energies. Zero is nothing
+// special there, and no middle of anything.
 gboolean litho_stats_is_unsigned(const LithoStats *stats);
 
 // Amplitudes worth the ends of a colour map.
 typedef struct LithoRange {
-    double lo, hi;        // lo < hi; lo = -hi unless
-    gboolean is_unsigned; // from percentile 100 - p to p; else plus and minus percentile p of |sample|
-    const char *unit;     // "m/s" or "km/s" where the cube's name says velocity and its values are such;
-                          // else NULL. Static
+    double lo, hi; // lo < hi; lo = -hi unless
+    gboolean
+        is_unsigned;  // from percentile 100 - p to p; else plus and minus percentile p of |sample|
+    const char *unit; // "m/s" or "km/s" where the cube's name says velocity and its values are
+                      // such; else NULL. Static
 } LithoRange;
 
 // `percent`: p, 50 to 100. `stats`: the cube's.
 LithoRange litho_qc_range(const LithoCube *cube, const LithoStats *stats, double percent);
 
 typedef struct LithoDifference {
-    double snr_db;      // 10 log10(sum ref^2 / sum (ref-x)^2); +inf when equal
+    double snr_db; // 10 log10(sum ref^2 / sum (ref-x)^2); +inf when equal
     double relative_l2, max_abs;
     double correlation; // normalised, at zero lag
     double scale;       // <x, ref> / <ref, ref>; 1 = no signal loss
@@ -59,8 +60,8 @@ typedef struct LithoSpectrum {
 typedef gboolean (*LithoSpectrumFunc)(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
                                       LithoRun *run, LithoSpectrum *spectrum, GError **error);
 void litho_qc_set_spectrum(LithoSpectrumFunc func);
-// RMS amplitude spectrum along the sample axis over the live traces of `box` (NULL = all held), of at
-// most `max_traces` spread evenly (0 = all). Traces are tapered with a Hann window; a sine of
+// RMS amplitude spectrum along the sample axis over the live traces of `box` (NULL = all held), of
+// at most `max_traces` spread evenly (0 = all). Traces are tapered with a Hann window; a sine of
 // amplitude A gives A at its frequency. LITHO_ERROR_UNSUPPORTED when no function was set.
 gboolean litho_qc_spectrum(const LithoCube *cube, const LithoBox *box, gint64 max_traces,
                            LithoRun *run, LithoSpectrum *spectrum, GError **error);
@@ -69,8 +70,8 @@ void litho_spectrum_clear(LithoSpectrum *spectrum);
 // --- frequency and wavenumber -------------------------------------------------------------------
 
 typedef struct LithoFk {
-    guint n_k, n_f;   // wavenumbers (k - n_k / 2) / n_k cycles per trace, frequencies f / (2 (n_f - 1))
-                      // cycles per sample
+    guint n_k, n_f; // wavenumbers (k - n_k / 2) / n_k cycles per trace, frequencies f / (2 (n_f -
+                    // 1)) cycles per sample
     float *amplitude; // n_k rows of n_f: a plane wave of amplitude A gives A; positive wavenumbers
                       // come later to the right
     double *spectrum; // n_f: RMS amplitude spectrum over the live traces, a sine of A gives A

@@ -13,21 +13,21 @@
 typedef struct LithoReport LithoReport;
 
 typedef struct LithoProgress {
-    const char *what;     // "reading", "solve", ...: the present stage
-    gint64 done, total;   // in units of `unit`
-    const char *unit;     // "traces", "windows", "depths"; may be NULL
-    double per_second;    // units a second, 0 = not known yet
-    double seconds_left;  // < 0 = not known yet
+    const char *what;    // "reading", "solve", ...: the present stage
+    gint64 done, total;  // in units of `unit`
+    const char *unit;    // "traces", "windows", "depths"; may be NULL
+    double per_second;   // units a second, 0 = not known yet
+    double seconds_left; // < 0 = not known yet
 } LithoProgress;
 
 typedef void (*LithoProgressFunc)(const LithoProgress *progress, gpointer data);
 
 typedef struct LithoRun {
-    GCancellable *cancel;        // borrowed; NULL = cannot be cancelled
-    LithoTimings *timings;       // borrowed; NULL = not timed
-    LithoReport *report;         // borrowed; NULL = numbers are dropped
-    int threads;                 // CPU threads to use; 0 = all
-    int device;                  // device index of the backend
+    GCancellable *cancel;  // borrowed; NULL = cannot be cancelled
+    LithoTimings *timings; // borrowed; NULL = not timed
+    LithoReport *report;   // borrowed; NULL = numbers are dropped
+    int threads;           // CPU threads to use; 0 = all
+    int device;            // device index of the backend
 
     LithoProgressFunc on_progress; // at most about 20 a second, in the job's thread
     gpointer progress_data;
@@ -59,8 +59,8 @@ int litho_run_threads(const LithoRun *run);
 
 // Stage stopwatch: double t = litho_now_ms(); ...; litho_run_time(run, "solve", KIND, now - t, ..).
 double litho_now_ms(void);
-// The calling thread, and those it starts from now on, take processors after the threads that have not
-// called this: for what computes beside a window. Costs nothing while a processor is free.
+// The calling thread, and those it starts from now on, take processors after the threads that have
+// not called this: for what computes beside a window. Costs nothing while a processor is free.
 void litho_thread_step_back(void);
 void litho_run_time(LithoRun *run, const char *stage, LithoStageKind kind, double ms, double bytes,
                     double flops);
@@ -73,10 +73,10 @@ typedef struct LithoCurve {
     char key[32], label[64], x_label[32], y_label[32];
     // Curves of one group share a plot; "" = a plot of its own. `name` is for the legend.
     char group[32], name[32];
-    gboolean log_x, log_y, bars;  // how the plot is best drawn
+    gboolean log_x, log_y, bars; // how the plot is best drawn
     guint n;
     double *x, *y;
-    guint n_marks;                // upright lines that mean something, e.g. the threshold
+    guint n_marks; // upright lines that mean something, e.g. the threshold
     double mark[LITHO_CURVE_MARKS];
 } LithoCurve;
 
@@ -96,8 +96,8 @@ void litho_report_number(LithoReport *report, const char *key, const char *label
 void litho_report_curve(LithoReport *report, const char *key, const char *label,
                         const char *x_label, const char *y_label, guint n, const double *x,
                         const double *y);
-// How a curve that is there already is to be drawn; `group` and `name` may be NULL. The report may be
-// NULL, a curve that is not there is passed over.
+// How a curve that is there already is to be drawn; `group` and `name` may be NULL. The report may
+// be NULL, a curve that is not there is passed over.
 void litho_report_curve_style(LithoReport *report, const char *key, const char *group,
                               const char *name, gboolean log_x, gboolean log_y, gboolean bars);
 // Upright lines at these places of x; at most LITHO_CURVE_MARKS.
@@ -106,14 +106,16 @@ void litho_report_curve_marks(LithoReport *report, const char *key, guint n, con
 // What the 3-D scene can show of an operator beside the data: boundaries, rays, boxes.
 typedef enum LithoSpace {
     LITHO_SPACE_MODEL,     // x (east), y (north), z (down), all in metres
-    LITHO_SPACE_FREQUENCY, // cycles per sample along inline number, crossline number, time: -0.5..0.5
+    LITHO_SPACE_FREQUENCY, // cycles per sample along inline number, crossline number, time:
+                           // -0.5..0.5
 } LithoSpace;
 
 typedef enum LithoShapeKind {
     LITHO_SHAPE_POINTS, // n marks
     LITHO_SHAPE_LINE,   // one open line through n points
     LITHO_SHAPE_SHEET,  // rows x columns = n points, row by row; a point may be NaN (hole)
-    LITHO_SHAPE_BOXES,  // n / 8 boxes of 8 corners; corner k: bit 0 first axis, bit 1 second, bit 2 third
+    LITHO_SHAPE_BOXES,  // n / 8 boxes of 8 corners; corner k: bit 0 first axis, bit 1 second, bit 2
+                        // third
 } LithoShapeKind;
 
 typedef struct LithoShape {
@@ -121,8 +123,8 @@ typedef struct LithoShape {
     LithoSpace space;
     LithoShapeKind kind;
     guint n, rows, columns;
-    float *xyz;              // 3 n
-    float *value;            // one per point (per box: n / 8) in 0..1 for colour and weight; or NULL
+    float *xyz;   // 3 n
+    float *value; // one per point (per box: n / 8) in 0..1 for colour and weight; or NULL
 } LithoShape;
 
 // Set or replace by key; copies everything. `value` may be NULL. Any thread; `report` may be NULL.

@@ -6,7 +6,7 @@
 
 typedef struct Entry {
     LithoStage stage;
-    double sum_ms, sum_bytes, sum_flops; // of the pass under way
+    double sum_ms, sum_bytes, sum_flops;    // of the pass under way
     double held_ms, held_bytes, held_flops; // of the part computed before it
     gboolean touched, held;
 } Entry;

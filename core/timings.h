@@ -20,11 +20,11 @@ typedef enum {
 typedef struct LithoStage {
     char name[32];
     LithoStageKind kind;
-    guint count;                         // passes seen since the start
-    float last_ms, median_ms, min_ms;    // over the ring
-    float p25_ms, p75_ms;                // spread: the middle half
-    float ring_ms[LITHO_TIMINGS_RING];   // newest last, min(count, RING) entries valid
-    double bytes, flops;                 // of the last pass; 0 = not counted
+    guint count;                       // passes seen since the start
+    float last_ms, median_ms, min_ms;  // over the ring
+    float p25_ms, p75_ms;              // spread: the middle half
+    float ring_ms[LITHO_TIMINGS_RING]; // newest last, min(count, RING) entries valid
+    double bytes, flops;               // of the last pass; 0 = not counted
 } LithoStage;
 
 typedef struct LithoTimings LithoTimings;
@@ -38,8 +38,8 @@ void litho_timings_add(LithoTimings *timings, const char *name, LithoStageKind k
                        double bytes, double flops);
 // Ends a pass: the sums since the last call become one entry of each stage's ring.
 void litho_timings_end_pass(LithoTimings *timings);
-// The sums since the last end_pass are of a part computed first: they count for the pass that ends next,
-// in those stages that it does not run again.
+// The sums since the last end_pass are of a part computed first: they count for the pass that ends
+// next, in those stages that it does not run again.
 void litho_timings_hold_pass(LithoTimings *timings);
 // Drops the sums since the last end_pass (a cancelled pass says nothing about speed).
 void litho_timings_drop_pass(LithoTimings *timings);

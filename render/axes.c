@@ -239,8 +239,8 @@ static void tick_numbers(cairo_t *cr, const LithoAxesStyle *style, const LithoSl
     }
 }
 
-// Small panels have no room for titles: the units alone, that of the upright axis in the corner above
-// its numbers, that of the other one behind its numbers.
+// Small panels have no room for titles: the units alone, that of the upright axis in the corner
+// above its numbers, that of the other one behind its numbers.
 static void axis_unit(cairo_t *cr, const LithoAxesStyle *style, const LithoSliceMap *map,
                       const Edge *edge, gboolean vertical)
 {

@@ -9,12 +9,12 @@
 // Thread-safety: each call works on the caller's cairo context only.
 
 typedef struct LithoAxesStyle {
-    double font_size;         // logical pixels; 0 = 11
-    const char *font;         // family; NULL = "sans"
-    double ink[4];            // text, ticks, frame; alpha 0 everywhere = black
+    double font_size; // logical pixels; 0 = 11
+    const char *font; // family; NULL = "sans"
+    double ink[4];    // text, ticks, frame; alpha 0 everywhere = black
     LithoUnits units;
-    gboolean vector;          // PDF and SVG: grid lines as plain translucent strokes
-    gboolean compact;         // no axis titles, only numbers: small panels
+    gboolean vector;  // PDF and SVG: grid lines as plain translucent strokes
+    gboolean compact; // no axis titles, only numbers: small panels
 } LithoAxesStyle;
 
 typedef struct LithoFrame {
@@ -54,8 +54,7 @@ void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rec
 // Cross-hair through `index` with a gap at the centre, legible on any colour.
 void litho_cursor_draw(cairo_t *cr, const LithoSliceMap *map, const double index[3]);
 
-// Tick positions of the slice's two axes, in pixels of map->rect; returns how many of at most `max`.
-// For renderers that draw grid lines themselves.
+// Tick positions of the slice's two axes, in pixels of map->rect; returns how many of at most
+// `max`. For renderers that draw grid lines themselves.
 guint litho_axes_grid_positions(const LithoAxesStyle *style, const LithoGrid *grid,
-                                const LithoSliceMap *map, gboolean vertical, double *at,
-                                guint max);
+                                const LithoSliceMap *map, gboolean vertical, double *at, guint max);

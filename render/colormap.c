@@ -62,8 +62,8 @@ static void lch_to_srgb(Lch c, double rgb[3])
 // --- the constructions --------------------------------------------------------------------------
 
 // Two branches of constant hue that leave a neutral middle. Lightness runs linearly with distance
-// from the middle (equal steps look equal); chroma follows a parabola that peaks at 0.735 of the way
-// and stays inside the gamut for the values below: cut-off chroma would show as a false edge.
+// from the middle (equal steps look equal); chroma follows a parabola that peaks at 0.735 of the
+// way and stays inside the gamut for the values below: cut-off chroma would show as a false edge.
 typedef struct Diverging {
     double negative_hue, positive_hue, middle_L, end_L, chroma;
 } Diverging;
@@ -96,8 +96,9 @@ static const Recipe recipes[] = {
     {"red-white-blue", "Red, white, blue (classic)", TRUE,
      .classic = &(const Classic){3, {{0.75, 0, 0}, {1, 1, 1}, {0, 0, 0.75}}}},
     {"black-white-brown", "Black, white, brown", TRUE,
-     .classic = &(const Classic){5, {{0, 0, 0}, {0.5, 0.5, 0.5}, {1, 1, 1}, {0.74, 0.47, 0.2},
-                                     {0.36, 0.16, 0.02}}}},
+     .classic =
+         &(const Classic){
+             5, {{0, 0, 0}, {0.5, 0.5, 0.5}, {1, 1, 1}, {0.74, 0.47, 0.2}, {0.36, 0.16, 0.02}}}},
     {"seismic", "Seismic (saturated)", TRUE,
      .classic = &(const Classic){5, {{0, 0, 0.3}, {0, 0, 1}, {1, 1, 1}, {1, 0, 0}, {0.5, 0, 0}}}},
     {"purple-white-green", "Purple, white, green", TRUE,
@@ -106,14 +107,26 @@ static const Recipe recipes[] = {
      .two = &(const Diverging){245, 75, 0.16, 0.8, 0.11}},
     {"white-black", "Grey, reversed", TRUE, .classic = &(const Classic){2, {{1, 1, 1}, {0, 0, 0}}}},
     {"lagoon", "Lagoon (energy)", FALSE,
-     .one = &(const Sequential){5, {{0.22, 0.10, 305}, {0.40, 0.11, 275}, {0.58, 0.085, 215},
-                                    {0.76, 0.13, 155}, {0.94, 0.16, 108}}}},
+     .one = &(const Sequential){5,
+                                {{0.22, 0.10, 305},
+                                 {0.40, 0.11, 275},
+                                 {0.58, 0.085, 215},
+                                 {0.76, 0.13, 155},
+                                 {0.94, 0.16, 108}}}},
     {"ember", "Ember (energy)", FALSE,
-     .one = &(const Sequential){5, {{0.12, 0.04, 290}, {0.33, 0.13, 325}, {0.54, 0.185, 378},
-                                    {0.75, 0.15, 415}, {0.97, 0.06, 465}}}},
+     .one = &(const Sequential){5,
+                                {{0.12, 0.04, 290},
+                                 {0.33, 0.13, 325},
+                                 {0.54, 0.185, 378},
+                                 {0.75, 0.15, 415},
+                                 {0.97, 0.06, 465}}}},
     {"velocity", "Velocity", FALSE,
-     .one = &(const Sequential){5, {{0.34, 0.16, 275}, {0.49, 0.10, 235}, {0.64, 0.10, 170},
-                                    {0.79, 0.13, 108}, {0.93, 0.055, 75}}}},
+     .one = &(const Sequential){5,
+                                {{0.34, 0.16, 275},
+                                 {0.49, 0.10, 235},
+                                 {0.64, 0.10, 170},
+                                 {0.79, 0.13, 108},
+                                 {0.93, 0.055, 75}}}},
     {"ink", "Ink on paper", FALSE,
      .one = &(const Sequential){2, {{0.98, 0.0, 250}, {0.2, 0.05, 250}}}},
 };
@@ -130,8 +143,8 @@ static void diverging_at(const Diverging *d, double t, double rgb[3])
 // Monotone in lightness because lightness is linear; chroma and hue follow a Catmull-Rom spline.
 static double spline(double p0, double p1, double p2, double p3, double f)
 {
-    return p1 + 0.5 * f * (p2 - p0 + f * (2 * p0 - 5 * p1 + 4 * p2 - p3 +
-                                          f * (3 * (p1 - p2) + p3 - p0)));
+    return p1 + 0.5 * f *
+                    (p2 - p0 + f * (2 * p0 - 5 * p1 + 4 * p2 - p3 + f * (3 * (p1 - p2) + p3 - p0)));
 }
 
 static void sequential_at(const Sequential *s, double t, double rgb[3])

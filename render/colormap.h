@@ -11,9 +11,9 @@
 enum { LITHO_COLORMAP_SIZE = 256 };
 
 typedef struct LithoColormap {
-    char name[32];       // "blue-white-red"; for user maps the file's base name without suffix
-    char title[64];      // "Blue, white, red": for menus
-    gboolean diverging;  // made for signed data: entry 127.5 is the middle colour, put at zero
+    char name[32];      // "blue-white-red"; for user maps the file's base name without suffix
+    char title[64];     // "Blue, white, red": for menus
+    gboolean diverging; // made for signed data: entry 127.5 is the middle colour, put at zero
     guint8 rgba[LITHO_COLORMAP_SIZE][4]; // sRGB, alpha always 255
 } LithoColormap;
 

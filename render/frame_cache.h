@@ -3,8 +3,8 @@
 #include <cairo.h>
 #include "render/renderer.h"
 
-// The last picture of several views, kept in a framebuffer, so that a frame paints again only what has
-// changed. A renderer's frame looks like this:
+// The last picture of several views, kept in a framebuffer, so that a frame paints again only what
+// has changed. A renderer's frame looks like this:
 //
 //     litho_frame_cache_begin(cache, &target);
 //     for each view whose litho_frame_cache_stale(cache, view, hash of all it shows):
@@ -27,12 +27,12 @@ gboolean litho_frame_cache_stale(const LithoFrameCache *cache, guint view, guint
 void litho_frame_cache_painted(LithoFrameCache *cache, guint view, guint64 hash);
 void litho_frame_cache_forget(LithoFrameCache *cache); // all views are stale
 void litho_frame_cache_end(LithoFrameCache *cache);
-// The picture of one rectangle as a surface of its own, its device scale the target's; NULL when it is
-// empty. Waits for the drawing if it is not ready().
+// The picture of one rectangle as a surface of its own, its device scale the target's; NULL when it
+// is empty. Waits for the drawing if it is not ready().
 cairo_surface_t *litho_frame_cache_read(LithoFrameCache *cache, const LithoTarget *target,
                                         LithoRect rect);
-// Lets OpenGL work on what has been painted so far, without waiting; ready() is TRUE when it has been
-// painted, and where nothing was started.
+// Lets OpenGL work on what has been painted so far, without waiting; ready() is TRUE when it has
+// been painted, and where nothing was started.
 void litho_frame_cache_start(LithoFrameCache *cache);
 gboolean litho_frame_cache_ready(LithoFrameCache *cache);
 // Instead of end(), where the picture is only read: binds the framebuffer of before.

@@ -47,8 +47,8 @@ LithoMesh *litho_mesh_new_sheet(guint n_inline, guint n_xline, const float *samp
             g_array_append_vals(index, two, 6);
         }
     // A sheet of holes only must not fall back to "vertices in order".
-    LithoMesh *mesh = litho_mesh_new(LITHO_MESH_TRIANGLES, index->len ? n : 0, position,
-                                     index->len, (guint32 *)index->data, rgba, 0, name);
+    LithoMesh *mesh = litho_mesh_new(LITHO_MESH_TRIANGLES, index->len ? n : 0, position, index->len,
+                                     (guint32 *)index->data, rgba, 0, name);
     g_array_unref(index);
     return mesh;
 }
@@ -62,8 +62,8 @@ void litho_mesh_set_colours(LithoMesh *mesh, const guint8 *colour)
         mesh->rgba[3] = MIN(mesh->rgba[3], colour[4 * (gsize)k + 3] / 255.0f);
 }
 
-// Buckets of equal depth, counted and filled: linear in the triangles, and 4096 depths are more than
-// the eye tells apart.
+// Buckets of equal depth, counted and filled: linear in the triangles, and 4096 depths are more
+// than the eye tells apart.
 void litho_mesh_far_to_near(const LithoMesh *mesh, const double m[16], guint32 *order)
 {
     enum { BUCKETS = 4096 };

@@ -9,15 +9,15 @@ typedef enum { LITHO_MESH_POINTS = 0, LITHO_MESH_LINES, LITHO_MESH_TRIANGLES } L
 
 typedef struct LithoMesh {
     LithoMeshKind kind;
-    guint n;          // vertices
-    float *position;  // 3 per vertex: fractional indices inline, crossline, sample
-    guint n_index;    // 0 = vertices in order (lines: one polyline; triangles: every three)
-    guint32 *index;   // lines: pairs; triangles: triples; points: unused
-    float rgba[4];    // straight alpha
-    guint8 *colour;   // 4 per vertex, straight alpha, instead of rgba; or NULL
-    float size;       // logical pixels: line width or point diameter; 0 = 1.5 / 5
-    char name[48];    // for legends; may be ""
-    guint64 serial;   // unique; keys the renderer's buffers
+    guint n;         // vertices
+    float *position; // 3 per vertex: fractional indices inline, crossline, sample
+    guint n_index;   // 0 = vertices in order (lines: one polyline; triangles: every three)
+    guint32 *index;  // lines: pairs; triangles: triples; points: unused
+    float rgba[4];   // straight alpha
+    guint8 *colour;  // 4 per vertex, straight alpha, instead of rgba; or NULL
+    float size;      // logical pixels: line width or point diameter; 0 = 1.5 / 5
+    char name[48];   // for legends; may be ""
+    guint64 serial;  // unique; keys the renderer's buffers
     gint refs;
 } LithoMesh;
 
@@ -32,8 +32,8 @@ LithoMesh *litho_mesh_new_sheet(guint n_inline, guint n_xline, const float *samp
 // Translucent triangles of such a mesh are drawn from the farthest to the nearest. Before the mesh
 // is shared.
 void litho_mesh_set_colours(LithoMesh *mesh, const guint8 *colour);
-// The mesh's triangles from the farthest to the nearest under `matrix` (column-major, to clip space):
-// n_index indices into `order`.
+// The mesh's triangles from the farthest to the nearest under `matrix` (column-major, to clip
+// space): n_index indices into `order`.
 void litho_mesh_far_to_near(const LithoMesh *mesh, const double matrix[16], guint32 *order);
 gboolean litho_mesh_is_translucent(const LithoMesh *mesh);
 LithoMesh *litho_mesh_ref(LithoMesh *mesh);

@@ -5,15 +5,19 @@
 #include <string.h>
 
 // Bright on the dark ground, apart in luminance within each kind.
-static const float point_colours[][4] = {
-    {1.00f, 0.76f, 0.20f, 1}, {0.45f, 0.78f, 1.00f, 1}, {0.95f, 0.52f, 0.60f, 1},
-    {0.70f, 0.90f, 0.45f, 1}};
-static const float line_colours[][4] = {
-    {1.00f, 0.92f, 0.60f, 1}, {0.55f, 0.88f, 0.95f, 1}, {0.98f, 0.62f, 0.45f, 1},
-    {0.80f, 0.72f, 0.98f, 1}};
-static const float sheet_colours[][4] = {
-    {0.36f, 0.66f, 0.70f, 0.78f}, {0.80f, 0.60f, 0.32f, 0.78f}, {0.60f, 0.50f, 0.78f, 0.78f},
-    {0.52f, 0.68f, 0.40f, 0.78f}, {0.76f, 0.46f, 0.46f, 0.78f}};
+static const float point_colours[][4] = {{1.00f, 0.76f, 0.20f, 1},
+                                         {0.45f, 0.78f, 1.00f, 1},
+                                         {0.95f, 0.52f, 0.60f, 1},
+                                         {0.70f, 0.90f, 0.45f, 1}};
+static const float line_colours[][4] = {{1.00f, 0.92f, 0.60f, 1},
+                                        {0.55f, 0.88f, 0.95f, 1},
+                                        {0.98f, 0.62f, 0.45f, 1},
+                                        {0.80f, 0.72f, 0.98f, 1}};
+static const float sheet_colours[][4] = {{0.36f, 0.66f, 0.70f, 0.78f},
+                                         {0.80f, 0.60f, 0.32f, 0.78f},
+                                         {0.60f, 0.50f, 0.78f, 0.78f},
+                                         {0.52f, 0.68f, 0.40f, 0.78f},
+                                         {0.76f, 0.46f, 0.46f, 0.78f}};
 static const float box_colours[][4] = {{0.45f, 0.70f, 0.90f, 0.16f}};
 
 const LithoColormap *litho_model_colours(void)
@@ -87,7 +91,8 @@ static void make_grid(LithoModel *model, const float lo[3], const float hi[3])
 {
     static const LithoAxisText texts[2][3] = {
         {{"East", "m", 1, FALSE}, {"North", "m", 1, FALSE}, {"Depth", "m", 1, FALSE}},
-        {{"Inline (cycles/trace)", "", 1, FALSE}, {"Crossline (cycles/trace)", "", 1, FALSE},
+        {{"Inline (cycles/trace)", "", 1, FALSE},
+         {"Crossline (cycles/trace)", "", 1, FALSE},
          {"Time (cycles/sample)", "", 1, FALSE}}};
     LithoGrid *grid = &model->grid;
     *grid = litho_grid_new(1, 1, 1);
@@ -179,8 +184,8 @@ static void add_sheet(Builder *b, const LithoShape *shape, const float rgba[4])
     guint32 first = add_vertices(b, shape, rgba, 0.8f, 0.8f);
     for (guint r = 0; r + 1 < shape->rows; r++)
         for (guint c = 0; c + 1 < shape->columns; c++) {
-            guint32 at = r * shape->columns + c, corner[4] = {at, at + 1, at + shape->columns,
-                                                              at + shape->columns + 1};
+            guint32 at = r * shape->columns + c,
+                    corner[4] = {at, at + 1, at + shape->columns, at + shape->columns + 1};
             gboolean whole = TRUE;
             for (int k = 0; k < 4; k++)
                 whole = whole && is_point(&shape->xyz[3 * (gsize)corner[k]]);
@@ -281,7 +286,8 @@ static void add_shape(Builder *b, const LithoShape *shape, guint nth)
                  [LITHO_SHAPE_LINE] = {line_colours, G_N_ELEMENTS(line_colours), add_marks},
                  [LITHO_SHAPE_SHEET] = {sheet_colours, G_N_ELEMENTS(sheet_colours), add_sheet},
                  [LITHO_SHAPE_BOXES] = {box_colours, G_N_ELEMENTS(box_colours), add_boxes}};
-    LithoModelEntry entry = {.kind = shape->kind, .by_value = shape->value != NULL,
+    LithoModelEntry entry = {.kind = shape->kind,
+                             .by_value = shape->value != NULL,
                              .count = shape->kind == LITHO_SHAPE_BOXES ? shape->n / 8 : shape->n};
     if (!shape_bounds(shape, entry.lo, entry.hi))
         return;

@@ -4,8 +4,9 @@
 #include "render/mesh.h"
 #include "render/scene.h"
 
-// What an operator tells of its model (LithoShape in core/run.h), made ready for drawing: meshes in a
-// box with axes of its own, a legend, a sentence. Immutable once made; reference-counted, any thread.
+// What an operator tells of its model (LithoShape in core/run.h), made ready for drawing: meshes in
+// a box with axes of its own, a legend, a sentence. Immutable once made; reference-counted, any
+// thread.
 //
 // Drawn by litho_renderer_draw_scene() with `grid`, `meshes` and no volumes, or by
 // litho_model_draw() with cairo.
@@ -21,10 +22,10 @@ typedef struct LithoModelEntry {
 
 typedef struct LithoModel {
     LithoSpace space;
-    LithoGrid grid;      // one cell: indices -0.5..0.5 are the box around everything
+    LithoGrid grid; // one cell: indices -0.5..0.5 are the box around everything
     LithoAxisText axis[3];
-    GPtrArray *meshes;   // of LithoMesh, in indices of `grid`
-    GArray *legend;      // of LithoModelEntry, in the operator's order
+    GPtrArray *meshes; // of LithoMesh, in indices of `grid`
+    GArray *legend;    // of LithoModelEntry, in the operator's order
     gint refs;
 } LithoModel;
 

@@ -163,8 +163,8 @@ void litho_model_draw(cairo_t *cr, const LithoModel *model, const LithoSceneView
                       LithoRect rect, const double background[3])
 {
     double matrix[16], yaw = (view->camera.yaw - 40) * G_PI / 180;
-    Painter p = {.cr = cr, .meshes = model->meshes,
-                 .light = {-sin(yaw) * 0.6, -cos(yaw) * 0.6, 0.53}};
+    Painter p = {
+        .cr = cr, .meshes = model->meshes, .light = {-sin(yaw) * 0.6, -cos(yaw) * 0.6, 0.53}};
     double length = hypot(0.6, 0.53);
     for (int c = 0; c < 3; c++)
         p.light[c] /= length;
@@ -238,7 +238,8 @@ void litho_model_draw_legend(cairo_t *cr, const LithoAxesStyle *style, const Lit
     cairo_clip(cr);
     litho_axes_set_font(cr, style, 1, FALSE);
     for (guint k = 0; k < lines; k++)
-        widest = MAX(widest, text_width(cr, g_array_index(model->legend, LithoModelEntry, k).label));
+        widest =
+            MAX(widest, text_width(cr, g_array_index(model->legend, LithoModelEntry, k).label));
     cairo_set_source_rgba(cr, 0.12, 0.12, 0.12, 0.6);
     cairo_rectangle(cr, rect.x, rect.y, widest + 3.6 * size, lines * line + 0.5 * size);
     cairo_fill(cr);

@@ -26,9 +26,13 @@ static gboolean can_load(const char *first, const char *second)
 
 static gboolean try_display(LithoOffscreen *o, EGLDisplay display)
 {
-    static const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 2,
+    static const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                        3,
+                                        EGL_CONTEXT_MINOR_VERSION,
+                                        2,
                                         EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                        EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+                                        EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                        EGL_NONE};
     if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
         return FALSE;
     if (!epoxy_has_egl_extension(display, "EGL_KHR_surfaceless_context") ||
@@ -50,8 +54,8 @@ static gboolean try_display(LithoOffscreen *o, EGLDisplay display)
 static gboolean open_context(LithoOffscreen *o)
 {
     if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless") &&
-        try_display(o, eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA,
-                                                EGL_DEFAULT_DISPLAY, NULL)))
+        try_display(
+            o, eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL)))
         return TRUE;
     EGLDeviceEXT devices[16];
     EGLint n = 0;
@@ -113,8 +117,9 @@ static gboolean make_framebuffers(LithoOffscreen *o, int samples, GError **error
 LithoOffscreen *litho_offscreen_new(int width, int height, int samples, GError **error)
 {
     if (!can_load("libEGL.so.1", NULL) || !can_load("libOpenGL.so.0", "libGL.so.1")) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "this machine has no EGL or OpenGL library; pictures of the 3-D scene need one");
+        g_set_error(
+            error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+            "this machine has no EGL or OpenGL library; pictures of the 3-D scene need one");
         return NULL;
     }
     LithoOffscreen *o = g_new0(LithoOffscreen, 1);
@@ -167,8 +172,8 @@ cairo_surface_t *litho_offscreen_read(LithoOffscreen *o)
     if (o->resolve_framebuffer) {
         glBindFramebuffer(GL_READ_FRAMEBUFFER, o->framebuffer);
         glBindFramebuffer(GL_DRAW_FRAMEBUFFER, o->resolve_framebuffer);
-        glBlitFramebuffer(0, 0, o->width, o->height, 0, 0, o->width, o->height,
-                          GL_COLOR_BUFFER_BIT, GL_NEAREST);
+        glBlitFramebuffer(0, 0, o->width, o->height, 0, 0, o->width, o->height, GL_COLOR_BUFFER_BIT,
+                          GL_NEAREST);
         from = o->resolve_framebuffer;
     }
     g_autofree guint8 *rgba = g_malloc((gsize)o->width * o->height * 4);

@@ -21,8 +21,12 @@ static double vector_scale(const LithoPicture *picture)
 
 void litho_picture_init(LithoPicture *picture, const LithoCube *input, const LithoCube *output)
 {
-    *picture = (LithoPicture){.width = 1280, .height = 800, .scale = 1, .input = input,
-                              .output = output, .look = litho_look_default()};
+    *picture = (LithoPicture){.width = 1280,
+                              .height = 800,
+                              .scale = 1,
+                              .input = input,
+                              .output = output,
+                              .look = litho_look_default()};
 }
 
 static LithoPanel *add_panel(LithoPicture *picture)
@@ -36,16 +40,16 @@ static LithoPanel *add_panel(LithoPicture *picture)
 LithoPanel *litho_picture_add_slice(LithoPicture *picture, int axis, gint64 index, LithoShow show)
 {
     LithoPanel *panel = add_panel(picture);
-    *panel = (LithoPanel){.slice = litho_slice_view(&picture->input->grid, axis, index),
-                          .show = show};
+    *panel =
+        (LithoPanel){.slice = litho_slice_view(&picture->input->grid, axis, index), .show = show};
     return panel;
 }
 
 LithoPanel *litho_picture_add_scene(LithoPicture *picture, LithoShow show)
 {
     LithoPanel *panel = add_panel(picture);
-    *panel = (LithoPanel){.scene = TRUE, .view = litho_scene_view(&picture->input->grid),
-                          .show = show};
+    *panel =
+        (LithoPanel){.scene = TRUE, .view = litho_scene_view(&picture->input->grid), .show = show};
     return panel;
 }
 
@@ -94,8 +98,8 @@ static Layout layout_of(const LithoPicture *picture)
     double w = (area.w - gap * (columns - 1)) / columns, h = (area.h - gap * (rows - 1)) / rows;
     for (guint k = 0; k < picture->n_panels; k++) {
         const LithoPanel *panel = &picture->panels[k];
-        LithoRect cell = {area.x + (k % columns) * (w + gap), area.y + (k / columns) * (h + gap),
-                          w, h};
+        LithoRect cell = {area.x + (k % columns) * (w + gap), area.y + (k / columns) * (h + gap), w,
+                          h};
         layout.frame[k] = panel->scene || panel->model
                               ? litho_axes_layout_scene(&picture->style, cell, !panel->model)
                               : litho_axes_layout(&picture->style, &picture->input->grid,
@@ -163,7 +167,10 @@ static gboolean paint_cpu(cairo_t *cr, const LithoPicture *picture, const Layout
         LithoRaster raster = {part_of(picture->input, picture->input_parts, &panel->slice),
                               part_of(picture->output, picture->output_parts, &panel->slice),
                               &picture->input->grid,
-                              panel->slice, picture->look, panel->show, scale};
+                              panel->slice,
+                              picture->look,
+                              panel->show,
+                              scale};
         cairo_surface_t *image = litho_raster_slice(&raster, r.w, r.h, error);
         if (!image)
             return FALSE;
@@ -197,8 +204,8 @@ static void paint_model(cairo_t *cr, const LithoPicture *picture, const LithoPan
         litho_model_draw(cr, panel->model, &panel->view, r, ground);
         return;
     }
-    cairo_surface_t *image = cairo_image_surface_create(
-        CAIRO_FORMAT_RGB24, (int)ceil(r.w * scale), (int)ceil(r.h * scale));
+    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(r.w * scale),
+                                                        (int)ceil(r.h * scale));
     cairo_t *on_image = cairo_create(image);
     cairo_scale(on_image, scale, scale);
     litho_model_draw(on_image, panel->model, &panel->view, (LithoRect){0, 0, r.w, r.h}, ground);
@@ -226,8 +233,8 @@ static gboolean paint_data(cairo_t *cr, const LithoPicture *picture, const Layou
         }
     }
     if (has_scene(picture)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "the 3-D scene needs OpenGL: %s", reason ? reason->message : "not wanted here");
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED, "the 3-D scene needs OpenGL: %s",
+                    reason ? reason->message : "not wanted here");
         return FALSE;
     }
     return paint_cpu(cr, picture, layout, scale, error);
@@ -241,10 +248,10 @@ static char *panel_title(const LithoPicture *picture, const LithoPanel *panel)
         return g_strdup(panel->title);
     if (panel->model)
         return g_strdup(litho_space_name(panel->model->space));
-    g_autofree char *slice =
-        panel->scene ? g_strdup("3-D")
-                     : litho_slice_label(&picture->input->grid, panel->slice.axis,
-                                         panel->slice.index, picture->style.units);
+    g_autofree char *slice = panel->scene
+                                 ? g_strdup("3-D")
+                                 : litho_slice_label(&picture->input->grid, panel->slice.axis,
+                                                     panel->slice.index, picture->style.units);
     if (!picture->output) {
         slice[0] = g_ascii_toupper(slice[0]);
         return g_steal_pointer(&slice);
@@ -340,8 +347,8 @@ static gboolean check(const LithoPicture *picture, GError **error)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     "the cubes differ in size: %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
                     " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT " samples", a[0].n, a[1].n, a[2].n, b[0].n, b[1].n,
-                    b[2].n);
+                    " x %" G_GINT64_FORMAT " samples",
+                    a[0].n, a[1].n, a[2].n, b[0].n, b[1].n, b[2].n);
         return FALSE;
     }
     double scale = picture->scale > 0 ? picture->scale : 1;
@@ -349,7 +356,8 @@ static gboolean check(const LithoPicture *picture, GError **error)
         picture->height * scale > 16000) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     "a picture of %g x %g was asked for; 100 x 80 to 16000 x 16000 pixels can be "
-                    "drawn", picture->width * scale, picture->height * scale);
+                    "drawn",
+                    picture->width * scale, picture->height * scale);
         return FALSE;
     }
     return TRUE;
@@ -360,9 +368,9 @@ cairo_surface_t *litho_picture_draw(const LithoPicture *picture, GError **error)
     if (!check(picture, error))
         return NULL;
     double scale = picture->scale > 0 ? picture->scale : 1;
-    cairo_surface_t *surface = cairo_image_surface_create(
-        CAIRO_FORMAT_RGB24, (int)lrint(picture->width * scale),
-        (int)lrint(picture->height * scale));
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lrint(picture->width * scale),
+                                   (int)lrint(picture->height * scale));
     cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
     gboolean ok = draw(cr, picture, scale, error);
@@ -399,10 +407,10 @@ static GPtrArray *all_texts(const LithoPicture *picture)
     add_text(texts, "Slice", g_string_free(slices, FALSE));
     g_autofree char *lo = litho_format_amplitude(picture->look.lo);
     g_autofree char *hi = litho_format_amplitude(picture->look.hi);
-    add_text(texts, "Clip", g_strdup_printf("%s to %s%s%s%s", lo, hi,
-                                            picture->clip_note ? " (" : "",
-                                            picture->clip_note ? picture->clip_note : "",
-                                            picture->clip_note ? ")" : ""));
+    add_text(texts, "Clip",
+             g_strdup_printf("%s to %s%s%s%s", lo, hi, picture->clip_note ? " (" : "",
+                             picture->clip_note ? picture->clip_note : "",
+                             picture->clip_note ? ")" : ""));
     add_text(texts, "Colour map", g_strdup(litho_look_map(&picture->look, LITHO_SHOW_INPUT)->name));
     if (picture->caption)
         add_text(texts, "Description", g_strdup(picture->caption));
@@ -444,11 +452,10 @@ static gboolean add_svg_texts(const LithoPicture *picture, const char *path, GEr
     const char *tag = strstr(svg, "<svg"), *end = tag ? strchr(tag, '>') : NULL;
     if (!end)
         return TRUE;
-    g_autofree char *texts = g_markup_printf_escaped(
-        "\n<title>%s</title>\n<desc>%s</desc>",
-        picture->title ? picture->title : picture->input->name, all);
-    g_autofree char *whole =
-        g_strdup_printf("%.*s%s%s", (int)(end + 1 - svg), svg, texts, end + 1);
+    g_autofree char *texts =
+        g_markup_printf_escaped("\n<title>%s</title>\n<desc>%s</desc>",
+                                picture->title ? picture->title : picture->input->name, all);
+    g_autofree char *whole = g_strdup_printf("%.*s%s%s", (int)(end + 1 - svg), svg, texts, end + 1);
     return g_file_set_contents_full(path, whole, -1, G_FILE_SET_CONTENTS_NONE, 0666, error);
 }
 
@@ -500,6 +507,7 @@ gboolean litho_picture_save(const LithoPicture *picture, const char *path, GErro
     if (g_str_has_suffix(lower, ".svg"))
         return save_vector(picture, path, FALSE, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                "cannot write a picture as '%s'; names ending in .png, .pdf or .svg are known", path);
+                "cannot write a picture as '%s'; names ending in .png, .pdf or .svg are known",
+                path);
     return FALSE;
 }

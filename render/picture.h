@@ -13,40 +13,40 @@
 typedef enum {
     LITHO_DRAW_AUTO = 0, // OpenGL when it can be had, else the CPU
     LITHO_DRAW_CPU,
-    LITHO_DRAW_GL,       // fail with the reason instead of falling back
+    LITHO_DRAW_GL, // fail with the reason instead of falling back
 } LithoDrawWith;
 
 typedef struct LithoPanel {
-    gboolean scene;       // 3-D scene instead of a slice
+    gboolean scene;          // 3-D scene instead of a slice
     const LithoModel *model; // an operator's model, seen through `view`, instead of both; or NULL
     LithoSliceView slice;
-    LithoSceneView view;  // for scenes
-    LithoShow show;       // INPUT, OUTPUT, REMOVED or SPLIT
-    const char *title;    // NULL = the slice's label, and which data where there are two cubes
+    LithoSceneView view; // for scenes
+    LithoShow show;      // INPUT, OUTPUT, REMOVED or SPLIT
+    const char *title;   // NULL = the slice's label, and which data where there are two cubes
 } LithoPanel;
 
 enum { LITHO_PICTURE_PANELS = 16 };
 
 typedef struct LithoPicture {
-    double width, height;       // logical pixels (points in PDF and SVG)
-    double scale;               // device pixels per logical pixel in PNG; 0 = 1
-    const LithoCube *input;     // never NULL
-    const LithoCube *output;    // same shape, or NULL
-    // Of LithoCube: slices of a cube that is never there as a whole, in place of input's and output's
-    // samples; NULL = input and output hold everything.
+    double width, height;    // logical pixels (points in PDF and SVG)
+    double scale;            // device pixels per logical pixel in PNG; 0 = 1
+    const LithoCube *input;  // never NULL
+    const LithoCube *output; // same shape, or NULL
+    // Of LithoCube: slices of a cube that is never there as a whole, in place of input's and
+    // output's samples; NULL = input and output hold everything.
     const GPtrArray *input_parts, *output_parts;
     LithoLook look;
-    guint n_panels, columns;    // columns 0 = as square as possible
+    guint n_panels, columns; // columns 0 = as square as possible
     LithoPanel panels[LITHO_PICTURE_PANELS];
-    const char *title;          // above all panels; NULL = none
-    const char *caption;        // below, small: parameters, recipe; NULL = none
-    const char *unit;           // of the amplitudes; NULL = none
-    const char *clip_note;      // "99 %": how the clip was found; NULL = not said
-    const GPtrArray *meshes;    // for scenes; NULL = none
-    const char *const *texts;   // key, value, key, value, ..., NULL: PNG text chunks beside the
-                                // built-in ones (Title, Software, slice, clip, colour map)
+    const char *title;        // above all panels; NULL = none
+    const char *caption;      // below, small: parameters, recipe; NULL = none
+    const char *unit;         // of the amplitudes; NULL = none
+    const char *clip_note;    // "99 %": how the clip was found; NULL = not said
+    const GPtrArray *meshes;  // for scenes; NULL = none
+    const char *const *texts; // key, value, key, value, ..., NULL: PNG text chunks beside the
+                              // built-in ones (Title, Software, slice, clip, colour map)
     LithoDrawWith with;
-    LithoAxesStyle style;       // zero = black on white, 11 px
+    LithoAxesStyle style; // zero = black on white, 11 px
 } LithoPicture;
 
 // Black on white, 1280 x 800, no panels yet.

@@ -9,8 +9,8 @@
 // Enough to make one whole-cube texture impossible: a picture needs its slices only.
 static const guint64 slices_only = 1;
 
-static LithoVolume *volume_of(const LithoCube *cube, const GPtrArray *parts,
-                              const LithoBox *boxes, guint n)
+static LithoVolume *volume_of(const LithoCube *cube, const GPtrArray *parts, const LithoBox *boxes,
+                              guint n)
 {
     if (!cube)
         return NULL;
@@ -46,14 +46,24 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     LithoLook look = picture->look;
     look.grid_lines = FALSE; // drawn with cairo, as on the CPU
     if (panel->scene) {
-        LithoSceneDraw draw = {.input = input, .output = output, .grid = &picture->input->grid,
-                               .view = panel->view, .look = look, .show = panel->show,
-                               .rect = rect, .meshes = picture->meshes};
+        LithoSceneDraw draw = {.input = input,
+                               .output = output,
+                               .grid = &picture->input->grid,
+                               .view = panel->view,
+                               .look = look,
+                               .show = panel->show,
+                               .rect = rect,
+                               .meshes = picture->meshes};
         litho_renderer_draw_scene(renderer, target, &draw);
         return;
     }
-    LithoSliceDraw draw = {.input = input, .output = output, .grid = &picture->input->grid,
-                           .view = panel->slice, .look = look, .show = panel->show, .rect = rect};
+    LithoSliceDraw draw = {.input = input,
+                           .output = output,
+                           .grid = &picture->input->grid,
+                           .view = panel->slice,
+                           .look = look,
+                           .show = panel->show,
+                           .rect = rect};
     litho_renderer_draw_slice(renderer, target, &draw);
 }
 
@@ -85,10 +95,11 @@ cairo_surface_t *litho_picture_draw_gl(const LithoPicture *picture, const LithoR
     gboolean scene = FALSE;
     for (guint k = 0; k < picture->n_panels; k++)
         scene |= picture->panels[k].scene;
-    // Slices cut each other in the scene: multisampling smooths the cuts. Flat slices have no edges.
-    LithoOffscreen *offscreen = litho_offscreen_new((int)lrint(picture->width * scale),
-                                                    (int)lrint(picture->height * scale),
-                                                    scene ? 4 : 0, error);
+    // Slices cut each other in the scene: multisampling smooths the cuts. Flat slices have no
+    // edges.
+    LithoOffscreen *offscreen =
+        litho_offscreen_new((int)lrint(picture->width * scale), (int)lrint(picture->height * scale),
+                            scene ? 4 : 0, error);
     if (!offscreen)
         return NULL;
     cairo_surface_t *surface = draw_all(picture, rects, scale, offscreen, error);

@@ -30,8 +30,11 @@ static void set_texts(png_structp png, png_infop info, const char *const *texts)
     for (; texts && texts[0] && texts[1]; texts += 2) {
         char key[80]; // 79 Latin-1 characters at most, says the format
         g_strlcpy(key, texts[0], sizeof key);
-        png_text text = {.compression = PNG_ITXT_COMPRESSION_NONE, .key = key,
-                         .text = (char *)texts[1], .lang = (char *)"", .lang_key = (char *)""};
+        png_text text = {.compression = PNG_ITXT_COMPRESSION_NONE,
+                         .key = key,
+                         .text = (char *)texts[1],
+                         .lang = (char *)"",
+                         .lang_key = (char *)""};
         png_set_text(png, info, &text, 1);
     }
 }

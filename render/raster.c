@@ -23,7 +23,7 @@ typedef struct Taps {
 typedef struct Painter {
     const LithoRaster *r;
     LithoSliceMap map;
-    LithoBox cover;      // samples that all needed cubes hold
+    LithoBox cover;        // samples that all needed cubes hold
     double size_h, size_v; // samples per device pixel
     double lo, hi, wiggle_deflect, wiggle_limit;
     int wiggle_step;
@@ -267,8 +267,8 @@ cairo_surface_t *litho_raster_slice(const LithoRaster *r, double width, double h
 
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a picture of %d x %d",
-                    w, h);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a picture of %d x %d", w,
+                    h);
         cairo_surface_destroy(surface);
         return NULL;
     }
@@ -278,8 +278,8 @@ cairo_surface_t *litho_raster_slice(const LithoRaster *r, double width, double h
     g_autofree Taps *columns = g_new(Taps, w);
     for (int x = 0; x < w; x++) {
         double u = (x + 0.5) / (width * r->scale);
-        columns[x] = taps_at(p.map.left + (p.map.right - p.map.left) * u, p.size_h,
-                             r->look.nearest);
+        columns[x] =
+            taps_at(p.map.left + (p.map.right - p.map.left) * u, p.size_h, r->look.nearest);
     }
     for (int y = 0; y < h; y++) {
         double u = (y + 0.5) / (height * r->scale);

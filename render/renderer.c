@@ -21,15 +21,14 @@ typedef struct Variant {
 static guint slice_program(LithoRenderer *renderer, Variant v)
 {
     guint key = 1 + (v.what | v.fold_a << 2 | v.fold_b << 3 | v.masked << 4 | v.wiggles << 5 |
-                     v.scene << 6 |
-                     v.axis << 7 | v.mean << 9);
+                     v.scene << 6 | v.axis << 7 | v.mean << 9);
     gpointer known;
     if (g_hash_table_lookup_extended(renderer->programs, GUINT_TO_POINTER(key), NULL, &known))
         return GPOINTER_TO_UINT(known);
     g_autofree char *defines = g_strdup_printf(
         "#define WHAT %d\n#define FOLD_A %d\n#define FOLD_B %d\n#define MASKED %d\n"
-        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n", v.what, v.fold_a,
-        v.fold_b, v.masked, v.wiggles, "yxy"[v.axis], "zzx"[v.axis], v.mean);
+        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n",
+        v.what, v.fold_a, v.fold_b, v.masked, v.wiggles, "yxy"[v.axis], "zzx"[v.axis], v.mean);
     g_autoptr(GError) error = NULL;
     guint program = litho_program_new(renderer, v.scene ? "scene.vert" : "slice.vert",
                                       v.scene ? "scene.frag" : "slice.frag", defines, &error);
@@ -218,14 +217,17 @@ static gboolean usable(const LithoVolume *volume, const LithoGrid *grid)
 }
 
 guint litho_panel_data(const LithoTarget *target, const LithoVolume *input,
-                          const LithoVolume *output, const LithoGrid *grid, LithoShow show,
-                          double split, LithoRect rect, LithoPanelData sources[2],
-                          LithoPixels scissors[2])
+                       const LithoVolume *output, const LithoGrid *grid, LithoShow show,
+                       double split, LithoRect rect, LithoPanelData sources[2],
+                       LithoPixels scissors[2])
 {
     const LithoVolume *a = usable(input, grid) ? input : NULL;
     const LithoVolume *b = usable(output, grid) ? output : NULL;
-    LithoPanelData all[2] = {{show == LITHO_SHOW_OUTPUT ? 1 : show == LITHO_SHOW_REMOVED ? 2 : 0, a, b},
-                          {1, a, b}};
+    LithoPanelData all[2] = {{show == LITHO_SHOW_OUTPUT    ? 1
+                              : show == LITHO_SHOW_REMOVED ? 2
+                                                           : 0,
+                              a, b},
+                             {1, a, b}};
     LithoRect parts[2] = {rect, rect};
     if (show == LITHO_SHOW_SPLIT) {
         parts[0].w = rect.w * CLAMP(split, 0, 1);
@@ -287,8 +289,8 @@ static LithoCover slice_cover(LithoBox slice, const LithoTile *a, const LithoTil
 {
     LithoCover cover = {0};
     const LithoTile *first = a ? a : b, *second = a ? b : NULL;
-    // Slices that came first leave the whole in pieces. Drawn piece by piece it would show: nothing is
-    // interpolated, no wiggle crosses, from one to the next.
+    // Slices that came first leave the whole in pieces. Drawn piece by piece it would show: nothing
+    // is interpolated, no wiggle crosses, from one to the next.
     if (litho_cover_contains(&first->has, slice) &&
         (!second || litho_cover_contains(&second->has, slice)))
         return (LithoCover){.n = 1, .box = {slice}};
@@ -342,12 +344,10 @@ void litho_renderer_each_cover(LithoRenderer *renderer, const LithoPanelData *so
     }
     if ((source->what != 1 && !a) || (source->what != 0 && !b))
         return;
-    gboolean wiggles =
-        !scene && s->look->wiggle != LITHO_WIGGLE_OFF && s->axis != LITHO_SAMPLE;
+    gboolean wiggles = !scene && s->look->wiggle != LITHO_WIGGLE_OFF && s->axis != LITHO_SAMPLE;
     int mean = s->look->nearest ? 0 : !scene && s->magnified ? 1 : 2;
-    guint program = slice_program(renderer, (Variant){source->what, a && a->folded,
-                                                      b && b->folded, masked, wiggles, scene,
-                                                      s->axis, mean});
+    guint program = slice_program(renderer, (Variant){source->what, a && a->folded, b && b->folded,
+                                                      masked, wiggles, scene, s->axis, mean});
     if (!program)
         return;
     glUseProgram(program);
@@ -475,8 +475,8 @@ static void draw_cursor(LithoRenderer *renderer, const LithoTarget *target,
     litho_lines_clear(&lines);
 }
 
-void litho_renderer_draw_divider(LithoRenderer *renderer, const LithoTarget *target,
-                                 LithoRect rect, double split)
+void litho_renderer_draw_divider(LithoRenderer *renderer, const LithoTarget *target, LithoRect rect,
+                                 double split)
 {
     double s = target->scale, x = crisp(rect.x + rect.w * CLAMP(split, 0, 1), s);
     double middle = rect.y + rect.h / 2;
@@ -508,11 +508,12 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     LithoPanelData sources[2];
     LithoPixels scissors[2];
     guint n = litho_panel_data(target, draw->input, draw->output, draw->grid, show,
-                                  draw->look.split, rect, sources, scissors);
+                               draw->look.split, rect, sources, scissors);
     double across = fabs(map.right - map.left) / (rect.w * target->scale);
     double down = fabs(map.bottom - map.top) / (rect.h * target->scale);
-    LithoSliceUniforms slice = {draw->grid, &draw->look, map.axis, map.index, target->scale, rect,
-                                target, across <= 1.05 && down <= 1.05};
+    LithoSliceUniforms slice = {
+        draw->grid,    &draw->look, map.axis, map.index,
+        target->scale, rect,        target,   across <= 1.05 && down <= 1.05};
     for (guint k = 0; k < n; k++) {
         SlicePass pass = {&map, &draw->look, show_of(sources[k].what), target->scale};
         set_scissor(scissors[k]);

@@ -46,9 +46,9 @@ typedef struct LithoSliceDraw {
     LithoSliceView view;
     LithoLook look;
     LithoShow show;
-    LithoRect rect;          // logical pixels; of all panels for SIDE
+    LithoRect rect; // logical pixels; of all panels for SIDE
     gboolean has_cursor;
-    double cursor[3];        // indices
+    double cursor[3]; // indices
     LithoUnits units; // for the grid lines' round numbers
     gboolean over;    // no background: what is drawn already stays where no samples have arrived
 } LithoSliceDraw;
@@ -62,12 +62,12 @@ typedef struct LithoSceneDraw {
     const LithoVolume *input, *output;
     const LithoGrid *grid;
     LithoSceneView view;
-    LithoLook look;         // wiggles are not drawn here
+    LithoLook look; // wiggles are not drawn here
     LithoShow show;
     LithoRect rect;
     const GPtrArray *meshes; // of LithoMesh, or NULL; drawn over the slices with depth test
     gboolean has_cursor;
-    double cursor[3];        // three thin lines on the slices
+    double cursor[3]; // three thin lines on the slices
 } LithoSceneDraw;
 
 // Needs a depth buffer in the bound framebuffer (gtk_gl_area_set_has_depth_buffer). Clears depth in

@@ -17,8 +17,8 @@ GResource *litho_render_get_resource(void); // generated from shaders/render.gre
 static char *shader_text(const char *name)
 {
     g_autofree char *path = g_strconcat(RESOURCES, name, NULL);
-    g_autoptr(GBytes) bytes =
-        g_resource_lookup_data(litho_render_get_resource(), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+    g_autoptr(GBytes) bytes = g_resource_lookup_data(litho_render_get_resource(), path,
+                                                     G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
     g_assert(bytes); // built in
     return g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
 }
@@ -26,10 +26,10 @@ static char *shader_text(const char *name)
 static guint compile(const LithoRenderer *renderer, GLenum kind, const char *name,
                      const char *defines, GError **error)
 {
-    const char *version = renderer->gles
-                              ? "#version 300 es\nprecision highp float;\nprecision highp int;\n"
-                                "precision highp sampler2D;\nprecision highp sampler3D;\n"
-                              : "#version 150\n#extension GL_ARB_explicit_attrib_location : enable\n";
+    const char *version =
+        renderer->gles ? "#version 300 es\nprecision highp float;\nprecision highp int;\n"
+                         "precision highp sampler2D;\nprecision highp sampler3D;\n"
+                       : "#version 150\n#extension GL_ARB_explicit_attrib_location : enable\n";
     gboolean samples = g_str_equal(name, "slice.frag") || g_str_equal(name, "scene.frag");
     g_autofree char *common = samples ? shader_text("sample.glsl") : g_strdup("");
     g_autofree char *body = shader_text(name);
@@ -115,8 +115,8 @@ void litho_lines_add(LithoLines *lines, const double from[3], const double to[3]
 {
     static const float corners[6][2] = {{0, -1}, {1, -1}, {0, 1}, {0, 1}, {1, -1}, {1, 1}};
     for (int k = 0; k < 6; k++) {
-        const float vertex[8] = {from[0], from[1], from[2], to[0], to[1], to[2],
-                                 corners[k][0], corners[k][1]};
+        const float vertex[8] = {from[0], from[1], from[2],       to[0],
+                                 to[1],   to[2],   corners[k][0], corners[k][1]};
         g_array_append_vals(lines->vertices, vertex, 8);
     }
 }

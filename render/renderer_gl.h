@@ -8,14 +8,14 @@
 typedef struct LithoRenderer {
     char name[160];
     gboolean software, gles;
-    GHashTable *programs;      // variant key -> GL program
+    GHashTable *programs; // variant key -> GL program
     guint line_program, mesh_program;
-    guint vertex_array;        // for everything: attributes are set per draw
-    guint stream;              // vertices of lines that change every frame
+    guint vertex_array; // for everything: attributes are set per draw
+    guint stream;       // vertices of lines that change every frame
     guint map_texture;
     guint8 map_rgba[LITHO_COLORMAP_SIZE][4]; // what the texture holds
     gboolean map_valid;
-    GHashTable *meshes;        // serial -> MeshBuffers
+    GHashTable *meshes; // serial -> MeshBuffers
     guint64 frame;
 } LithoRenderer;
 
@@ -39,9 +39,9 @@ typedef struct LithoPanelData {
 // Splits a panel into what is drawn where: SPLIT gives two scissor boxes. Returns how many; drops
 // what has no volume or another shape.
 guint litho_panel_data(const LithoTarget *target, const LithoVolume *input,
-                          const LithoVolume *output, const LithoGrid *grid, LithoShow show,
-                          double split, LithoRect rect, LithoPanelData sources[2],
-                          LithoPixels scissors[2]);
+                       const LithoVolume *output, const LithoGrid *grid, LithoShow show,
+                       double split, LithoRect rect, LithoPanelData sources[2],
+                       LithoPixels scissors[2]);
 
 // Which slice with which look; what sample.glsl needs.
 typedef struct LithoSliceUniforms {
@@ -89,9 +89,9 @@ typedef struct LithoMeshDraw {
     const GPtrArray *meshes; // of LithoMesh, or NULL
     const LithoGrid *grid;
     const LithoSceneView *view;
-    const double *matrix;    // litho_scene_matrix()
-    double width, height;    // of the viewport, device pixels
-    double scale;            // device pixels per logical pixel
+    const double *matrix; // litho_scene_matrix()
+    double width, height; // of the viewport, device pixels
+    double scale;         // device pixels per logical pixel
 } LithoMeshDraw;
 
 // Either the opaque or the translucent ones; depth test and depth mask are the caller's.
@@ -100,5 +100,5 @@ void litho_renderer_draw_meshes(LithoRenderer *renderer, const LithoMeshDraw *dr
 void litho_renderer_age_meshes(LithoRenderer *renderer); // drops buffers not drawn for a while
 void litho_renderer_free_meshes(LithoRenderer *renderer);
 // Divider of SPLIT in a panel, logical pixels.
-void litho_renderer_draw_divider(LithoRenderer *renderer, const LithoTarget *target,
-                                 LithoRect rect, double split);
+void litho_renderer_draw_divider(LithoRenderer *renderer, const LithoTarget *target, LithoRect rect,
+                                 double split);

@@ -49,8 +49,9 @@ static void draw_slices(LithoRenderer *renderer, Scene *scene, LithoRect rect, L
     for (guint k = 0; k < n; k++) {
         glScissor(scissors[k].x, scissors[k].y, scissors[k].w, scissors[k].h);
         for (int axis = 0; axis < 3; axis++) {
-            LithoSliceUniforms slice = {draw->grid, &draw->look, axis, draw->view.index[axis],
-                                        scene->target->scale, rect, scene->target, FALSE};
+            LithoSliceUniforms slice = {
+                draw->grid,           &draw->look, axis,          draw->view.index[axis],
+                scene->target->scale, rect,        scene->target, FALSE};
             scene->slice = &slice;
             if (draw->view.visible[axis])
                 litho_renderer_each_cover(renderer, &data[k], &slice, TRUE, draw_quad, scene);
@@ -131,8 +132,8 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LEQUAL);
     draw_slices(renderer, &scene, rect, show, panel);
-    LithoMeshDraw meshes = {draw->meshes, draw->grid, &draw->view, scene.matrix, scene.width,
-                            scene.height, target->scale};
+    LithoMeshDraw meshes = {draw->meshes, draw->grid,   &draw->view,  scene.matrix,
+                            scene.width,  scene.height, target->scale};
     litho_renderer_draw_meshes(renderer, &meshes, FALSE);
     glDepthMask(GL_FALSE); // what follows is soft-edged or translucent
     litho_renderer_draw_meshes(renderer, &meshes, TRUE);
@@ -142,8 +143,8 @@ static void draw_panel(LithoRenderer *renderer, const LithoTarget *target,
     glDepthMask(GL_TRUE);
     glDisable(GL_DEPTH_TEST);
     if (show == LITHO_SHOW_SPLIT) {
-        LithoPixels all = litho_target_pixels(target, (LithoRect){0, 0, target->width,
-                                                                  target->height});
+        LithoPixels all =
+            litho_target_pixels(target, (LithoRect){0, 0, target->width, target->height});
         glViewport(all.x, all.y, all.w, all.h);
         litho_renderer_draw_divider(renderer, target, rect, draw->look.split);
     }

@@ -222,7 +222,8 @@ void litho_scene_fit(const LithoGrid *grid, LithoSceneView *view)
     double edge[4], eye[3], right[3], up[3], forward[3];
     camera->distance = standard_distance;
     memset(camera->target, 0, sizeof camera->target);
-    // Perspective makes the near half larger: the target moves until the outline lies in the middle.
+    // Perspective makes the near half larger: the target moves until the outline lies in the
+    // middle.
     for (int turn = 0; turn < 3; turn++) {
         box_outline(grid, view, edge);
         camera_axes(camera, eye, right, up, forward);
@@ -237,8 +238,7 @@ void litho_scene_fit(const LithoGrid *grid, LithoSceneView *view)
 
 LithoSceneView litho_scene_view(const LithoGrid *grid)
 {
-    LithoSceneView view = {.camera = {.pitch = first_pitch},
-                           .visible = {TRUE, TRUE, TRUE}};
+    LithoSceneView view = {.camera = {.pitch = first_pitch}, .visible = {TRUE, TRUE, TRUE}};
     // Turned against the survey's own lines: a section seen edge-on shows nothing.
     double world[16];
     world_matrix(grid, &view, world);
@@ -336,8 +336,8 @@ gboolean litho_scene_pick(const LithoGrid *grid, const LithoSceneView *view, Lit
     return best < G_MAXDOUBLE;
 }
 
-double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
-                        int axis, double x, double y, double dx, double dy)
+double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, int axis,
+                        double x, double y, double dx, double dy)
 {
     // The slice follows the mouse along the picture of its normal through the point under it.
     LithoScenePick pick;

@@ -22,8 +22,8 @@ typedef struct LithoSceneView {
     gboolean visible[3]; // which slices are drawn
     double z_scale;      // height of the box / longest horizontal side; 0 = 0.9 for
                          // time, the true ratio for depth (0.2 to 1.2)
-    double fit[2];       // tangents that the box takes of the picture, half of its width and height,
-                         // at standard distance: litho_scene_fit(); 0 = a square field of view
+    double fit[2]; // tangents that the box takes of the picture, half of its width and height,
+                   // at standard distance: litho_scene_fit(); 0 = a square field of view
 } LithoSceneView;
 
 // Middle slices, all visible, whole box in view from above; turned by 33 degrees against the
@@ -53,8 +53,8 @@ void litho_scene_ray(const LithoGrid *grid, const LithoSceneView *view, LithoRec
                      double y, double origin[3], double direction[3]);
 
 typedef struct LithoScenePick {
-    int axis;         // slice that was hit
-    double index[3];  // fractional indices of the hit
+    int axis;          // slice that was hit
+    double index[3];   // fractional indices of the hit
     gint64 nearest[3]; // rounded: trace (0, 1) and sample (2)
 } LithoScenePick;
 
@@ -64,12 +64,12 @@ gboolean litho_scene_pick(const LithoGrid *grid, const LithoSceneView *view, Lit
 // Index boxes of the visible slices, for litho_volume_update() and LithoWish; returns how many.
 guint litho_scene_view_boxes(const LithoSceneView *view, const LithoGrid *grid, LithoBox boxes[3]);
 // How far slice `axis` moves, in indices, when the mouse drags it from pixel (x, y) by (dx, dy).
-double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect,
-                        int axis, double x, double y, double dx, double dy);
+double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, int axis,
+                        double x, double y, double dx, double dy);
 
 // North arrow, axis numbers and titles along the nearest edges of the box, with cairo over the
-// picture (the renderer draws outline and slices). `texts`: how the three axes are called, NULL = as
-// the grid's are.
+// picture (the renderer draws outline and slices). `texts`: how the three axes are called, NULL =
+// as the grid's are.
 void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                              const LithoSceneView *view, LithoRect rect,
                              const LithoAxisText texts[3]);

@@ -35,9 +35,9 @@ static void centred_text(cairo_t *cr, const LithoAxesStyle *style, double x, dou
 
 typedef struct Edge {
     int axis;
-    double from[3], to[3];     // indices of its ends
-    double x0, y0, x1, y1;     // pixels
-    double out_x, out_y;       // unit vector away from the box on screen
+    double from[3], to[3]; // indices of its ends
+    double x0, y0, x1, y1; // pixels
+    double out_x, out_y;   // unit vector away from the box on screen
 } Edge;
 
 // TRUE when the face of the box at the low or high end of `axis` is turned to the eye.
@@ -110,8 +110,8 @@ static void tick_text(char *out, gsize size, const LithoAxisText *text, double v
         litho_format_number(out, size, value, step);
 }
 
-// `at` moved so that half a width `half` on both sides of it lies between low and low + length; what
-// is off the picture stays there.
+// `at` moved so that half a width `half` on both sides of it lies between low and low + length;
+// what is off the picture stays there.
 static double kept_inside(double at, double anchor, double half, double low, double length)
 {
     if (anchor < low || anchor > low + length || length < 2 * half + 4)
@@ -152,8 +152,8 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
                      kept_inside(x + edge->out_x * away, x, e.x_advance / 2, rect.x, rect.w),
                      kept_inside(y + edge->out_y * away, y, size / 2, rect.y, rect.h), number);
     }
-    g_autofree char *title = *text.unit ? g_strdup_printf("%s (%s)", text.label, text.unit)
-                                        : g_strdup(text.label);
+    g_autofree char *title =
+        *text.unit ? g_strdup_printf("%s (%s)", text.label, text.unit) : g_strdup(text.label);
     cairo_text_extents_t e;
     cairo_text_extents(cr, title, &e);
     double away = 14 + fabs(edge->out_x) * (widest + 0.5 * size) + fabs(edge->out_y) * 1.6 * size;

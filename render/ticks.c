@@ -143,9 +143,15 @@ void litho_format_number(char *out, gsize size, double value, double step)
     }
     int decimals = CLAMP((int)ceil(-log10(step) - 1e-9), 0, 6);
     char digits[48], grouped[96];
-    g_ascii_formatd(digits, sizeof digits, decimals == 0 ? "%.0f" : decimals == 1 ? "%.1f"
-                    : decimals == 2 ? "%.2f" : decimals == 3 ? "%.3f" : decimals == 4 ? "%.4f"
-                    : decimals == 5 ? "%.5f" : "%.6f", fabs(value));
+    g_ascii_formatd(digits, sizeof digits,
+                    decimals == 0   ? "%.0f"
+                    : decimals == 1 ? "%.1f"
+                    : decimals == 2 ? "%.2f"
+                    : decimals == 3 ? "%.3f"
+                    : decimals == 4 ? "%.4f"
+                    : decimals == 5 ? "%.5f"
+                                    : "%.6f",
+                    fabs(value));
     group_digits(grouped, sizeof grouped, digits);
     gboolean zero = strspn(digits, "0.") == strlen(digits);
     g_snprintf(out, size, "%s%s", value < 0 && !zero ? MINUS : "", grouped);

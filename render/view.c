@@ -25,7 +25,8 @@ void litho_slice_view_fit(LithoSliceView *view, const LithoGrid *grid)
 
 LithoSliceView litho_slice_view(const LithoGrid *grid, int axis, gint64 index)
 {
-    LithoSliceView view = {.axis = axis, .index = CLAMP(index, 0, grid->axis[axis].n - 1),
+    LithoSliceView view = {.axis = axis,
+                           .index = CLAMP(index, 0, grid->axis[axis].n - 1),
                            .keep_aspect = axis == LITHO_SAMPLE};
     litho_slice_view_fit(&view, grid);
     return view;
@@ -49,9 +50,15 @@ static double metres(const LithoGrid *grid, int axis)
 LithoSliceMap litho_slice_map(const LithoGrid *grid, const LithoSliceView *view, LithoRect rect)
 {
     int h = h_axes[view->axis], v = v_axes[view->axis];
-    LithoSliceMap map = {.axis = view->axis, .h_axis = h, .v_axis = v, .index = view->index,
-                         .rect = rect, .left = view->lo[h], .right = view->hi[h],
-                         .top = view->lo[v], .bottom = view->hi[v]};
+    LithoSliceMap map = {.axis = view->axis,
+                         .h_axis = h,
+                         .v_axis = v,
+                         .index = view->index,
+                         .rect = rect,
+                         .left = view->lo[h],
+                         .right = view->hi[h],
+                         .top = view->lo[v],
+                         .bottom = view->hi[v]};
     double mh = metres(grid, h), mv = metres(grid, v);
     if (view->keep_aspect && mh > 0 && mv > 0 && rect.w > 0 && rect.h > 0) {
         double sh = (map.right - map.left) * mh / rect.w; // metres per pixel
@@ -78,8 +85,7 @@ void litho_slice_map_to_index(const LithoSliceMap *map, double x, double y, doub
     index[map->v_axis] = map->top + (map->bottom - map->top) * v;
 }
 
-void litho_slice_map_to_pixel(const LithoSliceMap *map, const double index[3], double *x,
-                              double *y)
+void litho_slice_map_to_pixel(const LithoSliceMap *map, const double index[3], double *x, double *y)
 {
     *x = map->rect.x + (index[map->h_axis] - map->left) / (map->right - map->left) * map->rect.w;
     *y = map->rect.y + (index[map->v_axis] - map->top) / (map->bottom - map->top) * map->rect.h;
@@ -214,8 +220,13 @@ guint litho_show_panels(LithoShow show, LithoRect rect, LithoRect panels[2], Lit
 
 LithoLook litho_look_default(void)
 {
-    return (LithoLook){.map = litho_colormap_default(), .lo = -1, .hi = 1, .gain = 1,
-                       .removed_gain = 1, .wiggle_gain = 1, .split = 0.5,
+    return (LithoLook){.map = litho_colormap_default(),
+                       .lo = -1,
+                       .hi = 1,
+                       .gain = 1,
+                       .removed_gain = 1,
+                       .wiggle_gain = 1,
+                       .split = 0.5,
                        .background = {0.17, 0.17, 0.17}};
 }
 

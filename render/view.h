@@ -35,7 +35,7 @@ void litho_slice_view_fit(LithoSliceView *view, const LithoGrid *grid);
 
 // A view laid into a rectangle: the one mapping between pixels and indices.
 typedef struct LithoSliceMap {
-    int axis, h_axis, v_axis;  // fixed, to the right, downwards or upwards
+    int axis, h_axis, v_axis; // fixed, to the right, downwards or upwards
     gint64 index;
     LithoRect rect;
     double left, right, top, bottom; // indices at the rectangle's edges; top > bottom on maps
@@ -83,8 +83,8 @@ guint litho_show_panels(LithoShow show, LithoRect rect, LithoRect panels[2], Lit
 
 typedef enum {
     LITHO_WIGGLE_OFF = 0,
-    LITHO_WIGGLE_LINE,  // curves only
-    LITHO_WIGGLE_FILL,  // curves with the positive side filled (variable area)
+    LITHO_WIGGLE_LINE, // curves only
+    LITHO_WIGGLE_FILL, // curves with the positive side filled (variable area)
 } LithoWiggle;
 
 // Changing any of it costs uniforms only, never a texture.
@@ -96,10 +96,10 @@ typedef struct LithoLook {
     gboolean nearest;         // cells instead of linear interpolation
     gboolean no_density;      // wiggles on paper colour instead of on the section
     LithoWiggle wiggle;
-    double wiggle_gain;       // deflection at `hi` in units of the drawn trace distance; 0 = 1
-    double split;             // divider in 0..1 of the panel's width
-    gboolean grid_lines;      // at the axes' ticks, 12 % contrast
-    double background[3];     // beyond the survey; litho_look_default() sets a neutral dark grey
+    double wiggle_gain;   // deflection at `hi` in units of the drawn trace distance; 0 = 1
+    double split;         // divider in 0..1 of the panel's width
+    gboolean grid_lines;  // at the axes' ticks, 12 % contrast
+    double background[3]; // beyond the survey; litho_look_default() sets a neutral dark grey
 } LithoLook;
 
 // Default map, lo/hi = -1/1, split in the middle, background grey.

@@ -12,8 +12,8 @@
 // becomes visible is composed at once. `clean` says where texture and list agree.
 
 enum {
-    MAX_PARTS = 64,        // thin parts beyond this are forgotten, oldest first
-    STEP_BYTES = 2 << 20,  // copied between two looks at the clock; about half a millisecond
+    MAX_PARTS = 64,       // thin parts beyond this are forgotten, oldest first
+    STEP_BYTES = 2 << 20, // copied between two looks at the clock; about half a millisecond
 };
 
 static LithoPart *part_at(const LithoVolume *volume, guint k)
@@ -233,8 +233,8 @@ static LithoCover pending(const LithoVolume *volume, const LithoTile *tile)
 static gboolean next_pending(const LithoVolume *volume, const LithoTile *tile, LithoBox *box)
 {
     for (guint p = volume->parts->len; p-- > 0;) {
-        LithoCover rest = {.n = 1, .box = {litho_box_intersect(part_at(volume, p)->cube->held,
-                                                               tile->box)}};
+        LithoCover rest = {.n = 1,
+                           .box = {litho_box_intersect(part_at(volume, p)->cube->held, tile->box)}};
         if (litho_box_empty(rest.box[0]))
             continue;
         for (guint k = 0; k < tile->clean.n && rest.n > 0; k++)
@@ -284,7 +284,8 @@ static gboolean update_views(LithoVolume *volume, const LithoBox *views, guint n
         LithoCover rest = {.n = 1, .box = {views[v]}};
         for (guint k = 0; k < tile->clean.n && rest.n > 0; k++)
             litho_cover_subtract(&rest, tile->clean.box[k]);
-        // Whole, also where a part of it is clean, when it was not there: it is then drawn in one piece.
+        // Whole, also where a part of it is clean, when it was not there: it is then drawn in one
+        // piece.
         if (!litho_cover_contains(&tile->has, views[v]))
             rest = (LithoCover){.n = 1, .box = {views[v]}};
         for (guint k = 0; k < rest.n; k++)

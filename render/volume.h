@@ -28,13 +28,13 @@ typedef enum {
 
 typedef struct LithoVolumeInfo {
     LithoLayout layout;
-    gboolean shared;        // the last fill went device to device
-    char why_not[256];      // why sharing was refused, in one sentence; "" = never refused
-    guint64 host_bytes;     // copied through the host since the volume was made
-    guint64 shared_bytes;   // copied on the device
-    guint64 texture_bytes;  // texture memory now
-    guint64 pending_bytes;  // waiting to be copied; 0 = the textures are whole
-    double last_fill_ms;    // time of the last update that copied anything
+    gboolean shared;       // the last fill went device to device
+    char why_not[256];     // why sharing was refused, in one sentence; "" = never refused
+    guint64 host_bytes;    // copied through the host since the volume was made
+    guint64 shared_bytes;  // copied on the device
+    guint64 texture_bytes; // texture memory now
+    guint64 pending_bytes; // waiting to be copied; 0 = the textures are whole
+    double last_fill_ms;   // time of the last update that copied anything
 } LithoVolumeInfo;
 
 LithoVolume *litho_volume_new(void);
@@ -60,14 +60,14 @@ void litho_volume_clear(LithoVolume *volume);
 
 // Brings textures up to date: all of `views` (index boxes, slices on screen), then other parts for
 // about `budget_ms` (0 = views only, < 0 = everything). TRUE when nothing is left to do; FALSE =
-// call again in the next frame. Failures fall back or leave the old content; the sentence is kept in
-// info.why_not.
+// call again in the next frame. Failures fall back or leave the old content; the sentence is kept
+// in info.why_not.
 gboolean litho_volume_update(LithoVolume *volume, const LithoBox *views, guint n_views,
                              double budget_ms);
 
-// Grows whenever the slice of `axis` among the views of the last update may look different. Lines where
-// other slices that have arrived cross it are not worth drawing it again while more is to come: they count
-// from the next litho_volume_count_lines() on.
+// Grows whenever the slice of `axis` among the views of the last update may look different. Lines
+// where other slices that have arrived cross it are not worth drawing it again while more is to
+// come: they count from the next litho_volume_count_lines() on.
 guint64 litho_volume_stamp(const LithoVolume *volume, int axis);
 void litho_volume_count_lines(LithoVolume *volume);
 

@@ -17,7 +17,7 @@ typedef struct LithoTile {
     gpointer share;   // LithoGlShare handle, or NULL
     const struct LithoBackend *share_backend;
     gboolean share_refused;
-    guint64 used;     // clock of the last use
+    guint64 used; // clock of the last use
 } LithoTile;
 
 typedef struct LithoPart {
@@ -28,21 +28,21 @@ typedef struct LithoPart {
 struct LithoVolume {
     gboolean has_grid;
     LithoGrid grid;
-    GArray *parts;        // of LithoPart, oldest first
+    GArray *parts; // of LithoPart, oldest first
     guint64 generation;
-    GPtrArray *tiles;     // of LithoTile; exactly one in the volume layout
+    GPtrArray *tiles; // of LithoTile; exactly one in the volume layout
     guint64 clock;
     guint64 budget;
-    int limit;            // pretended texture limit, 0 = the real one
-    guint8 *live;         // of the whole grid, in rows of LITHO_LIVE_WIDTH
+    int limit;              // pretended texture limit, 0 = the real one
+    guint8 *live;           // of the whole grid, in rows of LITHO_LIVE_WIDTH
     gint64 live_rows, dead; // dead: traces not live
     gboolean live_dirty;
     guint live_texture;
     guint pixel_buffer[LITHO_PIXEL_BUFFERS];
     int next_buffer;
-    LithoBox watch[3];    // slices of the last update by their axis; empty = none
+    LithoBox watch[3];              // slices of the last update by their axis; empty = none
     guint64 stamp[3], stamp_of_all; // litho_volume_stamp()
-    gboolean lines[3];    // not counted yet
+    gboolean lines[3];              // not counted yet
     LithoVolumeInfo info;
 };
 
@@ -58,8 +58,7 @@ LithoTile *litho_tile_for(LithoVolume *volume, LithoBox box);
 void litho_tiles_free(LithoVolume *volume);
 // Samples of one part inside `box`; the tile's texture must be bound. Returns what was written,
 // which is the part's whole box when it went device to device; empty on failure.
-LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube,
-                         LithoBox box);
+LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box);
 void litho_tile_set_nearest(guint target);
 void litho_tile_reset_unpack(void);
 

@@ -7,8 +7,8 @@
 // Textures of a volume and how samples get into them.
 
 enum {
-    MAX_TILES = 24,           // slice textures kept: those on screen and the last few steps
-    CHUNK_BYTES = 8 << 20,    // one pixel buffer; about 2 ms of copying
+    MAX_TILES = 24,        // slice textures kept: those on screen and the last few steps
+    CHUNK_BYTES = 8 << 20, // one pixel buffer; about 2 ms of copying
 };
 static const guint64 default_budget = G_GUINT64_CONSTANT(1) << 30;
 
@@ -319,8 +319,7 @@ static gboolean can_share(const LithoTile *tile, const LithoCube *cube)
 
 // Samples of one part inside `box`. Returns what was written, which is the part's whole box when it
 // went device to device; empty on failure.
-LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube,
-                          LithoBox box)
+LithoBox litho_tile_copy(LithoVolume *volume, LithoTile *tile, const LithoCube *cube, LithoBox box)
 {
     if (can_share(tile, cube) && copy_shared(volume, tile, cube))
         return cube->held;

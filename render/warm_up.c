@@ -8,8 +8,8 @@
 #include "render/frame_cache.h"
 #include "render/offscreen.h"
 
-// A small cube and picture. llvmpipe compiles another version for textures whose sizes are powers of two;
-// these are none, nor are the rows of the mask (4096 traces each).
+// A small cube and picture. llvmpipe compiles another version for textures whose sizes are powers
+// of two; these are none, nor are the rows of the mask (4096 traces each).
 enum { LINES = 88, XLINES = 104, SAMPLES = 12, WIDTH = 300, HEIGHT = 250, SIDE = 192 };
 
 typedef struct Warm {
@@ -46,9 +46,12 @@ static gboolean warm_sections(Warm *w, LithoShow show, LithoVolume *volume, GErr
     static const double sides[] = {SIDE, SAMPLES / 2};
     for (int axis = 0; axis < 3; axis++)
         for (guint s = 0; s < G_N_ELEMENTS(sides); s++) {
-            LithoSliceDraw draw = {.input = volume, .output = volume, .grid = &w->grid,
+            LithoSliceDraw draw = {.input = volume,
+                                   .output = volume,
+                                   .grid = &w->grid,
                                    .view = litho_slice_view(&w->grid, axis, 1),
-                                   .look = litho_look_default(), .show = show,
+                                   .look = litho_look_default(),
+                                   .show = show,
                                    .rect = {10, 20, 1.25 * sides[s], sides[s]}};
             draw.look.grid_lines = TRUE;
             litho_renderer_draw_slice(w->renderer, &w->target, &draw);
@@ -60,9 +63,13 @@ static gboolean warm_sections(Warm *w, LithoShow show, LithoVolume *volume, GErr
 
 static gboolean warm_scene(Warm *w, LithoShow show, LithoVolume *volume, GError **error)
 {
-    LithoSceneDraw draw = {.input = volume, .output = volume, .grid = &w->grid,
-                           .view = litho_scene_view(&w->grid), .look = litho_look_default(),
-                           .show = show, .rect = {10, 20, 1.25 * SIDE, SIDE}};
+    LithoSceneDraw draw = {.input = volume,
+                           .output = volume,
+                           .grid = &w->grid,
+                           .view = litho_scene_view(&w->grid),
+                           .look = litho_look_default(),
+                           .show = show,
+                           .rect = {10, 20, 1.25 * SIDE, SIDE}};
     for (int axis = 0; axis < 3; axis++) {
         for (int k = 0; k < 3; k++)
             draw.view.visible[k] = k <= axis;
@@ -90,14 +97,16 @@ static gboolean warm_all(Warm *w, GError **error)
 
 static gboolean warm_in_context(const char *device, LithoRun *run, GError **error)
 {
-    Warm w = {.grid = litho_grid_new(LINES, XLINES, SAMPLES), .target = {WIDTH, HEIGHT, 1}, .run = run};
+    Warm w = {
+        .grid = litho_grid_new(LINES, XLINES, SAMPLES), .target = {WIDTH, HEIGHT, 1}, .run = run};
     w.renderer = litho_renderer_new(error);
     if (!w.renderer)
         return FALSE;
     gboolean ok = g_str_has_prefix(litho_renderer_name(w.renderer), device);
     if (!ok)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "the window draws with %s, this is %s", device, litho_renderer_name(w.renderer));
+                    "the window draws with %s, this is %s", device,
+                    litho_renderer_name(w.renderer));
     w.cache = litho_frame_cache_new();
     for (int masked = 0; masked < 2; masked++)
         w.volume[masked] = make_volume(&w.grid, masked);

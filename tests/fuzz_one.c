@@ -33,7 +33,9 @@ static void use_survey(LithoSurvey *survey, int choice)
     if (!cube || !litho_box_equal(box, litho_box_full(g)))
         return;
     g_autofree char *out = scratch(choice & 1 ? "-out.sgy" : "-out.npy");
-    LithoSaveOptions save = {.force = TRUE, .endian = choice >> 1 & 1 ? 2 : 0, .note = "fuzzed",
+    LithoSaveOptions save = {.force = TRUE,
+                             .endian = choice >> 1 & 1 ? 2 : 0,
+                             .note = "fuzzed",
                              .missing = choice >> 2 & 1};
     litho_cube_save(cube, out, &save, NULL, NULL);
     g_unlink(out);

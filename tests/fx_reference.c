@@ -9,9 +9,17 @@ typedef double complex cplx;
 
 FxRef fx_ref_defaults(double dt)
 {
-    return (FxRef){.time_window = 150, .time_overlap = 50, .nfft = 256, .window_il = 20,
-                   .window_xl = 20, .stride = 17, .half = 3, .fill_passes = 3, .prewhitening = 10,
-                   .fmin = 3, .fmax = 0.4 / dt};
+    return (FxRef){.time_window = 150,
+                   .time_overlap = 50,
+                   .nfft = 256,
+                   .window_il = 20,
+                   .window_xl = 20,
+                   .stride = 17,
+                   .half = 3,
+                   .fill_passes = 3,
+                   .prewhitening = 10,
+                   .fmin = 3,
+                   .fmax = 0.4 / dt};
 }
 
 // --- windows along one axis -------------------------------------------------------------------
@@ -55,12 +63,12 @@ static double weight(const Windows *w, int k, int i)
 typedef struct Slice {
     const FxRef *p;
     int n1, n2;
-    cplx *s;        // with fillings
-    char *live;     // recorded
-    char *there;    // recorded or filled
+    cplx *s;     // with fillings
+    char *live;  // recorded
+    char *there; // recorded or filled
     int h1, h2, size;
     int a0, a1, b0, b1; // the window
-    cplx *r;        // covariance of the block, forward and backward averaged, undamped
+    cplx *r;            // covariance of the block, forward and backward averaged, undamped
     double lambda;
     cplx *taps[128]; // by place in the block, NULL until solved
 } Slice;
@@ -128,8 +136,8 @@ static void covariance(Slice *w)
                     int ai, aj, bi, bj;
                     offset(w, a, &ai, &aj);
                     offset(w, b, &bi, &bj);
-                    w->r[a * n + b] += conj(w->s[(i + ai) * w->n2 + j + aj]) *
-                                       w->s[(i + bi) * w->n2 + j + bj];
+                    w->r[a * n + b] +=
+                        conj(w->s[(i + ai) * w->n2 + j + aj]) * w->s[(i + bi) * w->n2 + j + bj];
                 }
         }
     for (int a = 0; a < n; a++) // forward and backward: R(a, b) and conj R(-a, -b)
@@ -161,7 +169,8 @@ static void autocorrelation(Slice *w)
         }
 }
 
-// Predictor of place t of the block from the others: (R + lambda) h = R(., t) without row, column t.
+// Predictor of place t of the block from the others: (R + lambda) h = R(., t) without row, column
+// t.
 static const cplx *predictor(Slice *w, int t)
 {
     const int n = w->size;
@@ -307,7 +316,11 @@ void fx_ref_slice(const FxRef *p, int n1, int n2, const cplx *s, const char *pre
 {
     Windows ax = windows(n1, p->window_il, p->stride), bx = windows(n2, p->window_xl, p->stride);
     int n = n1 * n2;
-    Slice w = {.p = p, .n1 = n1, .n2 = n2, .s = malloc(sizeof(cplx) * n), .live = malloc(n),
+    Slice w = {.p = p,
+               .n1 = n1,
+               .n2 = n2,
+               .s = malloc(sizeof(cplx) * n),
+               .live = malloc(n),
                .there = malloc(n)};
     memset(out, 0, sizeof(cplx) * n);
     memcpy(w.live, present, n);

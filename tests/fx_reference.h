@@ -5,11 +5,12 @@
 
 // The F-X filter straight from its definition, in double precision and without any of the program's
 // code: discrete Fourier sums, complex covariance by summing over the design points, one complex
-// linear system by Gaussian elimination for every place in the block that has to be predicted. Slow.
+// linear system by Gaussian elimination for every place in the block that has to be predicted.
+// Slow.
 
 typedef struct FxRef {
     int time_window, time_overlap, nfft, window_il, window_xl, stride, half, fill_passes;
-    double prewhitening, fmin, fmax;        // %, Hz; fmax in Hz, no automatic value
+    double prewhitening, fmin, fmax; // %, Hz; fmax in Hz, no automatic value
     bool acf, mute, post;
     enum { FX_REF_FIT, FX_REF_RENORM, FX_REF_ZERO } edge;
 } FxRef;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-// What the tests of migration share: grids, settings, one run on the CPU, events, measures. A test uses
-// what it needs of it.
+// What the tests of migration share: grids, settings, one run on the CPU, events, measures. A test
+// uses what it needs of it.
 #include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static double peak_depth(const LithoCube *image, int i, int j, double from, doub
 #define assert_below(x, limit)                                                                     \
     do {                                                                                           \
         double x_ = (x), limit_ = (limit);                                                         \
-        g_test_message(#x " = %.4g (limit %.4g)", x_, limit_);                                      \
+        g_test_message(#x " = %.4g (limit %.4g)", x_, limit_);                                     \
         g_assert_cmpfloat(x_, <=, limit_);                                                         \
     } while (0)
 

@@ -16,15 +16,15 @@ typedef struct Make {
     int inline_first, inline_step, xline_first, xline_step;
     int inline_byte, xline_byte; // 0 = 189/193, -1 = not written
     MakeSorting sorting;
-    int revision;     // word at 3501: 0x0100, 0x0201, ...
-    int ext_text;     // extended text headers present
-    int ext_declared; // word at 3505
+    int revision;      // word at 3501: 0x0100, 0x0201, ...
+    int ext_text;      // extended text headers present
+    int ext_declared;  // word at 3505
     gboolean end_text; // the last one ends with ((SEG: EndText))
-    int additional;   // additional trace headers (3507)
-    gboolean ascii;   // text header in ASCII
-    int offsets;      // traces per cell with offsets 100, 200, ...; 0 = 1 trace without offset
+    int additional;    // additional trace headers (3507)
+    gboolean ascii;    // text header in ASCII
+    int offsets;       // traces per cell with offsets 100, 200, ...; 0 = 1 trace without offset
     double x0, y0, bin_x, bin_y, angle; // coordinates in metres with scalar -100; bin_x 0 = none
-    gboolean su;      // no file headers
+    gboolean su;                        // no file headers
 } Make;
 
 // A plain file to start from: 4 x 5 x 30, IBM, big endian, 189/193, revision 1.

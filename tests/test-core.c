@@ -81,7 +81,8 @@ static void check_when(const LithoOperator *op, const LithoParam *row)
     g_assert_true(litho_param_applies(&op->params, row, params));
     for (guint c = 0; conditions[c]; c++) {
         const char *equals = strchr(conditions[c], '=');
-        g_autofree char *key = g_strndup(conditions[c], equals ? (gsize)(equals - conditions[c]) : 0);
+        g_autofree char *key =
+            g_strndup(conditions[c], equals ? (gsize)(equals - conditions[c]) : 0);
         const LithoParam *other = litho_param_find(&op->params, key);
         g_auto(GStrv) values = g_strsplit(equals ? equals + 1 : "", "|", -1);
         double before = other ? litho_param_get(other, params) : 0;
@@ -96,7 +97,6 @@ static void check_when(const LithoOperator *op, const LithoParam *row)
     }
     g_test_message("%s.%s matters when %s", op->key, row->key, row->when ? row->when : "ever");
 }
-
 
 // Property: every row of every operator says what people need, and its default is legal.
 static void test_declarations(void)
@@ -278,9 +278,9 @@ static void test_percentile(void)
     g_assert_true(isfinite(stats.rms) && stats.max < 1e29);
 }
 
-// Property: the colours of signed data span plus and minus the percentile, those of unsigned data the
-// percentile from either end; one negative sample decides, a few zeros do not; a unit is said only
-// where name and values agree.
+// Property: the colours of signed data span plus and minus the percentile, those of unsigned data
+// the percentile from either end; one negative sample decides, a few zeros do not; a unit is said
+// only where name and values agree.
 static void test_range(void)
 {
     LithoGrid grid = litho_grid_new(10, 10, 10);
@@ -475,9 +475,9 @@ static void test_memory(void)
     g_assert_cmpuint(bytes, <, G_GUINT64_CONSTANT(1) << 50);
 }
 
-// Property: what an operator tells comes back as it was told: a replaced curve keeps how it is drawn,
-// a shape replaces its namesake with all its points, and every change moves the serial that tells a
-// view to look again.
+// Property: what an operator tells comes back as it was told: a replaced curve keeps how it is
+// drawn, a shape replaces its namesake with all its points, and every change moves the serial that
+// tells a view to look again.
 static void test_report(void)
 {
     LithoReport *report = litho_report_new();
@@ -500,8 +500,11 @@ static void test_report(void)
     guint before = litho_report_serial(report);
     float xyz[48] = {0}, value[2] = {0.25f, 0.5f};
     xyz[47] = 7;
-    LithoShape shape = {.key = "boxes", .space = LITHO_SPACE_FREQUENCY, .kind = LITHO_SHAPE_BOXES,
-                        .n = 8, .xyz = xyz};
+    LithoShape shape = {.key = "boxes",
+                        .space = LITHO_SPACE_FREQUENCY,
+                        .kind = LITHO_SHAPE_BOXES,
+                        .n = 8,
+                        .xyz = xyz};
     litho_report_shape(report, &shape);
     shape.n = 16;
     shape.value = value;

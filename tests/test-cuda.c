@@ -97,9 +97,9 @@ static void test_memory(void)
     g_test_message("%s, %s: %s", info.name, info.driver, error->message);
 }
 
-// Property: under a cap the device is as large as the cap: what is told, what is granted and what is
-// refused agree, and what is given back can be had again. A cap that only changed what is told, or
-// that forgot what the pool keeps, fails.
+// Property: under a cap the device is as large as the cap: what is told, what is granted and what
+// is refused agree, and what is given back can be had again. A cap that only changed what is told,
+// or that forgot what the pool keeps, fails.
 static void test_cap(void)
 {
     const LithoBackend *cuda = gpu_or_skip();
@@ -181,8 +181,8 @@ static void test_example(void)
     litho_timings_unref(timings);
 }
 
-// Property: a cube that lies on one GPU gives another the same bits without passing the host. A copy
-// that took the other device's address for its own fails, or reads something else.
+// Property: a cube that lies on one GPU gives another the same bits without passing the host. A
+// copy that took the other device's address for its own fails, or reads something else.
 static void test_two_devices(void)
 {
     const LithoBackend *cuda = gpu_or_skip();

@@ -126,8 +126,12 @@ static void test_newest_wins(void)
     LithoWorker *worker = litho_worker_new(wake, &wakes);
     for (guint64 tag = 1; tag <= 200; tag++) {
         params_of(flow, 0)->gain = tag;
-        LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE,
-                          .tag = tag, .n_views = 1,
+        LithoWish wish = {.flow = flow,
+                          .in = in,
+                          .device = litho_device_cpu(),
+                          .whole = TRUE,
+                          .tag = tag,
+                          .n_views = 1,
                           .views = {litho_box_slice(&in->grid, LITHO_INLINE, 20)}};
         litho_worker_submit(worker, &wish);
     }
@@ -162,9 +166,9 @@ static LithoCube *cube_taking(double ms, LithoFlow *flow)
     }
 }
 
-// Property: during a drag whose slices take longer than the grace results keep coming; with a policy
-// that gives up at every event there are none before the drag ends. (Passes take 0.2 to 0.4 s here,
-// events come every 8 ms, the drag ends after three results or 20 s.)
+// Property: during a drag whose slices take longer than the grace results keep coming; with a
+// policy that gives up at every event there are none before the drag ends. (Passes take 0.2 to 0.4
+// s here, events come every 8 ms, the drag ends after three results or 20 s.)
 static void test_drag_is_fed(void)
 {
     int wakes = 0;
@@ -176,8 +180,13 @@ static void test_drag_is_fed(void)
     double end = litho_now_ms() + 20000;
     for (guint64 tag = 1; results < 3 && litho_now_ms() < end; tag++) {
         params_of(flow, 0)->halfwidth = 30 + tag % 2;
-        LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE,
-                          .tag = tag, .n_views = 1, .views = {litho_box_full(&in->grid)}};
+        LithoWish wish = {.flow = flow,
+                          .in = in,
+                          .device = litho_device_cpu(),
+                          .whole = TRUE,
+                          .tag = tag,
+                          .n_views = 1,
+                          .views = {litho_box_full(&in->grid)}};
         litho_worker_submit(worker, &wish);
         g_usleep(8000);
         LithoResult *result = litho_worker_take(worker);
@@ -188,9 +197,9 @@ static void test_drag_is_fed(void)
     litho_worker_free(worker);
 }
 
-// Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so, and looks at
-// every `look`-th; counts for each view the results that brought it anew, and in seen[n_views] those that
-// did not bring all.
+// Submits a wish of other parameters every 8 ms for `seconds`, or until done(seen) says so, and
+// looks at every `look`-th; counts for each view the results that brought it anew, and in
+// seen[n_views] those that did not bring all.
 static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_views,
                  double seconds, guint look, gboolean (*done)(const guint *seen), guint *seen)
 {
@@ -200,8 +209,12 @@ static void drag(LithoFlow *flow, LithoCube *in, const LithoBox *views, guint n_
     double end = litho_now_ms() + 1000 * seconds;
     for (guint64 tag = 1; litho_now_ms() < end && !(done && done(seen)); tag++) {
         params_of(flow, 0)->halfwidth = 29 + tag % 2;
-        LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE,
-                          .tag = tag, .n_views = n_views};
+        LithoWish wish = {.flow = flow,
+                          .in = in,
+                          .device = litho_device_cpu(),
+                          .whole = TRUE,
+                          .tag = tag,
+                          .n_views = n_views};
         memcpy(wish.views, views, n_views * sizeof *views);
         litho_worker_submit(worker, &wish);
         g_usleep(8000);
@@ -250,9 +263,10 @@ static void test_views_in_turn(void)
     g_assert_cmpuint(seen[2], <=, 2 * seen[1]);
 }
 
-// Property: the rest of the cube (0.4 s) does not stand in the way of a drag: a slice that takes a few
-// milliseconds is renewed far more often than once in a grace of 150 ms, which gives 13 in 2 s. Other
-// programs may take the processors meanwhile (19 were seen in 2 s then, 160 alone): the best of five.
+// Property: the rest of the cube (0.4 s) does not stand in the way of a drag: a slice that takes a
+// few milliseconds is renewed far more often than once in a grace of 150 ms, which gives 13 in 2 s.
+// Other programs may take the processors meanwhile (19 were seen in 2 s then, 160 alone): the best
+// of five.
 static void test_rest_gives_way(void)
 {
     guint seen[3] = {0};
@@ -270,15 +284,19 @@ static void test_rest_gives_way(void)
     g_assert_cmpuint(best, >, 26);
 }
 
-// Property: where one view is the whole cube, as on a 2-D line, it is computed once, as a whole result:
-// nothing incomplete comes before, and the stages have their times.
+// Property: where one view is the whole cube, as on a 2-D line, it is computed once, as a whole
+// result: nothing incomplete comes before, and the stages have their times.
 static void test_line(void)
 {
     int wakes = 0;
     g_autoptr(LithoFlow) flow = mean_flow();
     g_autoptr(LithoCube) in = random_cube(1, 300, 500);
     LithoWorker *worker = litho_worker_new(wake, &wakes);
-    LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE, .tag = 1,
+    LithoWish wish = {.flow = flow,
+                      .in = in,
+                      .device = litho_device_cpu(),
+                      .whole = TRUE,
+                      .tag = 1,
                       .n_views = 2,
                       .views = {litho_box_slice(&in->grid, LITHO_XLINE, 7),
                                 litho_box_slice(&in->grid, LITHO_INLINE, 0)}};
@@ -309,8 +327,8 @@ static void test_quit(void)
     g_assert_cmpfloat(litho_now_ms() - start, <, 500);
 }
 
-// Property: the window sees what an operator tells while the pass is still at work, not only with the
-// result: the report of the pass is there before its result.
+// Property: the window sees what an operator tells while the pass is still at work, not only with
+// the result: the report of the pass is there before its result.
 static void test_report(void)
 {
     int wakes = 0;
@@ -361,9 +379,11 @@ static gboolean tell_exec(gpointer plan, const LithoPass *pass, LithoRun *run, G
 static const LithoImpl tell_cpu = {tell_plan, tell_exec, g_free, NULL};
 static const LithoParam tell_rows[] = {
     LITHO_FLOAT(TellParams, gain, .label = "Gain", .def = 1, .min = 0, .max = 10, .stage = 1)};
-static const LithoOperator tell_operator = {
-    .key = "tell", .title = "Tell", .params = {tell_rows, 1, sizeof(TellParams)},
-    .needs_input = TRUE, .cpu = &tell_cpu};
+static const LithoOperator tell_operator = {.key = "tell",
+                                            .title = "Tell",
+                                            .params = {tell_rows, 1, sizeof(TellParams)},
+                                            .needs_input = TRUE,
+                                            .cpu = &tell_cpu};
 
 static void check_told(LithoEngine *engine, const LithoFlow *flow, LithoCube *cube, double passes)
 {
@@ -385,10 +405,10 @@ static void check_told(LithoEngine *engine, const LithoFlow *flow, LithoCube *cu
     litho_report_unref(report);
 }
 
-// Property: a run that leaves a step out, because nothing it depends on has changed, reports what the
-// step told when it ran last, and a run with an old plan what the plan told. Without it the panels of
-// the first step of a flow would empty while the second one's slider is dragged, and those of a step
-// that is switched off and on again.
+// Property: a run that leaves a step out, because nothing it depends on has changed, reports what
+// the step told when it ran last, and a run with an old plan what the plan told. Without it the
+// panels of the first step of a flow would empty while the second one's slider is dragged, and
+// those of a step that is switched off and on again.
 static void test_report_repeats(void)
 {
     g_autoptr(LithoCube) cube = random_cube(9, 5, 16);

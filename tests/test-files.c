@@ -142,7 +142,7 @@ static void test_note_and_trailer(void)
     save(cube, out, &(LithoSaveOptions){.force = TRUE, .note = "filtered: fx half_width=3"});
     g_autoptr(GByteArray) got = contents(out);
     g_assert_cmpuint(got->len, ==, file->len);
-    g_assert_cmpmem(got->data, 80, file->data, 80);                     // the used line stays
+    g_assert_cmpmem(got->data, 80, file->data, 80); // the used line stays
     g_assert_cmpmem(got->data + 160, got->len - 160, file->data + 160, file->len - 160);
     g_autoptr(LithoCube) again = load(out, NULL);
     g_assert_nonnull(strstr(litho_survey_text(again->survey), "C 2 filtered: fx half_width=3\n"));
@@ -469,8 +469,9 @@ static void test_ibm(void)
     g_autofree float *x = g_new(float, N), *back = g_new(float, N);
     g_autofree guint8 *raw = g_malloc(4 * N);
     g_autoptr(GRand) rand = g_rand_new_with_seed(11);
-    static const guint32 edges[] = {0, 0x80000000, 1, 0x007fffff, 0x00800000, 0x7f7fffff,
-                                    0x3f800000, 0x3f7fffff, 0x41800000, 0x417fffff, 0x42ffffff};
+    static const guint32 edges[] = {0,          0x80000000, 1,          0x007fffff,
+                                    0x00800000, 0x7f7fffff, 0x3f800000, 0x3f7fffff,
+                                    0x41800000, 0x417fffff, 0x42ffffff};
     for (int k = 0; k < N; k++) {
         guint32 w = k < (int)G_N_ELEMENTS(edges) ? edges[k] : g_rand_int(rand);
         if ((w & 0x7f800000) == 0x7f800000)

@@ -307,8 +307,8 @@ static gboolean note_step(gpointer data)
 }
 
 // Property: the cancel flag is looked at every 15 ms also where a window costs a hundred times the
-// usual: 100 x 100 traces, half of them absent. The bound is for slower cards too; chunks counted in
-// systems instead of operations take a second here.
+// usual: 100 x 100 traces, half of them absent. The bound is for slower cards too; chunks counted
+// in systems instead of operations take a second here.
 static void test_steps(void)
 {
     if (no_gpu())
@@ -414,9 +414,9 @@ static void test_small_memory(void)
             fits += now;
         }
         cuda->limit_memory(0);
-        g_test_message("%d x %d x %d, %s: told %.1f MiB beside %.1f of cubes, ran in %d of %d", c->n1,
-                       c->n2, c->nt, c->settings, (told - cubes) / 1048576.0, cubes / 1048576.0,
-                       fits, tries);
+        g_test_message("%d x %d x %d, %s: told %.1f MiB beside %.1f of cubes, ran in %d of %d",
+                       c->n1, c->n2, c->nt, c->settings, (told - cubes) / 1048576.0,
+                       cubes / 1048576.0, fits, tries);
         g_assert_true(refused);
         g_assert_cmpint(fits, >=, c->least);
         g_assert_true(try_within(in, c->settings, expected));

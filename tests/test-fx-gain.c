@@ -26,9 +26,10 @@ static LithoCube *events(int n)
                 double X = x - 18.5, Y = y - 18.5, t = k * 0.004;
                 double bend = 0.015 * sin(2 * G_PI * x / 40) * cos(2 * G_PI * y / 50);
                 double hyperbola = sqrt(0.75 * 0.75 + pow(0.010 * X, 2) + pow(0.008 * Y, 2));
-                *at++ = (float)(ricker(t - 0.30 - 0.0030 * X - 0.0010 * Y, 30) +
-                                0.8 * ricker(t - 0.62 + 0.0022 * X - 0.0024 * Y, 25) +
-                                0.9 * ricker(t - hyperbola, 30) + 0.7 * ricker(t - 0.88 - bend, 28));
+                *at++ =
+                    (float)(ricker(t - 0.30 - 0.0030 * X - 0.0010 * Y, 30) +
+                            0.8 * ricker(t - 0.62 + 0.0022 * X - 0.0024 * Y, 25) +
+                            0.9 * ricker(t - hyperbola, 30) + 0.7 * ricker(t - 0.88 - bend, 28));
             }
     return cube;
 }
@@ -99,8 +100,8 @@ static void predict_line(const double complex *s, int n, int order, double dampi
         for (int i = 0; i < order; i++) {
             int at = sign > 0 ? x : n - 1 - x;
             for (int j = 0; j <= order; j++)
-                a[i][j] += conj(s[at - sign * (i + 1)]) *
-                           (j < order ? s[at - sign * (j + 1)] : s[at]);
+                a[i][j] +=
+                    conj(s[at - sign * (i + 1)]) * (j < order ? s[at - sign * (j + 1)] : s[at]);
         }
     for (int i = 0; i < order; i++)
         trace += creal(a[i][i]);
@@ -186,8 +187,8 @@ static void test_minus_3_db(void)
     g_assert_cmpfloat(measure(clean, noisy, "prewhitening=100").gain, >=, 14.7);
 }
 
-// What the manual says of the other settings, to 0.4 dB: post keeps amplitudes, half 2 and window 30
-// gain, the autocorrelation form and unfitted edges lose.
+// What the manual says of the other settings, to 0.4 dB: post keeps amplitudes, half 2 and window
+// 30 gain, the autocorrelation form and unfitted edges lose.
 static void test_settings(void)
 {
     g_autoptr(LithoCube) clean = events(37);
@@ -240,9 +241,9 @@ static void test_dead_traces(void)
     g_assert_cmpfloat(q.gain, >=, 11.9);
 }
 
-// The paper's solver: on its own system (autocorrelation, 7 x 7) Jacobi's iteration converges nowhere
-// without noise and hardly anywhere with it. The operator counts as the direct iteration does: the
-// frequencies of the first 150 samples, all windows.
+// The paper's solver: on its own system (autocorrelation, 7 x 7) Jacobi's iteration converges
+// nowhere without noise and hardly anywhere with it. The operator counts as the direct iteration
+// does: the frequencies of the first 150 samples, all windows.
 static void test_jacobi(void)
 {
     const double snr[] = {INFINITY, 10, 0, -3, -10};
@@ -254,8 +255,8 @@ static void test_jacobi(void)
             g_autoptr(LithoCube) noisy =
                 isinf(snr[k]) ? litho_cube_ref(clean) : with_noise(clean, snr[k], 1);
             LithoReport *report = litho_report_new();
-            g_autofree char *settings = g_strdup_printf(
-                BAND "form=acf solver=jacobi prewhitening=%g", prewhitening[p]);
+            g_autofree char *settings =
+                g_strdup_printf(BAND "form=acf solver=jacobi prewhitening=%g", prewhitening[p]);
             LithoBox top = litho_box_slice(&noisy->grid, 2, 40); // the first time window only
             g_autoptr(LithoCube) out = fx_run(noisy, settings, &top, &(LithoRun){.report = report});
             double systems = 0, lost = 0;
@@ -275,8 +276,10 @@ static void test_jacobi(void)
                     }
                     converged += fx_ref_jacobi(20, 20, 20, s, 3, prewhitening[p]);
                 }
-            g_test_message("  prewhitening %3g %%, SNR %3g dB: %.0f of %.0f converge; directly %d of "
-                           "%d", prewhitening[p], snr[k], systems - lost, systems, converged, tried);
+            g_test_message(
+                "  prewhitening %3g %%, SNR %3g dB: %.0f of %.0f converge; directly %d of "
+                "%d",
+                prewhitening[p], snr[k], systems - lost, systems, converged, tried);
             if (isinf(snr[k])) {
                 g_assert_cmpfloat(systems, ==, lost);
                 g_assert_cmpint(converged, ==, 0);

@@ -71,9 +71,9 @@ static void kill_traces(LithoCube *cube, double share, guint32 seed)
 // window past the end or a ramp of the wrong length fails.
 static void test_windows(void)
 {
-    const int cases[][3] = {{1, 20, 17}, {19, 20, 17}, {20, 20, 17}, {21, 20, 17}, {37, 20, 17},
-                            {38, 20, 17}, {128, 20, 17}, {251, 30, 25}, {100, 10, 3}, {50, 7, 7},
-                            {1001, 150, 100}, {9, 3, 1}};
+    const int cases[][3] = {{1, 20, 17},  {19, 20, 17}, {20, 20, 17},     {21, 20, 17},
+                            {37, 20, 17}, {38, 20, 17}, {128, 20, 17},    {251, 30, 25},
+                            {100, 10, 3}, {50, 7, 7},   {1001, 150, 100}, {9, 3, 1}};
     for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
         LithoFxAxis axis = litho_fx_axis(cases[c][0], cases[c][1], cases[c][2]);
         g_assert_cmpint(litho_fx_start(axis, 0), ==, 0);
@@ -103,8 +103,8 @@ static void test_plane_wave(void)
         for (guint p = 0; p < G_N_ELEMENTS(prewhitening); p++)
             for (int half = 1; half <= 5; half += 2) {
                 g_autoptr(LithoCube) in = plane_waves(40, 33, &waves[w], 1);
-                g_autofree char *settings = g_strdup_printf(
-                    ONE_BIN "prewhitening=%g half_width=%d", prewhitening[p], half);
+                g_autofree char *settings =
+                    g_strdup_printf(ONE_BIN "prewhitening=%g half_width=%d", prewhitening[p], half);
                 g_autoptr(LithoCube) out = fx_run(in, settings, NULL, NULL);
                 double lam = prewhitening[p] / 100, taps = (2 * half + 1) * (2 * half + 1) - 1;
                 double law = lam / (taps + lam), found = fx_relative(out, in);
@@ -118,8 +118,8 @@ static void test_plane_wave(void)
 // survey, or writing zeros where only a small filter exists, fails.
 static void test_small_surveys(void)
 {
-    const int sizes[][3] = {{40, 1, 6}, {1, 40, 6}, {5, 40, 14}, {8, 8, 14}, {6, 6, 8}, {37, 3, 14},
-                            {4, 5, 2}, {12, 2, 6}}; // inlines, crosslines, taps
+    const int sizes[][3] = {{40, 1, 6},  {1, 40, 6}, {5, 40, 14}, {8, 8, 14}, {6, 6, 8},
+                            {37, 3, 14}, {4, 5, 2},  {12, 2, 6}}; // inlines, crosslines, taps
     const Wave wave = {1, 0.7, -0.4};
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
         g_autoptr(LithoCube) in = plane_waves(sizes[k][0], sizes[k][1], &wave, 1);
@@ -143,8 +143,9 @@ static void test_two_waves(void)
     g_assert_cmpfloat(worst, <=, 3e-5);
 }
 
-// Property: where nothing can be designed or nothing is there, nothing changes. Bit for bit when the
-// band's outside passes; through the transforms (mute, whole band) within their precision, 2e-7.
+// Property: where nothing can be designed or nothing is there, nothing changes. Bit for bit when
+// the band's outside passes; through the transforms (mute, whole band) within their precision,
+// 2e-7.
 static void test_untouched(void)
 {
     const int sizes[][3] = {{1, 1, 300}, {2, 2, 300}, {2, 2, 41}, {1, 2, 1}, {1, 1, 7}};
@@ -206,8 +207,9 @@ static void compare_with_reference(int n1, int n2, int nt, double dead, const ch
     ref.acf = p.form == LITHO_FX_ACF;
     ref.mute = p.outband == LITHO_FX_MUTE;
     ref.post = p.post;
-    ref.edge = p.edge == LITHO_FX_FIT ? FX_REF_FIT
-               : p.edge == LITHO_FX_RENORM ? FX_REF_RENORM : FX_REF_ZERO;
+    ref.edge = p.edge == LITHO_FX_FIT      ? FX_REF_FIT
+               : p.edge == LITHO_FX_RENORM ? FX_REF_RENORM
+                                           : FX_REF_ZERO;
     if (ref.acf && ref.edge == FX_REF_FIT)
         ref.edge = FX_REF_RENORM;
     gint64 n = litho_cube_held_samples(in);
@@ -322,22 +324,21 @@ static void test_region(void)
     const char *settings = "half_width=2 window=12 time_window=70 time_overlap=30 post=on";
     g_autoptr(LithoCube) whole = fx_run(in, settings, NULL, NULL);
     const LithoBox regions[] = {
-        litho_box_slice(&in->grid, 0, 29),     litho_box_slice(&in->grid, 1, 46),
-        litho_box_slice(&in->grid, 2, 100),    {{0, 0, 0}, {10, 47, 210}},
-        {{10, 0, 0}, {20, 47, 210}},           {{33, 17, 60}, {34, 18, 61}},
-        {{50, 40, 190}, {58, 47, 210}},        {{0, 0, 0}, {58, 47, 210}},
+        litho_box_slice(&in->grid, 0, 29),  litho_box_slice(&in->grid, 1, 46),
+        litho_box_slice(&in->grid, 2, 100), {{0, 0, 0}, {10, 47, 210}},
+        {{10, 0, 0}, {20, 47, 210}},        {{33, 17, 60}, {34, 18, 61}},
+        {{50, 40, 190}, {58, 47, 210}},     {{0, 0, 0}, {58, 47, 210}},
     };
     LithoFxParams p = fx_params(settings);
     for (guint k = 0; k < G_N_ELEMENTS(regions); k++)
         for (int budget = 0; budget < 3; budget++) { // nothing kept, a part kept, all kept
-            LithoBox box =
-                litho_operator_input_box(&litho_operator_fx, &in->grid, &p, regions[k]);
+            LithoBox box = litho_operator_input_box(&litho_operator_fx, &in->grid, &p, regions[k]);
             g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
             g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, regions[k], NULL);
             FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL);
             plan->budget = budget == 0 ? 0 : budget == 1 ? 6 << 20 : (guint64)1 << 30;
-            LithoPass pass = {.params = &p, .first_stage = 1, .in = cropped,
-                              .region = regions[k], .out = out};
+            LithoPass pass = {
+                .params = &p, .first_stage = 1, .in = cropped, .region = regions[k], .out = out};
             GError *error = NULL;
             litho_fx_cpu.exec(plan, &pass, NULL, &error);
             g_assert_no_error(error);
@@ -346,9 +347,10 @@ static void test_region(void)
         }
 }
 
-// Property: what a plan keeps never shows. One plan, budgets from nothing to everything, slices and the
-// whole cube in turn, parameters of every stage changing between them: the bits of a fresh engine. A
-// kept window that no longer holds, or memory of another region taken for this one's, fails.
+// Property: what a plan keeps never shows. One plan, budgets from nothing to everything, slices and
+// the whole cube in turn, parameters of every stage changing between them: the bits of a fresh
+// engine. A kept window that no longer holds, or memory of another region taken for this one's,
+// fails.
 static void test_memory(void)
 {
 #define SMALL "time_window=60 time_overlap=20 half_width=1 "
@@ -370,8 +372,11 @@ static void test_memory(void)
                                             : litho_box_slice(&in->grid, step % 4, 20 + 3 * s);
             g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, region, NULL);
             p = fx_params(settings[s]);
-            LithoPass pass = {.params = &p, .first_stage = step == 0 ? 1 : 2, .in = in,
-                              .region = region, .out = out};
+            LithoPass pass = {.params = &p,
+                              .first_stage = step == 0 ? 1 : 2,
+                              .in = in,
+                              .region = region,
+                              .out = out};
             GError *error = NULL;
             litho_fx_cpu.exec(plan, &pass, NULL, &error);
             g_assert_no_error(error);
@@ -403,9 +408,14 @@ static void test_live(void)
         const char *settings;
         int slice; // region: a slice of this axis, or 3 = all
         guint fft, filter;
-    } steps[] = {{"", 0, 1, 1}, {"", 3, 2, 2}, {"", 1, 2, 2}, {"prewhitening=20", 2, 2, 3},
-                 {"prewhitening=20", 3, 2, 4}, {"prewhitening=20 fill_dead=on", 3, 2, 4},
-                 {"half_width=2 window=15", 3, 2, 5}, {"fmax=60", 3, 3, 6}};
+    } steps[] = {{"", 0, 1, 1},
+                 {"", 3, 2, 2},
+                 {"", 1, 2, 2},
+                 {"prewhitening=20", 2, 2, 3},
+                 {"prewhitening=20", 3, 2, 4},
+                 {"prewhitening=20 fill_dead=on", 3, 2, 4},
+                 {"half_width=2 window=15", 3, 2, 5},
+                 {"fmax=60", 3, 3, 6}};
     g_autoptr(LithoCube) in = random_cube(45, 40, 300, 15);
     kill_traces(in, 0.03, 16);
     g_autoptr(LithoFlow) flow = litho_flow_new();
@@ -470,9 +480,9 @@ static gboolean note_step(gpointer data)
     return FALSE;
 }
 
-// Property: the cancel flag is looked at within a window too, where that takes long: 100 x 100 traces,
-// half of them absent, make one step of a window and sixteen frequencies if it is not (22 ms of 370 here;
-// 2.3 with the looks within; shares hold with sanitizers too).
+// Property: the cancel flag is looked at within a window too, where that takes long: 100 x 100
+// traces, half of them absent, make one step of a window and sixteen frequencies if it is not (22
+// ms of 370 here; 2.3 with the looks within; shares hold with sanitizers too).
 static void test_steps(void)
 {
     g_autoptr(LithoCube) in = random_cube(104, 104, 150, 23);
@@ -488,8 +498,9 @@ static void test_steps(void)
     g_assert_cmpfloat(steps.longest_ms, <=, steps.all_ms / 40);
 }
 
-// Property: cancel comes back within 100 ms (a step is one window and sixteen frequencies, below 1 ms
-// even for 11 x 11 traces), and the engine goes on with what it has: the next run gives the right bits.
+// Property: cancel comes back within 100 ms (a step is one window and sixteen frequencies, below 1
+// ms even for 11 x 11 traces), and the engine goes on with what it has: the next run gives the
+// right bits.
 static void test_cancel(void)
 {
     g_autoptr(LithoCube) in = random_cube(54, 54, 200, 17);
@@ -520,9 +531,12 @@ static void test_cancel(void)
 static void test_refused(void)
 {
     const char *const cases[][2] = {
-        {"half_width=5 window=10", "half width 5"},   {"window_xl=5", "half width 3"},
-        {"stride=21", "stride of 21"},                {"time_overlap=150", "overlap of 150"},
-        {"fft_length=128", "FFT length of 128"},      {"fmin=50 fmax=40", "40"},
+        {"half_width=5 window=10", "half width 5"},
+        {"window_xl=5", "half width 3"},
+        {"stride=21", "stride of 21"},
+        {"time_overlap=150", "overlap of 150"},
+        {"fft_length=128", "FFT length of 128"},
+        {"fmin=50 fmax=40", "40"},
     };
     LithoGrid grid = litho_grid_new(30, 30, 200);
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Depth migration: positions and amplitudes against the exact phase shift. Exact = engine splitstep,
-// which is the phase-shift method where velocity does not vary laterally.
+// Depth migration: positions and amplitudes against the exact phase shift. Exact = engine
+// splitstep, which is the phase-shift method where velocity does not vary laterally.
 #include "kernels/migrate/taps.h"
 #include "tests/migrate_helpers.h"
 
@@ -18,7 +18,8 @@ static void profile(const LithoCube *image, int centre, double dip, double first
         int j = (int)x, i = (int)z;
         double fx = x - j, fz = z - i;
         const float *a = litho_cube_trace(image, 0, j), *b = litho_cube_trace(image, 0, j + 1);
-        p[k] = (1 - fx) * ((1 - fz) * a[i] + fz * a[i + 1]) + fx * ((1 - fz) * b[i] + fz * b[i + 1]);
+        p[k] =
+            (1 - fx) * ((1 - fz) * a[i] + fz * a[i + 1]) + fx * ((1 - fz) * b[i] + fz * b[i + 1]);
     }
 }
 
@@ -40,8 +41,8 @@ static void compare_profiles(const double *a, const double *b, int n, double *sh
     }
     g_assert_cmpint(best, >, 0);
     g_assert_cmpint(best, <, 20);
-    *shift = best - 10 + 0.5 * (c[best - 1] - c[best + 1]) /
-                             (c[best - 1] - 2 * c[best] + c[best + 1]);
+    *shift =
+        best - 10 + 0.5 * (c[best - 1] - c[best + 1]) / (c[best - 1] - 2 * c[best] + c[best + 1]);
     *ratio = sqrt(aa / bb);
 }
 
@@ -81,7 +82,8 @@ static void test_impulse(void)
             profile(image, CENTRE, dip * G_PI / 180, 490, N, a);
             profile(exact, CENTRE, dip * G_PI / 180, 490, N, b);
             compare_profiles(a, b, N, &shift, &ratio);
-            g_test_message("%s, %d degrees: shift %.2f m, amplitude %.3f", cases[c], dip, shift, ratio);
+            g_test_message("%s, %d degrees: shift %.2f m, amplitude %.3f", cases[c], dip, shift,
+                           ratio);
             g_assert_cmpfloat(fabs(shift), <=, 1);
             g_assert_cmpfloat(ratio, >=, 0.95);
             g_assert_cmpfloat(ratio, <=, 1.06);
@@ -129,7 +131,8 @@ static void test_dips(void)
                 if (z > 0)
                     add_event(in, i, j, 2 * z * cos(dip) / v, 12, 1);
             }
-        g_autofree char *common = g_strdup_printf("velocity=%g dz=%g nz=40 fmax=24 sponge=0", v, dz);
+        g_autofree char *common =
+            g_strdup_printf("velocity=%g dz=%g nz=40 fmax=24 sponge=0", v, dz);
         g_autoptr(LithoCube) image = migrate(in, "%s step=1", common);
         g_autoptr(LithoCube) exact = migrate(in, "%s engine=splitstep pad=40", common);
         double a, b;
@@ -185,8 +188,7 @@ static void test_layers(void)
     for (guint k = 0; k < G_N_ELEMENTS(tables); k++) {
         g_assert_true(g_file_set_contents(path, tables[k], -1, NULL));
         // Steep waves lie beyond the design: the circles' upper parts are left out of the sums.
-        g_autoptr(LithoCube) a =
-            migrate(in, "velocity=%s dz=10 nz=80 fmax=36 pad=40 step=1", path);
+        g_autoptr(LithoCube) a = migrate(in, "velocity=%s dz=10 nz=80 fmax=36 pad=40 step=1", path);
         g_autoptr(LithoCube) b =
             migrate(in, "velocity=%s dz=10 nz=80 fmax=36 pad=40 engine=splitstep", path);
         double ab = 0, aa = 0, bb = 0;
@@ -249,10 +251,10 @@ static void test_shot(void)
     g_assert_cmpfloat(at / middle, <, 1.3);
 }
 
-// Property: a shot's image keeps its size on the coarse grid, on a line and on a survey: 5 % (measured 1 and
-// 2 %; the two grids differ in the error of their polynomials). Nearly all of the wavelet lies in the half
-// of the band that is coarse. A source spread with the same weights whatever the cell gives 2 times the
-// image on the line and 4 times on the survey.
+// Property: a shot's image keeps its size on the coarse grid, on a line and on a survey: 5 %
+// (measured 1 and 2 %; the two grids differ in the error of their polynomials). Nearly all of the
+// wavelet lies in the half of the band that is coarse. A source spread with the same weights
+// whatever the cell gives 2 times the image on the line and 4 times on the survey.
 static void test_coarse_shot(void)
 {
     static const int lines[] = {1, 81};
@@ -269,8 +271,9 @@ static void test_coarse_shot(void)
         double size[2];
         for (int coarse = 0; coarse < 2; coarse++) {
             g_autoptr(LithoCube) image =
-                migrate(in, "mode=shot velocity=4000 dz=12.5 nz=28 fmax=80 wavelet=15 pad=10 step=1 "
-                            "degree=31 source_x=500 source_y=%g coarse=%s",
+                migrate(in,
+                        "mode=shot velocity=4000 dz=12.5 nz=28 fmax=80 wavelet=15 pad=10 step=1 "
+                        "degree=31 source_x=500 source_y=%g coarse=%s",
                         ni / 2 * cell, coarse ? "on" : "off");
             const double at = peak_depth(image, ni / 2, nj / 2, 190, 310, &size[coarse]);
             g_test_message("%d lines, coarse %d: %g at %.1f m", ni, coarse, size[coarse], at);
@@ -279,9 +282,10 @@ static void test_coarse_shot(void)
     }
 }
 
-// Largest error with which rows from..to of the taps turn samples of the wave cos(k x + 1) into its values
-// at `spacing` o; inputs lie at `between` i.
-static double wave_error(const LithoTaps *taps, double k, double spacing, double between, int from, int to)
+// Largest error with which rows from..to of the taps turn samples of the wave cos(k x + 1) into its
+// values at `spacing` o; inputs lie at `between` i.
+static double wave_error(const LithoTaps *taps, double k, double spacing, double between, int from,
+                         int to)
 {
     double worst = 0;
     for (int o = from; o < to; o++) {
@@ -293,10 +297,11 @@ static double wave_error(const LithoTaps *taps, double k, double spacing, double
     return worst;
 }
 
-// Property: between the grids waves keep their size: from wide cells within 1.5 % up to 0.75 of the largest
-// wavenumber these hold and 4 % at 0.8 (12 and 20 % in the first cells at an end, where the samples lie on one
-// side), to wide cells within 0.6 % up to 0.75, and what would fold to there is left out. Means of one value
-// are that value. Measured: 1.1, 3.0, 8.6, 12.5, 0.4 and 0.4 %; a shift by a tenth of a cell is 20 %.
+// Property: between the grids waves keep their size: from wide cells within 1.5 % up to 0.75 of the
+// largest wavenumber these hold and 4 % at 0.8 (12 and 20 % in the first cells at an end, where the
+// samples lie on one side), to wide cells within 0.6 % up to 0.75, and what would fold to there is
+// left out. Means of one value are that value. Measured: 1.1, 3.0, 8.6, 12.5, 0.4 and 0.4 %; a
+// shift by a tenth of a cell is 20 %.
 static void test_taps(void)
 {
     static const double ratios[] = {1.25, 1.5, 2, 3, 4};
@@ -311,7 +316,8 @@ static void test_taps(void)
         const int edge = (int)(6 * ratio), inside = 7;
         for (double part = 0; part <= 0.8; part += 0.05) {
             const double k = part * G_PI / ratio;
-            g_assert_cmpfloat(wave_error(&up, k, 1, ratio, edge, 203 - edge), <=, part < 0.76 ? 0.015 : 0.04);
+            g_assert_cmpfloat(wave_error(&up, k, 1, ratio, edge, 203 - edge), <=,
+                              part < 0.76 ? 0.015 : 0.04);
             g_assert_cmpfloat(wave_error(&up, k, 1, ratio, 0, 203), <=, part < 0.76 ? 0.12 : 0.2);
             if (part < 0.76)
                 g_assert_cmpfloat(wave_error(&down, k, ratio, 1, inside, wide - inside), <=, 0.006);
@@ -341,9 +347,9 @@ static void add_tone(LithoCube *cube, int i, int j, double time, double f, doubl
     }
 }
 
-// Echoes of a plane 250 m below the middle that dips by 20 degrees along the lines, in bursts around f: as
-// a stack, or a shot at (x, y) = (sx, sy) from the middle, fired 0.25 s after the record's start. They fade
-// to the sides, so that the edges of different grids do not matter.
+// Echoes of a plane 250 m below the middle that dips by 20 degrees along the lines, in bursts
+// around f: as a stack, or a shot at (x, y) = (sx, sy) from the middle, fired 0.25 s after the
+// record's start. They fade to the sides, so that the edges of different grids do not matter.
 static LithoCube *tone_record(int ni, int nj, double cell, double v, const double *source, double f)
 {
     const double dip = 20 * G_PI / 180, d = 250 * cos(dip);
@@ -355,17 +361,20 @@ static LithoCube *tone_record(int ni, int nj, double cell, double v, const doubl
             double time = 2 * (d + x * sin(dip)) / v;
             if (source) { // from the source's image in the plane
                 const double off = 2 * (d + source[0] * sin(dip));
-                time = 0.25 + hypot(hypot(x - source[0] + off * sin(dip), y - source[1]),
-                                    off * cos(dip)) / v;
+                time =
+                    0.25 +
+                    hypot(hypot(x - source[0] + off * sin(dip), y - source[1]), off * cos(dip)) / v;
             }
-            add_tone(in, i, j, time, f,
-                     exp(-pow(x / (0.2 * nj * cell), 2) - (ni > 1 ? pow(y / (0.2 * ni * cell), 2) : 0)));
+            add_tone(
+                in, i, j, time, f,
+                exp(-pow(x / (0.2 * nj * cell), 2) - (ni > 1 ? pow(y / (0.2 * ni * cell), 2) : 0)));
         }
     return in;
 }
 
 // Amplitude of a against b, and their difference, below a depth and away from the edges.
-static void compare_images(const LithoCube *a, const LithoCube *b, double *ratio, double *difference)
+static void compare_images(const LithoCube *a, const LithoCube *b, double *ratio,
+                           double *difference)
 {
     enum { EDGE = 8, TOP = 15 };
     const int ni = b->grid.axis[0].n, nj = b->grid.axis[1].n, nz = b->grid.axis[2].n;
@@ -383,12 +392,13 @@ static void compare_images(const LithoCube *a, const LithoCube *b, double *ratio
     *difference = sqrt(d / bb);
 }
 
-// Property: every part of the band gives on its wider cells what it gives on the image's own, in amplitude and
-// phase: bursts inside each of the six parts on a line, of two on a survey, sizes that no spacing divides, a
-// stack and a shot whose source lies between cells. Degree 47, so that the polynomials' errors do not count.
-// The interpolation is good to 0.8 % on each axis. A shot's low frequencies are imaged here within a wave's
-// length of the source, whose waves along the surface meet the edges of different grids: 3 to 6 %. A wrong
-// weight of the source is a factor of two and more; an image off by half a cell of the coarse grid, 0.3.
+// Property: every part of the band gives on its wider cells what it gives on the image's own, in
+// amplitude and phase: bursts inside each of the six parts on a line, of two on a survey, sizes
+// that no spacing divides, a stack and a shot whose source lies between cells. Degree 47, so that
+// the polynomials' errors do not count. The interpolation is good to 0.8 % on each axis. A shot's
+// low frequencies are imaged here within a wave's length of the source, whose waves along the
+// surface meet the edges of different grids: 3 to 6 %. A wrong weight of the source is a factor of
+// two and more; an image off by half a cell of the coarse grid, 0.3.
 static void test_rungs(void)
 {
     static const double tones[] = {47, 38, 30.5, 21.5, 15, 10.5};
@@ -397,31 +407,37 @@ static void test_rungs(void)
         int ni, nj, nz, first, step;
         gboolean shot;
         double within;
-    } cases[] = {{1, 97, 47, 0, 1, FALSE, 0.02}, {1, 96, 48, 1, 1, TRUE, 0.08},
-                 {47, 53, 47, 2, 2, FALSE, 0.02}, {46, 50, 47, 2, 2, TRUE, 0.08}};
+    } cases[] = {{1, 97, 47, 0, 1, FALSE, 0.02},
+                 {1, 96, 48, 1, 1, TRUE, 0.08},
+                 {47, 53, 47, 2, 2, FALSE, 0.02},
+                 {46, 50, 47, 2, 2, TRUE, 0.08}};
     for (guint c = 0; c < G_N_ELEMENTS(cases); c++)
         for (guint k = cases[c].first; k < G_N_ELEMENTS(tones); k += cases[c].step) {
-            const double v = 3000, cell = 10, middle[] = {cases[c].nj / 2 * cell, cases[c].ni / 2 * cell};
+            const double v = 3000, cell = 10,
+                         middle[] = {cases[c].nj / 2 * cell, cases[c].ni / 2 * cell};
             const double side = cases[c].ni > 1 ? source[1] : 0, at[] = {source[0], side};
-            g_autoptr(LithoCube) in = tone_record(cases[c].ni, cases[c].nj, cell, v,
-                                                  cases[c].shot ? at : NULL, tones[k]);
-            g_autofree char *common = g_strdup_printf(
-                "mode=%s velocity=%g dz=10 nz=%d fmin=4 fmax=60 wavelet=0 delay=0.25 step=1 degree=47 pad=12 "
-                "sponge=12 source_x=%g source_y=%g", cases[c].shot ? "shot" : "zero-offset", v, cases[c].nz,
-                middle[0] + at[0], middle[1] + at[1]);
+            g_autoptr(LithoCube) in =
+                tone_record(cases[c].ni, cases[c].nj, cell, v, cases[c].shot ? at : NULL, tones[k]);
+            g_autofree char *common =
+                g_strdup_printf("mode=%s velocity=%g dz=10 nz=%d fmin=4 fmax=60 wavelet=0 "
+                                "delay=0.25 step=1 degree=47 pad=12 "
+                                "sponge=12 source_x=%g source_y=%g",
+                                cases[c].shot ? "shot" : "zero-offset", v, cases[c].nz,
+                                middle[0] + at[0], middle[1] + at[1]);
             g_autoptr(LithoCube) fine = migrate(in, "%s coarse=off", common);
             g_autoptr(LithoCube) coarse = migrate(in, "%s coarse=on", common);
             double ratio, difference;
             compare_images(coarse, fine, &ratio, &difference);
-            g_test_message("%d x %d, %s, %g Hz: amplitude %.4f, difference %.4f", cases[c].ni, cases[c].nj,
-                           cases[c].shot ? "shot" : "stack", tones[k], ratio, difference);
+            g_test_message("%d x %d, %s, %g Hz: amplitude %.4f, difference %.4f", cases[c].ni,
+                           cases[c].nj, cases[c].shot ? "shot" : "stack", tones[k], ratio,
+                           difference);
             g_assert_cmpfloat(difference, <=, cases[c].within);
             g_assert_cmpfloat(fabs(ratio - 1), <=, 0.04);
         }
 }
 
-// A shot over a plane that dips by 55 degrees to the left, 500 m below the source at x = 1250 m; echoes
-// from the image of the source.
+// A shot over a plane that dips by 55 degrees to the left, 500 m below the source at x = 1250 m;
+// echoes from the image of the source.
 static LithoCube *steep_shot(int n, double cell)
 {
     const double v = 1500, dip = 55 * G_PI / 180, x_s = 1250, d = 500 * cos(dip);
@@ -433,13 +449,14 @@ static LithoCube *steep_shot(int n, double cell)
     return in;
 }
 
-// The image on every second cell, after what that cannot hold was filtered out: windowed sinc of 4 cells'
-// reach, unlike the operator's own filter.
+// The image on every second cell, after what that cannot hold was filtered out: windowed sinc of 4
+// cells' reach, unlike the operator's own filter.
 static double decimated(const LithoCube *fine, int j, int z)
 {
     double sum = 0, weight = 0;
     for (int k = -16; k <= 16; k++) {
-        const double x = k / 2.0, w = (k ? sin(G_PI * x) / (G_PI * x) : 1) * pow(cos(G_PI * k / 34.0), 2);
+        const double x = k / 2.0,
+                     w = (k ? sin(G_PI * x) / (G_PI * x) : 1) * pow(cos(G_PI * k / 34.0), 2);
         const int at = CLAMP(2 * j + k, 0, (int)fine->grid.axis[1].n - 1);
         sum += w * litho_cube_trace(fine, 0, at)[z];
         weight += w;
@@ -447,10 +464,10 @@ static double decimated(const LithoCube *fine, int j, int z)
     return sum / weight;
 }
 
-// Property: on cells that hold the waves but not their product (v = 1500, 50 Hz, 12.5 m: 0.75 of Nyquist
-// at 65 degrees, the product 1.5), antialias = on gives the image of cells half as wide, filtered, to
-// 7 % (waves beyond 0.75 and the filters' different slopes); without, a fifth of the image folded. By phase
-// shift, so that both grids propagate alike.
+// Property: on cells that hold the waves but not their product (v = 1500, 50 Hz, 12.5 m: 0.75 of
+// Nyquist at 65 degrees, the product 1.5), antialias = on gives the image of cells half as wide,
+// filtered, to 7 % (waves beyond 0.75 and the filters' different slopes); without, a fifth of the
+// image folded. By phase shift, so that both grids propagate alike.
 static void test_antialias(void)
 {
     enum { N = 161, NZ = 180 };
@@ -461,8 +478,8 @@ static void test_antialias(void)
     g_autoptr(LithoCube) fine = migrate(fine_in, "%s pad=60 sponge=60", common);
     double miss[2];
     for (int protect = 0; protect < 2; protect++) {
-        g_autoptr(LithoCube) image = migrate(in, "%s pad=30 antialias=%s", common,
-                                             protect ? "true" : "false");
+        g_autoptr(LithoCube) image =
+            migrate(in, "%s pad=30 antialias=%s", common, protect ? "true" : "false");
         double difference = 0, size = 0;
         for (int j = 20; j < N - 20; j++)
             for (int z = 20; z < NZ; z++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Depth migration on GPUs as a run: parts shown on the way, cancel, little memory, several GPUs. Skips
-// without a GPU.
+// Depth migration on GPUs as a run: parts shown on the way, cancel, little memory, several GPUs.
+// Skips without a GPU.
 #include "tests/migrate_helpers.h"
 
 static gboolean gpus_or_skip(int n, LithoDevice *device)
@@ -13,8 +13,8 @@ static gboolean gpus_or_skip(int n, LithoDevice *device)
     }
     if (device->backend->n_devices >= n)
         return TRUE;
-    g_autofree char *why = g_strdup_printf("%d GPUs are needed, here is %d", n,
-                                           device->backend->n_devices);
+    g_autofree char *why =
+        g_strdup_printf("%d GPUs are needed, here is %d", n, device->backend->n_devices);
     g_test_skip(why);
     return FALSE;
 }
@@ -67,15 +67,17 @@ static gpointer cancel_later(gpointer data)
     return GSIZE_TO_POINTER((gsize)now);
 }
 
-// Property: a cancel is obeyed between two chunks of about 12 ms, two of which are in flight: 60 ms, and
-// as much again for slower cards. The plan is good for another pass afterwards, with the same samples.
+// Property: a cancel is obeyed between two chunks of about 12 ms, two of which are in flight: 60
+// ms, and as much again for slower cards. The plan is good for another pass afterwards, with the
+// same samples.
 static void test_cancel(void)
 {
     LithoDevice gpu;
     if (!gpus_or_skip(1, &gpu))
         return;
     const char *settings = "velocity=2000 nz=1200 degree=31 step=1 fmax=60";
-    LithoGrid grid = time_grid(150, 150, 500, 12.5, 0.004), small = time_grid(20, 30, 100, 12.5, 0.004);
+    LithoGrid grid = time_grid(150, 150, 500, 12.5, 0.004),
+              small = time_grid(20, 30, 100, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 4);
     g_autoptr(LithoCube) other = random_cube(&small, 5);
     g_autoptr(LithoCube) warm = run_on(gpu, other, NULL, NULL, "velocity=2000 nz=20");
@@ -95,16 +97,17 @@ static void test_cancel(void)
 
     set(flow, "nz=30 degree=15");
     g_autoptr(LithoCube) again = litho_engine_run(engine, flow, other, NULL, NULL, NULL);
-    g_autoptr(LithoCube) fresh = run_on(gpu, other, NULL, NULL, "velocity=2000 nz=30 degree=15 step=1 fmax=60");
+    g_autoptr(LithoCube) fresh =
+        run_on(gpu, other, NULL, NULL, "velocity=2000 nz=30 degree=15 step=1 fmax=60");
     g_assert_true(litho_cube_host(again, NULL));
     gsize bytes = litho_grid_samples(&fresh->grid) * sizeof(float);
     g_assert_cmpmem(again->samples, bytes, fresh->samples, bytes);
     litho_engine_free(engine);
 }
 
-// Property: with less memory than all frequencies need at once, fewer are under way at a time and the
-// image is the same (1e-5: another order of summation); with too little for one, a sentence says what is
-// needed and what is there.
+// Property: with less memory than all frequencies need at once, fewer are under way at a time and
+// the image is the same (1e-5: another order of summation); with too little for one, a sentence
+// says what is needed and what is there.
 static void test_memory(void)
 {
     LithoDevice gpu;
@@ -135,16 +138,18 @@ static void test_memory(void)
     }
 }
 
-// Property: an engine that goes on from setting to setting gives the samples of one that starts anew: what a
-// card or a lane keeps of the record is of the frequencies it has now. With two cards the second, half of the
-// frequencies, once stayed on the first when it went on alone: a third of the image's norm.
+// Property: an engine that goes on from setting to setting gives the samples of one that starts
+// anew: what a card or a lane keeps of the record is of the frequencies it has now. With two cards
+// the second, half of the frequencies, once stayed on the first when it went on alone: a third of
+// the image's norm.
 static void test_moves(void)
 {
     LithoDevice gpu;
     if (!gpus_or_skip(1, &gpu))
         return;
-    static const char *const moves[] = {"coarse=on", "degree=19", "gpus=2", "degree=21", "gpus=1", "max_dip=60",
-                                        "coarse=off", "gpus=2", "gpus=1", "coarse=on"};
+    static const char *const moves[] = {"coarse=on", "degree=19",  "gpus=2",     "degree=21",
+                                        "gpus=1",    "max_dip=60", "coarse=off", "gpus=2",
+                                        "gpus=1",    "coarse=on"};
     LithoGrid grid = time_grid(45, 61, 200, 12, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 9);
     g_autoptr(LithoFlow) flow = flow_of("velocity=3000 nz=50 dz=8");
@@ -165,8 +170,8 @@ static void test_moves(void)
     litho_engine_free(engine);
 }
 
-// Property: 2 and 4 GPUs give one GPU's samples but for the order of the sum over frequencies (1e-5), in
-// every mode; also as many as there are.
+// Property: 2 and 4 GPUs give one GPU's samples but for the order of the sum over frequencies
+// (1e-5), in every mode; also as many as there are.
 static void compare_gpus(int n)
 {
     LithoDevice gpu;
@@ -176,9 +181,15 @@ static void compare_gpus(int n)
     depth.is_depth = TRUE;
     g_autoptr(LithoCube) in = random_cube(&grid, 6);
     g_autoptr(LithoCube) image = random_cube(&depth, 7);
-    static const char *const cases[] = {"step=2", "step=1", "coarse=on", "mode=shot source_x=300",
-                                        "mode=shot imaging=normalised source_x=300", "engine=splitstep",
-                                        "form=pointwise", "mode=demigrate nt=200", "fmin=58 fmax=60"};
+    static const char *const cases[] = {"step=2",
+                                        "step=1",
+                                        "coarse=on",
+                                        "mode=shot source_x=300",
+                                        "mode=shot imaging=normalised source_x=300",
+                                        "engine=splitstep",
+                                        "form=pointwise",
+                                        "mode=demigrate nt=200",
+                                        "fmin=58 fmax=60"};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         const LithoCube *from = strstr(cases[k], "demigrate") ? image : in;
         g_autofree char *one = g_strdup_printf("velocity=2000 nz=50 %s", cases[k]);
@@ -201,15 +212,16 @@ static void test_four(void)
     compare_gpus(4);
 }
 
-// Property: plans that take turns in one thread, each with another card as its first and other cards beside
-// it, give one card's samples (1e-5): none relies on the card that the one before left current.
+// Property: plans that take turns in one thread, each with another card as its first and other
+// cards beside it, give one card's samples (1e-5): none relies on the card that the one before left
+// current.
 static void test_turns(void)
 {
     LithoDevice gpu;
     if (!gpus_or_skip(2, &gpu))
         return;
-    static const char *const cases[] = {"step=1", "mode=shot source_x=300", "coarse=on", "engine=splitstep",
-                                        "form=pointwise"};
+    static const char *const cases[] = {"step=1", "mode=shot source_x=300", "coarse=on",
+                                        "engine=splitstep", "form=pointwise"};
     enum { CASES = G_N_ELEMENTS(cases), MOST = 4 };
     const int n = MIN(gpu.backend->n_devices, MOST);
     LithoGrid grid = time_grid(20, 41, 100, 12, 0.004);
@@ -228,8 +240,8 @@ static void test_turns(void)
     }
     for (int turn = 0; turn < 30 * n; turn++) {
         const int k = turn % n, round = turn / n, c = (round + k) % CASES;
-        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=30 %s gpus=%d", cases[c],
-                                                    1 + (round + turn) % n);
+        g_autofree char *settings =
+            g_strdup_printf("velocity=2000 nz=30 %s gpus=%d", cases[c], 1 + (round + turn) % n);
         g_autoptr(LithoFlow) flow = flow_of(settings);
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoCube) out = litho_engine_run(engine[k], flow, in, NULL, NULL, &error);

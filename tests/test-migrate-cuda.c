@@ -56,24 +56,28 @@ static char *velocity_file(void)
     for (int i = 0; i < 20; i++)
         for (int j = 0; j < 30; j++)
             for (int k = 0; k < 60; k++)
-                litho_cube_trace(v, i, j)[k] = (float)(1800 + 8 * k + 200 * sin(0.4 * i) * cos(0.3 * j) +
-                                                       (j > 15 && k > 20 ? 900 : 0));
+                litho_cube_trace(v, i, j)[k] =
+                    (float)(1800 + 8 * k + 200 * sin(0.4 * i) * cos(0.3 * j) +
+                            (j > 15 && k > 20 ? 900 : 0));
     char *path = g_build_filename(g_get_tmp_dir(), "litho-test-gpu-velocity.npy", NULL);
     LithoSaveOptions save = {.force = TRUE};
     g_assert_true(litho_cube_save(v, path, &save, NULL, NULL));
     return path;
 }
 
-// Of the image's norm (4e-6 measured): sums over frequencies and the 23 degrees of 40 steps in another
-// order (2e-6 on the CPU against double), sine and cosine of the split-step engine to 1e-6 a step.
+// Of the image's norm (4e-6 measured): sums over frequencies and the 23 degrees of 40 steps in
+// another order (2e-6 on the CPU against double), sine and cosine of the split-step engine to 1e-6
+// a step.
 #define TOLERANCE 2e-5
 
-// Property: a shot's waves multiplied on the finer grid give the CPU's image, along one axis, the other and
-// both, under padding, sponge and tiles cut by the edge, with every kernel; and it is not the plain one.
+// Property: a shot's waves multiplied on the finer grid give the CPU's image, along one axis, the
+// other and both, under padding, sponge and tiles cut by the edge, with every kernel; and it is not
+// the plain one.
 static void test_protected(void)
 {
     static const int shapes[][2] = {{1, 130}, {50, 1}, {40, 61}, {17, 90}};
-    static const char *const cases[] = {"step=1 sponge=0", "step=2 pad=7 sponge=6 imaging=normalised",
+    static const char *const cases[] = {"step=1 sponge=0",
+                                        "step=2 pad=7 sponge=6 imaging=normalised",
                                         "step=1 pad=5 sponge=8 gpu_kernel=per-degree", "coarse=on"};
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
@@ -97,31 +101,46 @@ static void test_protected(void)
     }
 }
 
-// Property: both devices give the same image; a wrong halo, tile edge or coefficient is off by 1e-2.
+// Property: both devices give the same image; a wrong halo, tile edge or coefficient is off by
+// 1e-2.
 static void test_against_cpu(void)
 {
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;
     static const char *const cases[] = {
-        "degree=23 step=1", "degree=15 step=1", "degree=5 step=1", "degree=6 step=1", "degree=63 step=1",
-        "degree=31 step=3", "degree=23 gpu_kernel=per-degree step=1",
-        "degree=24 gpu_kernel=per-degree step=2", "form=pointwise degree=15 step=1 growth=0",
-        "form=pointwise degree=16 step=2 growth=0", "engine=splitstep", "coarse=on", "pad=9 sponge=8",
-        "velocity=2100", "velocity=2100 gpu_kernel=per-degree", "velocity=2100 engine=splitstep",
-        "nz=1", "mode=shot source_x=210 source_y=95", "mode=shot imaging=normalised source_x=300",
+        "degree=23 step=1",
+        "degree=15 step=1",
+        "degree=5 step=1",
+        "degree=6 step=1",
+        "degree=63 step=1",
+        "degree=31 step=3",
+        "degree=23 gpu_kernel=per-degree step=1",
+        "degree=24 gpu_kernel=per-degree step=2",
+        "form=pointwise degree=15 step=1 growth=0",
+        "form=pointwise degree=16 step=2 growth=0",
+        "engine=splitstep",
+        "coarse=on",
+        "pad=9 sponge=8",
+        "velocity=2100",
+        "velocity=2100 gpu_kernel=per-degree",
+        "velocity=2100 engine=splitstep",
+        "nz=1",
+        "mode=shot source_x=210 source_y=95",
+        "mode=shot imaging=normalised source_x=300",
         "mode=shot imaging=normalised coarse=on source_x=300 step=2",
         "mode=shot geometry=line source_x=100 dy=10",
     };
     // Widths around multiples of 4 and 8, one axis alone, and wide enough for several tiles.
-    static const int shapes[][2] = {{40, 61}, {37, 64}, {1, 130}, {50, 1}, {11, 303}, {70, 250}, {5, 700}};
+    static const int shapes[][2] = {{40, 61},  {37, 64},  {1, 130}, {50, 1},
+                                    {11, 303}, {70, 250}, {5, 700}};
     g_autofree char *velocity = velocity_file();
     for (guint s = 0; s < G_N_ELEMENTS(shapes); s++)
         for (guint k = 0; k < (s > 0 ? 13 : G_N_ELEMENTS(cases)); k++) {
             LithoGrid grid = grid_of(shapes[s][0], shapes[s][1], 100, 12, 0.004, FALSE);
             g_autoptr(LithoCube) in = holed_cube(&grid, 3 + s);
-            g_autofree char *settings = g_strdup_printf("velocity=%s dz=12 nz=41 fmax=45 %s",
-                                                        velocity, cases[k]);
+            g_autofree char *settings =
+                g_strdup_printf("velocity=%s dz=12 nz=41 fmax=45 %s", velocity, cases[k]);
             g_autoptr(LithoCube) a = migrate_on(litho_device_cpu(), in, NULL, settings);
             g_autoptr(LithoCube) b = migrate_on(gpu, in, NULL, settings);
             g_autoptr(LithoCube) c = migrate_on(gpu, in, NULL, settings);
@@ -140,19 +159,25 @@ static void test_adjoint(void)
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;
-    static const char *const cases[] = {"step=1", "step=3 degree=31", "gpu_kernel=per-degree step=2",
-                                        "form=pointwise step=2 growth=0", "engine=splitstep",
-                                        "coarse=on step=2", "pad=7 sponge=6 step=1"};
+    static const char *const cases[] = {"step=1",
+                                        "step=3 degree=31",
+                                        "gpu_kernel=per-degree step=2",
+                                        "form=pointwise step=2 growth=0",
+                                        "engine=splitstep",
+                                        "coarse=on step=2",
+                                        "pad=7 sponge=6 step=1"};
     g_autofree char *velocity = velocity_file();
-    LithoGrid data = grid_of(33, 45, 90, 12, 0.004, FALSE), image = grid_of(33, 45, 40, 12, 10, TRUE);
+    LithoGrid data = grid_of(33, 45, 90, 12, 0.004, FALSE),
+              image = grid_of(33, 45, 40, 12, 10, TRUE);
     g_autoptr(LithoCube) d = holed_cube(&data, 1);
     g_autoptr(LithoCube) m = holed_cube(&image, 2);
     memset(d->live, 1, 33 * 45);
     memset(m->live, 1, 33 * 45);
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autofree char *down = g_strdup_printf("velocity=%s dz=10 nz=40 fmax=60 %s", velocity, cases[k]);
-        g_autofree char *up = g_strdup_printf("mode=demigrate nt=90 dt=0.004 velocity=%s fmax=60 %s",
-                                              velocity, cases[k]);
+        g_autofree char *down =
+            g_strdup_printf("velocity=%s dz=10 nz=40 fmax=60 %s", velocity, cases[k]);
+        g_autofree char *up = g_strdup_printf(
+            "mode=demigrate nt=90 dt=0.004 velocity=%s fmax=60 %s", velocity, cases[k]);
         g_autoptr(LithoCube) ad = migrate_on(gpu, d, NULL, down);
         g_autoptr(LithoCube) am = migrate_on(gpu, m, NULL, up);
         g_autoptr(LithoCube) reference = migrate_on(litho_device_cpu(), m, NULL, up);
@@ -172,15 +197,17 @@ static void test_adjoint(void)
     g_unlink(velocity);
 }
 
-// Property: after 1000 steps, all dips and evanescent waves included, each kernel is as near to the CPU as
-// both are to double precision (2.3e-6 on the CPU, see test-migrate-design.c; the fused kernel is 4e-6 from
-// the CPU): rounding of a step must not be carried on and grow. No energy comes from nowhere either.
+// Property: after 1000 steps, all dips and evanescent waves included, each kernel is as near to the
+// CPU as both are to double precision (2.3e-6 on the CPU, see test-migrate-design.c; the fused
+// kernel is 4e-6 from the CPU): rounding of a step must not be carried on and grow. No energy comes
+// from nowhere either.
 static void test_deep(void)
 {
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;
-    static const char *const cases[] = {"degree=15", "degree=23", "degree=15 gpu_kernel=per-degree"};
+    static const char *const cases[] = {"degree=15", "degree=23",
+                                        "degree=15 gpu_kernel=per-degree"};
     LithoGrid grid = grid_of(24, 40, 120, 10, 0.004, FALSE);
     g_autoptr(LithoCube) in = holed_cube(&grid, 5);
     g_autofree char *velocity = velocity_file();

@@ -45,25 +45,29 @@ static LithoCube *generated(const char *settings, char **velocity_path)
 }
 
 // Property: waves modelled by finite differences in time, which share nothing with the migration,
-// come back to the depths of their model: flat, dipping under a velocity step, a trough whose record
-// is a bow tie, and a shot. 0.2 dz (0.3 dz for the shot): the staircase of the model and dispersion.
+// come back to the depths of their model: flat, dipping under a velocity step, a trough whose
+// record is a bow tie, and a shot. 0.2 dz (0.3 dz for the shot): the staircase of the model and
+// dispersion.
 static void test_generated(void)
 {
     static const struct {
         const char *model;
         int trace;
         double depth;
-    } known[] = {{"flat", 60, 600}, {"dipping", 60, 600}, {"dipping", 75, 600 + 300 * 0.36397},
-                 {"syncline", 60, 720}, {"syncline", 15, 420}};
+    } known[] = {{"flat", 60, 600},
+                 {"dipping", 60, 600},
+                 {"dipping", 75, 600 + 300 * 0.36397},
+                 {"syncline", 60, 720},
+                 {"syncline", 15, 420}};
     for (guint k = 0; k < G_N_ELEMENTS(known); k++) {
-        g_autofree char *settings = g_strdup_printf("model=%s inlines=1 xlines=121 samples=250 depth=600",
-                                                    known[k].model);
+        g_autofree char *settings =
+            g_strdup_printf("model=%s inlines=1 xlines=121 samples=250 depth=600", known[k].model);
         g_autofree char *path = NULL;
         g_autoptr(LithoCube) in = generated(settings, &path);
         g_autoptr(LithoCube) image =
             migrate(in, "velocity=%s dz=20 nz=60 step=1 fmin=2 fmax=26 pad=30 dx=20 dy=20", path);
-        double found = peak_depth(image, 0, known[k].trace, known[k].depth - 120,
-                                  known[k].depth + 120, NULL);
+        double found =
+            peak_depth(image, 0, known[k].trace, known[k].depth - 120, known[k].depth + 120, NULL);
         g_test_message("%s, trace %d: %.1f m, true %.1f m", known[k].model, known[k].trace, found,
                        known[k].depth);
         assert_below(fabs(found - known[k].depth), 4);
@@ -71,10 +75,14 @@ static void test_generated(void)
     }
     g_autofree char *path = NULL;
     g_autoptr(LithoCube) shot = generated("record=shot model=flat inlines=1 xlines=121 samples=250 "
-                                          "depth=600 source_x=1200 source_y=0", &path);
-    g_autoptr(LithoCube) image = migrate(shot, "mode=shot velocity=%s dz=20 nz=60 step=1 fmin=2 fmax=26 "
-                                               "pad=30 source_x=1200 wavelet=8 dx=20 dy=20", path);
-    double at = peak_depth(image, 0, 60, 480, 720, NULL), side = peak_depth(image, 0, 75, 480, 720, NULL);
+                                          "depth=600 source_x=1200 source_y=0",
+                                          &path);
+    g_autoptr(LithoCube) image = migrate(shot,
+                                         "mode=shot velocity=%s dz=20 nz=60 step=1 fmin=2 fmax=26 "
+                                         "pad=30 source_x=1200 wavelet=8 dx=20 dy=20",
+                                         path);
+    double at = peak_depth(image, 0, 60, 480, 720, NULL),
+           side = peak_depth(image, 0, 75, 480, 720, NULL);
     g_test_message("shot: %.1f m below it, %.1f m 300 m aside, true 600 m", at, side);
     assert_below(fabs(at - 600), 6);
     assert_below(fabs(side - at), 10);
@@ -94,8 +102,8 @@ static LithoCube *two_layers(double bin, int n, double dz, int nz, double depth)
 }
 
 // Property: waves over a velocity cube from a file arrive when its interface, a ramp between two
-// samples, says, and as strong as its reflection coefficient, whatever spacing the file has; one that
-// states none has samples a cell apart. 1.5 ms and 5 %: dispersion at eight to twelve cells a
+// samples, says, and as strong as its reflection coefficient, whatever spacing the file has; one
+// that states none has samples a cell apart. 1.5 ms and 5 %: dispersion at eight to twelve cells a
 // wavelength. A sentence for what is no velocity.
 static void test_velocity_file(void)
 {
@@ -108,8 +116,8 @@ static void test_velocity_file(void)
         double time; // ms, two-way: the slower half of the ramp is less than half of its time
     } files[] = {{plain, 594.5}, {stated, 588.9}};
     for (guint k = 0; k < G_N_ELEMENTS(files); k++) {
-        g_autofree char *settings = g_strdup_printf("model=file file=%s cell=10 samples=200 wavelet=8",
-                                                    files[k].path);
+        g_autofree char *settings =
+            g_strdup_printf("model=file file=%s cell=10 samples=200 wavelet=8", files[k].path);
         g_autoptr(GError) error = NULL;
         g_autoptr(LithoCube) velocity = NULL;
         g_autoptr(LithoCube) in = try_models(settings, &velocity, &error);
@@ -137,8 +145,8 @@ static void test_velocity_file(void)
     g_unlink(stated);
 }
 
-// Property: a file of two shots whose trace headers place sources and receivers gives the sum of the
-// two records' images, at the survey coordinates asked for. 1e-5 is the order of summation.
+// Property: a file of two shots whose trace headers place sources and receivers gives the sum of
+// the two records' images, at the survey coordinates asked for. 1e-5 is the order of summation.
 static void test_headers(void)
 {
     enum { NX = 60, NT = 120 };
@@ -164,8 +172,8 @@ static void test_headers(void)
             for (int t = 0; t < NT; t++)
                 make_put_sample(file, &make, n, t, litho_cube_trace(record, 0, NX - 1 - j)[t]);
         }
-        g_autoptr(LithoCube) image = migrate(record, "mode=shot velocity=2000 dz=12.5 nz=30 source_x=%g",
-                                             source[k] * 12.5);
+        g_autoptr(LithoCube) image =
+            migrate(record, "mode=shot velocity=2000 dz=12.5 nz=30 source_x=%g", source[k] * 12.5);
         if (!sum)
             sum = litho_cube_ref(image);
         else
@@ -179,8 +187,10 @@ static void test_headers(void)
     g_autoptr(LithoCube) in = litho_cube_load(path, &options, NULL, &error);
     g_assert_no_error(error);
     g_autoptr(LithoCube) image =
-        migrate(in, "mode=shot geometry=headers nx=%d ny=1 dx=12.5 dy=12.5 origin_x=5000 origin_y=7000 "
-                    "velocity=2000 dz=12.5 nz=30", NX);
+        migrate(in,
+                "mode=shot geometry=headers nx=%d ny=1 dx=12.5 dy=12.5 origin_x=5000 origin_y=7000 "
+                "velocity=2000 dz=12.5 nz=30",
+                NX);
     g_assert_cmpfloat(image->grid.origin[0], ==, 5000);
     assert_below(relative_difference(image, sum), 1e-5);
     g_unlink(path);
@@ -199,9 +209,9 @@ static LithoCube *saved_and_loaded(const LithoCube *cube, const char *name)
     return read; // keeps its file open
 }
 
-// Property: the image of a SEG-Y stack carries the stack's text on and is yet read back in depth, with its
-// interval; modelled back it is read in time, migrated again in depth. Without a word in the text each
-// of these files would speak of the axis of the one before.
+// Property: the image of a SEG-Y stack carries the stack's text on and is yet read back in depth,
+// with its interval; modelled back it is read in time, migrated again in depth. Without a word in
+// the text each of these files would speak of the axis of the one before.
 static void test_axis_in_files(void)
 {
     Make make = make_plain();
@@ -224,8 +234,8 @@ static void test_axis_in_files(void)
     g_autoptr(LithoCube) last = saved_and_loaded(again, "litho-test-axis-3.sgy");
     g_assert_true(last->grid.is_depth);
     for (int k = 0; k < 4; k++) {
-        g_autofree char *name = k ? g_strdup_printf("litho-test-axis-%d.sgy", k)
-                                  : g_strdup("litho-test-axis.sgy");
+        g_autofree char *name =
+            k ? g_strdup_printf("litho-test-axis-%d.sgy", k) : g_strdup("litho-test-axis.sgy");
         g_autofree char *used = scratch_path(name);
         g_unlink(used);
     }
@@ -244,9 +254,9 @@ static double correlation(const LithoCube *image, const LithoCube *reflectivity)
     return ab / sqrt(aa * bb);
 }
 
-// Property: the Marmousi velocity (Marmousi "hard", 384 x 122 cells) migrates without growth, and the
-// images of data modelled through it, by demigration and by finite differences in time, correlate
-// with the reflectivity they came from.
+// Property: the Marmousi velocity (Marmousi "hard", 384 x 122 cells) migrates without growth, and
+// the images of data modelled through it, by demigration and by finite differences in time,
+// correlate with the reflectivity they came from.
 static void test_marmousi(void)
 {
     g_autofree char *name = NULL;
@@ -285,7 +295,8 @@ static void test_marmousi(void)
         g_strdup_printf("model=file file=%s cell=24 samples=750 wavelet=5", path);
     g_autofree char *model = NULL;
     g_autoptr(LithoCube) waves = generated(settings, &model);
-    g_autoptr(LithoCube) second = migrate(waves, "velocity=%s dx=24 dy=24 dz=24 nz=122 %s", model, common);
+    g_autoptr(LithoCube) second =
+        migrate(waves, "velocity=%s dx=24 dy=24 dz=24 nz=122 %s", model, common);
     found = correlation(second, reflectivity);
     g_test_message("of finite differences %.3f", found);
     g_assert_cmpfloat(found, >, 0.3);

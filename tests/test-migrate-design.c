@@ -63,15 +63,20 @@ static void test_bank(void)
     }
 }
 
-// --- one operator's spectrum ------------------------------------------------------------------------
+// --- one operator's spectrum
+// ------------------------------------------------------------------------
 
 // Largest phase error (rad) and amplitude loss of 100 cells of depth over dips first..last degrees.
 static void spectrum_error(double kdx, double dz, int degree, int first, int last, double *phase,
                            double *loss)
 {
     const LithoCells cells = {.nx = 9, .ny = 9, .dx = 1, .dy = 1};
-    const LithoPolySpec spec = {.kap = kdx * dz, .rho = litho_migrate_rho(&cells, dz),
-                                .theta = 65 * G_PI / 180, .w0 = 1, .tol = 0.1, .degree = degree};
+    const LithoPolySpec spec = {.kap = kdx * dz,
+                                .rho = litho_migrate_rho(&cells, dz),
+                                .theta = 65 * G_PI / 180,
+                                .w0 = 1,
+                                .tol = 0.1,
+                                .degree = degree};
     double re[64], im[64];
     litho_poly_design(&spec, re, im);
     const LithoSecondDerivative *filter = litho_migrate_bank_choose(kdx * sin(spec.theta));
@@ -97,13 +102,20 @@ static void test_spectrum(void)
         int degree;
         double kdx, phase[3], loss[3];
     } table[] = {
-        {0.5, 15, 0.4, {.26, .24, .26}, {.10, .09, .03}}, {0.5, 15, 0.8, {.13, .11, .14}, {.11, .10, .02}},
-        {0.5, 15, 1.6, {.03, .03, .04}, {.01, .01, .01}}, {0.5, 15, 2.5, {.30, .62, .65}, {.01, .01, .00}},
-        {1, 23, 0.4, {.11, .11, .11}, {.05, .05, .02}},   {1, 23, 0.8, {.06, .06, .07}, {.06, .05, .03}},
-        {1, 23, 1.6, {.01, .02, .02}, {.01, .01, .01}},   {1, 23, 2.5, {.30, .62, .65}, {.00, .00, .00}},
-        {1, 31, 0.2, {.12, .11, .12}, {.05, .05, .02}},   {1, 31, 0.8, {.02, .02, .02}, {.01, .01, .01}},
-        {1, 31, 2.0, {.01, .03, .05}, {.00, .00, .00}},   {2, 31, 0.4, {.13, .13, .13}, {.04, .04, .01}},
-        {2, 31, 0.8, {.06, .06, .06}, {.03, .04, .03}},   {2, 31, 2.0, {.02, .03, .05}, {.00, .00, .00}},
+        {0.5, 15, 0.4, {.26, .24, .26}, {.10, .09, .03}},
+        {0.5, 15, 0.8, {.13, .11, .14}, {.11, .10, .02}},
+        {0.5, 15, 1.6, {.03, .03, .04}, {.01, .01, .01}},
+        {0.5, 15, 2.5, {.30, .62, .65}, {.01, .01, .00}},
+        {1, 23, 0.4, {.11, .11, .11}, {.05, .05, .02}},
+        {1, 23, 0.8, {.06, .06, .07}, {.06, .05, .03}},
+        {1, 23, 1.6, {.01, .02, .02}, {.01, .01, .01}},
+        {1, 23, 2.5, {.30, .62, .65}, {.00, .00, .00}},
+        {1, 31, 0.2, {.12, .11, .12}, {.05, .05, .02}},
+        {1, 31, 0.8, {.02, .02, .02}, {.01, .01, .01}},
+        {1, 31, 2.0, {.01, .03, .05}, {.00, .00, .00}},
+        {2, 31, 0.4, {.13, .13, .13}, {.04, .04, .01}},
+        {2, 31, 0.8, {.06, .06, .06}, {.03, .04, .03}},
+        {2, 31, 2.0, {.02, .03, .05}, {.00, .00, .00}},
     };
     static const int dips[] = {0, 30, 50, 60};
     for (guint k = 0; k < G_N_ELEMENTS(table); k++)
@@ -123,7 +135,8 @@ static void test_spectrum(void)
 enum { SIDE = 40, STEPS = 1000 };
 
 // A job whose slowness is filled by the test.
-static LithoMigrateJob *made_job(const char *settings, int side, int steps, void (*fill)(float *, int))
+static LithoMigrateJob *made_job(const char *settings, int side, int steps,
+                                 void (*fill)(float *, int))
 {
     g_autoptr(LithoFlow) flow = flow_of(settings);
     LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
@@ -131,7 +144,7 @@ static LithoMigrateJob *made_job(const char *settings, int side, int steps, void
     LithoMigrateJob *job = litho_migrate_job_new(&in, p, NULL, NULL);
     g_assert_nonnull(job);
     g_assert_cmpint(job->n_steps, ==, steps);
-    job->slowness = g_new(float, (gsize)side * side * steps);
+    job->slowness = g_new(float, (gsize)side *side *steps);
     for (int s = 0; s < steps; s++) {
         float *plane = job->slowness + (gsize)side * side * s;
         fill(plane, s);
@@ -186,8 +199,9 @@ static LithoWaveStep operator_step(const LithoMigrateJob *job, int s, int f)
 }
 
 // Property: in the operator form no step raises the wave's energy, in any medium; here velocity
-// contrasts of 3:1 between neighbouring cells that stay the same over 1000 depths. 1e-5 is rounding.
-// A stencil that is not symmetric, or a spectral range chosen too small, fails within some steps.
+// contrasts of 3:1 between neighbouring cells that stay the same over 1000 depths. 1e-5 is
+// rounding. A stencil that is not symmetric, or a spectral range chosen too small, fails within
+// some steps.
 static void check_norm(void (*fill)(float *, int))
 {
     g_autoptr(LithoMigrateJob) job = made_job(
@@ -275,11 +289,12 @@ static void double_step(const LithoMigrateJob *job, int s, int f, double complex
     for (int n = poly->spec.degree; n >= 0; n--) {
         for (int y = 0; y < N; y++)
             for (int x = 0; x < N; x++) {
-                double complex v = (st.alpha + st.beta * ((double)slow[y * N + x] * slow[y * N + x])) *
-                                   b1[y * N + x];
+                double complex v =
+                    (st.alpha + st.beta * ((double)slow[y * N + x] * slow[y * N + x])) *
+                    b1[y * N + x];
                 for (int m = 1; m <= 4; m++) {
-                    v += st.hx[m - 1] * ((x >= m ? b1[y * N + x - m] : 0) +
-                                         (x + m < N ? b1[y * N + x + m] : 0));
+                    v += st.hx[m - 1] *
+                         ((x >= m ? b1[y * N + x - m] : 0) + (x + m < N ? b1[y * N + x + m] : 0));
                     v += st.hy[m - 1] * ((y >= m ? b1[(y - m) * N + x] : 0) +
                                          (y + m < N ? b1[(y + m) * N + x] : 0));
                 }
@@ -305,7 +320,8 @@ static void test_precision(void)
     random_wave(&w, wave);
     for (int y = 0; y < N; y++)
         for (int x = 0; x < N; x++)
-            p[y * N + x] = litho_wave_row(&w, wave, y)[x] + I * litho_wave_row(&w, wave, y)[w.stride + x];
+            p[y * N + x] =
+                litho_wave_row(&w, wave, y)[x] + I * litho_wave_row(&w, wave, y)[w.stride + x];
     for (int s = 0; s < STEPS; s++) {
         LithoWaveStep step = operator_step(job, s, 0);
         litho_wave_forward(&w, scratch, &step, wave, NULL);
@@ -334,9 +350,9 @@ static void fill_smooth_40(float *plane, int step)
 // partial shift for dips up to 45 degrees (design error of a step of 2 cells, degree 47).
 static void test_partial_depths(void)
 {
-    g_autoptr(LithoMigrateJob) job = made_job(
-        "velocity=2000 dz=10 nz=3 step=2 degree=47 fmin=20 fmax=40 mode=shot sponge=0", SIDE, 1,
-        fill_smooth_40);
+    g_autoptr(LithoMigrateJob) job =
+        made_job("velocity=2000 dz=10 nz=3 step=2 degree=47 fmin=20 fmax=40 mode=shot sponge=0",
+                 SIDE, 1, fill_smooth_40);
     LithoWaves w = litho_waves_layout(SIDE, SIDE);
     LithoWaveScratch *scratch = litho_wave_scratch_new(&w);
     float *waves = litho_waves_alloc(&w, 4);
@@ -386,9 +402,14 @@ static void test_partial_depths(void)
 static void test_adjoint(void)
 {
     static const char *const cases[] = {
-        "step=1 degree=23", "step=3 degree=31", "form=pointwise step=1 degree=15 growth=0",
-        "form=pointwise step=2 degree=23 growth=0", "engine=splitstep", "coarse=on step=2",
-        "pad=7 sponge=6 step=1", "coarse=on pad=7 sponge=6 step=1",
+        "step=1 degree=23",
+        "step=3 degree=31",
+        "form=pointwise step=1 degree=15 growth=0",
+        "form=pointwise step=2 degree=23 growth=0",
+        "engine=splitstep",
+        "coarse=on step=2",
+        "pad=7 sponge=6 step=1",
+        "coarse=on pad=7 sponge=6 step=1",
     };
     LithoGrid velocity_grid = time_grid(19, 23, 40, 10, 10);
     velocity_grid.is_depth = TRUE;
@@ -403,7 +424,8 @@ static void test_adjoint(void)
     g_autoptr(LithoCube) d = random_cube(&data_grid, 1);
     g_autoptr(LithoCube) m = random_cube(&image_grid, 2);
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autoptr(LithoCube) image = migrate(d, "velocity=%s dz=10 nz=40 fmax=60 %s", path, cases[k]);
+        g_autoptr(LithoCube) image =
+            migrate(d, "velocity=%s dz=10 nz=40 fmax=60 %s", path, cases[k]);
         g_autoptr(LithoCube) data = migrate(
             m, "mode=demigrate velocity=%s dz=10 nt=90 dt=0.004 fmax=60 %s", path, cases[k]);
         double left = dot(image, m), right = dot(d, data);
@@ -421,26 +443,26 @@ static void fill_interactive(float *plane, int step)
 {
     for (int k = 0; k < SIDE * SIDE; k++)
         plane[k] = (float)(2 / ((1800 + 6.6 * step) * (1 + 0.12 * sin(k % SIDE * 0.3) *
-                                                              cos(k / SIDE * 0.2 + step * 0.01))));
+                                                               cos(k / SIDE * 0.2 + step * 0.01))));
 }
 
-// Property: a move of the degree or the largest dip designs what (frequency, depth) classes need and not
-// one polynomial for each of 119 x 256; going back designs nothing. With -m perf on the GPU host's 16
-// cores: within 100 ms (a design's time grows with the degree cubed, so up to 31).
+// Property: a move of the degree or the largest dip designs what (frequency, depth) classes need
+// and not one polynomial for each of 119 x 256; going back designs nothing. With -m perf on the GPU
+// host's 16 cores: within 100 ms (a design's time grows with the degree cubed, so up to 31).
 static void test_moves(void)
 {
     static const struct {
         const char *settings;
         gboolean timed;
-    } moves[] = {{"degree=16", TRUE}, {"degree=23", TRUE}, {"max_dip=60", TRUE},
-                 {"max_dip=70", TRUE}, {"degree=31", TRUE}, {"max_dip=65", TRUE},
-                 {"degree=23", TRUE}, {"degree=47", FALSE}, {"degree=63", FALSE}};
+    } moves[] = {{"degree=16", TRUE},  {"degree=23", TRUE},  {"max_dip=60", TRUE},
+                 {"max_dip=70", TRUE}, {"degree=31", TRUE},  {"max_dip=65", TRUE},
+                 {"degree=23", TRUE},  {"degree=47", FALSE}, {"degree=63", FALSE}};
     const int n = g_test_perf() ? G_N_ELEMENTS(moves) : 4;
     litho_poly_cache_clear();
     g_autoptr(LithoMigrateJob) job = made_job(
         "velocity=2000 dz=8 nz=257 step=1 fmin=3 fmax=61.2 degree=15", SIDE, 256, fill_interactive);
-    g_autoptr(LithoFlow) flow = flow_of(
-        "velocity=2000 dz=8 nz=257 step=1 fmin=3 fmax=61.2 degree=15");
+    g_autoptr(LithoFlow) flow =
+        flow_of("velocity=2000 dz=8 nz=257 step=1 fmin=3 fmax=61.2 degree=15");
     for (int k = 0; k < 2 * n; k++) {
         const char *move = moves[k % n].settings;
         set(flow, move);
@@ -449,8 +471,8 @@ static void test_moves(void)
         g_assert_true(litho_migrate_job_design(job, litho_flow_step(flow, 0)->params, NULL, NULL));
         const double ms = litho_now_ms() - start;
         made = litho_poly_designs_made() - made;
-        g_test_message("%d x %d: %s: %" G_GUINT64_FORMAT " designs in %.1f ms", job->nf, job->n_steps,
-                       move, made, ms);
+        g_test_message("%d x %d: %s: %" G_GUINT64_FORMAT " designs in %.1f ms", job->nf,
+                       job->n_steps, move, made, ms);
         g_assert_cmpuint(made, <=, 600);
         if (k == n - 1)
             set(flow, "degree=15 max_dip=65"); // where the first round began

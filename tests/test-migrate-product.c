@@ -28,18 +28,19 @@ static double largest_inside(const float *v, int nx, int ny)
     return largest;
 }
 
-// Property: with protection the product of plane waves keeps its size (1.5 %: two interpolations and a
-// filter of 0.4 % each) while the grid holds it, is gone (1 %; twice 0.4 and what the filter lets through)
-// where it would fold to half of Nyquist or below, along each axis; plainly multiplied it stays whole.
-// |D|^2 is 1 within the same. One axis of the interpolator, or the transpose shifted by a cell, fails.
+// Property: with protection the product of plane waves keeps its size (1.5 %: two interpolations
+// and a filter of 0.4 % each) while the grid holds it, is gone (1 %; twice 0.4 and what the filter
+// lets through) where it would fold to half of Nyquist or below, along each axis; plainly
+// multiplied it stays whole. |D|^2 is 1 within the same. One axis of the interpolator, or the
+// transpose shifted by a cell, fails.
 static void test_product(void)
 {
     const struct {
         int nx, ny;
         double kx, ky;
         gboolean held;
-    } cases[] = {{80, 1, 0.1, 0, TRUE},      {80, 1, 0.35, 0, TRUE},   {80, 1, 0.7, 0, FALSE},
-                 {80, 1, -0.75, 0, FALSE},   {1, 80, 0, 0.3, TRUE},    {1, 80, 0, 0.7, FALSE},
+    } cases[] = {{80, 1, 0.1, 0, TRUE},      {80, 1, 0.35, 0, TRUE},    {80, 1, 0.7, 0, FALSE},
+                 {80, 1, -0.75, 0, FALSE},   {1, 80, 0, 0.3, TRUE},     {1, 80, 0, 0.7, FALSE},
                  {64, 64, 0.3, -0.35, TRUE}, {64, 64, 0.7, 0.1, FALSE}, {64, 64, 0.2, 0.75, FALSE},
                  {1, 1, 0, 0, TRUE}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
@@ -50,7 +51,7 @@ static void test_product(void)
         LithoProduct *product = litho_product_new(&w);
         plane_waves(&w, cases[k].kx, cases[k].ky, up, down);
         for (int protect = 0; protect < 2; protect++) {
-            g_autofree float *sum = g_new0(float, nx * ny), *light = g_new0(float, nx * ny);
+            g_autofree float *sum = g_new0(float, nx *ny), *light = g_new0(float, nx *ny);
             litho_product_add(&job, &w, product, protect, up, down, sum, light);
             const double size = largest_inside(sum, nx, ny), lit = largest_inside(light, nx, ny);
             g_test_message("%d x %d, k %g %g, protect %d: %.4f, light %.4f", nx, ny, cases[k].kx,

@@ -27,8 +27,8 @@ static void test_threads_and_parts(void)
     LithoGrid grid = time_grid(20, 30, 200, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 9);
     Parts parts = {0};
-    LithoRun one = {.threads = 1}, three = {.threads = 3, .on_partial = take_part,
-                                            .partial_data = &parts};
+    LithoRun one = {.threads = 1},
+             three = {.threads = 3, .on_partial = take_part, .partial_data = &parts};
     const char *settings = "velocity=2200 dz=5 nz=130 fmax=40 coarse=on";
     g_autoptr(LithoCube) a = try_migrate(in, &one, NULL, settings);
     g_autoptr(LithoCube) b = try_migrate(in, &three, NULL, settings);
@@ -99,9 +99,10 @@ static void look_at_report(LithoCube *part, gpointer data)
     early->max_dip = curve_named(curves, "phase_high")->mark[0];
 }
 
-// Property: the design's curves are told before the long computation, again after a move of the largest
-// dip, three frequencies in one plot; and the curve that a cursor goes by between record and image is
-// the two-way time: 2 z / v, also in a step of several depths. 1e-6: slowness is kept in single precision.
+// Property: the design's curves are told before the long computation, again after a move of the
+// largest dip, three frequencies in one plot; and the curve that a cursor goes by between record
+// and image is the two-way time: 2 z / v, also in a step of several depths. 1e-6: slowness is kept
+// in single precision.
 static void test_report(void)
 {
     LithoGrid grid = time_grid(12, 14, 200, 12.5, 0.004);
@@ -181,15 +182,17 @@ static void start_and_pause(LithoWorker *worker, const LithoWish *wish)
     litho_result_unref(result_within(worker, 50)); // what was under way
 }
 
-// Property: a pass that is paused shows nothing more and stays under way; going on gives the samples of
-// an undisturbed run; a cancel and a new wish end a pause. 200 ms are a dozen slabs of this job.
+// Property: a pass that is paused shows nothing more and stays under way; going on gives the
+// samples of an undisturbed run; a cancel and a new wish end a pause. 200 ms are a dozen slabs of
+// this job.
 static void test_pause(void)
 {
     LithoGrid grid = time_grid(24, 30, 200, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 9);
     const char *settings = "velocity=2200 dz=2 nz=400 step=1 fmax=60 degree=47";
     g_autoptr(LithoFlow) flow = flow_of(settings);
-    LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE, .tag = 1};
+    LithoWish wish = {
+        .flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE, .tag = 1};
     LithoWorker *worker = litho_worker_new(wake, NULL);
     LithoProgress progress;
 
@@ -228,8 +231,8 @@ static void test_pause(void)
 static void test_small_grids(void)
 {
     static const int shapes[][3] = {{1, 1, 100}, {1, 2, 50}, {5, 1, 64}, {3, 4, 33}, {1, 200, 7}};
-    static const char *const cases[] = {"", "form=pointwise", "engine=splitstep", "coarse=on",
-                                        "step=4 nz=2", "mode=shot", "nz=1"};
+    static const char *const cases[] = {
+        "", "form=pointwise", "engine=splitstep", "coarse=on", "step=4 nz=2", "mode=shot", "nz=1"};
     for (guint s = 0; s < G_N_ELEMENTS(shapes); s++)
         for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
             LithoGrid grid = time_grid(shapes[s][0], shapes[s][1], shapes[s][2], 12.5, 0.004);
@@ -336,7 +339,8 @@ static void test_velocity_grid(void)
 }
 
 // Two-way time to the image's last depth, and whether a note speaks of velocity_dz.
-static double time_through(const LithoCube *in, const char *path, const char *settings, gboolean *noted)
+static double time_through(const LithoCube *in, const char *path, const char *settings,
+                           gboolean *noted)
 {
     g_autofree char *all = g_strdup_printf("velocity=%s dz=10 nz=61 %s", path, settings);
     LithoReport *report = litho_report_new();
@@ -353,9 +357,9 @@ static double time_through(const LithoCube *in, const char *path, const char *se
     return t;
 }
 
-// Property: a velocity cube whose format states no depth interval is taken as sampled like the image, and
-// a note says so; velocity_dz states it. 1500 m/s in ten samples, 3000 below. 3e-3 s: the interface is
-// interpolated over a sample.
+// Property: a velocity cube whose format states no depth interval is taken as sampled like the
+// image, and a note says so; velocity_dz states it. 1500 m/s in ten samples, 3000 below. 3e-3 s:
+// the interface is interpolated over a sample.
 static void test_velocity_interval(void)
 {
     LithoGrid vg = time_grid(2, 2, 40, 12.5, 1), grid = time_grid(6, 7, 60, 12.5, 0.004);

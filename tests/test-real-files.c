@@ -26,7 +26,7 @@ typedef struct Known {
     const char *file;
     int n[3];
     double first[3], step[3];
-    int live; // after reading; 0 = all cells
+    int live;           // after reading; 0 = all cells
     const char *format; // contained in the format's name
 } Known;
 
@@ -126,15 +126,16 @@ static void test_every_format(void)
     static const struct {
         int format;
         double sum; // -1 = refused
-    } cases[] = {{1, 780251}, {2, 780251},     {3, 780251}, {4, -1},  {5, 780251},
-                 {6, 780251}, {7, 780251},     {8, -19749}, {9, -1},  {10, 53369264400347},
-                 {11, 815130587}, {12, -1},    {15, 208474466267}, {16, 3229403}};
+    } cases[] = {
+        {1, 780251},     {2, 780251}, {3, 780251},        {4, -1},      {5, 780251},
+        {6, 780251},     {7, 780251}, {8, -19749},        {9, -1},      {10, 53369264400347},
+        {11, 815130587}, {12, -1},    {15, 208474466267}, {16, 3229403}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++)
         for (int order = 0; order < 2; order++) {
-            g_autofree char *name = g_strdup_printf("Format%d%s.sgy", cases[k].format,
-                                                    order ? "lsb" : "msb");
-            g_autofree char *path = g_build_filename(data_folder, "segy_odd", "segyio",
-                                                     "multiformats", name, NULL);
+            g_autofree char *name =
+                g_strdup_printf("Format%d%s.sgy", cases[k].format, order ? "lsb" : "msb");
+            g_autofree char *path =
+                g_build_filename(data_folder, "segy_odd", "segyio", "multiformats", name, NULL);
             GError *error = NULL;
             g_autoptr(LithoCube) cube = litho_cube_load(path, NULL, NULL, &error);
             if (cases[k].sum == -1) {

@@ -49,9 +49,13 @@ static LithoVolume *volume_with(LithoCube *cube)
 static LithoSliceDraw draw_of(const LithoVolume *in, const LithoVolume *out, const LithoGrid *grid,
                               int axis, gint64 index, LithoShow show)
 {
-    return (LithoSliceDraw){.input = in, .output = out, .grid = grid,
+    return (LithoSliceDraw){.input = in,
+                            .output = out,
+                            .grid = grid,
                             .view = litho_slice_view(grid, axis, index),
-                            .look = litho_look_default(), .show = show, .rect = {0, 0, W, H}};
+                            .look = litho_look_default(),
+                            .show = show,
+                            .rect = {0, 0, W, H}};
 }
 
 // --- OpenGL against the CPU ---------------------------------------------------------------------
@@ -69,8 +73,10 @@ static void test_like_cpu(void)
         fixture_kill(in, (n * 7) % 30, (n * 11) % 40);
     litho_cube_trace(in, 12, 20)[30] = NAN;
     LithoVolume *a = volume_with(in), *b = volume_with(out);
-    static const double windows[][4] = {{-0.5, 39.5, -0.5, 89.5}, {3.2, 11.9, 20.3, 41.1},
-                                        {-30, 70, -80, 170}, {10.5, 39, 60, 130}};
+    static const double windows[][4] = {{-0.5, 39.5, -0.5, 89.5},
+                                        {3.2, 11.9, 20.3, 41.1},
+                                        {-30, 70, -80, 170},
+                                        {10.5, 39, 60, 130}};
     for (int axis = 0; axis < 3; axis++)
         for (guint w = 0; w < G_N_ELEMENTS(windows); w++)
             for (int mode = 0; mode < 8; mode++) {
@@ -107,7 +113,8 @@ static void test_goldens(void)
     if (no_gl())
         return;
     g_autoptr(GError) error = NULL;
-    g_autoptr(LithoCube) cube = fixture_events(30, 40, 60, 0), clean = fixture_events(30, 40, 60, 0);
+    g_autoptr(LithoCube) cube = fixture_events(30, 40, 60, 0),
+                         clean = fixture_events(30, 40, 60, 0);
     fixture_kill(cube, 12, 9);
     fixture_kill(cube, 12, 10);
     const LithoRect data = {70, 60, 180, 150};
@@ -172,7 +179,8 @@ static void test_boxes(void)
 {
     if (no_gl())
         return;
-    g_autoptr(LithoCube) old = fixture_events(16, 20, 30, 0.5), now = fixture_events(16, 20, 30, 0.1);
+    g_autoptr(LithoCube) old = fixture_events(16, 20, 30, 0.5),
+                         now = fixture_events(16, 20, 30, 0.1);
     fixture_kill(now, 3, 4);
     LithoVolume *whole = volume_with(now), *parts = volume_with(old);
     g_autoptr(GRand) rand = g_rand_new_with_seed(9);
@@ -204,16 +212,18 @@ static void test_boxes(void)
     litho_volume_free(parts);
 }
 
-// An inline of a newer result in a filled volume: the other slices on screen are the same but for a line,
-// which alone is copied (a slice sent again is 16 or 24 KiB) and counts as a change when somebody asks; the
-// picture is that of the whole newer cube all the same.
+// An inline of a newer result in a filled volume: the other slices on screen are the same but for a
+// line, which alone is copied (a slice sent again is 16 or 24 KiB) and counts as a change when
+// somebody asks; the picture is that of the whole newer cube all the same.
 static void test_lines(void)
 {
     if (no_gl())
         return;
-    g_autoptr(LithoCube) old = fixture_events(40, 48, 100, 1), whole = fixture_events(40, 48, 100, 2);
+    g_autoptr(LithoCube) old = fixture_events(40, 48, 100, 1),
+                         whole = fixture_events(40, 48, 100, 2);
     g_autoptr(GError) error = NULL;
-    const LithoBox views[3] = {litho_box_slice(&old->grid, 0, 20), litho_box_slice(&old->grid, 1, 30),
+    const LithoBox views[3] = {litho_box_slice(&old->grid, 0, 20),
+                               litho_box_slice(&old->grid, 1, 30),
                                litho_box_slice(&old->grid, 2, 50)};
     g_autoptr(LithoCube) section = litho_cube_copy_box(whole, views[0], &error);
     LithoVolume *volume = litho_volume_new(), *mixed = litho_volume_new();
@@ -338,8 +348,8 @@ static void test_slice_layout(void)
             for (gint64 index = 0; index < 16; index += 3) {
                 LithoBox view = litho_box_slice(&cube->grid, axis, index);
                 g_assert_true(litho_volume_update(slices, &view, 1, 0));
-                LithoSliceDraw d = draw_of(slices, NULL, &cube->grid, axis, index,
-                                           LITHO_SHOW_INPUT);
+                LithoSliceDraw d =
+                    draw_of(slices, NULL, &cube->grid, axis, index, LITHO_SHOW_INPUT);
                 cairo_surface_t *a = shoot(&d);
                 d.input = whole;
                 cairo_surface_t *b = shoot(&d);
@@ -412,8 +422,11 @@ static void fake_free(LithoBuffer *buffer)
 }
 
 static const LithoGlShare fake_share = {fake_acquire, fake_fill, fake_release};
-static const LithoBackend fake = {.abi = LITHO_BACKEND_ABI, .key = "fake", .free = fake_free,
-                                  .download = fake_download, .gl = &fake_share};
+static const LithoBackend fake = {.abi = LITHO_BACKEND_ABI,
+                                  .key = "fake",
+                                  .free = fake_free,
+                                  .download = fake_download,
+                                  .gl = &fake_share};
 
 static LithoCube *on_device(const LithoCube *host, LithoBox box)
 {
@@ -471,9 +484,9 @@ static void test_share(void)
     litho_volume_free(reference);
 }
 
-// The same with a real device where there is one: a result that never left it arrives in the texture
-// bit by bit equal. With a software context on a machine with a GPU the share is refused and the
-// fall-back must draw the same.
+// The same with a real device where there is one: a result that never left it arrives in the
+// texture bit by bit equal. With a software context on a machine with a GPU the share is refused
+// and the fall-back must draw the same.
 static void test_cuda(void)
 {
     if (no_gl())
@@ -507,7 +520,8 @@ static void test_cuda(void)
     LithoVolumeInfo info;
     litho_volume_info(volume, &info);
     g_test_message("%s: shared %d (%s), %" G_GINT64_FORMAT " samples in %.2f ms, a crossline in "
-                   "%.2f ms", litho_renderer_name(renderer), info.shared, info.why_not, count, first,
+                   "%.2f ms",
+                   litho_renderer_name(renderer), info.shared, info.why_not, count, first,
                    litho_now_ms() - start);
     g_assert_true(info.shared ? info.host_bytes == 0 : info.why_not[0] != 0);
     LithoSliceDraw d = draw_of(volume, NULL, &host->grid, LITHO_XLINE, 7, LITHO_SHOW_INPUT);
@@ -569,8 +583,11 @@ static void test_scene(void)
         return;
     g_autoptr(LithoCube) cube = fixture_numbered(12, 10, 14);
     LithoVolume *volume = volume_with(cube);
-    LithoSceneDraw d = {.input = volume, .grid = &cube->grid, .view = litho_scene_view(&cube->grid),
-                        .look = litho_look_default(), .rect = {0, 0, W, H}};
+    LithoSceneDraw d = {.input = volume,
+                        .grid = &cube->grid,
+                        .view = litho_scene_view(&cube->grid),
+                        .look = litho_look_default(),
+                        .rect = {0, 0, W, H}};
     d.look.lo = 0;
     d.look.hi = 12 * 10 * 14;
     d.look.nearest = TRUE;
@@ -642,13 +659,15 @@ static void test_speed(void)
     for (int frame = 0; frame < 6; frame++) {
         double start = litho_now_ms();
         for (int axis = 0; axis < 3; axis++) {
-            LithoSliceDraw d = draw_of(volume, NULL, &cube->grid, axis, 20 + frame,
-                                       LITHO_SHOW_INPUT);
+            LithoSliceDraw d =
+                draw_of(volume, NULL, &cube->grid, axis, 20 + frame, LITHO_SHOW_INPUT);
             d.rect = (LithoRect){axis % 2 * 640, axis / 2 * 400, 640, 400};
             litho_renderer_draw_slice(own, &all, &d);
         }
-        LithoSceneDraw d = {.input = volume, .grid = &cube->grid,
-                            .view = litho_scene_view(&cube->grid), .look = litho_look_default(),
+        LithoSceneDraw d = {.input = volume,
+                            .grid = &cube->grid,
+                            .view = litho_scene_view(&cube->grid),
+                            .look = litho_look_default(),
                             .rect = {640, 400, 640, 400}};
         litho_renderer_draw_scene(own, &all, &d);
         glFinish();

@@ -45,8 +45,8 @@ static GArray *earth(void)
     GArray *shapes = g_array_new(FALSE, FALSE, sizeof(LithoShape));
     g_array_set_clear_func(shapes, shape_free);
     set(add(shapes, "Source", LITHO_SPACE_MODEL, LITHO_SHAPE_POINTS, 1), 0, 500, 400, 0);
-    LithoShape *bowl = add(shapes, "Boundary 1", LITHO_SPACE_MODEL, LITHO_SHAPE_SHEET,
-                           ROWS * COLUMNS);
+    LithoShape *bowl =
+        add(shapes, "Boundary 1", LITHO_SPACE_MODEL, LITHO_SHAPE_SHEET, ROWS * COLUMNS);
     bowl->rows = ROWS;
     bowl->columns = COLUMNS;
     bowl->value = g_new0(float, bowl->n);
@@ -70,9 +70,9 @@ static GArray *band(guint n)
 {
     GArray *shapes = g_array_new(FALSE, FALSE, sizeof(LithoShape));
     g_array_set_clear_func(shapes, shape_free);
-    LithoShape *boxes = add(shapes, "Kept coefficients", LITHO_SPACE_FREQUENCY, LITHO_SHAPE_BOXES,
-                            8 * n * n * n);
-    boxes->value = g_new0(float, n * n * n);
+    LithoShape *boxes =
+        add(shapes, "Kept coefficients", LITHO_SPACE_FREQUENCY, LITHO_SHAPE_BOXES, 8 * n * n * n);
+    boxes->value = g_new0(float, n *n *n);
     for (guint b = 0; b < n * n * n; b++) {
         const guint at[3] = {b / (n * n), b / n % n, b % n};
         for (guint c = 0; c < 8; c++)
@@ -95,15 +95,18 @@ static cairo_surface_t *with_cairo(const LithoModel *model, const LithoSceneView
 
 static void with_gl(LithoRenderer *renderer, const LithoModel *model, const LithoSceneView *view)
 {
-    LithoSceneDraw draw = {.grid = &model->grid, .view = *view, .look = litho_look_default(),
-                           .rect = all, .meshes = model->meshes};
+    LithoSceneDraw draw = {.grid = &model->grid,
+                           .view = *view,
+                           .look = litho_look_default(),
+                           .rect = all,
+                           .meshes = model->meshes};
     litho_renderer_draw_scene(renderer, &target, &draw);
     g_assert_cmpuint(glGetError(), ==, GL_NO_ERROR);
 }
 
 // Metres of the shapes' own space to a pixel.
-static void pixel_of(const LithoModel *model, const LithoSceneView *view, const float at[3],
-                     int *x, int *y)
+static void pixel_of(const LithoModel *model, const LithoSceneView *view, const float at[3], int *x,
+                     int *y)
 {
     double m[16], index[3], px, py;
     for (int k = 0; k < 3; k++)
@@ -115,7 +118,8 @@ static void pixel_of(const LithoModel *model, const LithoSceneView *view, const 
 }
 
 // The box holds everything, from the surface down; the legend keeps the operator's order; the
-// sentence names every shape with its extent. Spaces do not mix, and without shapes there is nothing.
+// sentence names every shape with its extent. Spaces do not mix, and without shapes there is
+// nothing.
 static void test_contents(void)
 {
     g_autoptr(GArray) shapes = earth();
@@ -219,7 +223,8 @@ static void check_pictures(GArray *shapes, LithoSpace space, const char *name, d
     cairo_surface_t *gl = litho_offscreen_read(screen), *cairo = with_cairo(model, &view);
     if (g_getenv("LITHO_SCREENSHOTS")) {
         g_autofree char *a = g_strdup_printf("%s/%s-gl.png", g_getenv("LITHO_SCREENSHOTS"), name);
-        g_autofree char *b = g_strdup_printf("%s/%s-cairo.png", g_getenv("LITHO_SCREENSHOTS"), name);
+        g_autofree char *b =
+            g_strdup_printf("%s/%s-cairo.png", g_getenv("LITHO_SCREENSHOTS"), name);
         cairo_surface_write_to_png(gl, a);
         cairo_surface_write_to_png(cairo, b);
     }
@@ -297,8 +302,8 @@ static void test_speed(void)
         glFinish();
         best = MIN(best, litho_now_ms() - start);
     }
-    g_test_message("4096 boxes, %d x %d, %s: made in %.1f ms, sorted in %.2f ms, %.1f ms a frame", W,
-                   H, litho_renderer_name(renderer), made, sort, best);
+    g_test_message("4096 boxes, %d x %d, %s: made in %.1f ms, sorted in %.2f ms, %.1f ms a frame",
+                   W, H, litho_renderer_name(renderer), made, sort, best);
     g_assert_cmpuint(glGetError(), ==, GL_NO_ERROR);
     litho_renderer_free(renderer);
 }

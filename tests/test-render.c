@@ -25,7 +25,8 @@ static void test_ticks(void)
         double lo = g_rand_double_range(rand, -3, 3) * size, hi = lo + size;
         double count = g_rand_double_range(rand, 3, 20);
         gboolean whole = n % 3 == 0;
-        LithoTicks t = n % 2 ? litho_ticks(lo, hi, count, whole) : litho_ticks(hi, lo, count, whole);
+        LithoTicks t =
+            n % 2 ? litho_ticks(lo, hi, count, whole) : litho_ticks(hi, lo, count, whole);
         double mantissa = t.step / pow(10, floor(log10(t.step) + 1e-9));
         g_assert_true(fabs(mantissa - 1) < 1e-6 || fabs(mantissa - 2) < 1e-6 ||
                       fabs(mantissa - 5) < 1e-6);
@@ -77,7 +78,8 @@ static void test_numbers(void)
     LithoGrid grid = fixture_grid(200, 100, 500);
     g_autofree char *line = litho_slice_label(&grid, LITHO_XLINE, 10, LITHO_UNITS_AUTO);
     g_autofree char *time = litho_slice_label(&grid, LITHO_SAMPLE, 310, LITHO_UNITS_AUTO);
-    // Metres: distances from the first line where the file tells them, line numbers where it does not.
+    // Metres: distances from the first line where the file tells them, line numbers where it does
+    // not.
     LithoGrid metric = grid;
     metric.has_xy = TRUE;
     metric.xy_source = LITHO_FROM_FILE;
@@ -210,8 +212,8 @@ static void test_mapping(void)
             double y = rect.y + rect.h * g_rand_double_range(rand, 0.35, 0.65), before[3], after[3];
             LithoSliceMap map = litho_slice_map(&grid, &view, rect);
             litho_slice_map_to_index(&map, x, y, before);
-            litho_slice_zoom(&view, &grid, rect, x, y, exp(g_rand_double_range(rand, 0, 1.2)),
-                             TRUE, TRUE);
+            litho_slice_zoom(&view, &grid, rect, x, y, exp(g_rand_double_range(rand, 0, 1.2)), TRUE,
+                             TRUE);
             map = litho_slice_map(&grid, &view, rect);
             litho_slice_map_to_index(&map, x, y, after);
             double px, py;
@@ -364,7 +366,8 @@ static void test_samples(void)
             view.keep_aspect = FALSE;
             look.nearest = nearest;
             LithoSliceMap map = litho_slice_map(&cube->grid, &view, (LithoRect){0, 0, 1, 1});
-            int w = (int)cube->grid.axis[map.h_axis].n * 9, h = (int)cube->grid.axis[map.v_axis].n * 9;
+            int w = (int)cube->grid.axis[map.h_axis].n * 9,
+                h = (int)cube->grid.axis[map.v_axis].n * 9;
             map = litho_slice_map(&cube->grid, &view, (LithoRect){0, 0, w, h});
             cairo_surface_t *s = raster(cube, NULL, view, look, LITHO_SHOW_INPUT, w, h);
             for (int y = 4; y < h; y += 9)
@@ -372,8 +375,9 @@ static void test_samples(void)
                     gint64 c[3];
                     g_assert_true(litho_slice_map_pick(&map, &cube->grid, x + 0.5, y + 0.5, c));
                     double value = litho_cube_trace(cube, c[0], c[1])[c[2]];
-                    g_assert_cmpint(fixture_distance(fixture_pixel(s, x, y),
-                                                     fixture_color(&look, 0, value)), <=, 1);
+                    g_assert_cmpint(
+                        fixture_distance(fixture_pixel(s, x, y), fixture_color(&look, 0, value)),
+                        <=, 1);
                 }
             cairo_surface_destroy(s);
         }
@@ -390,8 +394,8 @@ static void test_colors(void)
     look.nearest = TRUE;
     litho_look_set_clip(&look, 0.5);
     look.gain = 2; // so 0.25 reaches the end of the map
-    cairo_surface_t *s = raster(cube, NULL, litho_slice_view(&grid, LITHO_INLINE, 0), look,
-                                LITHO_SHOW_INPUT, 50, 4);
+    cairo_surface_t *s =
+        raster(cube, NULL, litho_slice_view(&grid, LITHO_INLINE, 0), look, LITHO_SHOW_INPUT, 50, 4);
     double middle[3];
     litho_colormap_at(look.map, 0.5, middle);
     g_assert_cmpint(fixture_pixel(s, 5, 2) >> 16, ==, (guint32)lrint(middle[0] * 255));
@@ -452,7 +456,8 @@ static void test_split_and_removed(void)
                 g_assert_true(fixture_is_hatch(fixture_pixel(removed, x, y)));
             else
                 g_assert_cmpint(fixture_distance(fixture_pixel(removed, x, y),
-                                                 fixture_color(&look, LITHO_SHOW_REMOVED, d)), <=, 1);
+                                                 fixture_color(&look, LITHO_SHOW_REMOVED, d)),
+                                <=, 1);
         }
     cairo_surface_destroy(a);
     cairo_surface_destroy(b);
@@ -460,8 +465,8 @@ static void test_split_and_removed(void)
     cairo_surface_destroy(removed);
 }
 
-// Wiggles thin themselves: between 6 px and 15 px apart at every zoom. Constant traces draw straight
-// lines, so the number of dark runs along a row is the number of wiggles.
+// Wiggles thin themselves: between 6 px and 15 px apart at every zoom. Constant traces draw
+// straight lines, so the number of dark runs along a row is the number of wiggles.
 static void test_wiggles(void)
 {
     LithoGrid grid = fixture_grid(1, 400, 50);
@@ -476,7 +481,8 @@ static void test_wiggles(void)
         cairo_surface_t *s = raster(cube, NULL, view, look, LITHO_SHOW_INPUT, 600, 40);
         int lines = 0;
         for (int x = 1; x < 600; x++)
-            lines += (fixture_pixel(s, x, 20) & 255) < 150 && (fixture_pixel(s, x - 1, 20) & 255) >= 150;
+            lines +=
+                (fixture_pixel(s, x, 20) & 255) < 150 && (fixture_pixel(s, x - 1, 20) & 255) >= 150;
         int step = litho_wiggle_step(600.0 / shown[n]);
         g_test_message("%d traces in 600 px: %d wiggles, every %d", shown[n], lines, step);
         g_assert_cmpint(lines, >=, (shown[n] - 1) / step); // the first line may lie on the edge
@@ -500,9 +506,9 @@ static void test_wiggle_fill(void)
     look.wiggle = LITHO_WIGGLE_FILL;
     look.no_density = TRUE;
     cairo_surface_t *s = raster(cube, NULL, litho_slice_view(&grid, LITHO_INLINE, 0), look,
-                                LITHO_SHOW_INPUT, 300, 200); // base lines at 50, 150, 250
-    g_assert_cmpuint(fixture_pixel(s, 175, 50) & 255, <, 80);   // inside the fill
-    g_assert_cmpuint(fixture_pixel(s, 199, 50) & 255, <, 80);   // the curve, half a spacing right
+                                LITHO_SHOW_INPUT, 300, 200);  // base lines at 50, 150, 250
+    g_assert_cmpuint(fixture_pixel(s, 175, 50) & 255, <, 80); // inside the fill
+    g_assert_cmpuint(fixture_pixel(s, 199, 50) & 255, <, 80); // the curve, half a spacing right
     g_assert_cmpuint(fixture_pixel(s, 215, 50) & 255, >, 200);
     g_assert_cmpuint(fixture_pixel(s, 125, 150) & 255, >, 200); // negative: not filled
     g_assert_cmpuint(fixture_pixel(s, 100, 150) & 255, <, 150);
@@ -549,7 +555,8 @@ static void test_margins(void)
         p.height = 300;
         p.scale = variant & 2 ? 2 : 1;
         p.style.font_size = variant & 4 ? 15 : 0;
-        p.title = "A title that is far too long for a picture this small and must end somewhere, so";
+        p.title =
+            "A title that is far too long for a picture this small and must end somewhere, so";
         p.caption = p.title;
         p.clip_note = "99.5 %";
         litho_look_set_clip(&p.look, variant & 1 ? 1.234567e-9 : 98765.4);
@@ -582,7 +589,8 @@ static void golden_picture(LithoPicture *p, const LithoCube *cube, const LithoCu
 static void test_goldens(void)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(LithoCube) cube = fixture_events(30, 40, 60, 0), clean = fixture_events(30, 40, 60, 0);
+    g_autoptr(LithoCube) cube = fixture_events(30, 40, 60, 0),
+                         clean = fixture_events(30, 40, 60, 0);
     fixture_kill(cube, 12, 9);
     fixture_kill(cube, 12, 10);
     LithoPicture p;

@@ -9,7 +9,8 @@
 
 enum { N = 500 }; // at 4 ms: df = 0.5 Hz
 
-// Inline 0 carries 30 Hz of amplitude 3, inline 1 is dead (and full of NaN), inline 2 carries 3 too.
+// Inline 0 carries 30 Hz of amplitude 3, inline 1 is dead (and full of NaN), inline 2 carries 3
+// too.
 static LithoCube *sines(void)
 {
     LithoGrid grid = litho_grid_new(3, 4, N);
@@ -59,13 +60,13 @@ static void test_bounds(void)
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-// Property: a plane wave stands at its own frequency and wavenumber, on the positive side when it comes
-// later to the right, with its amplitude (2 %: the windows' tops lie between two lines); a missing
-// trace is left out; too small a piece is refused. A turned sign, axis or norm fails.
+// Property: a plane wave stands at its own frequency and wavenumber, on the positive side when it
+// comes later to the right, with its amplitude (2 %: the windows' tops lie between two lines); a
+// missing trace is left out; too small a piece is refused. A turned sign, axis or norm fails.
 static void test_fk(void)
 {
     enum { TRACES = 64, SAMPLES = 128 };
-    g_autofree float *section = g_new(float, TRACES * SAMPLES);
+    g_autofree float *section = g_new(float, TRACES *SAMPLES);
     const double f = 16.0 / SAMPLES, k = 10.0 / TRACES;
     for (int x = 0; x < TRACES; x++)
         for (int t = 0; t < SAMPLES; t++)

@@ -204,8 +204,11 @@ static gpointer rank_main(gpointer data)
 {
     Rank *r = data;
     g_autoptr(LithoFlow) flow = two_means();
-    LithoPeers peers = {.rank = r->rank, .n = RANKS, .data = GINT_TO_POINTER(r->rank),
-                        .send = wire_send, .receive = wire_receive};
+    LithoPeers peers = {.rank = r->rank,
+                        .n = RANKS,
+                        .data = GINT_TO_POINTER(r->rank),
+                        .send = wire_send,
+                        .receive = wire_receive};
     LithoStreamOptions options = {.memory = 200000, .peers = &peers, .save = {.force = TRUE}};
     GCancellable *cancel = g_cancellable_new();
     if (r->broken)

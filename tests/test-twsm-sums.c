@@ -218,8 +218,8 @@ static void test_mask_boxes(void)
 }
 
 // Property: clusters stand for their pairs within the error asked for on smooth boundaries, and do
-// stand for most of them (otherwise the test would compare the direct sum with itself): 11, 0 and 24 %
-// of the pairs are summed directly at the three errors.
+// stand for most of them (otherwise the test would compare the direct sum with itself): 11, 0 and
+// 24 % of the pairs are summed directly at the three errors.
 static void test_fast(void)
 {
     static const char wide[] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Shaders compiled in advance for an OpenGL on the processor. In a process of its own: Mesa's shader cache
-// must lie in a fresh folder before the first context is made.
+// Shaders compiled in advance for an OpenGL on the processor. In a process of its own: Mesa's
+// shader cache must lie in a fresh folder before the first context is made.
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -65,17 +65,24 @@ static void draw_as_a_window(LithoShow show)
     LithoTarget target = {300, 250, 1};
     litho_frame_cache_begin(cache, &target);
     for (int k = 0; k < 6; k++) {
-        LithoSliceDraw draw = {.input = volume, .output = volume, .grid = &grid,
+        LithoSliceDraw draw = {.input = volume,
+                               .output = volume,
+                               .grid = &grid,
                                .view = litho_slice_view(&grid, k % 3, 30),
-                               .look = litho_look_default(), .show = show,
+                               .look = litho_look_default(),
+                               .show = show,
                                .rect = k < 3 ? (LithoRect){10, 20, 250, 200}
                                              : (LithoRect){10, 20, 50, 30}};
         draw.look.grid_lines = TRUE;
         litho_renderer_draw_slice(renderer, &target, &draw);
     }
-    LithoSceneDraw scene = {.input = volume, .output = volume, .grid = &grid,
-                            .view = litho_scene_view(&grid), .look = litho_look_default(),
-                            .show = show, .rect = {10, 20, 250, 200}};
+    LithoSceneDraw scene = {.input = volume,
+                            .output = volume,
+                            .grid = &grid,
+                            .view = litho_scene_view(&grid),
+                            .look = litho_look_default(),
+                            .show = show,
+                            .rect = {10, 20, 250, 200}};
     litho_renderer_draw_scene(renderer, &target, &scene);
     cairo_surface_destroy(litho_frame_cache_read(cache, &target, scene.rect));
     litho_frame_cache_leave(cache);
@@ -93,9 +100,9 @@ static char *device(void)
     return name;
 }
 
-// Property: after warming up, what a window draws finds every shader in the cache. A variant that is
-// forgotten, or one compiled for another kind of texture, adds three files; one or two small programs of
-// Mesa's own depend on where in the window a picture lies.
+// Property: after warming up, what a window draws finds every shader in the cache. A variant that
+// is forgotten, or one compiled for another kind of texture, adds three files; one or two small
+// programs of Mesa's own depend on where in the window a picture lies.
 static void test_nothing_left(void)
 {
     g_autofree char *name = device();

@@ -67,9 +67,9 @@ static double report(const Side *s, const char *key)
 // Property: transform and adjoint on the GPU are those of the CPU, to single precision (4e-6 of the
 // norm: the places between taps are kept to 4e-6 of a cell), in each of the three forms of the
 // adjoint, for odd and rectangular sizes, both kernels, all designs. The tile form twice gives
-// the same bits, the scatter the same to 1e-6 (other order; 4e-6 where the cube's corners count in full
-// or the kernel is so wide that its correction there enlarges rounding errors); the papers' gather finds
-// its places anew and reads the kernel from a table, so it is held to the 4e-6.
+// the same bits, the scatter the same to 1e-6 (other order; 4e-6 where the cube's corners count in
+// full or the kernel is so wide that its correction there enlarges rounding errors); the papers'
+// gather finds its places anew and reads the kernel from a table, so it is held to the 4e-6.
 static void test_transform(void)
 {
     const struct {
@@ -78,7 +78,7 @@ static void test_transform(void)
         double oversampling;
     } cases[] = {{{64, 64, 64}, 1, 0, 5, 1.5}, {{33, 47, 20}, 1, 0, 5, 1.5},
                  {{16, 17, 18}, 0, 0, 4, 2},   {{24, 40, 31}, 1, 1, 11, 2},
-                 {{40, 24, 28}, 1, 0, 8, 2}, {{20, 24, 20}, 2, 0, 7, 1.5},
+                 {{40, 24, 28}, 1, 0, 8, 2},   {{20, 24, 20}, 2, 0, 7, 1.5},
                  {{96, 18, 50}, 1, 0, 12, 2}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autoptr(LithoCube) in = test_cube(cases[k].n[0], cases[k].n[1], cases[k].n[2], TRUE);
@@ -114,8 +114,10 @@ static void test_transform(void)
                 } else {
                     error = wp_test_error(out->samples, tiles->samples, n);
                     g_test_message("case %u, form %d: against tiles %.1e", k, form, error);
-                    g_assert_cmpfloat(error, <, form == WP_SCATTER && cases[k].design != 2 &&
-                                                        cases[k].width < 12 ? 1e-6 : 4e-6);
+                    g_assert_cmpfloat(
+                        error, <,
+                        form == WP_SCATTER && cases[k].design != 2 && cases[k].width < 12 ? 1e-6
+                                                                                          : 4e-6);
                     litho_cube_unref(out);
                 }
             }
@@ -190,10 +192,11 @@ static void test_edges(void)
     clear(&s);
 }
 
-// Property: shared out to several GPUs, by boxes (one block) or by segments, every mode gives what one
-// GPU gives. Sums come in another order: 1e-5 of the norm, and for interpolation and refitting, where
-// thresholds are crossed, 2e-3. Where there are fewer GPUs the shares go to those there are, which
-// tests all but the links. A share left out, taken twice, or summed before it was ready shows at once.
+// Property: shared out to several GPUs, by boxes (one block) or by segments, every mode gives what
+// one GPU gives. Sums come in another order: 1e-5 of the norm, and for interpolation and refitting,
+// where thresholds are crossed, 2e-3. Where there are fewer GPUs the shares go to those there are,
+// which tests all but the links. A share left out, taken twice, or summed before it was ready shows
+// at once.
 static void test_several(void)
 {
     g_autoptr(LithoCube) in = test_cube(48, 40, 64, TRUE);
@@ -229,9 +232,9 @@ static void test_several(void)
             }
             double error = wp_test_error(out[1]->samples, out[0]->samples, n);
             g_test_message("mode %d, block %d: three shares - one %.1e; SNR %.2f / %.2f dB, kept "
-                           "%.0f / %.0f", mode, block, error, snr[1], snr[0], kept[1], kept[0]);
-            g_assert_cmpfloat(error, <,
-                              mode == WP_DENOISE || mode == WP_RECONSTRUCT ? 1e-5 : 2e-3);
+                           "%.0f / %.0f",
+                           mode, block, error, snr[1], snr[0], kept[1], kept[0]);
+            g_assert_cmpfloat(error, <, mode == WP_DENOISE || mode == WP_RECONSTRUCT ? 1e-5 : 2e-3);
             g_assert_cmpfloat(fabs(kept[1] / kept[0] - 1), <, 1e-3);
             litho_cube_unref(out[0]);
             litho_cube_unref(out[1]);
@@ -240,16 +243,18 @@ static void test_several(void)
     g_unlink(file);
 }
 
-// Property: a volume in one piece that several GPUs share (the FFT of the fine grid with it) comes out
-// as from one, for odd and thin sizes, more GPUs than there are, all designs and adjoints. Only the order
-// of sums differs: 2e-6, and twice that with 12 taps. A row that nobody sends, or that is sent before it is there, shows.
+// Property: a volume in one piece that several GPUs share (the FFT of the fine grid with it) comes
+// out as from one, for odd and thin sizes, more GPUs than there are, all designs and adjoints. Only
+// the order of sums differs: 2e-6, and twice that with 12 taps. A row that nobody sends, or that is
+// sent before it is there, shows.
 static void test_shares(void)
 {
     const struct {
         gint64 n[3];
         int design, width, adjoint, shares;
-    } cases[] = {{{64, 64, 64}, 1, 5, 0, 2},  {{33, 47, 20}, 1, 5, 0, 4}, {{20, 24, 20}, 2, 7, 0, 5},
-                 {{96, 18, 50}, 1, 12, 0, 16}, {{16, 17, 18}, 0, 4, 0, 7}, {{40, 33, 37}, 1, 5, 1, 3},
+    } cases[] = {{{64, 64, 64}, 1, 5, 0, 2}, {{33, 47, 20}, 1, 5, 0, 4},
+                 {{20, 24, 20}, 2, 7, 0, 5}, {{96, 18, 50}, 1, 12, 0, 16},
+                 {{16, 17, 18}, 0, 4, 0, 7}, {{40, 33, 37}, 1, 5, 1, 3},
                  {{40, 33, 37}, 1, 5, 2, 3}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         const gint64 *size = cases[k].n;
@@ -268,8 +273,8 @@ static void test_shares(void)
             out[i] = apply(&s, in);
             clear(&s);
         }
-        double error = wp_test_error(out[1]->samples, out[0]->samples,
-                                     litho_grid_samples(&in->grid));
+        double error =
+            wp_test_error(out[1]->samples, out[0]->samples, litho_grid_samples(&in->grid));
         g_test_message("case %u: %d shares - one %.1e", k, cases[k].shares, error);
         g_assert_cmpfloat(error, <, cases[k].width < 12 ? 2e-6 : 4e-6);
         litho_cube_unref(out[0]);
@@ -278,8 +283,8 @@ static void test_shares(void)
     g_unsetenv("LITHO_WAVEPACKET_DEVICES");
 }
 
-// Property: the adjoint is the inverse to 1.2e-3 at the sizes that matter too (the CPU's tests stop at
-// 64), and a volume thinner than 16 samples goes through as on the CPU.
+// Property: the adjoint is the inverse to 1.2e-3 at the sizes that matter too (the CPU's tests stop
+// at 64), and a volume thinner than 16 samples goes through as on the CPU.
 static void test_large(void)
 {
     const gint64 sizes[][3] = {{128, 128, 128}, {256, 256, 256}, {10, 60, 50}};
@@ -295,9 +300,9 @@ static void test_large(void)
     }
 }
 
-// Property: memory() tells at least what a run takes and not twice as much; with less than that on the
-// card the volume is cut into segments of its own accord and the result stays right; with next to
-// nothing the refusal says what is needed and what is there.
+// Property: memory() tells at least what a run takes and not twice as much; with less than that on
+// the card the volume is cut into segments of its own accord and the result stays right; with next
+// to nothing the refusal says what is needed and what is there.
 static void test_memory(void)
 {
     g_autoptr(LithoCube) in = test_cube(160, 128, 128, TRUE);
@@ -369,9 +374,9 @@ static gpointer stop_later(gpointer data)
     return NULL;
 }
 
-// Property: a long job (traces filled over hundreds of iterations, by one GPU or by three shares, and
-// the papers' slow adjoint) ends within 100 ms of being cancelled, with an error that says so. Work queued
-// without a look at the cancel runs on for seconds.
+// Property: a long job (traces filled over hundreds of iterations, by one GPU or by three shares,
+// and the papers' slow adjoint) ends within 100 ms of being cancelled, with an error that says so.
+// Work queued without a look at the cancel runs on for seconds.
 static void test_cancel(void)
 {
     static const char *const names[] = {"1000 iterations", "1000 iterations in shares",

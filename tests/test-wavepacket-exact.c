@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The wave-packet transform against its definition, summed out in double precision: coefficients of
-// whole boxes, the adjoint of arbitrary coefficients, volumes thinner than the transform's least size,
-// and traces filled beside what a plain Fourier transform does for them.
+// whole boxes, the adjoint of arbitrary coefficients, volumes thinner than the transform's least
+// size, and traces filled beside what a plain Fourier transform does for them.
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -17,7 +17,10 @@ typedef double complex Complex;
 
 static WpSpec spec_of(gint64 n1, gint64 n2, gint64 n3, int width, double oversampling)
 {
-    return (WpSpec){.n = {n1, n2, n3}, .design = WP_DEFAULT, .directions = 3, .width = width,
+    return (WpSpec){.n = {n1, n2, n3},
+                    .design = WP_DEFAULT,
+                    .directions = 3,
+                    .width = width,
                     .oversampling = oversampling};
 }
 
@@ -79,9 +82,10 @@ static void inverse_along(Complex *v, const int n[3], int axis)
     }
 }
 
-// Property: all coefficients of a box are the inverse FFT of window times exact spectrum, in a box of
-// every scale and kind. 5 taps at oversampling 1.5 err by 4e-4; 8 taps at 2 are limited by single
-// precision. A transposed frame, a shift of the lattice or the wrong half gives errors near 1.
+// Property: all coefficients of a box are the inverse FFT of window times exact spectrum, in a box
+// of every scale and kind. 5 taps at oversampling 1.5 err by 4e-4; 8 taps at 2 are limited by
+// single precision. A transposed frame, a shift of the lattice or the wrong half gives errors
+// near 1.
 static void test_coefficients(void)
 {
     const struct {
@@ -104,8 +108,8 @@ static void test_coefficients(void)
             g_autofree Complex *v = g_new0(Complex, points);
             double error = 0, norm = 0;
             for (gint64 i = 0; i < points; i++) {
-                const int j[3] = {(int)(i / box->n[2] / box->n[1]), (int)(i / box->n[2] % box->n[1]),
-                                  (int)(i % box->n[2])};
+                const int j[3] = {(int)(i / box->n[2] / box->n[1]),
+                                  (int)(i / box->n[2] % box->n[1]), (int)(i % box->n[2])};
                 const double weight = weight_at(box, j);
                 double xi[3];
                 if (weight == 0)
@@ -135,10 +139,10 @@ static void test_coefficients(void)
     }
 }
 
-// Property: the adjoint, which keeps half of the spectrum only, is the real part of the full complex
-// sum over all boxes and lattice points, at samples in the middle, on faces and in corners. 8 taps
-// at oversampling 2: single precision (5e-6 of the largest value). Points that fold on the wrong
-// side, or the planes at the ends of the half spectrum counted once or twice, show at 1e-2.
+// Property: the adjoint, which keeps half of the spectrum only, is the real part of the full
+// complex sum over all boxes and lattice points, at samples in the middle, on faces and in corners.
+// 8 taps at oversampling 2: single precision (5e-6 of the largest value). Points that fold on the
+// wrong side, or the planes at the ends of the half spectrum counted once or twice, show at 1e-2.
 static void test_half_spectrum(void)
 {
     WpSpec spec = spec_of(16, 18, 17, 8, 2);
@@ -152,8 +156,8 @@ static void test_half_spectrum(void)
     GRand *rand = g_rand_new_with_seed(6);
     for (int s = 0; s < SAMPLES; s++)
         for (int a = 0; a < 3; a++)
-            at[s][a] = s < 8 ? (s >> a & 1) * (spec.n[a] - 1)
-                             : g_rand_int_range(rand, 0, (int)spec.n[a]);
+            at[s][a] =
+                s < 8 ? (s >> a & 1) * (spec.n[a] - 1) : g_rand_int_range(rand, 0, (int)spec.n[a]);
     for (int b = 0; b < g->n_boxes - 1; b++) { // all but the residual box, which is no USFFT
         const WpBox *box = &g->boxes[b];
         wp_test_noise(c + box->at, box->floats, 100 + b);
@@ -194,7 +198,8 @@ static void test_half_spectrum(void)
     wp_geometry_free(g);
 }
 
-// --- through the operator -------------------------------------------------------------------------
+// --- through the operator
+// -------------------------------------------------------------------------
 
 static LithoCube *apply(const LithoCube *in, const LithoWavepacketParams *settings,
                         LithoReport *report)
@@ -224,8 +229,8 @@ static LithoCube *events(gint64 n1, gint64 n2, gint64 n3)
 }
 
 // Property: volumes thinner than 16 samples along an axis, down to 4, go through as well as others,
-// whole and in segments. What is cut beyond the volume and not taken for zeros, or pasted there, would
-// show at once (and under a memory checker).
+// whole and in segments. What is cut beyond the volume and not taken for zeros, or pasted there,
+// would show at once (and under a memory checker).
 static void test_thin(void)
 {
     const gint64 sizes[][3] = {{10, 40, 75}, {33, 4, 40}, {24, 36, 9}};
@@ -251,7 +256,8 @@ static void fourier_pocs(const LithoCube *in, float *v)
     const gint64 values = a[0].n * a[1].n * (nt / 2 + 1);
     float *x = fftwf_alloc_real(n);
     fftwf_complex *f = fftwf_alloc_complex(values);
-    fftwf_plan there = fftwf_plan_dft_r2c_3d((int)a[0].n, (int)a[1].n, (int)nt, x, f, FFTW_ESTIMATE);
+    fftwf_plan there =
+        fftwf_plan_dft_r2c_3d((int)a[0].n, (int)a[1].n, (int)nt, x, f, FFTW_ESTIMATE);
     fftwf_plan back = fftwf_plan_dft_c2r_3d((int)a[0].n, (int)a[1].n, (int)nt, f, x, FFTW_ESTIMATE);
     double peak = 0;
     for (gint64 i = 0; i < n; i++)

@@ -21,7 +21,8 @@ typedef struct Bench {
 
 static Bench bench(void)
 {
-    Bench b = {.flow = litho_flow_new(), .engine = litho_engine_new(litho_device_cpu()),
+    Bench b = {.flow = litho_flow_new(),
+               .engine = litho_engine_new(litho_device_cpu()),
                .timings = litho_timings_new()};
     litho_flow_append(b.flow, &litho_operator_wavepacket);
     b.p = litho_flow_step(b.flow, 0)->params;
@@ -321,8 +322,8 @@ static gpointer cancel_later(gpointer data)
     return GINT_TO_POINTER((int)(g_get_monotonic_time() / 1000));
 }
 
-// Property: cancel is obeyed within 100 ms (a loaded machine gets five times that) in the middle of a
-// long job, it is no failure, and the next run is right.
+// Property: cancel is obeyed within 100 ms (a loaded machine gets five times that) in the middle of
+// a long job, it is no failure, and the next run is right.
 static void test_cancel(void)
 {
     Bench b = bench();

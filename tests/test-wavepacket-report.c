@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What the wave-packet operator tells the window beside its samples: boxes for the 3-D scene, the
-// histogram with its threshold, counts that agree with each other, and one entry per iteration while
-// missing traces are filled.
+// histogram with its threshold, counts that agree with each other, and one entry per iteration
+// while missing traces are filled.
 #include <math.h>
 #include <string.h>
 
@@ -70,8 +70,8 @@ static const LithoCurve *curve(GArray *curves, const char *key)
     g_error("no curve %s", key);
 }
 
-// Property: at 64^3 there are a coarse box and 27 and 75 directional ones; each is a right-angled box
-// about its direction inside the frequency cube (corners may stick out a little: the windows'
+// Property: at 64^3 there are a coarse box and 27 and 75 directional ones; each is a right-angled
+// box about its direction inside the frequency cube (corners may stick out a little: the windows'
 // bounding boxes do), and values are shares. The strongest box has value 1. A corner order that
 // differs from the scene's, or a transposed frame, breaks the right angles.
 static void test_boxes(void)
@@ -106,8 +106,8 @@ static void test_boxes(void)
                                   1e-5 * sqrt(length[e] * length[(e + 1) % 3]));
                 for (int k = 0; k < 8; k++) // opposite edges are equal
                     for (int a = 0; a < 3 && !(k >> e & 1); a++)
-                        g_assert_cmpfloat(
-                            fabs(c[3 * (k | 1 << e) + a] - c[3 * k + a] - p[a]), <, 1e-5);
+                        g_assert_cmpfloat(fabs(c[3 * (k | 1 << e) + a] - c[3 * k + a] - p[a]), <,
+                                          1e-5);
             }
             for (int k = 0; k < 24; k++)
                 g_assert_cmpfloat(fabs(c[k]), <, 0.75);
@@ -121,8 +121,9 @@ static void test_boxes(void)
 }
 
 // Property: the histogram is drawn as bars with a logarithmic height, the mark stands at the
-// threshold, and the bars above it hold as many coefficients as were kept. The difference allowed: the
-// bar that the mark cuts, and in denoising the coarse box (35^3), which is kept whatever its size.
+// threshold, and the bars above it hold as many coefficients as were kept. The difference allowed:
+// the bar that the mark cuts, and in denoising the coarse box (35^3), which is kept whatever its
+// size.
 static void test_histogram(void)
 {
     Bench b = bench();
@@ -143,7 +144,8 @@ static void test_histogram(void)
         g_test_message("%s: kept %.0f of %.0f, bars above the mark %.0f, largest bar it cuts %.0f",
                        compress ? "compress" : "denoise", number(&b, "kept"), number(&b, "total"),
                        above, cut);
-        g_assert_cmpfloat(fabs(above - number(&b, "kept")), <=, cut + (compress ? 0 : 35 * 35 * 35));
+        g_assert_cmpfloat(fabs(above - number(&b, "kept")), <=,
+                          cut + (compress ? 0 : 35 * 35 * 35));
         g_assert_cmpfloat(fabs(number(&b, "cr") * 64 * 64 * 64 - number(&b, "kept")), <, 0.5);
         if (compress)
             g_assert_cmpfloat(fabs(number(&b, "cr") / b.p->keep - 1), <, 1e-3);
@@ -160,8 +162,8 @@ static void watch(LithoCube *part, gpointer data)
 }
 
 // Property: while traces are filled, each iteration hands over its result with curves one entry
-// longer; the packets explain the recorded traces better each time, with more coefficients. A report
-// made only at the end would leave the window without anything to draw.
+// longer; the packets explain the recorded traces better each time, with more coefficients. A
+// report made only at the end would leave the window without anything to draw.
 static void test_iterations(void)
 {
     Bench b = bench();

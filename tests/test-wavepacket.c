@@ -20,8 +20,8 @@ typedef struct Setup {
 
 static WpSpec spec_of(gint64 n1, gint64 n2, gint64 n3)
 {
-    return (WpSpec){.n = {n1, n2, n3}, .design = WP_DEFAULT, .directions = 3, .width = 5,
-                    .oversampling = 1.5};
+    return (WpSpec){
+        .n = {n1, n2, n3}, .design = WP_DEFAULT, .directions = 3, .width = 5, .oversampling = 1.5};
 }
 
 static Setup setup(WpSpec spec)
@@ -128,12 +128,9 @@ static void test_usfft(void)
         int width;
         double oversampling, limit;
         WpKernelKind kind;
-    } cases[] = {{{32, 32, 32}, 5, 2, 1.5e-4, WP_KAISER},
-                 {{17, 24, 33}, 5, 1.5, 6e-4, WP_KAISER},
-                 {{20, 16, 18}, 8, 2, 2e-6, WP_KAISER},
-                 {{18, 16, 20}, 11, 2, 2e-5, WP_GAUSSIAN},
-                 {{40, 24, 28}, 8, 1.25, 1e-4, WP_KAISER},
-                 {{16, 18, 21}, 4, 2, 1.2e-3, WP_KAISER}};
+    } cases[] = {{{32, 32, 32}, 5, 2, 1.5e-4, WP_KAISER},  {{17, 24, 33}, 5, 1.5, 6e-4, WP_KAISER},
+                 {{20, 16, 18}, 8, 2, 2e-6, WP_KAISER},    {{18, 16, 20}, 11, 2, 2e-5, WP_GAUSSIAN},
+                 {{40, 24, 28}, 8, 1.25, 1e-4, WP_KAISER}, {{16, 18, 21}, 4, 2, 1.2e-3, WP_KAISER}};
     GRand *rand = g_rand_new_with_seed(7);
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         WpSpec spec = spec_of(cases[k].n[0], cases[k].n[1], cases[k].n[2]);
@@ -146,7 +143,8 @@ static void test_usfft(void)
         double error = 0, norm = 0;
         for (int trial = 0; trial < 300; trial++) {
             const WpBox *box = &s.g->boxes[g_rand_int_range(rand, 0, s.g->n_boxes - 1)];
-            int j1 = g_rand_int_range(rand, 0, box->n[0]), j2 = g_rand_int_range(rand, 0, box->n[1]);
+            int j1 = g_rand_int_range(rand, 0, box->n[0]),
+                j2 = g_rand_int_range(rand, 0, box->n[1]);
             gint64 r = (gint64)j1 * box->n[1] + j2;
             if (box->rows[r].count == 0)
                 continue;
@@ -183,7 +181,8 @@ static void test_usfft(void)
 }
 
 // Property: <A u, c> = <u, A* c> for random u and c: the adjoint is the transpose of the transform,
-// tap by tap. 1e-5 relative to the norms is the requirement; measured 1e-9 (sums in double). Energy:
+// tap by tap. 1e-5 relative to the norms is the requirement; measured 1e-9 (sums in double).
+// Energy:
 // ||A u|| = ||u||, as the lattices are fine enough. Any asymmetry of weights shows in both.
 static void test_adjoint(void)
 {
@@ -238,8 +237,8 @@ static void test_inverse(void)
             forward(&s, s.u, s.c);
             adjoint(&s, s.c, s.v);
             double error = wp_test_error(s.v, s.u, s.n);
-            g_test_message("case %u, %s: error %.2e, R %.2f", k, events ? "events" : "noise",
-                           error, s.g->redundancy);
+            g_test_message("case %u, %s: error %.2e, R %.2f", k, events ? "events" : "noise", error,
+                           s.g->redundancy);
             g_assert_cmpfloat(error, <=, limit[k]);
         }
         clear(&s);
@@ -354,7 +353,8 @@ static void test_residual(void)
     const int *n = box->n;
     const gint64 points = (gint64)n[0] * n[1] * n[2];
     // uhat on the lattice, axis by axis
-    g_autofree double complex *a = g_new0(double complex, points), *b = g_new0(double complex, points);
+    g_autofree double complex *a = g_new0(double complex, points),
+                              *b = g_new0(double complex, points);
     for (gint64 i = 0; i < s.n; i++)
         a[(i / (17 * 18) * n[1] + i / 18 % 17) * n[2] + i % 18] = s.u[i];
     for (int axis = 0; axis < 3; axis++) {

@@ -326,9 +326,9 @@ static void test_errors(void)
     g_dir_close(dir);
 }
 
-// Property: a file of one line is shown as the section it is, of the line or across it, and the cube
-// behind it in four views again; a view that a person maximised stays. Where coordinates are assumed,
-// none are told.
+// Property: a file of one line is shown as the section it is, of the line or across it, and the
+// cube behind it in four views again; a view that a person maximised stays. Where coordinates are
+// assumed, none are told.
 static void test_line(void)
 {
     static const struct {

@@ -186,13 +186,13 @@ static void test_views(void)
     }
 }
 
-// A widget that the keyboard should reach: a control that is there and can be used. The parts of one
-// control count as one; labels that only let their text be marked do not count.
+// A widget that the keyboard should reach: a control that is there and can be used. The parts of
+// one control count as one; labels that only let their text be marked do not count.
 static gboolean is_stop(GtkWidget *widget)
 {
-    static GType (*const types[])(void) = {gtk_button_get_type, gtk_switch_get_type,
-                                           gtk_scale_get_type, gtk_spin_button_get_type,
-                                           gtk_drop_down_get_type, gtk_entry_get_type,
+    static GType (*const types[])(void) = {gtk_button_get_type,      gtk_switch_get_type,
+                                           gtk_scale_get_type,       gtk_spin_button_get_type,
+                                           gtk_drop_down_get_type,   gtk_entry_get_type,
                                            gtk_menu_button_get_type, gtk_expander_get_type};
     for (guint k = 0; k < G_N_ELEMENTS(types); k++)
         if (G_TYPE_CHECK_INSTANCE_TYPE(widget, types[k]()))
@@ -228,8 +228,8 @@ static gboolean was_reached(GtkWidget *stop, const GPtrArray *seen)
     return FALSE;
 }
 
-// Presses Tab until the focus is where it was first, and the other way round once. Every control must
-// have had it, and shown it.
+// Presses Tab until the focus is where it was first, and the other way round once. Every control
+// must have had it, and shown it.
 static void go_round(GtkWindow *window)
 {
     g_autoptr(GPtrArray) stops = g_ptr_array_new(), seen = g_ptr_array_new();
@@ -260,9 +260,9 @@ static void go_round(GtkWindow *window)
     g_assert_true(gtk_window_get_focus(window) == before);
 }
 
-// Property: Tab comes to every control of the window that can be used, and from the last one back to
-// the first, past the sentence of the bar that tells about the file (which can be marked, but is no
-// stop). The same in the windows with controls of their own.
+// Property: Tab comes to every control of the window that can be used, and from the last one back
+// to the first, past the sentence of the bar that tells about the file (which can be marked, but is
+// no stop). The same in the windows with controls of their own.
 static void test_tab_round(void)
 {
     static const char *const others[][2] = {{"win.import", "Import keys.sgy"},
@@ -361,13 +361,13 @@ static void test_windows(void)
 
 static gboolean no_popover(Gui *g)
 {
-    GtkWidget *open = gtk_widget_get_ancestor(gtk_window_get_focus(GTK_WINDOW(g->window)),
-                                              GTK_TYPE_POPOVER);
+    GtkWidget *open =
+        gtk_widget_get_ancestor(gtk_window_get_focus(GTK_WINDOW(g->window)), GTK_TYPE_POPOVER);
     return !open || !gtk_widget_get_visible(open);
 }
 
-// Property: Escape ends what is in front first: a menu, then a running computation, then full screen;
-// with nothing of that it does nothing, and never closes the window.
+// Property: Escape ends what is in front first: a menu, then a running computation, then full
+// screen; with nothing of that it does nothing, and never closes the window.
 static void test_escape(void)
 {
     GtkWidget *plus = NULL;
@@ -398,7 +398,8 @@ static void test_escape(void)
     gui_settle(&gui);
 }
 
-// Property: a map read from a CSV file comes up at once, C goes on from it, and C comes to it again.
+// Property: a map read from a CSV file comes up at once, C goes on from it, and C comes to it
+// again.
 static void test_colour_map(void)
 {
     g_autofree char *path = gui_path(&gui, "greens.csv");

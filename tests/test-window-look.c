@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the window looks like where it is not the one of the designer: a narrow or small screen, large
-// text, dark and high-contrast themes, a locale with a decimal comma. Asked of the widgets, not of
-// pixels: which panels stand there, which labels are cut, which colours meet.
+// What the window looks like where it is not the one of the designer: a narrow or small screen,
+// large text, dark and high-contrast themes, a locale with a decimal comma. Asked of the widgets,
+// not of pixels: which panels stand there, which labels are cut, which colours meet.
 #include <locale.h>
 #include <math.h>
 
@@ -28,9 +28,9 @@ static void assert_panels(gboolean left, gboolean right)
     g_assert_cmpint(gtk_widget_get_visible(gui.window->right), ==, right);
 }
 
-// Property: the views keep room in a narrow window; the panel that gave way comes back with the width
-// and counts as wanted meanwhile; one that a person asks for there stays; nothing is wider than the
-// window.
+// Property: the views keep room in a narrow window; the panel that gave way comes back with the
+// width and counts as wanted meanwhile; one that a person asks for there stays; nothing is wider
+// than the window.
 static void test_room(void)
 {
     resize(1280, 800);
@@ -61,12 +61,10 @@ static void test_room(void)
 // Property: every window of its own fits a small screen: what does not find room there scrolls.
 static void test_dialogs(void)
 {
-    static const char *const opens[][2] = {{"win.import", "Import look.sgy"},
-                                           {"win.sweep", "Parameter sweep"},
-                                           {"win.survey", "Survey"},
-                                           {"win.race", "Race"},
-                                           {"win.help", "Lithoscope help"},
-                                           {"win.palette", "Commands"}};
+    static const char *const opens[][2] = {
+        {"win.import", "Import look.sgy"}, {"win.sweep", "Parameter sweep"},
+        {"win.survey", "Survey"},          {"win.race", "Race"},
+        {"win.help", "Lithoscope help"},   {"win.palette", "Commands"}};
     for (guint k = 0; k < G_N_ELEMENTS(opens); k++) {
         gui_activate(&gui, opens[k][0]);
         gui_spin(&gui, 1);
@@ -114,8 +112,9 @@ static void show_operator(const LithoOperator *op)
     gui_spin(&gui, 0.3);
 }
 
-// Property: no operator's parameters are cut, neither with the usual text nor with text half as large
-// again, for which the panels grow and the views still have room; the axes' text grows as well.
+// Property: no operator's parameters are cut, neither with the usual text nor with text half as
+// large again, for which the panels grow and the views still have room; the axes' text grows as
+// well.
 static void test_text(void)
 {
     GtkSettings *settings = gtk_settings_get_default();
@@ -174,22 +173,23 @@ static GdkRGBA colour_of(GtkWidget *widget)
     return colour;
 }
 
-// Property: in light, dark and both high-contrast themes the dot of a changed parameter and the accent
-// of sliders stand out of the panel by 3 at least, as WCAG asks of what is no text; complaints, which
-// are text, by 4.5.
+// Property: in light, dark and both high-contrast themes the dot of a changed parameter and the
+// accent of sliders stand out of the panel by 3 at least, as WCAG asks of what is no text;
+// complaints, which are text, by 4.5.
 static void test_contrast(void)
 {
     static const struct {
         const char *theme;
         gboolean dark;
-    } themes[] = {{"Default", FALSE}, {"Default", TRUE}, {"HighContrast", FALSE},
-                  {"HighContrast", TRUE}};
+    } themes[] = {
+        {"Default", FALSE}, {"Default", TRUE}, {"HighContrast", FALSE}, {"HighContrast", TRUE}};
     GtkSettings *settings = gtk_settings_get_default();
     show_operator(&litho_operator_template);
     gui_set_gain(&gui, 5);
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "gain");
     litho_param_editor_complain(LITHO_PARAM_EDITOR(row), "what is wrong");
-    GtkWidget *dot = gui_find_type(row, GTK_TYPE_BUTTON), *complaint = gtk_widget_get_last_child(row);
+    GtkWidget *dot = gui_find_type(row, GTK_TYPE_BUTTON),
+              *complaint = gtk_widget_get_last_child(row);
     g_assert_true(gtk_widget_has_css_class(dot, "litho-dot"));
     for (guint k = 0; k < G_N_ELEMENTS(themes); k++) {
         g_object_set(settings, "gtk-theme-name", themes[k].theme,
@@ -214,8 +214,8 @@ static void test_contrast(void)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-// Property: where people write a decimal comma, numbers in the window still have the point that is typed
-// into a field, stands in a recipe and in a command: what a field shows can be typed again.
+// Property: where people write a decimal comma, numbers in the window still have the point that is
+// typed into a field, stands in a recipe and in a command: what a field shows can be typed again.
 static void test_point(void)
 {
     show_operator(&litho_operator_template);
@@ -229,14 +229,15 @@ static void test_point(void)
     g_assert_nonnull(strstr(command, "2.5"));
 }
 
-// A locale with a comma, made on the spot where the machine has none; FALSE when that cannot be done.
+// A locale with a comma, made on the spot where the machine has none; FALSE when that cannot be
+// done.
 static gboolean use_comma(const char *folder)
 {
     g_autofree char *path = g_build_filename(folder, "de_DE.UTF-8", NULL);
     const char *argv[] = {"localedef", "-i", "de_DE", "-f", "UTF-8", path, NULL};
     g_spawn_sync(NULL, (char **)argv, NULL,
-                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
-                 NULL, NULL, NULL, NULL, NULL);
+                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
+                 NULL, NULL, NULL, NULL, NULL, NULL);
     g_setenv("LOCPATH", folder, TRUE);
     gboolean there = setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
     if (there)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the window makes of samples of different kinds: amplitudes around zero, velocities, energies.
+// What the window makes of samples of different kinds: amplitudes around zero, velocities,
+// energies.
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +49,8 @@ static void assert_velocities(const char *map)
 {
     g_assert_true(litho_session_is_unsigned(gui.session));
     g_assert_cmpstr(look()->map->name, ==, map);
-    g_assert_cmpfloat(look()->lo, ==, 1500); // each value is a fortieth of all: 1 and 99 % are the ends
+    g_assert_cmpfloat(look()->lo, ==,
+                      1500); // each value is a fortieth of all: 1 and 99 % are the ends
     g_assert_cmpfloat(look()->hi, ==, 4500);
     g_assert_cmpstr(litho_session_unit(gui.session), ==, "m/s");
 }
@@ -64,8 +66,9 @@ static void assert_amplitudes(const char *map)
 }
 
 // Property: data of one sign open from their least to their largest values in colours that run from
-// dark to light, signed data around zero in diverging ones; each kind keeps the colours chosen for it,
-// whatever is looked at in between. One look for all, as once, fails at the first change of cube.
+// dark to light, signed data around zero in diverging ones; each kind keeps the colours chosen for
+// it, whatever is looked at in between. One look for all, as once, fails at the first change of
+// cube.
 static void test_kinds(void)
 {
     g_autoptr(LithoCube) velocities = make(TRUE, "interval-vel.sgy");
@@ -87,9 +90,9 @@ static void test_kinds(void)
     gui_activate(&gui, "win.colours('velocity')");
 }
 
-// Property: what an operator took from velocities is shown around zero, as large as half the range, in
-// diverging colours; input and output keep theirs. The clip's keys narrow the range about its middle
-// and never leave the values' sign.
+// Property: what an operator took from velocities is shown around zero, as large as half the range,
+// in diverging colours; input and output keep theirs. The clip's keys narrow the range about its
+// middle and never leave the values' sign.
 static void test_removed(void)
 {
     g_autoptr(LithoCube) velocities = make(TRUE, "interval-vel.sgy");
@@ -119,9 +122,9 @@ static void test_removed(void)
     gui_forget_flow(&gui);
 }
 
-// Property: the diagonal of an area is a ruler: 25 traces 25 m apart and 46 samples of 4 ms make 600 m and
-// 180 ms, hence 7.5 ms a trace and 3333 m/s; in depth the angle; without coordinates nothing in metres; an
-// area that was not drawn has no diagonal.
+// Property: the diagonal of an area is a ruler: 25 traces 25 m apart and 46 samples of 4 ms make
+// 600 m and 180 ms, hence 7.5 ms a trace and 3333 m/s; in depth the angle; without coordinates
+// nothing in metres; an area that was not drawn has no diagonal.
 static void test_ruler(void)
 {
     LithoGrid grid = litho_grid_new(30, 40, 100);
@@ -129,20 +132,24 @@ static void test_ruler(void)
     g_assert_null(litho_area_measure(&grid, &area));
     area.diagonal = -1;
     g_autofree char *plain = litho_area_measure(&grid, &area);
-    g_assert_cmpstr(plain, ==, "Diagonal up to the right: 7.5 ms a trace. Width 25 traces, height 180 ms, a "
-                               "period of 5.56 Hz");
+    g_assert_cmpstr(plain, ==,
+                    "Diagonal up to the right: 7.5 ms a trace. Width 25 traces, height 180 ms, a "
+                    "period of 5.56 Hz");
     grid.has_xy = TRUE;
     grid.xy_source = LITHO_FROM_FILE;
     memcpy(grid.inline_step, (double[2]){12.5, 0}, sizeof grid.inline_step);
     memcpy(grid.xline_step, (double[2]){0, 25}, sizeof grid.xline_step);
     area.diagonal = 1;
     g_autofree char *time = litho_area_measure(&grid, &area);
-    g_assert_cmpstr(time, ==, "Diagonal down to the right: 7.5 ms a trace, 3\u2009333 m/s. Width 600 m, height "
-                              "180 ms, a period of 5.56 Hz");
+    g_assert_cmpstr(
+        time, ==,
+        "Diagonal down to the right: 7.5 ms a trace, 3\u2009333 m/s. Width 600 m, height "
+        "180 ms, a period of 5.56 Hz");
     grid.is_depth = TRUE;
     grid.axis[2].step = 10; // 450 m down over 600 m
     g_autofree char *depth = litho_area_measure(&grid, &area);
-    g_assert_cmpstr(depth, ==, "Diagonal down to the right: 18.75 m a trace, 36.9°. Width 600 m, height 450 m");
+    g_assert_cmpstr(
+        depth, ==, "Diagonal down to the right: 18.75 m a trace, 36.9°. Width 600 m, height 450 m");
 }
 
 static gboolean clip_is_narrow(Gui *g)
@@ -150,8 +157,8 @@ static gboolean clip_is_narrow(Gui *g)
     return litho_session_clip(g->session) < 3.5;
 }
 
-// Property: slices, clips and ranges can be typed: the slice by the number at its axis, the clip in percent,
-// exactly, or as an amplitude; what is no slice or no range does nothing.
+// Property: slices, clips and ranges can be typed: the slice by the number at its axis, the clip in
+// percent, exactly, or as an amplitude; what is no slice or no range does nothing.
 static void test_typed(void)
 {
     g_autoptr(LithoCube) amplitudes = make(FALSE, "stack.sgy");
@@ -177,7 +184,8 @@ static void test_typed(void)
     g_assert_cmpfloat(look()->lo, ==, -1);
     g_assert_cmpfloat(look()->hi, ==, 2);
     g_assert_false(litho_palette_run(gui.window, "clip 2 1"));
-    g_assert_false(litho_palette_run(gui.window, "clip 20 %")); // nobody wants half of the samples clipped
+    g_assert_false(
+        litho_palette_run(gui.window, "clip 20 %")); // nobody wants half of the samples clipped
 }
 
 static gboolean state_written(Gui *g)

@@ -103,16 +103,17 @@ static void test_other_file(void)
     g_assert_null(litho_window_error(gui.window));
 }
 
-// Property: a 2-D line opens with the one section it has filling the window, along either axis, a cube
-// with all four views; what the user chose instead is remembered, although the first line of the next
-// file is shown before that file is there.
+// Property: a 2-D line opens with the one section it has filling the window, along either axis, a
+// cube with all four views; what the user chose instead is remembered, although the first line of
+// the next file is shown before that file is there.
 static void test_line(void)
 {
     static const struct {
         const char *name;
         gint64 n1, n2;
         int maximised;
-    } files[] = {{"line.sgy", 1, 30, LITHO_INLINE}, {"across.sgy", 30, 1, LITHO_XLINE},
+    } files[] = {{"line.sgy", 1, 30, LITHO_INLINE},
+                 {"across.sgy", 30, 1, LITHO_XLINE},
                  {"whole.sgy", 10, 12, -1}};
     for (guint k = 0; k < G_N_ELEMENTS(files); k++) {
         g_autofree char *path = gui_write_cube(&gui, files[k].name, files[k].n1, files[k].n2, 40);
@@ -374,9 +375,9 @@ static void set_fx(const char *key, double value)
     g_assert_no_error(error);
 }
 
-// Property: a time slice of a result whose surroundings do not fit is computed in strips and has the
-// samples of the whole computation, also where strips meet; until then the view says that it shows the
-// input. An operator that takes all or nothing says so, and the input stays.
+// Property: a time slice of a result whose surroundings do not fit is computed in strips and has
+// the samples of the whole computation, also where strips meet; until then the view says that it
+// shows the input. An operator that takes all or nothing says so, and the input stays.
 static void test_time_slice_in_strips(void)
 {
     g_autofree char *path = gui_write_cube(&gui, "strips.sgy", 60, 64, 200);
@@ -561,8 +562,8 @@ static void test_suggest(void)
     // Two figures are suggested, and two are written, also in a command.
     g_autofree char *printed = litho_param_print(litho_param_find(table, "fmin"), step->params);
     g_assert_cmpuint(strlen(printed), <=, 4);
-    g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(gtk_popover_get_child(
-                                GTK_POPOVER(popover)))), " Hz: "));
+    g_assert_nonnull(strstr(
+        gtk_label_get_text(GTK_LABEL(gtk_popover_get_child(GTK_POPOVER(popover)))), " Hz: "));
     gui_screenshot_of(&gui, popover, "files-suggest");
     gtk_menu_button_popdown(GTK_MENU_BUTTON(suggest));
     gui_activate(&gui, "win.undo");

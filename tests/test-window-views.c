@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the views show beside the samples: the operator's model, its plots, memory before a run. Driven
-// with an operator made for it (gui/teller.h), whose report is known.
+// What the views show beside the samples: the operator's model, its plots, memory before a run.
+// Driven with an operator made for it (gui/teller.h), whose report is known.
 #include <math.h>
 #include <string.h>
 
@@ -107,7 +107,8 @@ static guint count_type(GtkWidget *widget, GType type)
     return n;
 }
 
-// Property: curves of one group share a plot, others have their own; the plots go with the operator.
+// Property: curves of one group share a plot, others have their own; the plots go with the
+// operator.
 static void test_plots(void)
 {
     const guint of_the_data = 3; // spectrum, histogram, and the area's spectrum
@@ -128,8 +129,8 @@ static GtkWidget *row_of(const char *key)
     return row;
 }
 
-// Property: a row that the chosen mode does not use is out of sight, keeps its value, and is back with
-// the mode; asking for it by name shows it.
+// Property: a row that the chosen mode does not use is out of sight, keeps its value, and is back
+// with the mode; asking for it by name shows it.
 static void test_rows(void)
 {
     set("patience", 7);
@@ -177,8 +178,9 @@ static gboolean memory_short(Gui *g)
     return strstr(litho_param_panel_memory(litho_window_params(g->window)), "does not fit") != NULL;
 }
 
-// Property: what a run needs stands there before it ends, and says so in words when there is not that
-// much; the operator's own figure counts (gui/teller.c: 8 bytes a sample times the gain squared).
+// Property: what a run needs stands there before it ends, and says so in words when there is not
+// that much; the operator's own figure counts (gui/teller.c: 8 bytes a sample times the gain
+// squared).
 static void test_memory(void)
 {
     set("gain", 1);
@@ -217,9 +219,9 @@ static void test_picture(void)
     }
 }
 
-// Property: time before and depth after stand side by side; what is under the pointer in one is marked
-// in the other at the time that the operator's curve gives (1e-3 of a sample: linear between 5 m), and
-// both ways agree; the read-out's two amplitudes belong together.
+// Property: time before and depth after stand side by side; what is under the pointer in one is
+// marked in the other at the time that the operator's curve gives (1e-3 of a sample: linear between
+// 5 m), and both ways agree; the read-out's two amplitudes belong together.
 static void test_side_by_side(void)
 {
     set("mode", 2);
@@ -265,8 +267,8 @@ static void test_side_by_side(void)
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
 }
 
-// Property: a frame paints what has changed: turning the scene leaves the sections alone, stepping a
-// section paints it and the scene, and a frame without news paints nothing.
+// Property: a frame paints what has changed: turning the scene leaves the sections alone, stepping
+// a section paints it and the scene, and a frame without news paints nothing.
 static void test_paints(void)
 {
     guint64 before[LITHO_N_VIEWS];
@@ -313,8 +315,9 @@ static gboolean area_is_half(Gui *g)
     return area_known(g) && fabs(level(1) / level(0) - 0.5) < 1e-3;
 }
 
-// Property: the area tool shows input, output and removed of the rectangle, and follows the parameter:
-// the operator multiplies by its gain, so do the spectra (1e-3: single precision). Off leaves nothing.
+// Property: the area tool shows input, output and removed of the rectangle, and follows the
+// parameter: the operator multiplies by its gain, so do the spectra (1e-3: single precision). Off
+// leaves nothing.
 static void test_area(void)
 {
     gui_settle(&gui);
@@ -348,7 +351,8 @@ static gboolean has_told(Gui *g)
     return FALSE;
 }
 
-// Property: what an operator tells at the begin of a long pass is on the screen long before its end.
+// Property: what an operator tells at the begin of a long pass is on the screen long before its
+// end.
 static void test_live(void)
 {
     set("wait_ms", 4000);
@@ -399,10 +403,10 @@ static void keep_scrubs(const LithoScrub *scrubs, guint n, gpointer data)
     scrubbed->done = TRUE;
 }
 
-// Property: the measurement of scrubbing moves every view there is (the boxes, too, where an operator
-// tells some), each of its frames shows something new, and it leaves slices, camera and panels as they
-// were. Figures that do not fit each other (a longest frame below the median, more time in the gaps
-// than there was) would be of no use.
+// Property: the measurement of scrubbing moves every view there is (the boxes, too, where an
+// operator tells some), each of its frames shows something new, and it leaves slices, camera and
+// panels as they were. Figures that do not fit each other (a longest frame below the median, more
+// time in the gaps than there was) would be of no use.
 static void test_scrub(void)
 {
     static Scrubbed scrubbed;

@@ -298,7 +298,8 @@ static void test_palette(void)
 static gboolean sheet_full(Gui *g)
 {
     (void)g;
-    GtkWidget *box = gui_find_type(GTK_WIDGET(gui_window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
+    GtkWidget *box =
+        gui_find_type(GTK_WIDGET(gui_window_titled("Parameter sweep")), GTK_TYPE_FLOW_BOX);
     return gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 8) != NULL;
 }
 
@@ -318,8 +319,8 @@ static void test_sweep(void)
     GtkWindow *sheet = gui_window_titled("Parameter sweep");
     gui_screenshot_of(&gui, GTK_WIDGET(sheet), "sweep");
     GtkWidget *box = gui_find_type(GTK_WIDGET(sheet), GTK_TYPE_FLOW_BOX);
-    GtkWidget *card = gui_find_type(GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)),
-                                GTK_TYPE_BUTTON);
+    GtkWidget *card = gui_find_type(
+        GTK_WIDGET(gtk_flow_box_get_child_at_index(GTK_FLOW_BOX(box), 2)), GTK_TYPE_BUTTON);
     g_signal_emit_by_name(card, "clicked");
     g_assert_cmpfloat(value_of("gain"), ==, values[2]);
     gui_settle(&gui);
@@ -343,8 +344,8 @@ static gboolean race_over(Gui *g)
     return gtk_level_bar_get_value(GTK_LEVEL_BAR(bar)) > 0;
 }
 
-// Property: the race ends with the time of the CPU, with a GPU or without one, and the window goes on
-// working; closing it in the middle of a race is no accident.
+// Property: the race ends with the time of the CPU, with a GPU or without one, and the window goes
+// on working; closing it in the middle of a race is no accident.
 static void test_race(void)
 {
     gui_activate(&gui, "win.race");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Linked into tests of the thread-sanitizer build only. GLib's locks sit on futexes, which the
-// sanitizer cannot see: everything guarded by a GMutex would look like a race. These definitions take
-// the place of GLib's and sit on pthreads, which it can see.
+// sanitizer cannot see: everything guarded by a GMutex would look like a race. These definitions
+// take the place of GLib's and sit on pthreads, which it can see.
 #include <errno.h>
 #include <glib.h>
 #include <pthread.h>
@@ -116,6 +116,7 @@ void g_cond_wait(GCond *cond, GMutex *mutex)
 
 gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end)
 {
-    struct timespec until = {.tv_sec = end / G_USEC_PER_SEC, .tv_nsec = end % G_USEC_PER_SEC * 1000};
+    struct timespec until = {.tv_sec = end / G_USEC_PER_SEC,
+                             .tv_nsec = end % G_USEC_PER_SEC * 1000};
     return pthread_cond_timedwait(cond_of(cond), mutex_of(mutex), &until) != ETIMEDOUT;
 }

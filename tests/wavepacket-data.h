@@ -25,21 +25,21 @@ static inline void wp_test_events(float *u, const gint64 n[3])
     GRand *rand = g_rand_new_with_seed(11);
     double e[9][8];
     for (int k = 0; k < 9; k++) {
-        e[k][0] = (0.1 + 0.1 * k) * n[2];                      // time at the centre
-        e[k][1] = g_rand_double_range(rand, -0.45, 0.45);      // slopes, samples/trace
+        e[k][0] = (0.1 + 0.1 * k) * n[2];                 // time at the centre
+        e[k][1] = g_rand_double_range(rand, -0.45, 0.45); // slopes, samples/trace
         e[k][2] = g_rand_double_range(rand, -0.45, 0.45);
-        e[k][3] = g_rand_double_range(rand, -0.004, 0.004);    // curvatures
+        e[k][3] = g_rand_double_range(rand, -0.004, 0.004); // curvatures
         e[k][4] = g_rand_double_range(rand, -0.004, 0.004);
         e[k][5] = g_rand_double_range(rand, 0.5, 1) * (k % 2 ? 1 : -1);
-        e[k][6] = g_rand_double_range(rand, 0.08, 0.12);       // peak frequency
+        e[k][6] = g_rand_double_range(rand, 0.08, 0.12); // peak frequency
     }
     for (gint64 i = 0; i < n[0]; i++)
         for (gint64 j = 0; j < n[1]; j++)
             for (gint64 t = 0; t < n[2]; t++) {
                 double x = i - 0.5 * n[0], y = j - 0.5 * n[1], sum = 0;
                 for (int k = 0; k < 9; k++) {
-                    double at = e[k][0] + e[k][1] * x + e[k][2] * y + e[k][3] * x * x +
-                                e[k][4] * y * y;
+                    double at =
+                        e[k][0] + e[k][1] * x + e[k][2] * y + e[k][3] * x * x + e[k][4] * y * y;
                     double a = G_PI * e[k][6] * (t - at), q = a * a;
                     sum += e[k][5] * (1 - 2 * q) * exp(-q);
                 }

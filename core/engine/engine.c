@@ -9,12 +9,12 @@
 typedef struct Node {
     const LithoOperator *op;
     const LithoImpl *impl;
-    LithoGrid in_grid; // zero for a source
-    gpointer params;   // of the last attempt
-    gpointer plan;     // NULL until made
-    guint64 in_serial; // of the last attempt
-    int dirty;         // first stage whose caches cannot be trusted; G_MAXINT = all can
-    LithoCube *out;    // of the last success, or NULL
+    LithoGrid in_grid;           // zero for a source
+    gpointer params;             // of the last attempt
+    gpointer plan;               // NULL until made
+    guint64 in_serial;           // of the last attempt
+    int dirty;                   // first stage whose caches cannot be trusted; G_MAXINT = all can
+    LithoCube *out;              // of the last success, or NULL
     LithoReport *planned, *told; // what plan() and the last exec() reported
 } Node;
 
@@ -186,8 +186,8 @@ static gboolean make_plan(Node *node, const Layout *l, LithoRun *run, GError **e
     node->in_grid = l->in;
     memcpy(node->params, l->step->params, node->op->params.size);
     LithoReport *outer = listen(&node->planned, run);
-    node->plan = node->impl->plan(l->step->op->needs_input ? &l->in : NULL, node->params, run,
-                                  error);
+    node->plan =
+        node->impl->plan(l->step->op->needs_input ? &l->in : NULL, node->params, run, error);
     end_listening(node->planned, outer, run);
     litho_run_time(run, "plan", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return node->plan != NULL;

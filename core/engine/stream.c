@@ -57,7 +57,8 @@ static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
     const gint64 lanes = (gint64)device_count(options) * plan->lanes;
     plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
     if (cpu)
-        plan->host_bytes += operators > input + output ? operators - input - output : input + output;
+        plan->host_bytes +=
+            operators > input + output ? operators - input - output : input + output;
     return TRUE;
 }
 
@@ -85,9 +86,8 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options)
 
 // Why a plan does not fit into `budget`, of the host or of a device, and what to change where a
 // step knows.
-static void too_large(const LithoFlow *flow, const LithoGrid *in,
-                      const LithoStreamOptions *options, const LithoStreamPlan *plan,
-                      gboolean host, guint64 budget, GError **error)
+static void too_large(const LithoFlow *flow, const LithoGrid *in, const LithoStreamOptions *options,
+                      const LithoStreamPlan *plan, gboolean host, guint64 budget, GError **error)
 {
     const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
     g_autofree char *change = NULL;
@@ -104,8 +104,7 @@ static void too_large(const LithoFlow *flow, const LithoGrid *in,
 }
 
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
-                           const LithoStreamOptions *options, LithoStreamPlan *plan,
-                           GError **error)
+                           const LithoStreamOptions *options, LithoStreamPlan *plan, GError **error)
 {
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     *plan = (LithoStreamPlan){0};
@@ -113,8 +112,8 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
         return FALSE;
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
-    // More slabs than devices keep everybody busy, and reading and writing beside computing; a small
-    // cube is done sooner in one piece.
+    // More slabs than devices keep everybody busy, and reading and writing beside computing; a
+    // small cube is done sooner in one piece.
     gint64 shares = 4 * (gint64)device_count(options) * rank_count(options);
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
     if (litho_flow_is_local(flow) && (large || shares > 4))
@@ -210,8 +209,8 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     need.hi[2] = in->axis[2].n;
     double start = litho_now_ms();
     LithoCube *cube = litho_survey_read(s->survey, &need, run, error);
-    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start,
-                   4.0 * litho_box_count(need), 0);
+    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start, 4.0 * litho_box_count(need),
+                   0);
     return cube;
 }
 
@@ -305,7 +304,8 @@ static gboolean lost_peer(int rank, LithoRun *run, GError **error)
 static gboolean send_slab(Stream *s, gint64 slab, const LithoCube *cube, GError **error)
 {
     const LithoPeers *p = s->options->peers;
-    Header header = {.slab = slab, .samples = litho_cube_held_samples(cube),
+    Header header = {.slab = slab,
+                     .samples = litho_cube_held_samples(cube),
                      .traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1)};
     if (p->send(&header, sizeof header, 0, s->run, p->data) &&
         p->send(cube->samples, header.samples * sizeof(float), 0, s->run, p->data) &&
@@ -382,10 +382,11 @@ static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *w
                          GError **error)
 {
     double start = litho_now_ms();
-    gboolean ok = writer ? litho_writer_put(writer, cube, NULL, error)
-                         : send_slab(s, slab, cube, error);
-    litho_run_time(s->run, writer ? "write" : "send", writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER,
-                   litho_now_ms() - start, 4.0 * litho_cube_held_samples(cube), 0);
+    gboolean ok =
+        writer ? litho_writer_put(writer, cube, NULL, error) : send_slab(s, slab, cube, error);
+    litho_run_time(s->run, writer ? "write" : "send",
+                   writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                   4.0 * litho_cube_held_samples(cube), 0);
     return ok;
 }
 

@@ -22,18 +22,18 @@ typedef struct LithoPeers {
 typedef struct LithoStreamOptions {
     const LithoDevice *devices; // n_devices of one backend; none = the CPU
     guint n_devices;
-    int threads;                // CPU threads in all; 0 = all
-    guint64 memory;             // host bytes to stay under; 0 = half of what is available. Peers
-                                // must all give the same, so that all plan the same slabs
-    guint64 device_memory;      // bytes of each device to stay under; 0 = what is free on the one
-                                // that has least. Peers: the same
+    int threads;           // CPU threads in all; 0 = all
+    guint64 memory;        // host bytes to stay under; 0 = half of what is available. Peers
+                           // must all give the same, so that all plan the same slabs
+    guint64 device_memory; // bytes of each device to stay under; 0 = what is free on the one
+                           // that has least. Peers: the same
     LithoSaveOptions save;
-    const LithoPeers *peers;    // NULL = alone
+    const LithoPeers *peers; // NULL = alone
 } LithoStreamOptions;
 
 typedef struct LithoStreamPlan {
     LithoGrid out;
-    gint64 slab;          // inlines of output at a time
+    gint64 slab; // inlines of output at a time
     gint64 n_slabs;
     gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
     guint lanes;          // threads for each device, one of which computes at a time
@@ -47,8 +47,8 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options);
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoStreamPlan *plan,
                            GError **error);
-// Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output. On
-// failure or cancel no file is left behind; with peers the failing rank tells rank 0, and whoever
-// started the processes ends the others.
+// Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output.
+// On failure or cancel no file is left behind; with peers the failing rank tells rank 0, and
+// whoever started the processes ends the others.
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error);

@@ -18,8 +18,8 @@ struct LithoWorker {
     LithoTimings *timings;
 
     GMutex lock; // guards everything down to `quit`
-    GCond cond;           // something to do
-    GCond go_on;          // a pause is over
+    GCond cond;  // something to do
+    GCond go_on; // a pause is over
     LithoWish *pending;
     double pending_ms;    // when `pending` was handed over
     GCancellable *cancel; // of the pass under way
@@ -27,13 +27,13 @@ struct LithoWorker {
     gint64 grace_us;      // how old it may get before newer parameters end it
     LithoResult *newest;  // unseen
     guint64 generation;
-    LithoReport *report;  // of the pass under way, or the last one
+    LithoReport *report; // of the pass under way, or the last one
     LithoProgress progress;
     gboolean busy;
     gboolean paused;
-    gint64 paused_us;     // since when
-    gint64 held_us;       // by earlier pauses, in the present stage
-    gboolean was_paused;  // so the pass's times mean nothing
+    gint64 paused_us;    // since when
+    gint64 held_us;      // by earlier pauses, in the present stage
+    gboolean was_paused; // so the pass's times mean nothing
     gboolean quit;
 
     // The worker thread's own.
@@ -118,8 +118,9 @@ static gboolean is_needed(LithoCube *part, guint64 tag, const LithoResult *resul
     return TRUE;
 }
 
-// Takes over `result`. An unseen incomplete result hands its parts on: a depth or a slice that nobody
-// has drawn yet must not get lost behind the next one, nor behind another slice of newer parameters.
+// Takes over `result`. An unseen incomplete result hands its parts on: a depth or a slice that
+// nobody has drawn yet must not get lost behind the next one, nor behind another slice of newer
+// parameters.
 static void publish(LithoWorker *worker, LithoResult *result)
 {
     g_mutex_lock(&worker->lock);
@@ -186,9 +187,8 @@ static void forget_pauses(LithoProgress *progress, double held)
         return;
     const double seconds = progress->done / progress->per_second - held;
     progress->per_second = seconds > 0.05 ? progress->done / seconds : 0;
-    progress->seconds_left = progress->per_second > 0
-                                 ? (progress->total - progress->done) / progress->per_second
-                                 : -1;
+    progress->seconds_left =
+        progress->per_second > 0 ? (progress->total - progress->done) / progress->per_second : -1;
 }
 
 static void on_progress(const LithoProgress *progress, gpointer data)
@@ -254,17 +254,17 @@ static void end_times(LithoWorker *worker)
 static LithoCube *compute(Pass *pass, LithoCube *in, const LithoBox *region, LithoRun *run,
                           GError **error)
 {
-    LithoCube *out = litho_engine_run(pass->worker->engine, pass->wish->flow, in, region, run,
-                                      error);
+    LithoCube *out =
+        litho_engine_run(pass->worker->engine, pass->wish->flow, in, region, run, error);
     if (!out)
         litho_timings_drop_pass(pass->worker->timings);
     return out;
 }
 
-// A pass begins whose like took `last_s`. What the screen waits for is let finish when it takes less
-// than LITHO_WORKER_PATIENCE_MS: ending it at every event of a drag would leave the picture standing
-// until the drag is over. The rest of the cube, which nobody sees, gives way at once: during a drag
-// the visible slices follow as fast as they can be computed.
+// A pass begins whose like took `last_s`. What the screen waits for is let finish when it takes
+// less than LITHO_WORKER_PATIENCE_MS: ending it at every event of a drag would leave the picture
+// standing until the drag is over. The rest of the cube, which nobody sees, gives way at once:
+// during a drag the visible slices follow as fast as they can be computed.
 static void begin_pass(LithoWorker *worker, double last_s, gboolean awaited)
 {
     gboolean patient = awaited && last_s * 1000 < LITHO_WORKER_PATIENCE_MS;
@@ -300,9 +300,9 @@ static LithoCube *compute_view(Pass *pass, guint k, LithoRun *run, GError **erro
     return part;
 }
 
-// The most important view comes first, then the others in turn: when newer parameters wait after two of
-// them, the next wish goes on with the one that was left out. During a drag the others together take no
-// more time than the first: it follows closely, and none stands still.
+// The most important view comes first, then the others in turn: when newer parameters wait after
+// two of them, the next wish goes on with the one that was left out. During a drag the others
+// together take no more time than the first: it follows closely, and none stands still.
 static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
 {
     LithoWorker *worker = pass->worker;
@@ -331,8 +331,8 @@ static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
             publish_views(pass, parts);
     }
     worker->owed_s = 0; // all are there
-    // Times shown are of whole passes; those of the slices count when nothing else follows, and where
-    // the whole pass finds a stage done.
+    // Times shown are of whole passes; those of the slices count when nothing else follows, and
+    // where the whole pass finds a stage done.
     if (pass->wish->whole)
         litho_timings_hold_pass(worker->timings);
     else
@@ -408,8 +408,8 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         .superseded_data = worker,
     };
     gboolean views = wish->n_views > 0 && litho_flow_is_local(wish->flow) &&
-                     (!wish->whole || (!sees_all(wish) && (worker->whole_s == 0 ||
-                                                           worker->whole_s > QUICK_WHOLE_S)));
+                     (!wish->whole || (!sees_all(wish) &&
+                                       (worker->whole_s == 0 || worker->whole_s > QUICK_WHOLE_S)));
     GError *error = NULL;
     gboolean ok = !views || compute_views(&pass, &run, &error);
     if (ok && (wish->whole || !views))

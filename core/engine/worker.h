@@ -3,33 +3,35 @@
 #include "core/engine/engine.h"
 #include "core/io/survey.h"
 
-// The thread behind the window. It is told the newest wish (flow, input, visible slices) and answers
-// with the newest result; neither side ever waits for the other.
+// The thread behind the window. It is told the newest wish (flow, input, visible slices) and
+// answers with the newest result; neither side ever waits for the other.
 //
 // Policy: what is visible is computed first, view by view, then the rest of the cube; both give
-// identical samples. Each view younger than LITHO_WORKER_GRACE_MS is finished although newer parameters
-// wait (cancelling at every event starves a drag); an older one is given up at its next step. It may
-// take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. While newer parameters wait the views
-// behind the first take together no more time than that one, each in its turn, and the rest of the cube
-// gives way at once. A cube that lately took less than 60 ms, or that one view shows whole (a 2-D line),
-// is computed as a whole from the start.
+// identical samples. Each view younger than LITHO_WORKER_GRACE_MS is finished although newer
+// parameters wait (cancelling at every event starves a drag); an older one is given up at its next
+// step. It may take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. While newer
+// parameters wait the views behind the first take together no more time than that one, each in its
+// turn, and the rest of the cube gives way at once. A cube that lately took less than 60 ms, or
+// that one view shows whole (a 2-D line), is computed as a whole from the start.
 
 enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 24 };
-// Of what views of a survey need so much is kept for the next wish: the first two, and the last read.
+// Of what views of a survey need so much is kept for the next wish: the first two, and the last
+// read.
 enum { LITHO_WORKER_KEPT = 3 };
 
 typedef struct LithoWish {
-    LithoFlow *flow;     // copied
-    LithoCube *in;       // referenced; NULL for a source
-    LithoSurvey *survey; // referenced; the input is too large for memory: what each view needs (its
-                         // halo included) is read from here, `in` is not used, `whole` must be FALSE
+    LithoFlow *flow; // copied
+    LithoCube *in;   // referenced; NULL for a source
+    LithoSurvey
+        *survey; // referenced; the input is too large for memory: what each view needs (its
+                 // halo included) is read from here, `in` is not used, `whole` must be FALSE
     LithoBox needs[LITHO_WORKER_MAX_VIEWS]; // with `survey`: input box of each view
     LithoDevice device;
-    int threads;         // 0 = all
-    guint n_views;       // boxes on screen, in output-grid indices, most important first
+    int threads;   // 0 = all
+    guint n_views; // boxes on screen, in output-grid indices, most important first
     LithoBox views[LITHO_WORKER_MAX_VIEWS];
-    gboolean whole;      // also compute the rest of the cube
-    guint64 tag;         // the caller's number, comes back in the result
+    gboolean whole; // also compute the rest of the cube
+    guint64 tag;    // the caller's number, comes back in the result
 } LithoWish;
 
 typedef struct LithoResult {
@@ -63,15 +65,16 @@ void litho_worker_free(LithoWorker *worker);
 void litho_worker_submit(LithoWorker *worker, const LithoWish *wish);
 // Gives up the present pass and forgets a waiting wish; the last result stays.
 void litho_worker_cancel(LithoWorker *worker);
-// Holds the pass under way at its next step, or lets it go on: parts that are whole stay to be looked at.
-// A cancel, a new wish or the end of the pass end a pause. While idle nothing happens. Any thread.
+// Holds the pass under way at its next step, or lets it go on: parts that are whole stay to be
+// looked at. A cancel, a new wish or the end of the pass end a pause. While idle nothing happens.
+// Any thread.
 void litho_worker_pause(LithoWorker *worker, gboolean pause);
 gboolean litho_worker_is_paused(LithoWorker *worker);
 // Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
 LithoResult *litho_worker_take(LithoWorker *worker);
-// What the operators of the present pass have told so far, or those of the last one; NULL before the
-// first. It fills while the pass runs: a design's error curve is there long before the image. The
-// caller gives it back with litho_report_unref(). Any thread.
+// What the operators of the present pass have told so far, or those of the last one; NULL before
+// the first. It fills while the pass runs: a design's error curve is there long before the image.
+// The caller gives it back with litho_report_unref(). Any thread.
 LithoReport *litho_worker_report(LithoWorker *worker);
 // FALSE when idle.
 gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);

@@ -20,7 +20,9 @@ static const struct {
 } disguises[] = {
     {"\x1f\x8b", 2, "a gzip file", "decompress it first"},
     {"PK\x03\x04", 4, "a zip file", "unpack it first"},
-    {"\xfd" "7zXZ", 5, "an xz file", "decompress it first"},
+    {"\xfd"
+     "7zXZ",
+     5, "an xz file", "decompress it first"},
     {"BZh", 3, "a bzip2 file", "decompress it first"},
     {"\x28\xb5\x2f\xfd", 4, "a zstd file", "decompress it first"},
     {"7z\xbc\xaf", 4, "a 7-zip file", "unpack it first"},

@@ -243,15 +243,14 @@ static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 hig
                           "may be prestack data; the operators are post-stack",
                           c->offsets, low, high);
     if (c->duplicates > 0)
-        litho_survey_note(survey,
-                          "%" G_GINT64_FORMAT " trace%s the line numbers of another one",
+        litho_survey_note(survey, "%" G_GINT64_FORMAT " trace%s the line numbers of another one",
                           c->duplicates, c->duplicates == 1 ? " repeats" : "s repeat");
     if (c->missing > 0)
-        litho_survey_note(survey,
-                          "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                          " cells %s no trace (%.1f %% filled)%s",
-                          c->missing, cells, c->missing == 1 ? "has" : "have", 100.0 * filled / cells,
-                          cells > 2 * filled ? "; are these the right header bytes?" : "");
+        litho_survey_note(
+            survey,
+            "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " cells %s no trace (%.1f %% filled)%s",
+            c->missing, cells, c->missing == 1 ? "has" : "have", 100.0 * filled / cells,
+            cells > 2 * filled ? "; are these the right header bytes?" : "");
     if (c->dead > 0)
         litho_survey_note(survey, "%" G_GINT64_FORMAT " trace%s marked dead", c->dead,
                           c->dead == 1 ? " is" : "s are");
@@ -300,8 +299,10 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
     fill_cells(scan, survey, options->duplicates);
     tell_counts(survey, used, low, high);
     if (used < scan->n)
-        litho_survey_note(survey, "%" G_GINT64_FORMAT " traces have headers of zeros only and were "
-                          "left out", scan->n - used);
+        litho_survey_note(survey,
+                          "%" G_GINT64_FORMAT " traces have headers of zeros only and were "
+                          "left out",
+                          scan->n - used);
     drop_regular_table(survey);
     return LITHO_LATTICE_BUILT;
 }

@@ -12,11 +12,13 @@ static gboolean type_code(const char *type, int *format, LithoOrder *order)
         const char *name;
         int format;
     } types[] = {
-        {"f4", LITHO_FORMAT_IEEE},    {"f8", LITHO_FORMAT_DOUBLE},  {"i2", LITHO_FORMAT_INT16},
-        {"i4", LITHO_FORMAT_INT32},   {"i1", LITHO_FORMAT_INT8},    {"u1", LITHO_FORMAT_UINT8},
-        {"u2", LITHO_FORMAT_UINT16},  {"u4", LITHO_FORMAT_UINT32},  {"float32", LITHO_FORMAT_IEEE},
-        {"float64", LITHO_FORMAT_DOUBLE}, {"int16", LITHO_FORMAT_INT16},
-        {"int32", LITHO_FORMAT_INT32}, {"int8", LITHO_FORMAT_INT8}, {"uint8", LITHO_FORMAT_UINT8},
+        {"f4", LITHO_FORMAT_IEEE},       {"f8", LITHO_FORMAT_DOUBLE},
+        {"i2", LITHO_FORMAT_INT16},      {"i4", LITHO_FORMAT_INT32},
+        {"i1", LITHO_FORMAT_INT8},       {"u1", LITHO_FORMAT_UINT8},
+        {"u2", LITHO_FORMAT_UINT16},     {"u4", LITHO_FORMAT_UINT32},
+        {"float32", LITHO_FORMAT_IEEE},  {"float64", LITHO_FORMAT_DOUBLE},
+        {"int16", LITHO_FORMAT_INT16},   {"int32", LITHO_FORMAT_INT32},
+        {"int8", LITHO_FORMAT_INT8},     {"uint8", LITHO_FORMAT_UINT8},
         {"uint16", LITHO_FORMAT_UINT16}, {"ibm", LITHO_FORMAT_IBM},
     };
     *order = litho_order_native();
@@ -109,7 +111,8 @@ static char *read_header(LithoTraceFile *file, GError **error)
     if (length > MAX_NPY_HEADER || start + length > file->size) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "%s has a NumPy header of %" G_GINT64_FORMAT " bytes, longer than the file or "
-                    "than any real one", file->path, length);
+                    "than any real one",
+                    file->path, length);
         return NULL;
     }
     char *header = g_malloc0(length + 1);
@@ -226,7 +229,8 @@ gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOp
         file.sample_order = options->endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
     if (options->shape[0] < 1 || options->shape[1] < 1 || options->shape[2] < 1) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%s holds %" G_GINT64_FORMAT " samples of %s and nothing that says how they are "
+                    "%s holds %" G_GINT64_FORMAT
+                    " samples of %s and nothing that says how they are "
                     "arranged; give --shape N1,N2,N3 (inlines, crosslines, samples)",
                     path, file.size / litho_format_bytes(file.format), type);
         goto fail;

@@ -66,8 +66,8 @@ static double unit_factor(const char *unit, gboolean *is_time)
         double factor;
         gboolean is_time;
     } units[] = {
-        {"s", 1, TRUE},      {"sec", 1, TRUE},   {"ms", 1e-3, TRUE},   {"m", 1, FALSE},
-        {"km", 1e3, FALSE},  {"ft", 0.3048, FALSE}, {"kft", 304.8, FALSE},
+        {"s", 1, TRUE},     {"sec", 1, TRUE},      {"ms", 1e-3, TRUE},    {"m", 1, FALSE},
+        {"km", 1e3, FALSE}, {"ft", 0.3048, FALSE}, {"kft", 304.8, FALSE},
     };
     for (guint k = 0; unit && k < G_N_ELEMENTS(units); k++)
         if (g_ascii_strcasecmp(unit, units[k].unit) == 0) {
@@ -126,7 +126,7 @@ static void line_axis(GHashTable *keys, int rsf_axis, LithoGrid *g, double step[
 
 static void own_coordinates(GHashTable *keys, LithoGrid *g)
 {
-    static const char *const names[6] = {"x_origin",     "y_origin",     "x_inline_step",
+    static const char *const names[6] = {"x_origin",      "y_origin",     "x_inline_step",
                                          "y_inline_step", "x_xline_step", "y_xline_step"};
     double v[6];
     for (int k = 0; k < 6; k++)
@@ -239,8 +239,7 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
     g_autofree char *text = NULL, *data = NULL;
     g_autoptr(GHashTable) keys = NULL;
     gint64 inline_data, n[3];
-    if (!litho_file_open(&header, path, error) ||
-        !(text = read_text(&header, &inline_data, error)))
+    if (!litho_file_open(&header, path, error) || !(text = read_text(&header, &inline_data, error)))
         goto fail;
     keys = parse_keys(text, strlen(text));
     const char *in = get(keys, "in", 0);

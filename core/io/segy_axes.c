@@ -49,14 +49,15 @@ static const char *last_change(const char *text, const char *what)
     return text ? g_strrstr(text, words) : NULL;
 }
 
-// A depth axis is believed when the user says so, when the file was written by a step that changed the
-// axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a hint, as text
-// headers are copied from file to file.
+// A depth axis is believed when the user says so, when the file was written by a step that changed
+// the axis, or the text lists a depth range and no time range; other words ("PSDM") only earn a
+// hint, as text headers are copied from file to file.
 static gboolean is_depth(LithoSurvey *survey, const LithoOpenOptions *options)
 {
     if (options->domain)
         return options->domain == 2;
-    const char *depth = last_change(survey->text, "DEPTH"), *time = last_change(survey->text, "TIME");
+    const char *depth = last_change(survey->text, "DEPTH"),
+               *time = last_change(survey->text, "TIME");
     if (depth || time)
         return depth > time; // NULL is before everything
     return mentions(survey->text, "DEPTH MIN") && !mentions(survey->text, "TIME MIN");
@@ -112,12 +113,15 @@ static gboolean choose_interval(LithoSurvey *survey, const LithoHeads *heads,
         litho_survey_note(survey, "sample intervals differ from trace to trace");
     if (!survey->grid.is_depth && !options->dt) {
         if (axis->step < 50e-6)
-            litho_survey_note(survey, "a sample interval of %g us is unusually short; %g ms may be "
-                              "meant (--dt %g)", axis->step * 1e6, axis->step * 1e6,
-                              axis->step * 1e3);
+            litho_survey_note(survey,
+                              "a sample interval of %g us is unusually short; %g ms may be "
+                              "meant (--dt %g)",
+                              axis->step * 1e6, axis->step * 1e6, axis->step * 1e3);
         else if (axis->step >= 0.0095 || mentions(survey->text, "PSDM"))
-            litho_survey_note(survey, "read as two-way time every %g ms; it may be depth, every %g m "
-                              "(--depth)", axis->step * 1e3, axis->step * 1e3);
+            litho_survey_note(survey,
+                              "read as two-way time every %g ms; it may be depth, every %g m "
+                              "(--depth)",
+                              axis->step * 1e3, axis->step * 1e3);
     }
     return TRUE;
 }
@@ -155,8 +159,10 @@ gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
     int delay = litho_head_i16(heads, lead, 109);
     axis->first = delay * litho_segy_delay_unit(heads, grid->is_depth);
     if (delay == 0 && litho_head_i16(heads, lead, 105) != 0)
-        litho_survey_note(survey, "byte 105 holds %d while the delay at 109 is 0; if it is a start "
-                          "time, shift the axis", litho_head_i16(heads, lead, 105));
+        litho_survey_note(survey,
+                          "byte 105 holds %d while the delay at 109 is 0; if it is a start "
+                          "time, shift the axis",
+                          litho_head_i16(heads, lead, 105));
     int weight = litho_head_i16(heads, lead, 169);
     if (weight != 0 && file->format != LITHO_FORMAT_IBM && file->format != LITHO_FORMAT_IEEE)
         litho_survey_note(survey, "traces carry a weighting factor of 2^%d, which is not applied",
@@ -179,8 +185,10 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
         return TRUE;
     double longest = (high - low) * factor / axis->step;
     if (survey->kind == LITHO_FILE_SEGY && longest > 4.0 * axis->n) {
-        litho_survey_note(survey, "delays at byte 109 vary from %d to %d, more than four trace "
-                          "lengths; they are ignored", low, high);
+        litho_survey_note(survey,
+                          "delays at byte 109 vary from %d to %d, more than four trace "
+                          "lengths; they are ignored",
+                          low, high);
         return TRUE;
     }
     gint64 cells = litho_grid_traces(&survey->grid), n2 = survey->grid.axis[1].n;
@@ -198,9 +206,10 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
     }
     axis->first = low * factor;
     axis->n += most;
-    litho_survey_note(survey, "traces start between %g and %g %s; they were moved by whole samples "
-                      "to a common axis (first seen: %g)", low * factor, high * factor,
-                      axis->unit, first);
+    litho_survey_note(survey,
+                      "traces start between %g and %g %s; they were moved by whole samples "
+                      "to a common axis (first seen: %g)",
+                      low * factor, high * factor, axis->unit, first);
     return TRUE;
 }
 
@@ -264,10 +273,10 @@ static double neighbour_distance(const LithoHeads *heads, const Place *at)
         if (!heads->follows[k] || litho_head_empty(heads, k) || litho_head_empty(heads, k - 1))
             continue;
         double unit = litho_scaled(1, litho_head_scalar(heads, k));
-        double dx = (double)litho_head_i32(heads, k, at->x_byte) -
-                    litho_head_i32(heads, k - 1, at->x_byte);
-        double dy = (double)litho_head_i32(heads, k, at->y_byte) -
-                    litho_head_i32(heads, k - 1, at->y_byte);
+        double dx =
+            (double)litho_head_i32(heads, k, at->x_byte) - litho_head_i32(heads, k - 1, at->x_byte);
+        double dy =
+            (double)litho_head_i32(heads, k, at->y_byte) - litho_head_i32(heads, k - 1, at->y_byte);
         sum += hypot(dx, dy) * unit;
         n++;
     }
@@ -333,9 +342,10 @@ void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
             g_snprintf(grid->xy_evidence, sizeof grid->xy_evidence,
                        "bytes %d/%d, mean distance of neighbours", at.x_byte, at.y_byte);
         } else {
-            litho_survey_note(survey, "coordinates at bytes %d/%d do not follow the line numbers "
-                              "(residual %.1f bins) and are not used", at.x_byte, at.y_byte,
-                              fit.rms / bin);
+            litho_survey_note(survey,
+                              "coordinates at bytes %d/%d do not follow the line numbers "
+                              "(residual %.1f bins) and are not used",
+                              at.x_byte, at.y_byte, fit.rms / bin);
         }
         return;
     }
@@ -373,6 +383,6 @@ void litho_grid_apply_spacing(LithoSurvey *survey, const LithoOpenOptions *optio
         g_strlcpy(g->xy_evidence, "given", sizeof g->xy_evidence);
     } else if (g->xy_source == LITHO_FROM_ASSUMED) {
         litho_survey_note(survey, "the file gives no coordinates; bins of 25 m are assumed, give "
-                          "--dx and --dy");
+                                  "--dx and --dy");
     }
 }

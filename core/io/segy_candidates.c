@@ -12,10 +12,10 @@ static const struct {
     guint8 inline_byte, xline_byte;
     float trust;
 } usual[] = {
-    {189, 193, 1.0f},  {9, 21, 0.85f},   {5, 21, 0.84f},  {213, 217, 0.7f}, {193, 197, 0.6f},
-    {9, 13, 0.62f},    {17, 25, 0.58f},  {17, 21, 0.58f}, {221, 225, 0.6f}, {197, 201, 0.5f},
-    {233, 237, 0.6f},  {181, 185, 0.55f}, {9, 25, 0.5f},  {17, 13, 0.5f},   {5, 9, 0.4f},
-    {189, 21, 0.5f},   {5, 193, 0.4f},   {9, 193, 0.5f},
+    {189, 193, 1.0f}, {9, 21, 0.85f},    {5, 21, 0.84f},  {213, 217, 0.7f}, {193, 197, 0.6f},
+    {9, 13, 0.62f},   {17, 25, 0.58f},   {17, 21, 0.58f}, {221, 225, 0.6f}, {197, 201, 0.5f},
+    {233, 237, 0.6f}, {181, 185, 0.55f}, {9, 25, 0.5f},   {17, 13, 0.5f},   {5, 9, 0.4f},
+    {189, 21, 0.5f},  {5, 193, 0.4f},    {9, 193, 0.5f},
 };
 
 typedef struct Words {
@@ -89,8 +89,8 @@ static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 
     g_snprintf(c->evidence, sizeof c->evidence,
                "%u x %u numbers, step %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
                ", fills %.*f %%%s",
-               wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1),
-               fill < 0.1 ? 1 : 0, 100 * fill, heads->complete ? "" : " of the sample");
+               wa.distinct, wb.distinct, MAX(wa.step, 1), MAX(wb.step, 1), fill < 0.1 ? 1 : 0,
+               100 * fill, heads->complete ? "" : " of the sample");
     if (n > 1 && wa.distinct == 1 && wb.distinct == 1)
         return 0;
     if (wa.distinct == 1 && wb.distinct == 1 && wa.low == 0 && wb.low == 0)

@@ -154,8 +154,10 @@ void litho_segy_reorder_binary(guint8 header[400], LithoOrder from, LithoOrder t
     gboolean wide = header[LITHO_BIN_REVISION - 3201] == 2 && count == 0;
     const struct {
         int count, width;
-    } runs[] = {{3, 4}, {24, 2}, {3, 4}, {2, 8}, {3, 4}, {200, 1}, {2, 1},
-                {2, 2}, {wide ? 1 : 2, wide ? 4 : 2}, {1, 2}, {2, 8}, {1, 4}};
+    } runs[] = {{3, 4}, {24, 2}, {3, 4},
+                {2, 8}, {3, 4},  {200, 1},
+                {2, 1}, {2, 2},  {wide ? 1 : 2, wide ? 4 : 2},
+                {1, 2}, {2, 8},  {1, 4}};
     int at = 0;
     for (guint k = 0; k < G_N_ELEMENTS(runs); k++)
         for (int c = 0; c < runs[k].count; c++, at += runs[k].width)

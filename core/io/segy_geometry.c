@@ -88,8 +88,10 @@ static void check_scalars(LithoSurvey *survey, const LithoHeads *heads)
         if (litho_head_empty(heads, k))
             continue;
         if (s != 0 && s != 1 && s != 10 && s != 100 && s != 1000 && s != 10000) {
-            litho_survey_note(survey, "coordinate scalar %d at byte 71 is not one of the "
-                              "standard's; used as it stands", litho_head_scalar(heads, k));
+            litho_survey_note(survey,
+                              "coordinate scalar %d at byte 71 is not one of the "
+                              "standard's; used as it stands",
+                              litho_head_scalar(heads, k));
             return;
         }
         if (s == 0 && head_varies(heads, 181, TRUE)) {
@@ -107,8 +109,10 @@ static gboolean metric_coordinates(LithoSurvey *survey, const LithoHeads *heads)
         if (litho_head_empty(heads, k))
             continue;
         if (unit >= 2 && unit <= 4) {
-            litho_survey_note(survey, "coordinates are angles (byte 89 = %d) and are not used; "
-                              "give --dx and --dy", unit);
+            litho_survey_note(survey,
+                              "coordinates are angles (byte 89 = %d) and are not used; "
+                              "give --dx and --dy",
+                              unit);
             return FALSE;
         }
         return TRUE;
@@ -129,7 +133,7 @@ static void apply_measurement(LithoSurvey *survey)
         litho_survey_note(survey, "coordinates are in feet and were turned into metres");
     } else if (file->measurement != 1 && g->xy_source == LITHO_FROM_FILE) {
         litho_survey_note(survey, "the file names no unit of length (byte 3255); metres are "
-                          "assumed");
+                                  "assumed");
     }
 }
 
@@ -145,8 +149,8 @@ static void show_first_line(LithoSurvey *survey, const LithoHeads *heads,
     guint limit = (guint)MIN(MIN((gint64)heads->n, FIRST_LINE_TRACES), file->traces);
     int slow = 0, fast = 0;
     if (c && heads->n > 1) {
-        gboolean along_xline = litho_head_i32(heads, 0, c->inline_byte) ==
-                               litho_head_i32(heads, 1, c->inline_byte);
+        gboolean along_xline =
+            litho_head_i32(heads, 0, c->inline_byte) == litho_head_i32(heads, 1, c->inline_byte);
         slow = along_xline ? c->inline_byte : c->xline_byte;
         fast = along_xline ? c->xline_byte : c->inline_byte;
     }
@@ -223,16 +227,20 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
     case LITHO_LATTICE_FAILED:
         return FALSE;
     case LITHO_LATTICE_LINE:
-        litho_survey_note(survey, "the traces form one line across the lattice of bytes %d and %d; "
-                          "they are shown in file order", scan->byte[0], scan->byte[1]);
+        litho_survey_note(survey,
+                          "the traces form one line across the lattice of bytes %d and %d; "
+                          "they are shown in file order",
+                          scan->byte[0], scan->byte[1]);
         return FALSE;
     case LITHO_LATTICE_BUILT:
         break;
     }
     memcpy(scan->coordinates ? survey->xy_byte : survey->key_byte, scan->byte, sizeof scan->byte);
     if (scan->coordinates)
-        litho_survey_note(survey, "no line numbers found; the lattice was fitted to the "
-                          "coordinates at bytes %d/%d", scan->byte[0], scan->byte[1]);
+        litho_survey_note(survey,
+                          "no line numbers found; the lattice was fitted to the "
+                          "coordinates at bytes %d/%d",
+                          scan->byte[0], scan->byte[1]);
     else if (metric)
         litho_segy_fit_xy(survey, heads, options, scan->byte[0], scan->byte[1]);
     return TRUE;
@@ -256,8 +264,8 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
         return FALSE;
 
     GError *failure = NULL;
-    gboolean lattice = scan->have_keys &&
-                       build(scan, survey, heads, options, forced, metric, &failure);
+    gboolean lattice =
+        scan->have_keys && build(scan, survey, heads, options, forced, metric, &failure);
     if (failure) {
         g_propagate_error(error, failure);
         return FALSE;
@@ -265,7 +273,7 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
     if (!lattice) {
         if (!scan->have_keys && !options->file_order)
             litho_survey_note(survey, "no line numbers and no coordinates found; traces are shown "
-                              "in file order (--shape N1,N2 arranges them)");
+                                      "in file order (--shape N1,N2 arranges them)");
         survey->grid.has_xy = FALSE;
         if (!use_file_order(survey, heads, metric ? options : &(LithoOpenOptions){0}, error))
             return FALSE;

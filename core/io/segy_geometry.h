@@ -43,9 +43,9 @@ typedef struct LithoScan {
     gboolean coordinates; // keys are x, y: brought to one scalar
     double scale;         // coordinates: file units of one key unit
     gboolean want_offset, want_delay;
-    double delay_unit;    // s or m of one unit of the delay; one for all traces
-    int scalar;           // as in LithoHeads
-    gboolean bare;        // as in LithoHeads
+    double delay_unit; // s or m of one unit of the delay; one for all traces
+    int scalar;        // as in LithoHeads
+    gboolean bare;     // as in LithoHeads
     gint64 n;
     gint32 *key[2];
     gint32 *offset; // or NULL

@@ -136,8 +136,7 @@ static void judge(const LithoTraceFile *file, Reading *r)
         if (litho_file_read(file, header, sizeof header, r->first + probes[k] * stride, NULL) !=
             sizeof header)
             continue;
-        r->headers +=
-            litho_segy_header_plausible(header, r->binary->order, r->ns, r->binary->dt);
+        r->headers += litho_segy_header_plausible(header, r->binary->order, r->ns, r->binary->dt);
         n++;
     }
     r->headers /= MAX(n, 1);
@@ -427,7 +426,7 @@ static gboolean refuse_format(const LithoTraceFile *file, const Binary *b, GErro
                     "%s has sample format code %d, which SEG-Y does not know; its size fits %d "
                     "bytes a sample: give --format %s",
                     file->path, b->format, litho_format_bytes(search.best.format),
-                    search.best.format == LITHO_FORMAT_IBM ? "1 (IBM) or 5 (IEEE)"
+                    search.best.format == LITHO_FORMAT_IBM     ? "1 (IBM) or 5 (IEEE)"
                     : search.best.format == LITHO_FORMAT_INT16 ? "3"
                                                                : "8");
     else
@@ -492,12 +491,13 @@ static gboolean tell(LithoSurvey *survey, LithoTraceFile *file, const Reading *r
                              b->ext_text, texts))
         return FALSE;
     if (b->ext_text < 0)
-        litho_survey_note(survey,
-                          "an open number of extended text headers; %" G_GINT64_FORMAT " found",
-                          texts);
+        litho_survey_note(
+            survey, "an open number of extended text headers; %" G_GINT64_FORMAT " found", texts);
     if (r->header_bytes != 240 * (1 + b->additional))
-        litho_survey_note(survey, "%" G_GINT64_FORMAT " additional trace headers are declared but "
-                          "not there", b->additional);
+        litho_survey_note(survey,
+                          "%" G_GINT64_FORMAT " additional trace headers are declared but "
+                          "not there",
+                          b->additional);
     if (b->order == LITHO_ORDER_PAIRS)
         litho_survey_note(survey, "bytes are swapped in pairs; they were put right");
     return TRUE;
@@ -509,7 +509,8 @@ static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean st
     if (file->offsets)
         return litho_survey_repair(survey, strict, error,
                                    "traces differ in length; shorter ones are padded with zeros "
-                                   "to %" G_GINT64_FORMAT " samples", file->ns);
+                                   "to %" G_GINT64_FORMAT " samples",
+                                   file->ns);
     gint64 rest = file->size - file->first - file->traces * file->stride;
     if (rest == file->trailer)
         return TRUE;
@@ -519,8 +520,10 @@ static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean st
     for (gint64 k = 0; k < n; k++)
         zeros &= tail[k] == 0 || tail[k] == tail[0];
     if (zeros && (rest % 512 == 0 || rest % 3200 == 0 || file->size % 512 == 0)) {
-        litho_survey_note(survey, "%" G_GINT64_FORMAT " bytes of padding after the last trace were "
-                          "ignored", rest);
+        litho_survey_note(survey,
+                          "%" G_GINT64_FORMAT " bytes of padding after the last trace were "
+                          "ignored",
+                          rest);
         return TRUE;
     }
     return litho_survey_repair(survey, strict, error,

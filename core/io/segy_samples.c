@@ -10,14 +10,14 @@
 
 enum {
     MAX_TRACES = 512,
-    CLUSTERS = 16,               // places of a large file that are looked at
+    CLUSTERS = 16, // places of a large file that are looked at
     MAX_BYTES = 16 * 1024 * 1024,
     MAX_WORDS = 1 << 17,
 };
 
 typedef struct Look {
-    gint64 n;      // words that are not zero and differ from the word before
-    double wild;   // part of them that is NaN, infinite or absurdly large or small
+    gint64 n;    // words that are not zero and differ from the word before
+    double wild; // part of them that is NaN, infinite or absurdly large or small
     double negative;
     double spread; // standard deviation of log2 |x| of the tame ones
     double hollow; // part with a first hex digit of the fraction of 0
@@ -82,8 +82,8 @@ static gboolean really_ieee(const Look *ibm, const Look *ieee)
 
 static gboolean really_ibm(const Look *ieee, const Look *ibm)
 {
-    return ieee->n >= 1024 && ieee->distinct >= 512 && ieee->hollow == 0 &&
-           ieee->negative > 0.05 && ieee->negative < 0.95 && ibm->wild == 0;
+    return ieee->n >= 1024 && ieee->distinct >= 512 && ieee->hollow == 0 && ieee->negative > 0.05 &&
+           ieee->negative < 0.95 && ibm->wild == 0;
 }
 
 static gboolean refuse_mismatch(const LithoTraceFile *file, int better, GError **error)
@@ -149,10 +149,10 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
     gint64 zero = 0, run = MAX(take / CLUSTERS, 1);
     for (gint64 k = 0; k < take; k++) {
         // All of a small file; of a large one, runs of neighbours at evenly spaced places.
-        gint64 t = take == file->traces
-                       ? k
-                       : MIN((k / run) * (file->traces / MAX(take / run, 1)) + k % run,
-                             file->traces - 1);
+        gint64 t =
+            take == file->traces
+                ? k
+                : MIN((k / run) * (file->traces / MAX(take / run, 1)) + k % run, file->traces - 1);
         gint64 ns = litho_file_trace_samples(file, t);
         if (!litho_file_read_all(file, trace, ns * bytes,
                                  litho_file_trace_at(file, t) + file->header_bytes, error))

@@ -7,9 +7,9 @@
 #include "core/io/segy_geometry.h"
 
 enum {
-    CHUNK_TRACES = 4096,        // a thread's portion between two looks at the cancel flag
-    BLOCK_BYTES = 1 << 20,      // larger than any readahead, small enough for the cache
-    BLOCK_STRIDE = 12 * 1024,   // beyond it reading headers alone beats reading everything
+    CHUNK_TRACES = 4096,      // a thread's portion between two looks at the cancel flag
+    BLOCK_BYTES = 1 << 20,    // larger than any readahead, small enough for the cache
+    BLOCK_STRIDE = 12 * 1024, // beyond it reading headers alone beats reading everything
 };
 
 static void take_header(LithoScan *scan, gint64 t, const guint8 *h, LithoOrder order)
@@ -114,8 +114,8 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
 gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error)
 {
     gint64 n = scan->n = survey->traces;
-    gint64 each = 1 + (scan->have_keys ? 8 : 0) + (scan->want_offset ? 4 : 0) +
-                  (scan->want_delay ? 2 : 0);
+    gint64 each =
+        1 + (scan->have_keys ? 8 : 0) + (scan->want_offset ? 4 : 0) + (scan->want_delay ? 2 : 0);
     if (!litho_memory_check(n * each, "the list of traces", error))
         return FALSE;
     scan->flags = g_try_malloc0(n);

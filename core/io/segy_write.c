@@ -87,8 +87,8 @@ static gint32 line_number(const LithoAxis *axis, gint64 index)
 {
     double value = litho_axis_value(axis, (double)index);
     // Receiver positions in metres and the like are no line numbers: count instead.
-    gboolean whole = axis->first == rint(axis->first) && axis->step == rint(axis->step) &&
-                     fabs(value) < 2e9;
+    gboolean whole =
+        axis->first == rint(axis->first) && axis->step == rint(axis->step) && fabs(value) < 2e9;
     return whole ? (gint32)value : (gint32)MIN(index + 1, G_MAXINT32);
 }
 
@@ -273,12 +273,12 @@ static guint8 *bin(guint8 *block, int byte)
 
 static void make_binary(const LithoWriter *w, guint8 *block)
 {
-    litho_put_32(bin(block, 3201), w->order, 1); // job
-    litho_put_32(bin(block, 3205), w->order, 1); // line
-    litho_put_32(bin(block, 3209), w->order, 1); // reel
-    litho_put_16(bin(block, 3213), w->order, 1); // data traces per ensemble
-    litho_put_16(bin(block, 3227), w->order, 1); // fold
-    litho_put_16(bin(block, LITHO_BIN_SORTING), w->order, 4); // horizontally stacked
+    litho_put_32(bin(block, 3201), w->order, 1);                  // job
+    litho_put_32(bin(block, 3205), w->order, 1);                  // line
+    litho_put_32(bin(block, 3209), w->order, 1);                  // reel
+    litho_put_16(bin(block, 3213), w->order, 1);                  // data traces per ensemble
+    litho_put_16(bin(block, 3227), w->order, 1);                  // fold
+    litho_put_16(bin(block, LITHO_BIN_SORTING), w->order, 4);     // horizontally stacked
     litho_put_16(bin(block, LITHO_BIN_MEASUREMENT), w->order, 1); // metres
     bin(block, LITHO_BIN_REVISION)[0] = 1;
     litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
@@ -296,8 +296,7 @@ static void patch_binary(const LithoWriter *w, guint8 *block)
             bin(block, LITHO_BIN_REVISION)[1] = 0;
         }
         if (bin(block, LITHO_BIN_REVISION)[0] >= 2)
-            litho_put_32(bin(block, LITHO_BIN_NS_EXTENDED), w->order,
-                         ns > 65535 ? (guint32)ns : 0);
+            litho_put_32(bin(block, LITHO_BIN_NS_EXTENDED), w->order, ns > 65535 ? (guint32)ns : 0);
         litho_put_16(bin(block, LITHO_BIN_FIXED), w->order, 1);
     }
     if (w->set_dt) {
@@ -416,8 +415,8 @@ GByteArray *litho_segy_head(LithoWriter *w, GError **error)
         w->set_ns = w->set_dt = TRUE;
     if (w->kind == LITHO_FILE_SU && w->grid.axis[2].n > 65535) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "SU holds up to 65535 samples a trace, not %" G_GINT64_FORMAT
-                    "; write SEG-Y", w->grid.axis[2].n);
+                    "SU holds up to 65535 samples a trace, not %" G_GINT64_FORMAT "; write SEG-Y",
+                    w->grid.axis[2].n);
         return NULL;
     }
     if (!make_blank(w, error))

@@ -160,9 +160,9 @@ static gboolean open_headed_files(LithoSurvey *survey, const char *const *paths,
         survey->format = g_strdup_printf("SU, %s, %s", litho_format_name(file->format),
                                          litho_order_name(file->sample_order));
     else
-        survey->format = g_strdup_printf("SEG-Y rev %d.%d, %s, %s", file->revision >> 8,
-                                         file->revision & 255, litho_format_name(file->format),
-                                         litho_order_name(file->sample_order));
+        survey->format =
+            g_strdup_printf("SEG-Y rev %d.%d, %s, %s", file->revision >> 8, file->revision & 255,
+                            litho_format_name(file->format), litho_order_name(file->sample_order));
     return TRUE;
 }
 
@@ -226,9 +226,9 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
     survey->kind = kind;
     litho_run_begin(run, "opening", "traces");
     gboolean headed = kind == LITHO_FILE_SEGY || kind == LITHO_FILE_SU;
-    gboolean good = headed ? open_headed_files(survey, paths, kind == LITHO_FILE_SU, options, run,
-                                               error)
-                           : open_regular(survey, paths, options, error);
+    gboolean good =
+        headed ? open_headed_files(survey, paths, kind == LITHO_FILE_SU, options, run, error)
+               : open_regular(survey, paths, options, error);
     survey->counts.traces = survey->traces;
     if (good && !headed && options->on_first) {
         g_autoptr(LithoCube) line = litho_survey_read(

@@ -13,25 +13,25 @@
 typedef struct LithoOpenOptions {
     int inline_byte, xline_byte; // 1-based trace-header bytes
     int x_byte, y_byte;
-    int xy_scalar;               // instead of trace header byte 71: -100 divides by 100, 10
-                                 // multiplies by 10; 0 = as the headers say
-    int format;                  // SEG-Y sample format code
-    int endian;                  // 0 detect, 1 big, 2 little
-    double dt;                   // s (m for depth); for files that do not say
-    double dx, dy;               // m, along inline index and crossline index
-    gint64 shape[3];             // raw: n1, n2, n3
-    const char *dtype;           // raw: "float32", "float64", "int16"
-    gboolean file_order;         // one line of traces in file order, no geometry
-    gboolean strict;             // repairs become errors
-    int duplicates;              // 0 first, 1 last, 2 mean
-    int domain;                  // of the sample axis: 0 find out, 1 time, 2 depth
-    gboolean keep_zero_traces;   // all-zero traces count as live
+    int xy_scalar;             // instead of trace header byte 71: -100 divides by 100, 10
+                               // multiplies by 10; 0 = as the headers say
+    int format;                // SEG-Y sample format code
+    int endian;                // 0 detect, 1 big, 2 little
+    double dt;                 // s (m for depth); for files that do not say
+    double dx, dy;             // m, along inline index and crossline index
+    gint64 shape[3];           // raw: n1, n2, n3
+    const char *dtype;         // raw: "float32", "float64", "int16"
+    gboolean file_order;       // one line of traces in file order, no geometry
+    gboolean strict;           // repairs become errors
+    int duplicates;            // 0 first, 1 last, 2 mean
+    int domain;                // of the sample axis: 0 find out, 1 time, 2 depth
+    gboolean keep_zero_traces; // all-zero traces count as live
 
     // First inline as soon as it can be shown, before the scan has finished. In the opening thread.
     void (*on_first)(LithoCube *line, gpointer data);
     gpointer first_data;
-    // Line numbers (or coordinates, where there are none) of `n` traces just scanned of `total`: for
-    // a map that fills. One call at a time, from any of the opening threads.
+    // Line numbers (or coordinates, where there are none) of `n` traces just scanned of `total`:
+    // for a map that fills. One call at a time, from any of the opening threads.
     void (*on_headers)(const gint32 *a, const gint32 *b, gint64 n, gint64 total, gpointer data);
     gpointer headers_data;
 } LithoOpenOptions;
@@ -39,8 +39,8 @@ typedef struct LithoOpenOptions {
 // Evidence for one pair of header bytes that might number inlines and crosslines.
 typedef struct LithoCandidate {
     int inline_byte, xline_byte;
-    double score;         // 0..1
-    char evidence[96];    // "251 x 354 numbers, step 1 and 1, fills 99 %"
+    double score;      // 0..1
+    char evidence[96]; // "251 x 354 numbers, step 1 and 1, fills 99 %"
 } LithoCandidate;
 
 // Opens and scans. `paths` is NULL-terminated; several files must agree in samples and interval.
@@ -95,10 +95,10 @@ LithoCube *litho_cube_load(const char *path, const LithoOpenOptions *options, Li
 // --- writing ----------------------------------------------------------------------------------
 
 typedef struct LithoSaveOptions {
-    int format;      // SEG-Y sample format; 0 = as the source, 5 (IEEE) without one
-    int endian;      // 0 as the source (big without one), 1 big, 2 little
-    int missing;     // masked traces in SEG-Y: 0 = as the source had them (left out), 1 = dead
-    gboolean force;  // overwrite an existing file (never the input)
+    int format;       // SEG-Y sample format; 0 = as the source, 5 (IEEE) without one
+    int endian;       // 0 as the source (big without one), 1 big, 2 little
+    int missing;      // masked traces in SEG-Y: 0 = as the source had them (left out), 1 = dead
+    gboolean force;   // overwrite an existing file (never the input)
     const char *note; // a line for the text header / format's comment, e.g. the recipe; NULL = none
 } LithoSaveOptions;
 

@@ -18,17 +18,17 @@ typedef enum {
 typedef struct LithoTraceFile {
     char *path;
     int fd;
-    gint64 size;         // bytes, at opening
-    gint64 label;        // bytes of a tape label before the text header (0 or 128)
-    gint64 first;        // byte of the first trace
-    gint64 header_bytes; // in front of each trace's samples: 0, 240, 480, ...
-    gint64 ns;           // samples of a trace (of the longest one)
-    gint64 stride;       // bytes from trace to trace; 0 = lengths differ, see offsets
-    gint64 *offsets;     // traces + 1 byte positions, or NULL
-    gint64 traces;       // whole traces
-    gint64 base;         // number of the first one within the survey
-    gint64 trailer;      // bytes after the last trace that are declared to be there
-    int format;          // sample format code
+    gint64 size;             // bytes, at opening
+    gint64 label;            // bytes of a tape label before the text header (0 or 128)
+    gint64 first;            // byte of the first trace
+    gint64 header_bytes;     // in front of each trace's samples: 0, 240, 480, ...
+    gint64 ns;               // samples of a trace (of the longest one)
+    gint64 stride;           // bytes from trace to trace; 0 = lengths differ, see offsets
+    gint64 *offsets;         // traces + 1 byte positions, or NULL
+    gint64 traces;           // whole traces
+    gint64 base;             // number of the first one within the survey
+    gint64 trailer;          // bytes after the last trace that are declared to be there
+    int format;              // sample format code
     LithoOrder order;        // of header words
     LithoOrder sample_order; // of samples
     int revision;            // major << 8 | minor
@@ -39,10 +39,10 @@ typedef struct LithoTraceFile {
 
 // Flags of a cell beside its trace number.
 enum {
-    LITHO_CELL_DEAD = 1,     // trace identification 2
-    LITHO_CELL_ZERO = 2,     // all samples zero and masked for it; known after reading
-    LITHO_CELL_BAD = 4,      // some sample was NaN, infinite or a null value
-    LITHO_CELL_HOLED = 8,    // ... between good samples: masked
+    LITHO_CELL_DEAD = 1,      // trace identification 2
+    LITHO_CELL_ZERO = 2,      // all samples zero and masked for it; known after reading
+    LITHO_CELL_BAD = 4,       // some sample was NaN, infinite or a null value
+    LITHO_CELL_HOLED = 8,     // ... between good samples: masked
     LITHO_CELL_REPEATED = 16, // more than one trace claims the cell
     LITHO_CELL_ABSENT = 32,   // all NaN in a format without headers: the trace is missing
 };
@@ -67,15 +67,15 @@ struct LithoSurvey {
     // else table[i * n2 + j], -1 = none.
     gint64 *table;
     gint64 origin, inline_stride, xline_stride;
-    guint8 *state;   // flags per cell, written by readers with atomic or
-    gint32 *shift;   // samples from the axis' start to the trace's first one, or NULL = 0
-    GArray *repeats; // of LithoRepeat, sorted by cell: only for the mean of duplicates
+    guint8 *state;            // flags per cell, written by readers with atomic or
+    gint32 *shift;            // samples from the axis' start to the trace's first one, or NULL = 0
+    GArray *repeats;          // of LithoRepeat, sorted by cell: only for the mean of duplicates
     LithoSurveyCounts counts; // filled by the scan: traces, missing, dead, duplicates, offsets
     int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
     gboolean zero_is_live;
     gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
-    gint64 holed;       // atomic: cells flagged LITHO_CELL_HOLED
-    gint64 bad_samples; // atomic; seen by reads so far, a sample read twice counts twice
+    gint64 holed;                  // atomic: cells flagged LITHO_CELL_HOLED
+    gint64 bad_samples;            // atomic; seen by reads so far, a sample read twice counts twice
 };
 
 // --- files (file_io.c) ------------------------------------------------------------------------
@@ -143,8 +143,8 @@ char *litho_text_decode(const guint8 text[LITHO_TEXT_BYTES]);
 guint8 litho_text_to_ebcdic(char c);
 // Inline and crossline bytes that the text claims, 0 = none.
 void litho_text_hints(const char *text, int *inline_byte, int *xline_byte);
-// What is appended before "DEPTH MIN: .." or "TIME MIN: .." when a result's sample axis is not that of
-// the file whose text it carries on; the last one in a text counts.
+// What is appended before "DEPTH MIN: .." or "TIME MIN: .." when a result's sample axis is not that
+// of the file whose text it carries on; the last one in a text counts.
 #define LITHO_TEXT_AXIS "SAMPLE AXIS NOW: "
 // Puts `note` into blank lines of a text header, in the header's own code. FALSE = no blank line.
 gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note);

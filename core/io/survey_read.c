@@ -164,8 +164,8 @@ static void decode_trace(Reader *r, const LithoTraceFile *file, const Wanted *w,
     gint64 t = w->trace - file->base, ns = litho_file_trace_samples(file, t);
     float *x = r->cube->samples + w->cell * n3;
     sample_range(r->survey, r->cube, survey_cell(r->survey, r->cube, w->cell), ns, &from, &to, &at);
-    gint64 byte = litho_file_trace_at(file, t) + file->header_bytes +
-                  from * litho_format_bytes(file->format);
+    gint64 byte =
+        litho_file_trace_at(file, t) + file->header_bytes + from * litho_format_bytes(file->format);
     if (to > from)
         litho_decode(block + (byte - block_start), file->format, file->sample_order, x + at,
                      to - from);
@@ -380,8 +380,8 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
     if (c.bad > 0)
         litho_cube_note(cube,
                         "%" G_GINT64_FORMAT " trace%s NaN, infinite or null samples: set to zero, "
-                        "%" G_GINT64_FORMAT " of these traces masked", c.bad,
-                        c.bad == 1 ? " holds" : "s hold", survey->holed);
+                        "%" G_GINT64_FORMAT " of these traces masked",
+                        c.bad, c.bad == 1 ? " holds" : "s hold", survey->holed);
 }
 
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,

@@ -112,8 +112,8 @@ static gboolean sync_folder(const char *path)
 static gboolean move_into_place(const char *temp, const char *path, gboolean force, GError **error)
 {
     // Without force the name must still be free: another program may have taken it meanwhile.
-    int failed = force ? rename(temp, path)
-                       : renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE);
+    int failed =
+        force ? rename(temp, path) : renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE);
     if (failed && !force && (errno == EINVAL || errno == ENOSYS)) // not every file system can
         failed = access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(temp, path);
     if (failed)
@@ -141,8 +141,7 @@ static gboolean choose_format(LithoWriter *w, GError **error)
         w->order = source->order;
     w->sample_order = headed && from_headed ? source->sample_order : w->order;
     if (w->options.endian)
-        w->order = w->sample_order =
-            w->options.endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
+        w->order = w->sample_order = w->options.endian == 1 ? LITHO_ORDER_BIG : LITHO_ORDER_LITTLE;
     gboolean fits = litho_format_supported(w->format);
     if (w->kind == LITHO_FILE_SU)
         fits = w->format == LITHO_FORMAT_IEEE;
@@ -291,8 +290,8 @@ static void encode_trace(LithoWriter *w, const float *x, gboolean live, guint8 *
 }
 
 // One trace of a run: header and samples into `out`.
-static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *samples,
-                           gint64 cell, guint8 *out, GError **error)
+static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *samples, gint64 cell,
+                           guint8 *out, GError **error)
 {
     gint64 n2 = w->grid.axis[1].n, n3 = w->grid.axis[2].n;
     gboolean live = slab->live[cell] != 0;
@@ -339,7 +338,8 @@ static gboolean check_slab(const LithoWriter *w, const LithoCube *slab, GError *
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                 "the part to write starts at inline %" G_GINT64_FORMAT " of the output; whole "
-                "inlines from %" G_GINT64_FORMAT " on are needed", b.lo[0], w->next_inline);
+                "inlines from %" G_GINT64_FORMAT " on are needed",
+                b.lo[0], w->next_inline);
     return FALSE;
 }
 

@@ -17,12 +17,12 @@ struct LithoWriter {
 
     gint64 first, header_bytes, stride;
     int format;
-    LithoOrder order;        // of header words
+    LithoOrder order; // of header words
     LithoOrder sample_order;
-    gboolean source_order;   // traces go where the source has them, else one after another
-    gboolean same_lattice;   // cell (i, j) of the grid is cell (i, j) of `like`
+    gboolean source_order; // traces go where the source has them, else one after another
+    gboolean same_lattice; // cell (i, j) of the grid is cell (i, j) of `like`
     gboolean set_ns, set_dt, set_delay; // sample axis differs from what the source's headers say
-    guint8 *blank;           // header_bytes: header of traces without one in the source, in `order`
+    guint8 *blank; // header_bytes: header of traces without one in the source, in `order`
 
     gint64 next_inline, written; // inlines taken, traces written
     gint64 clipped, not_finite;  // samples saturated, traces dropped for NaN or infinite samples

@@ -181,7 +181,7 @@ gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96
     gint64 centre = scan->n / 2;
     while (centre < scan->n - 1 && scan->flags[centre] & LITHO_SCAN_EMPTY)
         centre++;
-    g_autofree double (*points)[2] = g_malloc(NEIGHBOURS * sizeof *points);
+    g_autofree double(*points)[2] = g_malloc(NEIGHBOURS * sizeof *points);
     int n = gather(scan, centre, points);
     Basis basis = {.origin = {scan->key[0][centre], scan->key[1][centre]}};
     g_strlcpy(why, "all points are the same", 96);

@@ -6,11 +6,7 @@
 #include "core/synth/synth_parts.h"
 
 static const LithoSynth *const synths[] = {
-    &litho_synth_survey,
-    &litho_synth_mix,
-    &litho_synth_planes,
-    &litho_synth_models,
-    NULL,
+    &litho_synth_survey, &litho_synth_mix, &litho_synth_planes, &litho_synth_models, NULL,
 };
 
 const LithoSynth *const *litho_synths(void)

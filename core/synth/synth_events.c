@@ -82,8 +82,8 @@ static void planes_trace(const Params *p, gint64 i, gint64 j, float *trace)
     }
 }
 
-static gboolean make_planes(const void *params, LithoRun *run, LithoCube **noisy,
-                            LithoCube **truth, LithoCube **velocity, GError **error)
+static gboolean make_planes(const void *params, LithoRun *run, LithoCube **noisy, LithoCube **truth,
+                            LithoCube **velocity, GError **error)
 {
     if (velocity)
         *velocity = NULL;

@@ -12,13 +12,13 @@ double litho_hash_normal(guint64 seed, guint64 stream, guint64 index);
 // Ricker wavelet of peak frequency `f` (Hz) at `t` (s) from its centre: (1 - 2a) exp(-a),
 // a = (pi f t)^2.
 double litho_ricker(double t, double f);
-// Adds `amplitude` * ricker(t - t0) to a trace of `n` samples at `dt`; wavelets reaching over an end
-// are cut.
+// Adds `amplitude` * ricker(t - t0) to a trace of `n` samples at `dt`; wavelets reaching over an
+// end are cut.
 void litho_add_ricker(float *trace, gint64 n, double dt, double t0, double f, double amplitude);
 
-// Noise and gaps on top of a clean cube, in a new cube: white Gaussian noise scaled to `snr_db` over
-// the whole cube (10 log10 of energies; above 200 = none), then a fraction of traces taken away
-// (masked and zero). `density` of missing traces is in percent.
+// Noise and gaps on top of a clean cube, in a new cube: white Gaussian noise scaled to `snr_db`
+// over the whole cube (10 log10 of energies; above 200 = none), then a fraction of traces taken
+// away (masked and zero). `density` of missing traces is in percent.
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,
                              guint64 seed, GError **error);
 

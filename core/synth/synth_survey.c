@@ -18,9 +18,9 @@ typedef struct Params {
 enum { MAX_LAYERS = 400, STREAM_THICK = 1, STREAM_VELOCITY, STREAM_DENSITY, STREAM_POINT };
 
 typedef struct Layer {
-    double time;        // s, of its top away from all structure
-    double velocity;    // m/s below the top
-    double reflection;  // coefficient of the top
+    double time;       // s, of its top away from all structure
+    double velocity;   // m/s below the top
+    double reflection; // coefficient of the top
 } Layer;
 
 typedef struct Point {
@@ -95,15 +95,18 @@ static void make_points(Earth *e)
     const Params *p = e->p;
     e->points = g_array_new(FALSE, FALSE, sizeof(Point));
     for (int k = 0; k < p->diffractors; k++) {
-        const Layer *l = &e->layers[(int)(litho_hash_uniform(p->seed, STREAM_POINT, 4 * k) *
-                                          e->n_layers)];
+        const Layer *l =
+            &e->layers[(int)(litho_hash_uniform(p->seed, STREAM_POINT, 4 * k) * e->n_layers)];
         double y = litho_hash_uniform(p->seed, STREAM_POINT, 4 * k + 1);
         double x = fault_x(e, y, l->time);
         if (k % 3 == 2)
             x = litho_hash_uniform(p->seed, STREAM_POINT, 4 * k + 2);
-        Point point = {.x = x * e->length, .y = y * e->width,
-                       .time = boundary_time(e, l, x, y), .velocity = 1750 + 850 * l->time / e->record,
-                       .amplitude = 0.15 + 0.15 * litho_hash_uniform(p->seed, STREAM_POINT, 4 * k + 3)};
+        Point point = {.x = x * e->length,
+                       .y = y * e->width,
+                       .time = boundary_time(e, l, x, y),
+                       .velocity = 1750 + 850 * l->time / e->record,
+                       .amplitude =
+                           0.15 + 0.15 * litho_hash_uniform(p->seed, STREAM_POINT, 4 * k + 3)};
         g_array_append_val(e->points, point);
     }
 }
@@ -208,8 +211,7 @@ static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, Litho
     gboolean ok = fill(e, run, clean, speeds, error);
     g_array_unref(e->points);
     g_free(e);
-    LithoCube *spoiled =
-        ok ? litho_synth_spoil(clean, p->snr, p->missing, p->seed, error) : NULL;
+    LithoCube *spoiled = ok ? litho_synth_spoil(clean, p->snr, p->missing, p->seed, error) : NULL;
     if (!spoiled)
         return FALSE;
     g_strlcpy(spoiled->name, "survey", sizeof spoiled->name);
@@ -235,11 +237,13 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(Params, frequency, .label = "Peak frequency", .unit = "Hz", .def = 28, .min = 1,
                 .max = 10000, .doc = "Peak frequency of the Ricker wavelet."),
     LITHO_FLOAT(Params, snr, .label = "Signal to noise", .unit = "dB", .def = 2, .min = -60,
-                .max = 1000, .doc = "Energy of signal over energy of white noise; above 200 = no noise."),
+                .max = 1000,
+                .doc = "Energy of signal over energy of white noise; above 200 = no noise."),
     LITHO_FLOAT(Params, missing, .label = "Missing traces", .unit = "%", .def = 4, .min = 0,
                 .max = 99, .doc = "Traces taken away at random."),
     LITHO_FLOAT(Params, throw_ms, .label = "Fault throw", .unit = "ms", .def = 60, .min = 0,
-                .max = 2000, .doc = "Vertical throw of the normal fault in two-way time; 0 = none."),
+                .max = 2000,
+                .doc = "Vertical throw of the normal fault in two-way time; 0 = none."),
     LITHO_INT(Params, layers, .label = "Layers", .def = 42, .min = 1, .max = 300,
               .doc = "Reflecting boundaries in the record."),
     LITHO_INT(Params, diffractors, .label = "Diffractors", .def = 60, .min = 0, .max = 10000,

@@ -56,8 +56,8 @@ static guint transform_traces(const float *section, guint traces, guint samples,
     return live;
 }
 
-// RMS over the live traces; a sine of amplitude A gives A: the window's mean is a half, and half of the
-// sine is at the negative frequency.
+// RMS over the live traces; a sine of amplitude A gives A: the window's mean is a half, and half of
+// the sine is at the negative frequency.
 static double *mean_spectrum(const fftwf_complex *out, guint traces, guint live, guint samples,
                              guint nf)
 {
@@ -101,7 +101,7 @@ gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoF
     fk->n_k = nx;
     fk->n_f = nf;
     fk->traces = live;
-    fk->amplitude = g_new(float, (gsize)nx * nf);
+    fk->amplitude = g_new(float, (gsize)nx *nf);
     for (guint k = 0; k < nx; k++) {
         const fftwf_complex *row = all + (gsize)((k + nx / 2) % nx) * nf;
         for (guint f = 0; f < nf; f++)

@@ -62,8 +62,8 @@ static gboolean measure(const Heap *heap, Room *room, GError **error)
         !LITHO_CUDA(
             cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrReservedMemCurrent, &reserved),
             error) ||
-        !LITHO_CUDA(
-            cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrUsedMemCurrent, &room->used), error))
+        !LITHO_CUDA(cudaMemPoolGetAttribute(heap->pool, cudaMemPoolAttrUsedMemCurrent, &room->used),
+                    error))
         return FALSE;
     room->unused = unused;
     room->total = all;

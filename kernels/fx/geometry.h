@@ -32,22 +32,22 @@ enum { LITHO_FX_STAGE_PLAN, LITHO_FX_STAGE_FFT, LITHO_FX_STAGE_FILTER, LITHO_FX_
 enum { LITHO_FX_MAX_HALF = 5 };
 
 typedef struct LithoFxParams {
-    int time_window;     // samples; clipped to the trace
-    int time_overlap;    // samples
-    int fft_length;      // samples; 0 = next power of two
-    double fmin, fmax;   // Hz (cycles/km on depth axes); fmax 0 = 0.8 of Nyquist
-    int outband;         // LITHO_FX_PASS, LITHO_FX_MUTE
-    int window;          // traces, both axes
+    int time_window;          // samples; clipped to the trace
+    int time_overlap;         // samples
+    int fft_length;           // samples; 0 = next power of two
+    double fmin, fmax;        // Hz (cycles/km on depth axes); fmax 0 = 0.8 of Nyquist
+    int outband;              // LITHO_FX_PASS, LITHO_FX_MUTE
+    int window;               // traces, both axes
     int window_il, window_xl; // traces; 0 = window
-    int stride;          // traces; 0 = 0.85 of the window, rounded down
-    int half_width;      // traces
-    double prewhitening; // % of the mean diagonal
-    int form;            // LITHO_FX_COV, LITHO_FX_ACF
-    int solver;          // LITHO_FX_CHOLESKY, ...
-    int edge;            // LITHO_FX_FIT, ...; the acf form knows no fit and takes renorm
-    int fill_passes;     // 0 = absent traces count as absent neighbours
-    bool post;           // rescale the damped prediction to least squares
-    bool fill_dead;      // write predictions into absent traces
+    int stride;               // traces; 0 = 0.85 of the window, rounded down
+    int half_width;           // traces
+    double prewhitening;      // % of the mean diagonal
+    int form;                 // LITHO_FX_COV, LITHO_FX_ACF
+    int solver;               // LITHO_FX_CHOLESKY, ...
+    int edge;                 // LITHO_FX_FIT, ...; the acf form knows no fit and takes renorm
+    int fill_passes;          // 0 = absent traces count as absent neighbours
+    bool post;                // rescale the damped prediction to least squares
+    bool fill_dead;           // write predictions into absent traces
 } LithoFxParams;
 
 #ifdef __CUDACC__
@@ -61,7 +61,7 @@ typedef struct LithoFxAxis {
     int n;      // samples or traces
     int length; // of every window, <= n
     int stride;
-    int count;  // windows
+    int count; // windows
 } LithoFxAxis;
 
 LITHO_FX_FN LithoFxAxis litho_fx_axis(int n, int length, int stride)
@@ -151,9 +151,9 @@ LITHO_FX_FN void litho_fx_offset(int half_il, int half_xl, int number, int *il, 
 typedef struct LithoFxGeometry {
     LithoFxAxis axis[3]; // inline, crossline, time
     int nfft;
-    int bin, bins;       // first bin of the band, and how many
-    int half[2];         // inline, crossline; no larger than the survey bears
-    int halo;            // traces beyond a window that its result depends on
+    int bin, bins; // first bin of the band, and how many
+    int half[2];   // inline, crossline; no larger than the survey bears
+    int halo;      // traces beyond a window that its result depends on
 } LithoFxGeometry;
 
 LITHO_FX_FN int litho_fx_window_length(const LithoFxParams *p, int axis)

@@ -10,7 +10,7 @@
 // exactly and minimises max |D(q) + q^2| / q up to q = band * pi: equal phase error per metre for a
 // given dip. (An equiripple fit of D itself has D(0) != 0 and turns the low frequencies' phase.)
 typedef struct LithoSecondDerivative {
-    double band;  // q / pi up to which it was designed
+    double band; // q / pi up to which it was designed
     double d[5];
 } LithoSecondDerivative;
 

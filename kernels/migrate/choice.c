@@ -230,9 +230,8 @@ LithoMigrateJob *litho_migrate_job_share(const LithoMigrateJob *whole, int k, in
         job->weight[f] = whole->weight[k + n * f];
     }
     job->entry = whole->entry ? g_new0(gint32, (gsize)room * job->n_steps) : NULL;
-    job->filter = whole->filter
-                      ? g_new0(const LithoSecondDerivative *, (gsize)room * job->n_steps)
-                      : NULL;
+    job->filter =
+        whole->filter ? g_new0(const LithoSecondDerivative *, (gsize)room * job->n_steps) : NULL;
     for (gsize s = 0; s < (gsize)job->n_steps && whole->filter; s++)
         for (int f = 0; f < job->nf; f++) {
             job->entry[s * job->nf + f] = whole->entry[s * whole->nf + k + n * f];

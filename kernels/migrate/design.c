@@ -154,7 +154,7 @@ typedef struct Weights {
 } Weights;
 
 LITHO_INLINE Weights sample_weights(const Problem *p, const Point *at, int j, double *grad_tau,
-                              double *hess_tau)
+                                    double *hess_tau)
 {
     const double tau = at->x[2 * p->n1];
     double gr = at->g_re[j], gi = at->g_im[j];
@@ -188,8 +188,8 @@ LITHO_INLINE double of_rows(const double *w, const double *c, int stride, int k)
     return w[0] * c[k] + w[1] * c[stride + k] + w[2] * c[2 * stride + k] + w[3] * c[3 * stride + k];
 }
 
-// sum[m][k] = sum over samples of weight[m][j] cos(k phi_j), k < width rounded up to a line: several samples
-// to each load and store of a sum. Weights are 0 behind the last sample.
+// sum[m][k] = sum over samples of weight[m][j] cos(k phi_j), k < width rounded up to a line:
+// several samples to each load and store of a sum. Weights are 0 behind the last sample.
 LITHO_INLINE void two_moments(const Problem *p, int samples, int width, double weight[2][ROOM],
                               double sum[2][MAX_WIDTH])
 {
@@ -259,9 +259,10 @@ LITHO_CLONES static void derivatives(const Problem *p, const Point *at, double *
 
 enum { PANEL = 4 }; // columns of the Cholesky factor made at a time
 
-// Columns first .. first + n - 1 of the factor, whose earlier columns are already taken off; copies of
-// them in rows of their own, from their diagonal on.
-LITHO_INLINE void factor_panel(double *h, int u, int pitch, int first, int n, double column[][UP_TO_LINE(MAX_UNKNOWNS)])
+// Columns first .. first + n - 1 of the factor, whose earlier columns are already taken off; copies
+// of them in rows of their own, from their diagonal on.
+LITHO_INLINE void factor_panel(double *h, int u, int pitch, int first, int n,
+                               double column[][UP_TO_LINE(MAX_UNKNOWNS)])
 {
     for (int c = 0; c < n; c++) {
         const int j = first + c;
@@ -277,8 +278,8 @@ LITHO_INLINE void factor_panel(double *h, int u, int pitch, int first, int n, do
     }
 }
 
-// Cholesky factor of the lower triangle in place: u^3 / 3 multiplications, sixteen to eight loads and four
-// stores. What lies above the diagonal is nobody's.
+// Cholesky factor of the lower triangle in place: u^3 / 3 multiplications, sixteen to eight loads
+// and four stores. What lies above the diagonal is nobody's.
 LITHO_INLINE void factor(double *h, int u, int pitch)
 {
     double column[PANEL][UP_TO_LINE(MAX_UNKNOWNS)];
@@ -311,8 +312,7 @@ LITHO_INLINE void factor(double *h, int u, int pitch)
 
 // Solves H d = -g for symmetric positive H (lower triangle, overwritten); returns d . (-g), the
 // squared Newton decrement.
-LITHO_CLONES static double newton_direction(double *h, const double *g, double *d, int u,
-                                            int pitch)
+LITHO_CLONES static double newton_direction(double *h, const double *g, double *d, int u, int pitch)
 {
     double scale[MAX_UNKNOWNS], decrement = 0;
     for (int i = 0; i < u; i++)
@@ -362,7 +362,8 @@ static gboolean newton_step(const Problem *p, Point **at, Point **trial, double 
     return FALSE;
 }
 
-LITHO_CLONES double litho_poly_max_modulus(const LithoPolySpec *spec, const double *re, const double *im)
+LITHO_CLONES double litho_poly_max_modulus(const LithoPolySpec *spec, const double *re,
+                                           const double *im)
 {
     enum { LANES = 16 };
     const int count = 256 * (spec->degree + 1) + 1;
@@ -507,8 +508,8 @@ static void cache_add(LithoPoly *poly)
     g_mutex_unlock(&cache_lock);
 }
 
-gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys,
-                        LithoRun *run, GError **error)
+gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys, LithoRun *run,
+                        GError **error)
 {
     g_autoptr(GArray) missing = missing_specs(specs, n);
     gint64 total = missing->len, done = 0;

@@ -14,13 +14,14 @@ typedef struct LithoPolySpec {
     double rho;   // upper end of s
     double theta; // radians, 0 < theta < pi/2
     double w0;    // error allowed at s = 0 relative to the band edge, 0 < w0 <= 1
-    double tol;   // relative gap to the optimum at which the solver stops (0.1 to 0.3; 1e-3 to test)
-    int degree;   // N, 1..63
+    double tol; // relative gap to the optimum at which the solver stops (0.1 to 0.3; 1e-3 to test)
+    int degree; // N, 1..63
 } LithoPolySpec;
 
 // Designs one polynomial: coefficients in re[0..N], im[0..N]. Returns tau, the weighted error bound
 // |G - t| <= tau w(s) on the pass band, w(s) = w0 + (1 - w0) (s / s_theta)^2; the division that
-// certifies |G| <= 1 between the samples adds up to 1e-4 of amplitude. Any thread; about 0.4 ms at N = 15, 1 ms at N = 23.
+// certifies |G| <= 1 between the samples adds up to 1e-4 of amplitude. Any thread; about 0.4 ms at
+// N = 15, 1 ms at N = 23.
 double litho_poly_design(const LithoPolySpec *spec, double *re, double *im);
 // max |G| over 256 (N + 1) + 1 equal angles; what certifies stability.
 double litho_poly_max_modulus(const LithoPolySpec *spec, const double *re, const double *im);
@@ -38,8 +39,8 @@ typedef struct LithoPoly {
 // Designs what is not in the process-wide cache, in parallel over `threads`, and sets polys[k] for
 // specs[k]. The polynomials live until the process ends or litho_poly_cache_clear(). Any thread.
 // FALSE when cancelled.
-gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys,
-                        LithoRun *run, GError **error);
+gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys, LithoRun *run,
+                        GError **error);
 // Number of designs computed since the start: what a slider's move cost.
 guint64 litho_poly_designs_made(void);
 // For tests: forget everything. No polynomial may be in use.

@@ -28,8 +28,7 @@ static int depths_of_record(const LithoGrid *in, double dz, double velocity)
 
 static double depth_step(const LithoGrid *in, const LithoMigrateParams *p)
 {
-    return p->mode == LITHO_MIGRATE_DEMIGRATE && in->is_depth ? in->axis[LITHO_SAMPLE].step
-                                                              : p->dz;
+    return p->mode == LITHO_MIGRATE_DEMIGRATE && in->is_depth ? in->axis[LITHO_SAMPLE].step : p->dz;
 }
 
 // Lateral axes of the image: the input's, or those of the parameters for records with headers.
@@ -76,8 +75,8 @@ gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, Lith
     // A component of 40 degrees comes back from the bottom after 2 z / (v cos 40) = 1.3 * 2 z / v.
     double bottom = dz * (in->axis[LITHO_SAMPLE].n - 1);
     gint64 nt = p->nt > 0 ? p->nt : (gint64)ceil(1.3 * 2 * bottom / mean / p->dt) + 1;
-    out->axis[LITHO_SAMPLE] = (LithoAxis){
-        .n = nt, .first = 0, .step = p->dt, .unit = "s", .source = LITHO_FROM_COMPUTED};
+    out->axis[LITHO_SAMPLE] =
+        (LithoAxis){.n = nt, .first = 0, .step = p->dt, .unit = "s", .source = LITHO_FROM_COMPUTED};
     out->is_depth = FALSE;
     return litho_grid_check(out, error);
 }
@@ -120,17 +119,17 @@ static gboolean check_geometry(const LithoGrid *in, const LithoMigrateParams *p,
                           axis->first);
     } else if (in->is_depth) {
         return refuse(error, LITHO_ERROR_GEOMETRY,
-                      "the input is sampled in depth (%s); migration starts from time",
-                      axis->unit);
+                      "the input is sampled in depth (%s); migration starts from time", axis->unit);
     }
     if (!(axis->step > 0))
-        return refuse(error, LITHO_ERROR_GEOMETRY,
-                      "the sample interval is %g; it must be positive", axis->step);
+        return refuse(error, LITHO_ERROR_GEOMETRY, "the sample interval is %g; it must be positive",
+                      axis->step);
     if (p->mode == LITHO_MIGRATE_SHOT && p->geometry == LITHO_MIGRATE_HEADERS &&
         (p->nx < 1 || p->ny < 1))
         return refuse(error, LITHO_ERROR_PARAMETER,
                       "geometry = headers needs the image's cells nx and ny (and origin_x, "
-                      "origin_y, dx, dy); found %d x %d", p->nx, p->ny);
+                      "origin_y, dx, dy); found %d x %d",
+                      p->nx, p->ny);
     return TRUE;
 }
 
@@ -202,7 +201,8 @@ static gboolean init_frequencies(LithoMigrateJob *job, const LithoGrid *time, GE
     if (last < first)
         return refuse(error, LITHO_ERROR_PARAMETER,
                       "no frequency lies between fmin = %g and fmax = %g Hz; the record gives "
-                      "steps of %g Hz", low, high, df);
+                      "steps of %g Hz",
+                      low, high, df);
     job->k_first = first;
     job->nf = last - first + 1;
     job->omega = g_new(double, MAX(job->nf, 1));
@@ -283,10 +283,10 @@ static gboolean init_velocity(LithoMigrateJob *job, LithoRun *run, GError **erro
 
 // --- sponge -----------------------------------------------------------------------------------
 
-// Factors of an axis of n cells, `ratio` of the image's each, whose first one lies `before` cells of the
-// image before the padded edge; `full` cells of the image in all, the border `width` of them. NULL when
-// the axis is too short for two borders and a middle. Strength 8 over the width, for a step of one cell:
-// what is left of a wave of dip theta is exp(-16 / (3 tan theta)).
+// Factors of an axis of n cells, `ratio` of the image's each, whose first one lies `before` cells
+// of the image before the padded edge; `full` cells of the image in all, the border `width` of
+// them. NULL when the axis is too short for two borders and a middle. Strength 8 over the width,
+// for a step of one cell: what is left of a wave of dip theta is exp(-16 / (3 tan theta)).
 static float *sponge_factors(int n, double ratio, double before, int full, int width,
                              double step_over_cell)
 {
@@ -307,15 +307,16 @@ static void init_sponge(LithoMigrateJob *job)
     const double thick = job->dz * job->step;
     const int nx = job->image.axis[LITHO_XLINE].n, ny = job->image.axis[LITHO_INLINE].n;
     const int fx = nx > 1 ? p->pad : 0, fy = ny > 1 ? p->pad : 0;
-    job->sponge_x = sponge_factors(job->cells.nx, job->ratio, job->pad_x * job->ratio - fx, nx + 2 * fx,
-                                   p->sponge, thick / job->cells.dx);
-    job->sponge_y = sponge_factors(job->cells.ny, job->ratio, job->pad_y * job->ratio - fy, ny + 2 * fy,
-                                   p->sponge, thick / job->cells.dy);
+    job->sponge_x = sponge_factors(job->cells.nx, job->ratio, job->pad_x * job->ratio - fx,
+                                   nx + 2 * fx, p->sponge, thick / job->cells.dx);
+    job->sponge_y = sponge_factors(job->cells.ny, job->ratio, job->pad_y * job->ratio - fy,
+                                   ny + 2 * fy, p->sponge, thick / job->cells.dy);
 }
 
 // --- the job ----------------------------------------------------------------------------------
 
-// Cells and depths at the job's ratio, which hold all of the image's between the first and the last.
+// Cells and depths at the job's ratio, which hold all of the image's between the first and the
+// last.
 static void init_cells(LithoMigrateJob *job)
 {
     const LithoMigrateParams *p = &job->params;
@@ -384,8 +385,8 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     return g_steal_pointer(&job);
 }
 
-LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first, int n,
-                                           LithoRun *run, GError **error)
+LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first,
+                                           int n, LithoRun *run, GError **error)
 {
     g_autoptr(LithoMigrateJob) job = g_memdup2(fine, sizeof *fine);
     job->ratio = ratio;
@@ -435,8 +436,9 @@ void litho_migrate_job_free(LithoMigrateJob *job)
 
 void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error)
 {
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
-                "the wave of %.1f Hz grew %.1f times in energy by %.0f m: the pointwise form is not "
-                "stable in this model; use form = operator",
-                job->omega[f] / (2 * G_PI), by, s * job->dz * job->step);
+    g_set_error(
+        error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
+        "the wave of %.1f Hz grew %.1f times in energy by %.0f m: the pointwise form is not "
+        "stable in this model; use form = operator",
+        job->omega[f] / (2 * G_PI), by, s * job->dz * job->step);
 }

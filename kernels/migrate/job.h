@@ -14,15 +14,15 @@
 // frequencies on the image's grid, lower ones on wider cells and depths.
 
 typedef struct LithoEntry {
-    double big_k, rho2;                     // K and spectral range of the recursion operator
+    double big_k, rho2;                            // K and spectral range of the recursion operator
     const LithoPoly *poly[LITHO_MIGRATE_MAX_STEP]; // for 1/step, 2/step, ... of the step's depth
 } LithoEntry;
 
 typedef struct LithoMigrateJob {
     LithoMigrateParams params;
-    double ratio;      // cells and depths of the image that one of this job's spans: 1, or more
-    gboolean half;     // exploding reflector: waves run at v / 2
-    LithoGrid image;   // lateral axes of the image; its sample axis is depth in m
+    double ratio;    // cells and depths of the image that one of this job's spans: 1, or more
+    gboolean half;   // exploding reflector: waves run at v / 2
+    LithoGrid image; // lateral axes of the image; its sample axis is depth in m
 
     int data_nx, data_ny; // cells of this job under the image
     LithoCells cells;     // with padding
@@ -31,12 +31,12 @@ typedef struct LithoMigrateJob {
     int nz;            // image planes, the first at depth 0
     int step, n_steps; // image planes a step crosses; steps (the last may end below the image)
 
-    int nt, nfft;      // samples, and padded
-    double dt, t0;     // s
-    int k_first, nf;   // frequencies k_first + k_stride f, f < nf, in units of 1 / (nfft dt)
-    int k_stride;      // 1, or the number of shares
-    double *omega;     // [nf] rad/s
-    float *weight;     // [nf] cosine ramps at the band's ends
+    int nt, nfft;    // samples, and padded
+    double dt, t0;   // s
+    int k_first, nf; // frequencies k_first + k_stride f, f < nf, in units of 1 / (nfft dt)
+    int k_stride;    // 1, or the number of shares
+    double *omega;   // [nf] rad/s
+    float *weight;   // [nf] cosine ramps at the band's ends
 
     LithoMigrateModel *model;
     LithoModelMap map;
@@ -50,21 +50,22 @@ typedef struct LithoMigrateJob {
     float *sponge_x, *sponge_y;           // [nx], [ny] factors; NULL = none on that axis
     // Pointwise form: one table over kap for all frequencies and depths.
     int n_table;
-    double table_first, table_step;       // kap of entry 0 and increment
+    double table_first, table_step; // kap of entry 0 and increment
     const LithoPoly **table[LITHO_MIGRATE_MAX_STEP];
-    gboolean share;                       // owns only what has one element a frequency
+    gboolean share; // owns only what has one element a frequency
 } LithoMigrateJob;
 
 enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
 
-// Geometry, frequencies and velocity of the whole band on the image's grid. `in` is the input's grid.
-// NULL: refused or cancelled.
+// Geometry, frequencies and velocity of the whole band on the image's grid. `in` is the input's
+// grid. NULL: refused or cancelled.
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
                                        LithoRun *run, GError **error);
-// Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio` times as
-// wide; its slowness is the mean of the other's cells. Neither is designed yet. NULL: cancelled, memory.
-LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first, int n,
-                                           LithoRun *run, GError **error);
+// Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio`
+// times as wide; its slowness is the mean of the other's cells. Neither is designed yet. NULL:
+// cancelled, memory.
+LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first,
+                                           int n, LithoRun *run, GError **error);
 // Its slowness: FALSE when cancelled or without memory (ladder.c).
 gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrateJob *fine,
                                          LithoRun *run, GError **error);
@@ -77,23 +78,24 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateJob, litho_migrate_job_free)
 // and computes the polynomials in use. Again after such a change. FALSE when cancelled.
 gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
                                   LithoRun *run, GError **error);
-// Degree of target m: the depths inside a step are imaged and not carried on, so their shorter way does
-// with fewer (error of one step, not of all); a product of factors is that much cheaper.
+// Degree of target m: the depths inside a step are imaged and not carried on, so their shorter way
+// does with fewer (error of one step, not of all); a product of factors is that much cheaper.
 int litho_migrate_target_degree(const LithoMigrateJob *job, int m);
 void litho_migrate_job_drop_design(LithoMigrateJob *job);
-// The k-th of n shares of a designed job: every n-th frequency. Borrows from `whole`, which must stay
-// as it is; freed with litho_migrate_job_free().
+// The k-th of n shares of a designed job: every n-th frequency. Borrows from `whole`, which must
+// stay as it is; freed with litho_migrate_job_free().
 LithoMigrateJob *litho_migrate_job_share(const LithoMigrateJob *whole, int k, int n);
 // Recursion operator of frequency f in step s.
 LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f);
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f);
-// TRUE when a shot's waves are to be multiplied on a finer grid in step s: with params.antialias, from
-// the frequency on that makes them so short that their product folds, 2 k dx > pi at the largest dip.
+// TRUE when a shot's waves are to be multiplied on a finer grid in step s: with params.antialias,
+// from the frequency on that makes them so short that their product folds, 2 k dx > pi at the
+// largest dip.
 gboolean litho_migrate_job_protects(const LithoMigrateJob *job, int s, int f);
 // Factors of the record's samples: 1, falling to 0 over the last 5 %. [nt], g_free().
 float *litho_migrate_job_taper(const LithoMigrateJob *job);
-// Between the image's grid and this job's, along an axis of planes [z][y][x]: 0 = z, 1 = y, 2 = x. Waves
-// are decimated along y and x, images interpolated along all.
+// Between the image's grid and this job's, along an axis of planes [z][y][x]: 0 = z, 1 = y, 2 = x.
+// Waves are decimated along y and x, images interpolated along all.
 LithoTaps litho_migrate_job_decimation(const LithoMigrateJob *job, int axis);
 LithoTaps litho_migrate_job_interpolation(const LithoMigrateJob *job, int axis);
 // Slowness plane of step s, [ny][nx] (the caller's `scratch` is filled when the step is constant).
@@ -108,7 +110,7 @@ gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, Lith
 // Everything that is refused before it starts.
 gboolean litho_migrate_check(const LithoGrid *in, const void *params, GError **error);
 
-// Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low, middle
-// and high end of the band, into the report; design bounds as numbers; sentences of warning as notes of
-// `out`. The first of `n` jobs is the image's grid, the others lower parts of the band.
+// Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low,
+// middle and high end of the band, into the report; design bounds as numbers; sentences of warning
+// as notes of `out`. The first of `n` jobs is the image's grid, the others lower parts of the band.
 void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *run, LithoCube *out);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Which frequencies run on which grid. A wave of half the frequency is twice as long: on cells and depths
-// twice as wide it is sampled as well as before, its polynomials are those of the frequency above, and it
-// costs an eighth.
+// Which frequencies run on which grid. A wave of half the frequency is twice as long: on cells and
+// depths twice as wide it is sampled as well as before, its polynomials are those of the frequency
+// above, and it costs an eighth.
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "kernels/migrate/stages.h"
 
-// Spacings in cells of the image. Finer rungs would save little (1.25 on top of these: 7 % of the whole), and
-// every one of them is a pass of its own over record and image.
+// Spacings in cells of the image. Finer rungs would save little (1.25 on top of these: 7 % of the
+// whole), and every one of them is a pass of its own over record and image.
 static const double rungs[] = {1, 1.25, 1.5, 2, 3, 4};
 
 enum {
@@ -18,8 +18,9 @@ enum {
     FEWEST_FREQUENCIES = 4, // of a rung; fewer go to the rung below
 };
 
-// Part of the wavenumbers which a grid can hold that its waves and images may reach. Interpolation keeps 0.8
-// (taps.h); with that the impulse response's amplitude at 60 degrees is 1.061 of exact, with 0.7 it is 1.030.
+// Part of the wavenumbers which a grid can hold that its waves and images may reach. Interpolation
+// keeps 0.8 (taps.h); with that the impulse response's amplitude at 60 degrees is 1.061 of exact,
+// with 0.7 it is 1.030.
 #define WELL_HELD 0.7
 
 // --- slowness ---------------------------------------------------------------------------------
@@ -28,14 +29,16 @@ enum {
 static void mean_layer(const LithoTaps *along_z, int s, const LithoMigrateJob *fine, float *layer)
 {
     const gsize n = (gsize)fine->cells.nx * fine->cells.ny;
-    const float *weight = litho_taps_row(along_z, s), *planes = fine->slowness + n * along_z->first[s];
+    const float *weight = litho_taps_row(along_z, s),
+                *planes = fine->slowness + n * along_z->first[s];
     memset(layer, 0, sizeof(float) * n);
     for (int k = 0; k < along_z->count[s]; k++)
         for (gsize c = 0; c < n; c++)
             layer[c] += weight[k] * planes[n * k + c];
 }
 
-static void layered_means(LithoMigrateJob *job, const LithoMigrateJob *fine, const LithoTaps *along_z)
+static void layered_means(LithoMigrateJob *job, const LithoMigrateJob *fine,
+                          const LithoTaps *along_z)
 {
     for (int s = 0; s < job->n_steps; s++) {
         // From the first one on, so that the mean of equal values is that value.
@@ -67,7 +70,7 @@ static void cell_means(LithoMigrateJob *job, const LithoMigrateJob *fine, const 
     LithoTaps y = litho_taps_mean(fy, ny, fine->pad_y + 0.5 - (job->pad_y + 0.5) * r, r);
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
-        float *layer = g_new(float, (gsize)fx * fy), *rows = g_new(float, (gsize)fx * ny);
+        float *layer = g_new(float, (gsize)fx *fy), *rows = g_new(float, (gsize)fx *ny);
 #pragma omp for schedule(dynamic, 1)
         for (int s = 0; s < job->n_steps; s++) {
             float *plane = job->slowness + (gsize)nx * ny * s;
@@ -107,7 +110,8 @@ gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrat
 
 // --- rungs ------------------------------------------------------------------------------------
 
-// Frequency (rad/s) above which the image's own grid does not hold the image well, dips to 65 degrees.
+// Frequency (rad/s) above which the image's own grid does not hold the image well, dips to 65
+// degrees.
 static double held_below(const LithoMigrateJob *job)
 {
     const double waves = job->half ? 1 : 2; // a shot's image is the product of two
@@ -158,8 +162,8 @@ gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError 
     }
     end[n] = 0;
     for (int k = 1; k < n; k++) {
-        jobs->job[k] = litho_migrate_job_coarser(fine, ratio[k], end[k + 1], end[k] - end[k + 1], run,
-                                                 error);
+        jobs->job[k] =
+            litho_migrate_job_coarser(fine, ratio[k], end[k + 1], end[k] - end[k + 1], run, error);
         if (!jobs->job[k])
             return FALSE;
         jobs->n = k + 1;
@@ -172,7 +176,8 @@ gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError 
 
 static int axis_length(const LithoMigrateJob *job, int axis)
 {
-    return job->image.axis[(axis + 2) % 3].n; // planes are [z][y][x], axes inline, crossline, sample
+    return job->image.axis[(axis + 2) % 3]
+        .n; // planes are [z][y][x], axes inline, crossline, sample
 }
 
 LithoTaps litho_migrate_job_decimation(const LithoMigrateJob *job, int axis)

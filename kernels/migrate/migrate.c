@@ -67,10 +67,11 @@ static const LithoParam rows[] = {
               .max = LITHO_MIGRATE_MAX_STEP, .stage = VELOCITY,
               .doc = "Image depths that one extrapolation step crosses, those between included at "
                      "little cost; 0 = steps about as deep as a cell is wide."),
-    LITHO_BOOL(P, coarse, .label = "Coarse grids for low frequencies", .stage = PLAN,
-               .doc = "Each frequency runs on cells and depths of 1, 1.25, 1.5, 2, 3 or 4 times the "
-                      "image's, the widest that hold its waves as well as the image's hold the highest "
-                      "frequency's: about a third of the work."),
+    LITHO_BOOL(
+        P, coarse, .label = "Coarse grids for low frequencies", .stage = PLAN,
+        .doc = "Each frequency runs on cells and depths of 1, 1.25, 1.5, 2, 3 or 4 times the "
+               "image's, the widest that hold its waves as well as the image's hold the highest "
+               "frequency's: about a third of the work."),
     LITHO_FLOAT(P, source_x, .label = "Source x", .when = "mode=shot geometry=record|line",
                 .unit = "m", .def = 0, .min = -1e7, .max = 1e7, .stage = EXTRAPOLATE,
                 .doc = "Place of the source along the crossline index, from the first trace."),
@@ -90,11 +91,11 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, stabilise, .label = "Stabilisation", .when = "mode=shot imaging=normalised",
                 .def = 0.005, .min = 1e-5, .max = 1, .log = true, .advanced = true, .stage = IMAGE,
                 .doc = "Fraction of a depth's largest illumination that is added before dividing."),
-    LITHO_BOOL(P, antialias, .label = "Protect against aliasing", .when = "mode=shot",
-               .stage = DESIGN,
-               .doc = "Multiply the two waves on a grid twice as fine where their product folds: steep "
-                      "reflectors that the cells cannot hold are left out instead of shown with a "
-                      "wrong dip. Costs a tenth to a quarter."),
+    LITHO_BOOL(
+        P, antialias, .label = "Protect against aliasing", .when = "mode=shot", .stage = DESIGN,
+        .doc = "Multiply the two waves on a grid twice as fine where their product folds: steep "
+               "reflectors that the cells cannot hold are left out instead of shown with a "
+               "wrong dip. Costs a tenth to a quarter."),
     LITHO_CHOICE(P, geometry, "record\0line\0headers\0", .label = "Geometry", .when = "mode=shot",
                  .stage = PLAN,
                  .doc = "record: the input is one shot, its traces the image's cells; line: every "
@@ -118,11 +119,11 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, origin_y, .label = "Image corner y", .when = "mode=shot geometry=headers",
                 .unit = "m", .def = 0, .min = -1e9, .max = 1e9, .advanced = true, .stage = PLAN,
                 .doc = "Survey coordinate of the image's first cell for geometry = headers."),
-    LITHO_FLOAT(P, velocity_dz, .label = "Depth interval of the velocity",
-                .special_text = "from its file", .unit = "m", .def = 0, .max = 1000, .advanced = true,
-                .stage = VELOCITY,
-                .doc = "Distance of the samples of a velocity cube in depth; 0 = what its file says, "
-                       "and where that says nothing, the depth interval of the image."),
+    LITHO_FLOAT(
+        P, velocity_dz, .label = "Depth interval of the velocity", .special_text = "from its file",
+        .unit = "m", .def = 0, .max = 1000, .advanced = true, .stage = VELOCITY,
+        .doc = "Distance of the samples of a velocity cube in depth; 0 = what its file says, "
+               "and where that says nothing, the depth interval of the image."),
     LITHO_FLOAT(P, dt, .label = "Sample interval of the model", .when = "mode=demigrate",
                 .unit = "s", .def = 0.004, .min = 1e-5, .max = 1, .advanced = true, .stage = PLAN,
                 .doc = "Sample interval of demigrated data."),
@@ -151,12 +152,13 @@ static const LithoParam rows[] = {
                         "rounding."),
     LITHO_INT(P, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .advanced = true,
               .stage = EXTRAPOLATE,
-              .doc = "Devices that share the frequencies, the images being added up at the end; 0 = "
-                     "all. Same samples to rounding."),
+              .doc =
+                  "Devices that share the frequencies, the images being added up at the end; 0 = "
+                  "all. Same samples to rounding."),
 };
 
-static const char *const stages[] = {"plan",   "velocity",    "spectrum", "design",
-                                     "extrapolate", "image", NULL};
+static const char *const stages[] = {"plan",        "velocity", "spectrum", "design",
+                                     "extrapolate", "image",    NULL};
 
 static const LithoPreset presets[] = {
     {"default", "", "degree 23, dips to 65 degrees, steps of one cell"},

@@ -28,27 +28,27 @@ typedef struct LithoMigrateParams {
     double max_dip;     // degrees from vertical propagation
     int form;
     int engine;
-    double fmin, fmax;  // Hz; fmax 0 = 60 Hz or 80 % of Nyquist, whichever is lower
-    int step;           // image depths an extrapolation step crosses; 0 = about one dx
-    bool coarse;        // lower frequencies on wider cells and depths
-    int sponge;         // cells of absorbing border
-    int pad;            // cells added around the data
+    double fmin, fmax;         // Hz; fmax 0 = 60 Hz or 80 % of Nyquist, whichever is lower
+    int step;                  // image depths an extrapolation step crosses; 0 = about one dx
+    bool coarse;               // lower frequencies on wider cells and depths
+    int sponge;                // cells of absorbing border
+    int pad;                   // cells added around the data
     double source_x, source_y; // m from trace (0, 0) along the crossline and inline index
-    double wavelet;     // Hz, peak of the source's Ricker wavelet; 0 = an impulse
-    double delay;       // s, time of the wavelet's peak
+    double wavelet;            // Hz, peak of the source's Ricker wavelet; 0 = an impulse
+    double delay;              // s, time of the wavelet's peak
     int imaging;
-    double stabilise;   // fraction of the plane's largest illumination added before dividing
-    bool antialias;     // product of two waves on a grid twice as fine
+    double stabilise; // fraction of the plane's largest illumination added before dividing
+    bool antialias;   // product of two waves on a grid twice as fine
     int geometry;
     double origin_x, origin_y; // m, corner of the image when geometry = headers
     int nx, ny;                // its cells
-    double dt;          // s, of demigrated data
-    int nt;             // samples of demigrated data; 0 = as long as the image needs
+    double dt;                 // s, of demigrated data
+    int nt;                    // samples of demigrated data; 0 = as long as the image needs
     double edge_weight; // w0 of the design: error allowed at vertical propagation / at max_dip
     double ratio_cap;   // velocity ratio of a plane up to which max_dip holds in its fast rock
     double growth;      // pointwise form: energy over its running minimum that stops; 0 = never
     int gpu_kernel;
-    int gpus;           // devices that share the frequencies; 0 = all
+    int gpus; // devices that share the frequencies; 0 = all
 } LithoMigrateParams;
 
 enum {

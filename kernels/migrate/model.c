@@ -10,9 +10,9 @@
 
 struct LithoMigrateModel {
     gint refs;
-    char *text;    // what it was loaded from; NULL for a cube in memory
-    gint64 mtime;  // of the file, us; 0 for a number
-    guint n;       // points of the table; 1 for a constant, 0 for a cube
+    char *text;   // what it was loaded from; NULL for a cube in memory
+    gint64 mtime; // of the file, us; 0 for a number
+    guint n;      // points of the table; 1 for a constant, 0 for a cube
     double *depth, *velocity;
     LithoCube *cube;
     LithoVelocityRange range;
@@ -147,7 +147,8 @@ static LithoMigrateModel *model_table(const char *path, GError **error)
     if (memchr(content, 0, length)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "%s is not text; a velocity table has lines of depth and velocity, a velocity "
-                    "cube a name that tells its format (.sgy, .npy, .rsf)", path);
+                    "cube a name that tells its format (.sgy, .npy, .rsf)",
+                    path);
         return NULL;
     }
     g_autoptr(GArray) depth = g_array_new(FALSE, FALSE, sizeof(double));
@@ -193,10 +194,11 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
                             GError **error)
 {
     const LithoAxis *axis = cube->grid.axis;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "the velocity model holds %g m/s at inline %g, crossline %g, sample %" G_GINT64_FORMAT
-                "; every velocity must be positive and finite", v,
-                litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
+    g_set_error(
+        error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+        "the velocity model holds %g m/s at inline %g, crossline %g, sample %" G_GINT64_FORMAT
+        "; every velocity must be positive and finite",
+        v, litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
     return FALSE;
 }
 
@@ -239,7 +241,8 @@ LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError *
     if (!cube->grid.is_depth && cube->grid.axis[2].source != LITHO_FROM_ASSUMED) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     "the velocity cube %s is sampled in time (%g s); velocity against depth is "
-                    "needed", cube->name, cube->grid.axis[2].step);
+                    "needed",
+                    cube->name, cube->grid.axis[2].step);
         return NULL;
     }
     if (!litho_cube_host(cube, error))
@@ -293,9 +296,8 @@ static void map_by_stretching(const LithoGrid *model, const LithoGrid *image, Li
     double *along[] = {map->by_inline, map->by_xline};
     memset(map, 0, sizeof *map);
     for (int k = 0; k < 2; k++)
-        along[k][k] = image->axis[k].n > 1
-                          ? (model->axis[k].n - 1.0) / (image->axis[k].n - 1.0)
-                          : 0;
+        along[k][k] =
+            image->axis[k].n > 1 ? (model->axis[k].n - 1.0) / (image->axis[k].n - 1.0) : 0;
 }
 
 static gboolean map_overlaps(const LithoGrid *model, const LithoGrid *image,
@@ -322,8 +324,8 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
     if (!model->cube)
         return TRUE;
     const LithoGrid *grid = &model->cube->grid;
-    gboolean coordinates = grid->has_xy && image->has_xy && is_stated(grid->xy_source) &&
-                           is_stated(image->xy_source);
+    gboolean coordinates =
+        grid->has_xy && image->has_xy && is_stated(grid->xy_source) && is_stated(image->xy_source);
     gboolean numbers = is_stated(grid->axis[0].source) && is_stated(image->axis[0].source);
     if (coordinates)
         coordinates = map_by_coordinates(grid, image, map);
@@ -336,11 +338,12 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
     if (!map_overlaps(grid, image, map)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     "the velocity cube %s does not lie over the survey: by its %s the two have no "
-                    "trace in common", model->cube->name,
-                    coordinates ? "coordinates" : "line numbers");
+                    "trace in common",
+                    model->cube->name, coordinates ? "coordinates" : "line numbers");
         return FALSE;
     }
-    // A format without sampling says nothing about depth: taken as sampled like the image, and said so.
+    // A format without sampling says nothing about depth: taken as sampled like the image, and said
+    // so.
     map->assumed = !grid->is_depth;
     map->depth_step = grid->is_depth ? grid->axis[2].step : image->axis[2].step;
     map->bottom = grid->axis[2].n * map->depth_step;
@@ -391,8 +394,8 @@ static double layered_slowness(const LithoMigrateModel *model, double top, doubl
 }
 
 void litho_migrate_model_slowness(const LithoMigrateModel *model, const LithoModelMap *map,
-                                  const gint64 lo[2], const gint64 hi[2], double top,
-                                  double bottom, float *slowness)
+                                  const gint64 lo[2], const gint64 hi[2], double top, double bottom,
+                                  float *slowness)
 {
     const gint64 nj = hi[1] - lo[1];
     if (!model->cube) {
@@ -441,9 +444,9 @@ static LithoMigrateModel *model_file(const char *path, LithoRun *run, GError **e
 static gint64 file_time(const char *path, GError **error)
 {
     g_autoptr(GFile) file = g_file_new_for_path(path);
-    g_autoptr(GFileInfo) info =
-        g_file_query_info(file, G_FILE_ATTRIBUTE_TIME_MODIFIED "," G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC,
-                          G_FILE_QUERY_INFO_NONE, NULL, error);
+    g_autoptr(GFileInfo) info = g_file_query_info(
+        file, G_FILE_ATTRIBUTE_TIME_MODIFIED "," G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC,
+        G_FILE_QUERY_INFO_NONE, NULL, error);
     if (!info)
         return -1;
     return (gint64)g_file_info_get_attribute_uint64(info, G_FILE_ATTRIBUTE_TIME_MODIFIED) *

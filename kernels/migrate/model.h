@@ -9,8 +9,8 @@ typedef struct LithoMigrateModel LithoMigrateModel;
 
 // From what the user wrote: "2000", or the path of a text file of "depth velocity" lines (m, m/s;
 // '#' starts a comment; linear between the lines, constant beyond), or the path of a cube. The last
-// models are kept, so asking again costs a stat(). NULL with a sentence: not readable, or a velocity
-// that is not positive and finite (its place is named; nothing is clamped).
+// models are kept, so asking again costs a stat(). NULL with a sentence: not readable, or a
+// velocity that is not positive and finite (its place is named; nothing is clamped).
 LithoMigrateModel *litho_migrate_model_load(const char *text, LithoRun *run, GError **error);
 // From a cube in memory (m/s; sample axis = depth). Adds a reference to the cube.
 LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError **error);
@@ -42,5 +42,5 @@ gboolean litho_migrate_model_map(const LithoMigrateModel *model, const LithoGrid
 // Mean slowness (s/m) of depths top..bottom (m) under cells (i, j), lo <= i < hi, into
 // slowness[(i - lo_i) * n_j + j - lo_j]. Cells beyond the model take its edge.
 void litho_migrate_model_slowness(const LithoMigrateModel *model, const LithoModelMap *map,
-                                  const gint64 lo[2], const gint64 hi[2], double top,
-                                  double bottom, float *slowness);
+                                  const gint64 lo[2], const gint64 hi[2], double top, double bottom,
+                                  float *slowness);

@@ -54,4 +54,3 @@ void litho_migrate_show(const LithoCube *out, const float *planes, int first, in
     litho_migrate_planes_to_cube(planes, first, n, part);
     litho_run_partial(run, part);
 }
-

@@ -77,8 +77,9 @@ static void report_designs(LithoMigrateJob *const *jobs, int n, LithoReport *rep
         for (guint k = 0; k < job->entries->len; k++)
             for (int m = 0; m < job->step; m++)
                 worst = fmax(worst, g_array_index(job->entries, LithoEntry, k).poly[m]->tau);
-        polynomials += job->params.form == LITHO_MIGRATE_POINTWISE ? (guint)(job->n_table * job->step)
-                                                                   : job->entries->len * job->step;
+        polynomials += job->params.form == LITHO_MIGRATE_POINTWISE
+                           ? (guint)(job->n_table * job->step)
+                           : job->entries->len * job->step;
     }
     litho_report_number(report, "designs", "Polynomials in use", "", polynomials);
     if (worst > 0)
@@ -86,7 +87,8 @@ static void report_designs(LithoMigrateJob *const *jobs, int n, LithoReport *rep
 }
 
 // Frequency k of the whole band, lowest first: the coarsest job holds the lowest ones.
-static void report_kth(LithoMigrateJob *const *jobs, int n, int k, LithoReport *report, const char *which)
+static void report_kth(LithoMigrateJob *const *jobs, int n, int k, LithoReport *report,
+                       const char *which)
 {
     for (int j = n - 1; j >= 0; j--) {
         if (k < jobs[j]->nf) {
@@ -97,13 +99,13 @@ static void report_kth(LithoMigrateJob *const *jobs, int n, int k, LithoReport *
     }
 }
 
-// Two-way vertical time against depth under the image's middle trace: what a cursor goes by between a
-// record and its image.
+// Two-way vertical time against depth under the image's middle trace: what a cursor goes by between
+// a record and its image.
 static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
 {
     const gsize cells = (gsize)job->cells.nx * job->cells.ny;
-    const gsize middle = (gsize)(job->pad_y + job->data_ny / 2) * job->cells.nx + job->pad_x +
-                         job->data_nx / 2;
+    const gsize middle =
+        (gsize)(job->pad_y + job->data_ny / 2) * job->cells.nx + job->pad_x + job->data_nx / 2;
     g_autofree double *depth = g_new(double, job->nz), *time = g_new(double, job->nz);
     double t = 0;
     for (int z = 0; z < job->nz; z++) {
@@ -122,30 +124,35 @@ static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
 {
     const double slow = (job->half ? 2 : 1) / job->velocity.min;
     const double k = job->omega[job->nf - 1] * slow; // rad/m
-    const double cell = fmax(job->cells.nx > 1 ? job->cells.dx : 0,
-                             job->cells.ny > 1 ? job->cells.dy : 0);
+    const double cell =
+        fmax(job->cells.nx > 1 ? job->cells.dx : 0, job->cells.ny > 1 ? job->cells.dy : 0);
     if (k * cell * sin(job->params.max_dip * G_PI / 180) > 0.9 * G_PI)
-        litho_cube_note(out, "at %.0f Hz dips beyond %.0f degrees are under-sampled by the %g m cells "
-                             "and lose their place",
+        litho_cube_note(out,
+                        "at %.0f Hz dips beyond %.0f degrees are under-sampled by the %g m cells "
+                        "and lose their place",
                         job->omega[job->nf - 1] / (2 * G_PI),
                         asin(fmin(1, 0.9 * G_PI / (k * cell))) * 180 / G_PI, cell);
     const double kz = job->half ? k : 2 * k;
     if (job->dz * kz > G_PI)
-        litho_cube_note(out, "dz = %g m is too coarse for %.0f Hz in the slowest rock; %.3g m would do",
+        litho_cube_note(out,
+                        "dz = %g m is too coarse for %.0f Hz in the slowest rock; %.3g m would do",
                         job->dz, job->omega[job->nf - 1] / (2 * G_PI), G_PI / kz);
-    if (!job->half && !job->params.antialias && k * cell * sin(job->params.max_dip * G_PI / 180) > G_PI / 2)
+    if (!job->half && !job->params.antialias &&
+        k * cell * sin(job->params.max_dip * G_PI / 180) > G_PI / 2)
         litho_cube_note(out, "the product of the two waves folds at the steepest dips and highest "
                              "frequencies; antialias = on keeps that out of the image");
 }
 
-static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies, LithoReport *report)
+static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies,
+                           LithoReport *report)
 {
     const LithoMigrateJob *job = jobs[0];
     litho_report_number(report, "frequencies", "Frequencies", "", frequencies);
     if (n > 1) {
         litho_report_number(report, "coarse_frequencies", "Frequencies on wider cells", "",
                             frequencies - job->nf);
-        litho_report_number(report, "coarse_cells", "Widest cells", "image cells", jobs[n - 1]->ratio);
+        litho_report_number(report, "coarse_cells", "Widest cells", "image cells",
+                            jobs[n - 1]->ratio);
     }
     litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
     if (job->n_steps == 0 || job->params.engine != LITHO_MIGRATE_CHEBYSHEV)
@@ -165,8 +172,9 @@ void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *ru
     for (guint k = 0; k < notes->len; k++)
         litho_cube_note(out, "%s", (const char *)g_ptr_array_index(notes, k));
     if (job->map.assumed)
-        litho_cube_note(out, "the velocity cube states no depth interval: %g m, as of the image, is "
-                             "assumed, so that it reaches %g m; velocity_dz tells it",
+        litho_cube_note(out,
+                        "the velocity cube states no depth interval: %g m, as of the image, is "
+                        "assumed, so that it reaches %g m; velocity_dz tells it",
                         job->map.depth_step, job->map.bottom);
     if (job->nf == 0)
         return;
@@ -175,11 +183,15 @@ void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *ru
     for (int s = 0; s < job->n_steps; s++)
         ratio = fmax(ratio, job->slow_max[s] / job->slow_min[s]);
     if (ratio > 3)
-        litho_cube_note(out, "velocity changes by a factor of %.1f within one depth: steep dips in the "
-                             "fast rock lose accuracy", ratio);
+        litho_cube_note(out,
+                        "velocity changes by a factor of %.1f within one depth: steep dips in the "
+                        "fast rock lose accuracy",
+                        ratio);
     if (job->params.coarse && n == 1)
-        litho_cube_note(out, "coarse = on changes nothing: wider cells or depths would hold too little of the band, "
-                             "or would be too few");
+        litho_cube_note(
+            out,
+            "coarse = on changes nothing: wider cells or depths would hold too little of the band, "
+            "or would be too few");
     LithoReport *report = run ? run->report : NULL;
     if (!report)
         return;

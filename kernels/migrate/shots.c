@@ -163,8 +163,8 @@ LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GEr
             continue;
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     "shot %u at cell (%.1f, %.1f) lies off the image of %" G_GINT64_FORMAT
-                    " x %" G_GINT64_FORMAT " cells; check source_x and source_y", k + 1, s->x, s->y,
-                    job->image.axis[1].n, job->image.axis[0].n);
+                    " x %" G_GINT64_FORMAT " cells; check source_x and source_y",
+                    k + 1, s->x, s->y, job->image.axis[1].n, job->image.axis[0].n);
         litho_shots_free(shots);
         return NULL;
     }
@@ -193,10 +193,12 @@ void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum)
     }
 }
 
-// One axis: the image's two cells around `at`, or what the low-pass makes of them on the job's cells.
+// One axis: the image's two cells around `at`, or what the low-pass makes of them on the job's
+// cells.
 static void spread(const LithoMigrateJob *job, int axis, double at, LithoSourceSpread *to)
 {
-    const int n = job->image.axis[axis == 1 ? 0 : 1].n, cell = (int)CLAMP(floor(at), 0, MAX(n - 2, 0));
+    const int n = job->image.axis[axis == 1 ? 0 : 1].n,
+              cell = (int)CLAMP(floor(at), 0, MAX(n - 2, 0));
     const double part = n > 1 ? at - cell : 0;
     LithoTaps taps = litho_migrate_job_decimation(job, axis);
     *to = (LithoSourceSpread){0};
@@ -207,7 +209,9 @@ static void spread(const LithoMigrateJob *job, int axis, double at, LithoSourceS
             double weight = 0;
             for (int k = 0; k < taps.count[o]; k++) {
                 const int i = taps.first[o] + k;
-                weight += litho_taps_row(&taps, o)[k] * (i == cell ? 1 - part : i == cell + 1 ? part : 0);
+                weight += litho_taps_row(&taps, o)[k] * (i == cell       ? 1 - part
+                                                         : i == cell + 1 ? part
+                                                                         : 0);
             }
             if (weight != 0 && to->n == 0)
                 to->first = o;
@@ -220,7 +224,8 @@ static void spread(const LithoMigrateJob *job, int axis, double at, LithoSourceS
     litho_taps_clear(&taps);
 }
 
-void litho_shot_spread(const LithoMigrateJob *job, const LithoShot *shot, LithoSourceSpread *x, LithoSourceSpread *y)
+void litho_shot_spread(const LithoMigrateJob *job, const LithoShot *shot, LithoSourceSpread *x,
+                       LithoSourceSpread *y)
 {
     spread(job, 2, shot->x, x);
     spread(job, 1, shot->y, y);

@@ -11,8 +11,8 @@ typedef struct LithoShot {
 typedef struct LithoShots {
     guint n;
     LithoShot *shot;
-    // Per trace of the input (index i * n_crossline + j): shot, and cell of the receiver; -1 = none.
-    // NULL for a single record whose traces are the image's cells.
+    // Per trace of the input (index i * n_crossline + j): shot, and cell of the receiver; -1 =
+    // none. NULL for a single record whose traces are the image's cells.
     int *of, *row, *column;
     guint outside; // traces whose receiver lies off the image
 } LithoShots;
@@ -26,12 +26,14 @@ int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, 
 
 // Spectrum of the source's wavelet at each of the job's frequencies: re, im pairs.
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum);
-// How a source lies on a job's cells: weights x.weight[i] y.weight[j] of cells x.first + i, y.first + j.
-// Between two cells of the image it is spread over them; on wider cells over what their low-pass makes of
-// that, so that it is as strong and as sharp as a trace of the record in the same place.
+// How a source lies on a job's cells: weights x.weight[i] y.weight[j] of cells x.first + i, y.first
+// + j. Between two cells of the image it is spread over them; on wider cells over what their
+// low-pass makes of that, so that it is as strong and as sharp as a trace of the record in the same
+// place.
 enum { LITHO_SPREAD = 16 };
 typedef struct LithoSourceSpread {
     int first, n;
     float weight[LITHO_SPREAD];
 } LithoSourceSpread;
-void litho_shot_spread(const LithoMigrateJob *job, const LithoShot *shot, LithoSourceSpread *x, LithoSourceSpread *y);
+void litho_shot_spread(const LithoMigrateJob *job, const LithoShot *shot, LithoSourceSpread *x,
+                       LithoSourceSpread *y);

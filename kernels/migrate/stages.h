@@ -18,8 +18,9 @@ void litho_migrate_jobs_clear(LithoMigrateJobs *jobs);
 gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in,
                                      const LithoMigrateParams *params, LithoRun *run,
                                      GError **error);
-// Splits the one job on the image's grid: every frequency to the widest cells that hold its waves as well as
-// the image's hold the highest one's. Left as it is where grids or bands would be too small.
+// Splits the one job on the image's grid: every frequency to the widest cells that hold its waves
+// as well as the image's hold the highest one's. Left as it is where grids or bands would be too
+// small.
 gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError **error);
 gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigrateParams *params,
                                    LithoRun *run, GError **error);

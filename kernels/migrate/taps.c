@@ -8,8 +8,12 @@ enum { POINTS = 12 }; // of an interpolated sample
 
 static LithoTaps taps_new(int n_out, int n_in, int width)
 {
-    return (LithoTaps){n_out, n_in, width, g_new0(int, n_out), g_new0(int, n_out),
-                       g_new0(float, (gsize)n_out * width)};
+    return (LithoTaps){n_out,
+                       n_in,
+                       width,
+                       g_new0(int, n_out),
+                       g_new0(int, n_out),
+                       g_new0(float, (gsize)n_out *width)};
 }
 
 void litho_taps_clear(LithoTaps *t)
@@ -55,8 +59,8 @@ static double bessel_i0(double x)
 
 enum { REACH = 6 }; // wide cells on either side
 
-// Kaiser's window with 50 dB: flat to 0.75 of the wide cells' Nyquist wavenumber within 0.5 %, gone from
-// 1.25 of it on.
+// Kaiser's window with 50 dB: flat to 0.75 of the wide cells' Nyquist wavenumber within 0.5 %, gone
+// from 1.25 of it on.
 static double low_pass(double x)
 {
     const double q = x / REACH, beta = 4.6;
@@ -102,8 +106,9 @@ static void solve(double a[POINTS][POINTS], double *b, int n)
     }
 }
 
-// The weights of samples 0 .. n - 1 that give a wave's value at `x` with the smallest mean square error
-// over wavenumbers up to 0.8 of Nyquist, while those beyond are kept from growing; exact at 0.
+// The weights of samples 0 .. n - 1 that give a wave's value at `x` with the smallest mean square
+// error over wavenumbers up to 0.8 of Nyquist, while those beyond are kept from growing; exact at
+// 0.
 static void best_weights(double x, int n, double *weight)
 {
     const double band = 0.8, beyond = 1e-3;

@@ -4,7 +4,7 @@
 
 // Parameters of the example operator: copy this folder to begin one of your own.
 typedef struct LithoTemplateParams {
-    double gain;  // factor on every sample
+    double gain;   // factor on every sample
     int halfwidth; // traces on either side, inline direction, that the mean is taken over
 } LithoTemplateParams;
 

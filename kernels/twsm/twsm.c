@@ -70,7 +70,8 @@ static char *less_memory(const LithoGrid *in, const void *params, guint64 bytes)
     return twsm_less_memory_cpu(params, bytes);
 }
 
-static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .less_memory = less_memory};
+static const LithoImpl cpu = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory, .less_memory = less_memory};
 
 // --- declaration ------------------------------------------------------------------------------
 
@@ -173,12 +174,17 @@ static const LithoParam rows[] = {
         TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0matrix\0",
         .label = "Algorithm", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
         .doc = "How the sum over all pairs is done; all give the same traces within 1e-5, "
-               "matrix within 1e-3, fast within its own error. alg1, alg2 and mod2 are the paper's; fused stores "
+               "matrix within 1e-3, fast within its own error. alg1, alg2 and mod2 are the "
+               "paper's; fused stores "
                "nothing; fft is for parallel flat boundaries; fast lets clusters of elements "
                "meet through a few nodes; matrix is for many sources on a GPU's matrix units; "
                "auto is fft where it applies, else fused."),
-    LITHO_CHOICE(TwsmParams, fast_error, "1e-3\0" "1e-4\0" "2e-5\0", .label = "Error of fast",
-                 .when = "algorithm=fast", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
+    LITHO_CHOICE(TwsmParams, fast_error,
+                 "1e-3\0"
+                 "1e-4\0"
+                 "2e-5\0",
+                 .label = "Error of fast", .when = "algorithm=fast", .advanced = true,
+                 .stage = TWSM_STAGE_PROPAGATE,
                  .doc = "What algorithm=fast may leave in the traces, relative to their RMS: the "
                         "smaller, the more nodes clusters meet through."),
     LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",

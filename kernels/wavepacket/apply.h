@@ -9,16 +9,16 @@
 //     result = sum_b g_b A* shrink(A g_b volume),    sum_b g_b^2 = 1,
 // with the same thresholds in every block, so that no seam shows.
 //
-// Several devices share the work in one of two ways (the papers' variants): the blocks of a volume are
-// dealt out in lanes, an engine and a thread each; or, when the volume is one block, one engine spreads
-// its boxes over the devices.
+// Several devices share the work in one of two ways (the papers' variants): the blocks of a volume
+// are dealt out in lanes, an engine and a thread each; or, when the volume is one block, one engine
+// spreads its boxes over the devices.
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
 // How a backend makes engines.
 typedef struct WpMachine {
     gboolean gpu;
-    WpEngineNew engine; // on run->device
+    WpEngineNew engine;                        // on run->device
     guint64 (*available)(const LithoRun *run); // bytes that may be taken there
     // How many of `wanted` devices (0 = all) there are. NULL = one.
     int (*devices)(int wanted);
@@ -33,21 +33,21 @@ typedef struct WpProbe {
     int *inside; // p2 n3 + p3
 } WpProbe;
 
-// Blocks first .. end-1, one engine, one thread while blocks are worked on. Arrays are in the engine's
-// memory, NULL until needed.
+// Blocks first .. end-1, one engine, one thread while blocks are worked on. Arrays are in the
+// engine's memory, NULL until needed.
 typedef struct WpLane {
     WpEngine *engine;
     int first, end;
-    float *in, *out;        // whole cubes that blocks are cut from and pasted into. Lane 0 borrows the
-                            //   job's, the others own copies of the inlines they need
-    float *u, *v, *w;       // block-sized volumes
-    float *d, *e, *f;       // coefficients
-    gboolean shared;        // no room for every block's coefficients: they are made again each time
-    int current;            // block whose coefficients the shared array holds, -1 = none
-    WpBoxStats *stats;      // of the forward stage, per box
-    double *counts;         // WP_BINS
-    guint64 *kept;          // per box
-    LithoRun *run, quiet;   // of the pass under way; lanes but the first only look for a cancel
+    float *in, *out;   // whole cubes that blocks are cut from and pasted into. Lane 0 borrows the
+                       //   job's, the others own copies of the inlines they need
+    float *u, *v, *w;  // block-sized volumes
+    float *d, *e, *f;  // coefficients
+    gboolean shared;   // no room for every block's coefficients: they are made again each time
+    int current;       // block whose coefficients the shared array holds, -1 = none
+    WpBoxStats *stats; // of the forward stage, per box
+    double *counts;    // WP_BINS
+    guint64 *kept;     // per box
+    LithoRun *run, quiet; // of the pass under way; lanes but the first only look for a cancel
 } WpLane;
 
 typedef struct WpJob {
@@ -57,27 +57,27 @@ typedef struct WpJob {
     WpGeometry *geometry; // of one block
     WpBlock *blocks;
     int n_blocks;
-    gboolean whole;       // one block that is the volume: nothing is cut or pasted
-    float *tapers[3];     // per axis: n_along x geometry n[a]; NULL with a single block along it
+    gboolean whole;   // one block that is the volume: nothing is cut or pasted
+    float *tapers[3]; // per axis: n_along x geometry n[a]; NULL with a single block along it
     WpLane *lanes;
     int n_lanes;
-    gboolean lanes_hold_volume; // the copies in lanes 1.. are of `volume`
-    WpEngine *engine;     // of lane 0, whose memory holds the whole cubes
+    gboolean lanes_hold_volume;    // the copies in lanes 1.. are of `volume`
+    WpEngine *engine;              // of lane 0, whose memory holds the whole cubes
     float *volume, *result, *work; // whole cubes; the last one for interpolation
-    float **c;            // per block: A g_b volume, in its lane's memory; all of a lane the same array
-                          //   when it is `shared`
+    float **c; // per block: A g_b volume, in its lane's memory; all of a lane the same array
+               //   when it is `shared`
 
-    GArray *probes;       // of WpProbe: where the noise level is measured
+    GArray *probes; // of WpProbe: where the noise level is measured
     // Known after the forward stage.
     gboolean transformed;
     double input_energy;
-    double sigma;           // estimated noise level
-    double *block_sigma;    // per block
-    WpBoxStats *stats;      // per box: energy summed, peak over all blocks
-    double peak;            // max over boxes but the coarse one of peak/sigma_b
-    double *counts;         // WP_BINS, histogram of |c|/sigma_b
+    double sigma;        // estimated noise level
+    double *block_sigma; // per block
+    WpBoxStats *stats;   // per box: energy summed, peak over all blocks
+    double peak;         // max over boxes but the coarse one of peak/sigma_b
+    double *counts;      // WP_BINS, histogram of |c|/sigma_b
 
-    guint64 *kept;          // per box: coefficients the last pass over the blocks kept
+    guint64 *kept; // per box: coefficients the last pass over the blocks kept
 } WpJob;
 
 WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params,
@@ -90,18 +90,19 @@ guint64 wp_job_kept(const WpJob *job);
 // One number per trace in the engine's memory, for its distance() and insert(); its release().
 float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);
 
-// --- lanes.c ----------------------------------------------------------------------------------------
+// --- lanes.c
+// ----------------------------------------------------------------------------------------
 
 // What is done with every block. Runs in the lane's thread.
 typedef gboolean (*WpBlockFunc)(WpJob *job, WpLane *lane, int block, gpointer data, GError **error);
 
 typedef struct WpWork {
-    const char *stage;  // for the progress display
-    const float *from;  // whole cube that wp_lane_cut() takes blocks from; NULL = none
-    float *to;          // whole cube that wp_lane_paste() adds up in, cleared before; NULL = none
+    const char *stage; // for the progress display
+    const float *from; // whole cube that wp_lane_cut() takes blocks from; NULL = none
+    float *to;         // whole cube that wp_lane_paste() adds up in, cleared before; NULL = none
     WpBlockFunc each;
     gpointer data;
-    gboolean in_order;  // block after block, whatever there are lanes
+    gboolean in_order; // block after block, whatever there are lanes
 } WpWork;
 
 // Makes the lanes' engines; `devices` of them at most.
@@ -128,7 +129,8 @@ gboolean wp_lane_paste(WpJob *job, WpLane *lane, const float *u, int block, GErr
 gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int corrections,
                         GError **error);
 
-// --- thresholds.c -----------------------------------------------------------------------------------
+// --- thresholds.c
+// -----------------------------------------------------------------------------------
 
 // Which coefficients the noise level is measured from; once per job.
 void wp_probes_new(WpJob *job);
@@ -142,10 +144,10 @@ float *wp_levels(const WpJob *job, double k_sigma);
 gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error);
 
-// --- modes.c, compress.c: each fills job->result and reports its numbers ----------------------------
+// --- modes.c, compress.c: each fills job->result and reports its numbers
+// ----------------------------
 
-gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
-                    GError **error);
+gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *params, LithoRun *run, GError **error);
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
                         GError **error);
 gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
@@ -153,7 +155,8 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *
 gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                         LithoRun *run, GError **error);
 
-// --- report.c ---------------------------------------------------------------------------------------
+// --- report.c
+// ---------------------------------------------------------------------------------------
 
 // What is known once the forward stage is through: the boxes with their energies, the histogram.
 void wp_report_spectrum(const WpJob *job, LithoRun *run);

@@ -247,9 +247,10 @@ static void add_directions(WpGeometry *g, int k)
         WpBox *box = &g->boxes[g->n_boxes++];
         const Extent *e = &extent[m];
         double across = t->design.cmt / (2 * e->ht);
-        // In the corners a box is wide but its edges, the taper at the faces of the cube and the windows
-        // between directions, are as steep as elsewhere. With less margin the wrap-around shows in the
-        // outer samples: 64^3 white noise errs by 3.9e-3 with 1 x radial, 1.6e-3 with 1.5, 9e-4 with 1.8.
+        // In the corners a box is wide but its edges, the taper at the faces of the cube and the
+        // windows between directions, are as steep as elsewhere. With less margin the wrap-around
+        // shows in the outer samples: 64^3 white noise errs by 3.9e-3 with 1 x radial, 1.6e-3
+        // with 1.5, 9e-4 with 1.8.
         if (corners(t, k))
             across = MAX(across, 1.8 * radial);
         box->kind = WP_DIRECTION;

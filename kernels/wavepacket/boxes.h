@@ -25,45 +25,45 @@ typedef struct WpRow {
 
 typedef struct WpBox {
     WpBoxKind kind;
-    int scale, direction;    // direction within its scale; 0 for coarse and residual
-    double R[3][3];          // rows e1 (= nu, radial), e2, e3
-    double lo[3], hi[3];     // support along e_i, cycles/sample
-    double M[3];             // period of the lattice along e_i, samples; spacing 1/M_i
-    int n[3];                // lattice points
-    int j0[3];               // first lattice index
-    double sigma;            // standard deviation of a coefficient for white noise of variance 1
-    gint64 at;               // first float of its coefficients
-    gint64 floats;           // 2 n1 n2 n3, residual n1 n2 n3
+    int scale, direction; // direction within its scale; 0 for coarse and residual
+    double R[3][3];       // rows e1 (= nu, radial), e2, e3
+    double lo[3], hi[3];  // support along e_i, cycles/sample
+    double M[3];          // period of the lattice along e_i, samples; spacing 1/M_i
+    int n[3];             // lattice points
+    int j0[3];            // first lattice index
+    double sigma;         // standard deviation of a coefficient for white noise of variance 1
+    gint64 at;            // first float of its coefficients
+    gint64 floats;        // 2 n1 n2 n3, residual n1 n2 n3
     // Weight of a point = phi s_b (M1 M2 M3)^(-1/2) (n1 n2 n3)^(-1/2): window, normalisation and
     // that of the unitary FFT in one factor, the same in the transform and its adjoint.
-    float *weight;           // NULL for the residual box
-    WpRow *rows;             // n1 n2 of them
-    gint64 n_weights;        // points with phi > 0
+    float *weight;    // NULL for the residual box
+    WpRow *rows;      // n1 n2 of them
+    gint64 n_weights; // points with phi > 0
 } WpBox;
 
 typedef struct WpGeometry {
-    gint64 n[3];             // samples of the volume
+    gint64 n[3]; // samples of the volume
     WpTiling *tiling;
     WpKernel kernel;
-    int nf[3];               // fine grid
-    int halo[3];             // grid points kept beyond -nf/2 and nf/2 on axis 1, 2, beyond 0 and
-                             //   nf/2 on axis 3, so that no tap wraps
-    double *deconvolve[3];   // 1/p_a(x) for sample i = 0..n_a-1, double
+    int nf[3];             // fine grid
+    int halo[3];           // grid points kept beyond -nf/2 and nf/2 on axis 1, 2, beyond 0 and
+                           //   nf/2 on axis 3, so that no tap wraps
+    double *deconvolve[3]; // 1/p_a(x) for sample i = 0..n_a-1, double
     WpBox *boxes;
     int n_boxes;
-    gint64 floats;           // of all coefficients, padding between boxes included
-    gint64 n_points;         // complex lattice points (coarse and directional) and residual ones
-    gint64 n_active;         // points with phi > 0 outside the residual box
-    double redundancy;       // real numbers stored per sample
+    gint64 floats;     // of all coefficients, padding between boxes included
+    gint64 n_points;   // complex lattice points (coarse and directional) and residual ones
+    gint64 n_active;   // points with phi > 0 outside the residual box
+    double redundancy; // real numbers stored per sample
 } WpGeometry;
 
 typedef struct WpSpec {
     gint64 n[3];
     WpDesignKind design;
-    int scales;              // 0 = from the smallest axis
-    int directions;          // cells per face edge at scale 1
+    int scales;     // 0 = from the smallest axis
+    int directions; // cells per face edge at scale 1
     WpKernelKind kernel;
-    int width;               // taps per axis
+    int width; // taps per axis
     double oversampling;
 } WpSpec;
 

@@ -123,7 +123,8 @@ static guint8 *unpack(const guint8 *data, gsize packed, gsize size, GError **err
     if (ZSTD_isError(got) || got != size) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "the coefficient file is damaged: a part of %" G_GSIZE_FORMAT
-                    " bytes does not unpack", packed);
+                    " bytes does not unpack",
+                    packed);
         g_free(out);
         return NULL;
     }
@@ -141,11 +142,20 @@ static guint settings_of(const WpJob *job, const char *names[16], double values[
         const char *name;
         double value;
     } all[] = {
-        {"n1", (double)job->n[0]}, {"n2", (double)job->n[1]}, {"n3", (double)job->n[2]},
-        {"block1", (double)s->n[0]}, {"block2", (double)s->n[1]}, {"block3", (double)s->n[2]},
-        {"blocks", job->n_blocks}, {"last_block", (double)overlap}, {"design", s->design},
-        {"scales", job->geometry->tiling->scales}, {"directions", s->directions},
-        {"kernel", s->kernel}, {"kernel_width", s->width}, {"oversampling", s->oversampling},
+        {"n1", (double)job->n[0]},
+        {"n2", (double)job->n[1]},
+        {"n3", (double)job->n[2]},
+        {"block1", (double)s->n[0]},
+        {"block2", (double)s->n[1]},
+        {"block3", (double)s->n[2]},
+        {"blocks", job->n_blocks},
+        {"last_block", (double)overlap},
+        {"design", s->design},
+        {"scales", job->geometry->tiling->scales},
+        {"directions", s->directions},
+        {"kernel", s->kernel},
+        {"kernel_width", s->width},
+        {"oversampling", s->oversampling},
         {"coefficients", (double)job->geometry->n_points},
     };
     for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
@@ -208,11 +218,13 @@ static gboolean check_description(const WpJob *job, const char *text, gsize leng
     const struct {
         const char *name;
         guint64 *value;
-    } counts[] = {{"kept", &sizes->kept}, {"gaps", &sizes->gaps},
-                  {"gaps_packed", &sizes->gaps_packed}, {"values", &sizes->values},
+    } counts[] = {{"kept", &sizes->kept},
+                  {"gaps", &sizes->gaps},
+                  {"gaps_packed", &sizes->gaps_packed},
+                  {"values", &sizes->values},
                   {"values_packed", &sizes->values_packed}};
-    // Every coefficient has a gap of 1 to 10 bytes and a value of 4 or 8; a file that says otherwise
-    // must not make us allocate for it.
+    // Every coefficient has a gap of 1 to 10 bytes and a value of 4 or 8; a file that says
+    // otherwise must not make us allocate for it.
     for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
         *counts[i].value =
             (guint64)MAX(json_object_get_int_member_with_default(o, counts[i].name, 0), 0);
@@ -221,7 +233,8 @@ static gboolean check_description(const WpJob *job, const char *text, gsize leng
         return TRUE;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                 "the coefficient file says %" G_GUINT64_FORMAT " coefficients in %" G_GUINT64_FORMAT
-                " bytes, which cannot be", sizes->kept, sizes->gaps + sizes->values);
+                " bytes, which cannot be",
+                sizes->kept, sizes->gaps + sizes->values);
     return FALSE;
 }
 
@@ -259,24 +272,25 @@ gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, 
     g_byte_array_append(all, g_bytes_get_data(values, NULL), (guint)sizes.values_packed);
     g_autoptr(GFile) file = g_file_new_for_path(path);
     if (!g_file_replace_contents(file, (const char *)all->data, all->len, NULL, FALSE,
-                                 G_FILE_CREATE_REPLACE_DESTINATION, NULL,
-                                 run ? run->cancel : NULL, error))
+                                 G_FILE_CREATE_REPLACE_DESTINATION, NULL, run ? run->cancel : NULL,
+                                 error))
         return FALSE;
     report_file(job, all->len, f->written, run);
     return TRUE;
 }
 
-// --- reading --------------------------------------------------------------------------------------
+// --- reading
+// --------------------------------------------------------------------------------------
 
 typedef struct Reader {
     guint8 *gaps;
     float *values;
     Sizes sizes;
-    guint64 bytes;      // of the file
-    gsize at;           // in gaps
+    guint64 bytes;       // of the file
+    gsize at;            // in gaps
     guint64 value, next; // next value to use; number of the next kept coefficient
     guint64 used;
-    guint64 base;        // number of the present box's first coefficient
+    guint64 base; // number of the present box's first coefficient
     int corrections;
     gboolean damaged;
 } Reader;
@@ -324,10 +338,9 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     const guint8 *parts = (const guint8 *)data + 12 + length;
     r->bytes = size;
     r->gaps = unpack(parts, r->sizes.gaps_packed, r->sizes.gaps, error);
-    g_autofree guint8 *planes =
-        r->gaps ? unpack(parts + r->sizes.gaps_packed, r->sizes.values_packed, r->sizes.values,
-                         error)
-                : NULL;
+    g_autofree guint8 *planes = r->gaps ? unpack(parts + r->sizes.gaps_packed,
+                                                 r->sizes.values_packed, r->sizes.values, error)
+                                        : NULL;
     if (!planes)
         return FALSE;
     r->values = g_malloc(MAX(r->sizes.values, 4));
@@ -382,8 +395,8 @@ gboolean wp_coefficients_expand(WpJob *job, const char *path, int corrections, L
                                 GError **error)
 {
     Reader r = {.corrections = corrections};
-    const WpWork work = {.stage = "inverse", .to = job->result, .each = expand_block, .data = &r,
-                         .in_order = TRUE};
+    const WpWork work = {
+        .stage = "inverse", .to = job->result, .each = expand_block, .data = &r, .in_order = TRUE};
     gboolean ok = open_reader(job, path, &r, error) && wp_lanes_work(job, &work, run, error);
     if (ok)
         report_file(job, r.bytes, r.sizes.kept, run);

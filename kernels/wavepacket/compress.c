@@ -17,7 +17,7 @@ static double decibel(double energy, double error)
 typedef struct Refit {
     const float *c, *u; // what the support is judged by; the block's data
     const WpRule *rule;
-    gint64 n;           // samples
+    gint64 n; // samples
 } Refit;
 
 static gboolean gradient(WpLane *lane, const Refit *f, double *norm, GError **error)
@@ -136,8 +136,12 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, 
     const WpRule rule = {.level = levels};
     WpCoefficients *file = p->coefficients.text[0] ? wp_coefficients_new() : NULL;
     Compression compression = {&rule, p->refit, block_error, file};
-    const WpWork work = {.stage = "compress", .from = job->volume, .to = job->result,
-                         .each = compress_block, .data = &compression, .in_order = file != NULL};
+    const WpWork work = {.stage = "compress",
+                         .from = job->volume,
+                         .to = job->result,
+                         .each = compress_block,
+                         .data = &compression,
+                         .in_order = file != NULL};
     gboolean ok = wp_lanes_work(job, &work, run, error);
     const guint64 kept = wp_job_kept(job);
     if (ok && file)

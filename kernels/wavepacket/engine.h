@@ -7,11 +7,11 @@
 // transform, its adjoint, and a few operations on volumes and coefficient arrays. The CPU and the
 // CUDA backend each fill one table; the applications are written once.
 //
-// Arrays are handles that only the engine looks into: volumes [n1][n2][n3] of the geometry (blocks) or
-// of the whole cube, coefficients as boxes.h describes. (The CPU's are plain floats, one GPU's device
-// floats; spread over several GPUs a handle stands for the parts.) Counts of floats may be
-// WP_COEFFICIENTS for an array of coefficients as a whole. Thread-safety: one engine, one thread at a
-// time, after attach().
+// Arrays are handles that only the engine looks into: volumes [n1][n2][n3] of the geometry (blocks)
+// or of the whole cube, coefficients as boxes.h describes. (The CPU's are plain floats, one GPU's
+// device floats; spread over several GPUs a handle stands for the parts.) Counts of floats may be
+// WP_COEFFICIENTS for an array of coefficients as a whole. Thread-safety: one engine, one thread at
+// a time, after attach().
 
 typedef struct WpEngine WpEngine;
 
@@ -19,7 +19,7 @@ enum { WP_COEFFICIENTS = -1 };
 
 // Keep a coefficient when |key| >= level[box]; `soft` also shrinks it by level/|key|.
 typedef struct WpRule {
-    const float *level;  // per box, host; 0 keeps everything
+    const float *level; // per box, host; 0 keeps everything
     gboolean soft;
 } WpRule;
 
@@ -29,8 +29,8 @@ enum { WP_BIN_BITS = 15, WP_BINS = 1 << WP_BIN_BITS }; // bins by the top bits o
 // bits >> 16 equal the prefix count, binned by their lower bits >> 1. A box with scale 0 is left
 // out, as are zeros.
 typedef struct WpHistogram {
-    const float *scale;        // per box, host
-    int prefix;                // -1 = first pass
+    const float *scale; // per box, host
+    int prefix;         // -1 = first pass
     guint64 bins[WP_BINS];
 } WpHistogram;
 
@@ -46,7 +46,7 @@ typedef struct WpPiece {
 
 // A block of a larger volume: u = volume[at..] * taper.
 typedef struct WpBlock {
-    gint64 at[3];         // first sample
+    gint64 at[3];          // first sample
     const float *taper[3]; // per axis, geometry n[a] long, host; NULL = 1
 } WpBlock;
 
@@ -87,8 +87,7 @@ typedef struct WpEngineClass {
     // `kept` may be NULL.
     gboolean (*shrink)(WpEngine *engine, const float *key, const float *x, float *out,
                        const WpRule *rule, guint64 *kept, GError **error);
-    gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram,
-                          GError **error);
+    gboolean (*histogram)(WpEngine *engine, const float *c, WpHistogram *histogram, GError **error);
     gboolean (*stats)(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error);
 
     // y = a x + b y over n floats.
@@ -103,8 +102,8 @@ typedef struct WpEngineClass {
     // y = y (1 - m) + m x with one m per trace.
     gboolean (*insert)(WpEngine *engine, const float *x, const float *m, float *y, gint64 traces,
                        gint64 n3, GError **error);
-    // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the block
-    // lies beyond a thin volume is zero.
+    // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the
+    // block lies beyond a thin volume is zero.
     gboolean (*cut)(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *block,
                     float *u, GError **error);
     gboolean (*paste)(WpEngine *engine, const float *u, const WpBlock *block, float *volume,
@@ -115,8 +114,8 @@ typedef struct WpEngineClass {
     gboolean (*store)(WpEngine *engine, const float *volume, LithoCube *cube, GError **error);
     // A cube that store() can fill, for results on the way.
     LithoCube *(*new_cube)(WpEngine *engine, const LithoGrid *grid, GError **error);
-    // Energy lost when of the plain FFT of a volume of n[] samples only the `keep` largest values of
-    // the half spectrum stay.
+    // Energy lost when of the plain FFT of a volume of n[] samples only the `keep` largest values
+    // of the half spectrum stay.
     gboolean (*fourier)(WpEngine *engine, const float *volume, const gint64 n[3], guint64 keep,
                         double *lost, LithoRun *run, GError **error);
 } WpEngineClass;

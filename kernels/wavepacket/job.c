@@ -24,7 +24,7 @@ static gint64 block_start(gint64 n, gint64 block, gint64 overlap, int b)
 static float *make_tapers(const WpTiling *tiling, gint64 n, gint64 block, gint64 overlap)
 {
     const int count = blocks_along(n, block, overlap);
-    float *taper = g_new(float, count * block);
+    float *taper = g_new(float, count *block);
     g_autofree double *sum = g_new0(double, n);
     for (int b = 0; b < count; b++) {
         gint64 start = block_start(n, block, overlap, b);
@@ -93,8 +93,8 @@ static gint64 overlap_of(const LithoWavepacketParams *p, int block)
 
 // --- memory -----------------------------------------------------------------------------------
 
-// Arrays of the job and the pass, in floats: whole cubes, block-sized volumes, coefficients. The least
-// that a run can do with: of several segments one at a time.
+// Arrays of the job and the pass, in floats: whole cubes, block-sized volumes, coefficients. The
+// least that a run can do with: of several segments one at a time.
 static void count_arrays(const LithoWavepacketParams *p, gboolean one_block, int *cubes,
                          int *volumes, int *coefficients)
 {
@@ -113,8 +113,9 @@ static void count_arrays(const LithoWavepacketParams *p, gboolean one_block, int
 }
 
 // What the engine itself holds: about 62 % of the lattice points have a window (measured; 67 to be
-// safe). The CPU keeps a weight each; the GPU, at plan time, also the points (16 bytes, a fifth of them
-// idle lanes) and the tiles' sums, which overlap 3.4 times in the part of the grid that is in use.
+// safe). The CPU keeps a weight each; the GPU, at plan time, also the points (16 bytes, a fifth of
+// them idle lanes) and the tiles' sums, which overlap 3.4 times in the part of the grid that is in
+// use.
 static guint64 engine_bytes(const LithoWavepacketParams *p, const WpSizes *s, gboolean gpu)
 {
     const double active = 0.67 * (double)s->lattice;
@@ -146,8 +147,8 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, gbool
     return memory_with(in, p, p->block, gpu);
 }
 
-// The segment size asked for, or when the whole volume does not fit, the largest that does. Negative:
-// none does.
+// The segment size asked for, or when the whole volume does not fit, the largest that does.
+// Negative: none does.
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
                            const WpMachine *machine, const LithoRun *run, GError **error)
 {
@@ -165,8 +166,8 @@ static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
     const double gib = 1 << 30;
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                 "wave packets of this volume need %.2f GiB of memory %s even in segments, and %.2f "
-                "are free; cut the volume first", need / gib, machine->gpu ? "on the GPU" : "",
-                have / gib);
+                "are free; cut the volume first",
+                need / gib, machine->gpu ? "on the GPU" : "", have / gib);
     return -1;
 }
 
@@ -225,7 +226,8 @@ guint64 wp_job_kept(const WpJob *job)
     return sum;
 }
 
-// --- forward stage --------------------------------------------------------------------------------
+// --- forward stage
+// --------------------------------------------------------------------------------
 
 static int compare_double(const void *a, const void *b)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Blocks of a volume dealt out to engines. Each lane has a contiguous range of blocks, and blocks are
-// numbered inline by inline, so a lane needs a range of inlines only. Lane 0 works in the caller's
-// thread on the whole cubes themselves; the others take their inlines from it, and what they have
-// added up goes back to it lane after lane: the result does not depend on who was faster.
+// Blocks of a volume dealt out to engines. Each lane has a contiguous range of blocks, and blocks
+// are numbered inline by inline, so a lane needs a range of inlines only. Lane 0 works in the
+// caller's thread on the whole cubes themselves; the others take their inlines from it, and what
+// they have added up goes back to it lane after lane: the result does not depend on who was faster.
 #include <string.h>
 
 #include "core/error.h"
@@ -14,7 +14,8 @@ static gint64 block_samples(const WpJob *job)
     return job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
 }
 
-// --- life -------------------------------------------------------------------------------------------
+// --- life
+// -------------------------------------------------------------------------------------------
 
 gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachine *machine,
                       LithoRun *run, GError **error)
@@ -47,9 +48,15 @@ gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachin
 static void free_lane(WpJob *job, WpLane *lane)
 {
     const WpEngineClass *k = lane->engine->class;
-    float *arrays[] = {lane->u, lane->v, lane->w, lane->d, lane->e, lane->f,
+    float *arrays[] = {lane->u,
+                       lane->v,
+                       lane->w,
+                       lane->d,
+                       lane->e,
+                       lane->f,
                        lane->shared ? job->c[lane->first] : NULL,
-                       lane == job->lanes ? NULL : lane->in, lane == job->lanes ? NULL : lane->out};
+                       lane == job->lanes ? NULL : lane->in,
+                       lane == job->lanes ? NULL : lane->out};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         k->release(lane->engine, arrays[i]);
     for (int b = lane->first; !lane->shared && b < lane->end; b++)
@@ -77,7 +84,8 @@ gboolean wp_lanes_begin(WpJob *job, LithoRun *run, GError **error)
     // Lane 0 last: its engine is then the one that is ready in this thread.
     for (int k = job->n_lanes - 1; k >= 0; k--) {
         WpLane *lane = &job->lanes[k];
-        lane->quiet = run ? (LithoRun){.cancel = run->cancel, .superseded = run->superseded,
+        lane->quiet = run ? (LithoRun){.cancel = run->cancel,
+                                       .superseded = run->superseded,
                                        .superseded_data = run->superseded_data,
                                        .threads = run->threads}
                           : (LithoRun){0};
@@ -99,7 +107,8 @@ gboolean wp_lanes_finish(WpJob *job, LithoRun *run, GError **error)
     return TRUE;
 }
 
-// --- arrays -----------------------------------------------------------------------------------------
+// --- arrays
+// -----------------------------------------------------------------------------------------
 
 gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **error)
 {
@@ -115,8 +124,8 @@ static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
         sizeof(float) * (guint64)job->geometry->floats * (guint64)(lane->end - lane->first);
     if (job->c[lane->first])
         return TRUE;
-    lane->shared = lane->end - lane->first > 1 &&
-                   need > lane->engine->class->available(lane->engine) / 2;
+    lane->shared =
+        lane->end - lane->first > 1 && need > lane->engine->class->available(lane->engine) / 2;
     for (int b = lane->first; b < lane->end; b++)
         if (lane->shared && b > lane->first)
             job->c[b] = job->c[lane->first];
@@ -194,7 +203,8 @@ gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int correc
     return TRUE;
 }
 
-// --- work -------------------------------------------------------------------------------------------
+// --- work
+// -------------------------------------------------------------------------------------------
 
 // Samples of the inlines that a lane's blocks cover.
 static void covered(const WpJob *job, const WpLane *lane, gint64 *at, gint64 *n)

@@ -29,8 +29,11 @@ static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, L
                               GError **error)
 {
     Filter filter = {rule, corrections};
-    const WpWork work = {.stage = "inverse", .from = job->volume, .to = job->result,
-                         .each = filter_block, .data = &filter};
+    const WpWork work = {.stage = "inverse",
+                         .from = job->volume,
+                         .to = job->result,
+                         .each = filter_block,
+                         .data = &filter};
     return wp_lanes_work(job, &work, run, error);
 }
 
@@ -65,7 +68,8 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *ru
     return TRUE;
 }
 
-// --- interpolation ----------------------------------------------------------------------------------
+// --- interpolation
+// ----------------------------------------------------------------------------------
 
 typedef struct Step {
     const WpRule *rule;
@@ -100,8 +104,8 @@ static gboolean project(WpJob *job, const float *v, const WpRule *rule, float *z
                         GError **error)
 {
     Step step = {rule, v == job->volume};
-    const WpWork work = {.stage = "iterations", .from = v, .to = z, .each = project_block,
-                         .data = &step};
+    const WpWork work = {
+        .stage = "iterations", .from = v, .to = z, .each = project_block, .data = &step};
     return wp_lanes_work(job, &work, run, error);
 }
 
@@ -150,7 +154,8 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
         const double *y;
         gboolean log_y;
     } curves[] = {
-        {"pocs_threshold", "Threshold per iteration", "multiple of sigma_b", "pocs", i->level, TRUE},
+        {"pocs_threshold", "Threshold per iteration", "multiple of sigma_b", "pocs", i->level,
+         TRUE},
         {"pocs_change", "Change per iteration", "relative L2", "pocs", i->change, TRUE},
         {"pocs_cr", "Kept coefficients / samples", "CR", "", i->cr, TRUE},
         {"pocs_snr", "SNR on the recorded traces", "dB", "", i->snr, FALSE},
@@ -198,8 +203,8 @@ static double decibels(double signal, double misfit)
     return misfit > 0 && signal > 0 ? 10 * log10(signal / misfit) : 0;
 }
 
-// One iteration: v of the one before is in job->result (the volume itself at first), and so is the new
-// one in the end.
+// One iteration: v of the one before is in job->result (the volume itself at first), and so is the
+// new one in the end.
 static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
@@ -213,8 +218,8 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
     const WpRule rule = {.level = level};
     if (!project(job, v, &rule, job->work, run, error) ||
         // How well the packets alone explain what was recorded.
-        (run && run->report && !k->distance(job->engine, job->work, job->volume, p->live, traces,
-                                            n3, &misfit, error)) ||
+        (run && run->report &&
+         !k->distance(job->engine, job->work, job->volume, p->live, traces, n3, &misfit, error)) ||
         !k->insert(job->engine, job->volume, p->trust, job->work, traces, n3, error) ||
         !k->distance(job->engine, job->work, v, NULL, traces, n3, &change, error))
         return FALSE;

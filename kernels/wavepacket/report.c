@@ -59,15 +59,15 @@ static void box_corners(const WpBox *box, float corners[24])
 
 enum { DECIBELS = 60 }; // of energy between the palest and the strongest box
 
-// The boxes of one scale, coloured by energy per coefficient. The residual box is the frequency cube
-// itself and is left out. Of the two boxes of a direction, at xi and at -xi, one is shown.
+// The boxes of one scale, coloured by energy per coefficient. The residual box is the frequency
+// cube itself and is left out. Of the two boxes of a direction, at xi and at -xi, one is shown.
 static void report_scale(const WpJob *job, int scale, double strongest, const char *label,
                          LithoRun *run)
 {
     const WpGeometry *g = job->geometry;
     g_autofree float *xyz = g_new(float, 24 * g->n_boxes), *value = g_new(float, g->n_boxes);
-    LithoShape shape = {.space = LITHO_SPACE_FREQUENCY, .kind = LITHO_SHAPE_BOXES, .xyz = xyz,
-                        .value = value};
+    LithoShape shape = {
+        .space = LITHO_SPACE_FREQUENCY, .kind = LITHO_SHAPE_BOXES, .xyz = xyz, .value = value};
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         if (box->kind == WP_RESIDUAL || box->scale != scale)
@@ -112,9 +112,9 @@ static void report_boxes(const WpJob *job, gboolean kept, LithoRun *run)
     for (int k = 0; k <= g->tiling->scales; k++) {
         char label[64];
         const double percent = 100 * sum[k].kept / (sum[k].points * job->n_blocks);
-        int at = k ? g_snprintf(label, sizeof label, "Scale %d, %d directions", k,
-                                g->tiling->dir[k].n)
-                   : g_snprintf(label, sizeof label, "Coarse");
+        int at =
+            k ? g_snprintf(label, sizeof label, "Scale %d, %d directions", k, g->tiling->dir[k].n)
+              : g_snprintf(label, sizeof label, "Coarse");
         if (kept)
             g_snprintf(label + at, sizeof label - at, ": %.3g %% kept", percent);
         report_scale(job, k, strongest, label, run);
@@ -138,11 +138,11 @@ static void report_energies(const WpJob *job, LithoRun *run)
     for (int b = 0; b < g->n_boxes; b++)
         if (g->boxes[b].kind == WP_DIRECTION && g->boxes[b].scale == finest)
             direction[g->boxes[b].direction] = job->stats[b].energy;
-    litho_report_curve(run->report, "scales", "Energy per scale",
-                       "scale (0 coarse, last residual)", "energy", finest + 2, x, energy);
+    litho_report_curve(run->report, "scales", "Energy per scale", "scale (0 coarse, last residual)",
+                       "energy", finest + 2, x, energy);
     litho_report_curve_style(run->report, "scales", "", "", FALSE, TRUE, TRUE);
-    litho_report_curve(run->report, "directions", "Energy per direction, finest scale",
-                       "direction", "energy", n, index, direction);
+    litho_report_curve(run->report, "directions", "Energy per direction, finest scale", "direction",
+                       "energy", n, index, direction);
     litho_report_curve_style(run->report, "directions", "", "", FALSE, TRUE, TRUE);
 }
 

@@ -14,7 +14,8 @@ float *wp_levels(const WpJob *job, double k_sigma)
     return level;
 }
 
-// --- noise level ----------------------------------------------------------------------------------
+// --- noise level
+// ----------------------------------------------------------------------------------
 
 // The k-th smallest of n values, which are reordered (Hoare's quickselect).
 static float select_value(float *v, int n, int k)
@@ -75,7 +76,8 @@ void wp_probes_new(WpJob *job)
         const int b = finest[(gint64)i * n / MIN(n, PROBE_BOXES)];
         const WpBox *box = &g->boxes[b];
         for (int k = 0; k < MIN(PROBE_PLANES, box->n[0]); k++) {
-            WpProbe probe = {.box = b, .plane = k * box->n[0] / MIN(PROBE_PLANES, box->n[0]),
+            WpProbe probe = {.box = b,
+                             .plane = k * box->n[0] / MIN(PROBE_PLANES, box->n[0]),
                              .inside = g_new(int, box->n[1] * box->n[2])};
             for (int j = 0; j < box->n[1] * box->n[2]; j++) {
                 const int p[3] = {probe.plane, j / box->n[2], j % box->n[2]};
@@ -152,7 +154,8 @@ double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **erro
     return used ? select_value(level, used, used / 2) : 0;
 }
 
-// --- a level by count -----------------------------------------------------------------------------
+// --- a level by count
+// -----------------------------------------------------------------------------
 
 typedef struct Counting {
     const float *scale; // per box
@@ -179,8 +182,8 @@ static gboolean count_block(WpJob *job, WpLane *lane, int b, gpointer data, GErr
 
 static gboolean count_all(WpJob *job, Counting *counting, LithoRun *run, GError **error)
 {
-    const WpWork work = {.stage = "count", .from = job->volume, .each = count_block,
-                         .data = counting};
+    const WpWork work = {
+        .stage = "count", .from = job->volume, .each = count_block, .data = counting};
     memset(counting->total, 0, sizeof counting->total);
     return wp_lanes_work(job, &work, run, error);
 }

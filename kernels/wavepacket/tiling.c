@@ -147,8 +147,7 @@ WP_INLINE double opening(const WpTiling *t, int k, double r)
 
 double wp_radius(const WpTiling *t, int k, int m, double r)
 {
-    return t->design.alpha * sqrt(t->dir[k].omega[m]) *
-           pow(opening(t, k, r), -t->design.gamma);
+    return t->design.alpha * sqrt(t->dir[k].omega[m]) * pow(opening(t, k, r), -t->design.gamma);
 }
 
 static double angle_between(const double a[3], const double b[3])
@@ -169,8 +168,7 @@ WpNeighbour *wp_neighbours(const WpTiling *t, int k, int m, int *count)
                 continue;
             list[n++] = (WpNeighbour){
                 .nu = {(float)nu[0], (float)nu[1], (float)nu[2]},
-                .inv_radius2 =
-                    (float)(1 / (t->design.alpha * t->design.alpha * d->omega[i]))};
+                .inv_radius2 = (float)(1 / (t->design.alpha * t->design.alpha * d->omega[i]))};
             if (sign == 1 && i == m) {
                 WpNeighbour self = list[n - 1];
                 list[n - 1] = list[0];
@@ -185,9 +183,9 @@ WpNeighbour *wp_neighbours(const WpTiling *t, int k, int m, int *count)
 // chord keeps the precision that 1 - cos loses in single precision.
 WP_INLINE void angle2(WpVec *angle)
 {
-    static const float c[] = {1.f,           1.f / 12,       1.f / 90,        1.f / 560,
-                              1.f / 3150,    1.f / 16632,    1.f / 84084,     1.f / 411840,
-                              1.f / 1969110, 1.f / 9237800,  1.f / 42678636,  1.f / 194699232};
+    static const float c[] = {1.f,           1.f / 12,      1.f / 90,       1.f / 560,
+                              1.f / 3150,    1.f / 16632,   1.f / 84084,    1.f / 411840,
+                              1.f / 1969110, 1.f / 9237800, 1.f / 42678636, 1.f / 194699232};
     const WpVec y = *angle;
     WpVec s = y * c[11] + c[10];
     for (int i = 9; i >= 0; i--)
@@ -211,7 +209,8 @@ WP_INLINE float radial2(const WpTiling *t, int k, const float xi[3], float r)
 {
     float rise = step_at(t->step, (float)((r - t->a[k]) / (t->b[k] - t->a[k])));
     if (!t->design.full || k < t->scales)
-        return rise * (1 - step_at(t->step, (float)((r - t->a[k + 1]) / (t->b[k + 1] - t->a[k + 1]))));
+        return rise *
+               (1 - step_at(t->step, (float)((r - t->a[k + 1]) / (t->b[k + 1] - t->a[k + 1]))));
     for (int c = 0; c < 3; c++)
         rise *= 1 - step_at(t->step, (float)((fabsf(xi[c]) - 0.5 + t->taper) / (2 * t->taper)));
     return rise;

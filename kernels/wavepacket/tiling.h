@@ -14,20 +14,20 @@
 typedef enum { WP_COMPACT, WP_DEFAULT, WP_FULL } WpDesignKind;
 
 typedef struct WpDesign {
-    double alpha;    // angular radius of a bump in units of sqrt(solid angle)
-    double gamma;    // how fast it opens towards low frequencies; 0 = a classical wedge
-    double beta;     // Kaiser-Bessel parameter of the angular bump
-    double cm, cmt;  // wrap-around margins: radial, transverse
-    gboolean full;   // directional boxes reach into the corners of the cube; no residual box
+    double alpha;   // angular radius of a bump in units of sqrt(solid angle)
+    double gamma;   // how fast it opens towards low frequencies; 0 = a classical wedge
+    double beta;    // Kaiser-Bessel parameter of the angular bump
+    double cm, cmt; // wrap-around margins: radial, transverse
+    gboolean full;  // directional boxes reach into the corners of the cube; no residual box
 } WpDesign;
 
 enum { WP_MAX_SCALES = 8, WP_STEP_NODES = 8193, WP_BUMP_TERMS = 18 };
 
 // Directions of one scale, half a sphere: the cells of the cube faces +1, +2, +3.
 typedef struct WpDirections {
-    int edge, n;       // cells along a face's edge; n = 3 edge^2
-    double (*nu)[3];   // unit vectors
-    double *omega;     // solid angles of the cells, sr
+    int edge, n;     // cells along a face's edge; n = 3 edge^2
+    double (*nu)[3]; // unit vectors
+    double *omega;   // solid angles of the cells, sr
 } WpDirections;
 
 typedef struct WpTiling {

@@ -19,9 +19,9 @@ typedef enum { WP_KAISER, WP_GAUSSIAN } WpKernelKind;
 
 typedef struct WpKernel {
     WpKernelKind kind;
-    int width;     // w, taps per axis
-    double sigma;  // oversampling the shape was chosen for
-    double shape;  // beta of Kaiser-Bessel, lambda of the Gaussian
+    int width;    // w, taps per axis
+    double sigma; // oversampling the shape was chosen for
+    double shape; // beta of Kaiser-Bessel, lambda of the Gaussian
     // psi at tap t = sum_d coef[d][t] x^d; zero for t >= width
     float coef[WP_DEGREE + 1][WP_LANES];
 } WpKernel;

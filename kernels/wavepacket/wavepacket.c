@@ -104,8 +104,8 @@ static const LithoParam rows[] = {
                      "volume without segments the boxes."),
 };
 
-// Thinner volumes are extended with zeros to the transform's 16 samples; below this there is no slope
-// to speak of.
+// Thinner volumes are extended with zeros to the transform's 16 samples; below this there is no
+// slope to speak of.
 enum { MIN_SAMPLES = 4 };
 
 static gboolean check(const LithoGrid *in, const void *params, GError **error)
@@ -120,8 +120,8 @@ static gboolean check(const LithoGrid *in, const void *params, GError **error)
         if (in->axis[a].n < MIN_SAMPLES) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                         "the cube has %" G_GINT64_FORMAT " %s; wave packets need %d or more",
-                        in->axis[a].n,
-                        (const char *[]){"inlines", "crosslines", "samples"}[a], MIN_SAMPLES);
+                        in->axis[a].n, (const char *[]){"inlines", "crosslines", "samples"}[a],
+                        MIN_SAMPLES);
             return FALSE;
         }
     return TRUE;
@@ -173,10 +173,11 @@ static const LithoPreset presets[] = {
 const LithoOperator litho_operator_wavepacket = {
     .key = "wavepacket",
     .title = "Wave packets",
-    .summary = "Decomposes the cube into wave packets: short plane waves of one direction and scale "
-               "each. Noise spreads thinly over all of them while events gather in few, so a "
-               "threshold removes noise, the largest alone compress the cube, and missing traces "
-               "can be filled from what the packets say of the others.",
+    .summary =
+        "Decomposes the cube into wave packets: short plane waves of one direction and scale "
+        "each. Noise spreads thinly over all of them while events gather in few, so a "
+        "threshold removes noise, the largest alone compress the cube, and missing traces "
+        "can be filled from what the packets say of the others.",
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoWavepacketParams)},
     .presets = presets,

@@ -5,26 +5,26 @@
 // Wave-packet transform of a cube and what is done with its coefficients. The transform is the one
 // of Nikitin, Romanenko, Duchkov, Andersson (SEG 2011); docs/wavepacket.md explains it.
 typedef struct LithoWavepacketParams {
-    int mode;              // enum LithoWavepacketMode
-    double threshold;      // denoise: multiples of sigma
-    double sigma;          // standard deviation of the noise in data units; 0 = estimate
-    int rule;              // 0 hard, 1 soft
-    double keep;           // compress: kept coefficients / samples
-    int refit;             // compress: least-squares steps on the kept coefficients
-    int iterations;        // interpolate: POCS steps
-    double floor;          // interpolate: last threshold / first one
-    double trust;          // interpolate: weight of recorded traces, 1 = kept as they are
+    int mode;               // enum LithoWavepacketMode
+    double threshold;       // denoise: multiples of sigma
+    double sigma;           // standard deviation of the noise in data units; 0 = estimate
+    int rule;               // 0 hard, 1 soft
+    double keep;            // compress: kept coefficients / samples
+    int refit;              // compress: least-squares steps on the kept coefficients
+    int iterations;         // interpolate: POCS steps
+    double floor;           // interpolate: last threshold / first one
+    double trust;           // interpolate: weight of recorded traces, 1 = kept as they are
     LithoText coefficients; // compress writes this file, reconstruct reads it; "" = none
-    int corrections;       // Neumann steps after the adjoint
-    int design;            // compact, default, full
-    int scales;            // 0 = from the smallest axis
-    int directions;        // cells per cube-face edge at the coarsest directional scale
-    int kernel;            // kaiser, gaussian
-    int kernel_width;      // taps per axis
-    double oversampling;   // fine grid / samples
-    int block, overlap;    // segments; 0 = the whole volume at once
-    int adjoint;           // CUDA only: enum LithoWavepacketAdjoint
-    int gpus;              // CUDA only: devices that share the work, 0 = all
+    int corrections;        // Neumann steps after the adjoint
+    int design;             // compact, default, full
+    int scales;             // 0 = from the smallest axis
+    int directions;         // cells per cube-face edge at the coarsest directional scale
+    int kernel;             // kaiser, gaussian
+    int kernel_width;       // taps per axis
+    double oversampling;    // fine grid / samples
+    int block, overlap;     // segments; 0 = the whole volume at once
+    int adjoint;            // CUDA only: enum LithoWavepacketAdjoint
+    int gpus;               // CUDA only: devices that share the work, 0 = all
 } LithoWavepacketParams;
 
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };

@@ -152,8 +152,8 @@ static gboolean settled(Gui *gui)
     LithoVolumeInfo info;
     litho_canvas_volume_info(litho_window_canvas(gui->window), &info);
     return !litho_window_is_busy(gui->window) && !litho_session_progress(gui->session, NULL) &&
-           !litho_session_pages_wanted(gui->session) &&
-           info.pending_bytes == 0 && litho_canvas_is_whole(litho_window_canvas(gui->window));
+           !litho_session_pages_wanted(gui->session) && info.pending_bytes == 0 &&
+           litho_canvas_is_whole(litho_window_canvas(gui->window));
 }
 
 void gui_settle(Gui *gui)

@@ -12,7 +12,7 @@ typedef struct Gui {
     LithoWindow *window;
     LithoSession *session;
     GdkPaintable *mirror; // what the window drew last
-    char *folder; // for files of this test, removed at the end
+    char *folder;         // for files of this test, removed at the end
 } Gui;
 
 // Ends the test program with status 77 (skip) and a reason when there is no display.
@@ -34,7 +34,7 @@ GtkWidget *gui_find_type(GtkWidget *widget, GType type);
 void gui_spin(Gui *gui, double seconds);
 // Waits until nothing is opened, computed or drawn any more.
 void gui_settle(Gui *gui);
-void gui_remove_tree(const char *path); // a folder and all that is in it
+void gui_remove_tree(const char *path);     // a folder and all that is in it
 char *gui_path(Gui *gui, const char *name); // in the folder; g_free()
 // Picture of the window. The caller frees it.
 GdkTexture *gui_picture(Gui *gui);

@@ -15,8 +15,8 @@ enum { SIDE = 24, N = 8, POINTS = 200, BARS = 40 };
 
 static void tell_earth(LithoReport *report)
 {
-    float sheet[3 * SIDE * SIDE], receivers[3 * SIDE], ray[9] = {300, 400, 0,    1200, 1000, 880,
-                                                                 2100, 1600, 0};
+    float sheet[3 * SIDE * SIDE], receivers[3 * SIDE],
+        ray[9] = {300, 400, 0, 1200, 1000, 880, 2100, 1600, 0};
     for (int r = 0; r < SIDE; r++)
         for (int c = 0; c < SIDE; c++) {
             float x = 100.0f * c, y = 90.0f * r, *at = &sheet[3 * (r * SIDE + c)];
@@ -29,15 +29,27 @@ static void tell_earth(LithoReport *report)
         receivers[3 * k + 1] = 1600;
         receivers[3 * k + 2] = 0;
     }
-    litho_report_shape(report, &(LithoShape){.key = "source", .label = "Source", .n = 1,
-                                             .kind = LITHO_SHAPE_POINTS, .xyz = ray});
-    litho_report_shape(report, &(LithoShape){.key = "receivers", .label = "Receivers", .n = SIDE,
-                                             .kind = LITHO_SHAPE_POINTS, .xyz = receivers});
-    litho_report_shape(report, &(LithoShape){.key = "boundary", .label = "Boundary 1",
-                                             .kind = LITHO_SHAPE_SHEET, .n = SIDE * SIDE,
-                                             .rows = SIDE, .columns = SIDE, .xyz = sheet});
-    litho_report_shape(report, &(LithoShape){.key = "ray", .label = "Ray of the wave code", .n = 3,
-                                             .kind = LITHO_SHAPE_LINE, .xyz = ray});
+    litho_report_shape(
+        report,
+        &(LithoShape){
+            .key = "source", .label = "Source", .n = 1, .kind = LITHO_SHAPE_POINTS, .xyz = ray});
+    litho_report_shape(report, &(LithoShape){.key = "receivers",
+                                             .label = "Receivers",
+                                             .n = SIDE,
+                                             .kind = LITHO_SHAPE_POINTS,
+                                             .xyz = receivers});
+    litho_report_shape(report, &(LithoShape){.key = "boundary",
+                                             .label = "Boundary 1",
+                                             .kind = LITHO_SHAPE_SHEET,
+                                             .n = SIDE * SIDE,
+                                             .rows = SIDE,
+                                             .columns = SIDE,
+                                             .xyz = sheet});
+    litho_report_shape(report, &(LithoShape){.key = "ray",
+                                             .label = "Ray of the wave code",
+                                             .n = 3,
+                                             .kind = LITHO_SHAPE_LINE,
+                                             .xyz = ray});
 }
 
 static void tell_boxes(LithoReport *report, double threshold)
@@ -55,17 +67,21 @@ static void tell_boxes(LithoReport *report, double threshold)
             for (int k = 0; k < 3; k++)
                 xyz[3 * (8 * b + c) + k] = (float)(at[k] + (c >> k & 1)) / N - 0.5f;
     }
-    litho_report_shape(report, &(LithoShape){.key = "boxes", .label = "Share kept",
+    litho_report_shape(report, &(LithoShape){.key = "boxes",
+                                             .label = "Share kept",
                                              .space = LITHO_SPACE_FREQUENCY,
-                                             .kind = LITHO_SHAPE_BOXES, .n = 8 * GUI_TELLER_BOXES,
-                                             .xyz = xyz, .value = value});
+                                             .kind = LITHO_SHAPE_BOXES,
+                                             .n = 8 * GUI_TELLER_BOXES,
+                                             .xyz = xyz,
+                                             .value = value});
 }
 
 static void tell_curves(LithoReport *report, double threshold)
 {
     double x[POINTS], y[POINTS];
     for (int c = 0; c < GUI_TELLER_CURVES; c++) {
-        g_autofree char *key = g_strdup_printf("error_%d", c), *name = g_strdup_printf("n=%d", 5 + 2 * c);
+        g_autofree char *key = g_strdup_printf("error_%d", c),
+                        *name = g_strdup_printf("n=%d", 5 + 2 * c);
         for (int k = 0; k < POINTS; k++) {
             x[k] = 80.0 * k / (POINTS - 1);
             y[k] = pow(10, -6 + c * 0.4 + pow(x[k] / 80, 3) * (5 - 0.5 * c));
@@ -196,8 +212,8 @@ static const LithoParam rows[] = {
                 .soft_min = 0.1, .soft_max = 10, .log = true, .stage = 1,
                 .doc = "Factor on every sample."),
     LITHO_INT(TellerParams, patience, .label = "Patience", .when = "mode=careful",
-              .special_text = "as needed", .unit = "turns", .def = 0, .min = 0, .max = 50, .stage = 1,
-              .doc = "Turns of the careful mode; 0 = as many as it needs."),
+              .special_text = "as needed", .unit = "turns", .def = 0, .min = 0, .max = 50,
+              .stage = 1, .doc = "Turns of the careful mode; 0 = as many as it needs."),
     LITHO_INT(TellerParams, wait_ms, .label = "Duration", .unit = "ms", .def = 0, .min = 0,
               .max = 60000, .soft_max = 5000, .stage = 1, .advanced = true,
               .doc = "How long a pass takes at least."),

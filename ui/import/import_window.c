@@ -88,10 +88,9 @@ static void mark_used(LithoImport *self)
             gtk_widget_add_css_class(GTK_WIDGET(row), "litho-used");
         else
             gtk_widget_remove_css_class(GTK_WIDGET(row), "litho-used");
-        gtk_accessible_update_state(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_STATE_PRESSED,
-                                    used ? GTK_ACCESSIBLE_TRISTATE_TRUE
-                                         : GTK_ACCESSIBLE_TRISTATE_FALSE,
-                                    -1);
+        gtk_accessible_update_state(
+            GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_STATE_PRESSED,
+            used ? GTK_ACCESSIBLE_TRISTATE_TRUE : GTK_ACCESSIBLE_TRISTATE_FALSE, -1);
     }
 }
 

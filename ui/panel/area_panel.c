@@ -43,14 +43,14 @@ static void show_place(LithoAreaPanel *self)
     g_string_free(text, TRUE);
 }
 
-// What the diagonal measures: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and the
-// frequency of which the height is a period.
+// What the diagonal measures: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and
+// the frequency of which the height is a period.
 char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
 {
     const int across = area->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
     const double traces = litho_box_size(area->box, across) - 1;
-    const double high = (litho_box_size(area->box, LITHO_SAMPLE) - 1) *
-                        fabs(grid->axis[LITHO_SAMPLE].step);
+    const double high =
+        (litho_box_size(area->box, LITHO_SAMPLE) - 1) * fabs(grid->axis[LITHO_SAMPLE].step);
     if (area->diagonal == 0 || traces < 1 || !(high > 0))
         return NULL;
     const gboolean metric = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
@@ -75,8 +75,8 @@ char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
 
 static void show_ruler(LithoAreaPanel *self)
 {
-    g_autofree char *text = litho_area_measure(litho_session_grid(self->session),
-                                               litho_session_area(self->session));
+    g_autofree char *text =
+        litho_area_measure(litho_session_grid(self->session), litho_session_area(self->session));
     gtk_label_set_text(GTK_LABEL(self->ruler), text ? text : "");
     gtk_widget_set_visible(self->ruler, text != NULL);
 }
@@ -84,8 +84,8 @@ static void show_ruler(LithoAreaPanel *self)
 static LithoFkAxes axes_of(LithoAreaPanel *self)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
-    int across = litho_session_area(self->session)->axis == LITHO_INLINE ? LITHO_XLINE
-                                                                         : LITHO_INLINE;
+    int across =
+        litho_session_area(self->session)->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
     double metres = litho_grid_spacing(grid, across), step = fabs(grid->axis[LITHO_SAMPLE].step);
     // Depths have cycles per km upwards, too.
     return (LithoFkAxes){.f_max = 0.5 / step * (grid->is_depth ? 1000 : 1),
@@ -150,8 +150,8 @@ static void litho_area_panel_init(LithoAreaPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     GtkWidget *title = litho_label_new("Area", "heading");
-    GtkWidget *close = litho_icon_button_new("window-close-symbolic", "Close the area",
-                                             "Close the area (F)");
+    GtkWidget *close =
+        litho_icon_button_new("window-close-symbolic", "Close the area", "Close the area (F)");
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     gtk_widget_set_hexpand(title, TRUE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(close), "win.area");

@@ -3,8 +3,8 @@
 #include <gtk/gtk.h>
 #include "ui/session/session.h"
 
-// What the area tool finds: where the rectangle lies, its spectra and its f-k pictures of input, output
-// and removed. Hidden while the tool is off.
+// What the area tool finds: where the rectangle lies, its spectra and its f-k pictures of input,
+// output and removed. Hidden while the tool is off.
 #define LITHO_TYPE_AREA_PANEL (litho_area_panel_get_type())
 G_DECLARE_FINAL_TYPE(LithoAreaPanel, litho_area_panel, LITHO, AREA_PANEL, GtkBox)
 

@@ -90,8 +90,8 @@ static GtkWidget *make_row(LithoFlowList *self, guint k)
     g_signal_connect(toggle, "notify::active", G_CALLBACK(on_enabled), self);
 
     g_autofree char *remove_label = g_strdup_printf("Remove %s", step->op->title);
-    GtkWidget *remove = litho_icon_button_new("window-close-symbolic", remove_label,
-                                              "Remove this step (Delete)");
+    GtkWidget *remove =
+        litho_icon_button_new("window-close-symbolic", remove_label, "Remove this step (Delete)");
     g_signal_connect(remove, "clicked", G_CALLBACK(on_remove), self);
 
     g_object_set_data(G_OBJECT(row), op_key, (gpointer)step->op);

@@ -554,8 +554,8 @@ static void show_number(LithoParamEditor *self, double value)
         gtk_widget_add_css_class(self->slider, "litho-special");
     else
         gtk_widget_remove_css_class(self->slider, "litho-special");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider),
-                                   GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT, text, -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider), GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT,
+                                   text, -1);
 }
 
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults)

@@ -299,8 +299,7 @@ static GtkWidget *make_body(LithoParamPanel *self)
     self->advanced = gtk_expander_new("Advanced");
     gtk_widget_add_css_class(self->advanced, "litho-advanced");
     litho_name_widget(self->advanced, "Advanced parameters");
-    gtk_expander_set_child(GTK_EXPANDER(self->advanced),
-                           gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
+    gtk_expander_set_child(GTK_EXPANDER(self->advanced), gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
     self->problem = gtk_label_new(NULL);
     gtk_label_set_wrap(GTK_LABEL(self->problem), TRUE);
     gtk_label_set_xalign(GTK_LABEL(self->problem), 0);

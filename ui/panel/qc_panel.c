@@ -62,7 +62,8 @@ static void load_spectrum(LithoQcPanel *self)
 // --- histogram ----------------------------------------------------------------------------------
 
 // The fine histogram in bars between lo and hi.
-static void rebin(const LithoCubeNumbers *numbers, double lo, double hi, double bars[HISTOGRAM_BARS])
+static void rebin(const LithoCubeNumbers *numbers, double lo, double hi,
+                  double bars[HISTOGRAM_BARS])
 {
     memset(bars, 0, HISTOGRAM_BARS * sizeof *bars);
     for (guint k = 0; k < numbers->bins; k++) {
@@ -135,7 +136,8 @@ static int add_sizes(LithoQcPanel *self, int row)
         const gboolean is_unsigned = numbers->range.is_unsigned;
         const char *unit = numbers->range.unit;
         g_autofree char *value = litho_format_amplitude(is_unsigned ? s->mean : s->rms);
-        g_autofree char *low = litho_format_amplitude(s->min), *high = litho_format_amplitude(s->max);
+        g_autofree char *low = litho_format_amplitude(s->min),
+                        *high = litho_format_amplitude(s->max);
         g_autofree char *size = g_strdup_printf("%s%s%s", value, unit ? " " : "", unit ? unit : "");
         g_autofree char *range = g_strdup_printf("%s to %s", low, high);
         add_number(self, row++, labels[is_unsigned][w], size);

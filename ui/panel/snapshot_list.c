@@ -76,8 +76,7 @@ static GtkWidget *make_row(LithoSnapshotList *self, const LithoSnapshot *s)
     GtkWidget *mark = gtk_label_new(letter), *name = make_name(self, s);
     gtk_widget_add_css_class(mark, "litho-letter");
     gtk_widget_set_valign(mark, GTK_ALIGN_CENTER);
-    g_autofree char *comparing =
-        g_strdup_printf("Compare the output with snapshot %c", s->letter);
+    g_autofree char *comparing = g_strdup_printf("Compare the output with snapshot %c", s->letter);
     GtkWidget *compare = gtk_toggle_button_new();
     gtk_button_set_icon_name(GTK_BUTTON(compare), "view-dual-symbolic");
     gtk_widget_add_css_class(compare, "flat");

@@ -26,11 +26,12 @@ static void append_axis(GString *text, const LithoGrid *grid, int axis, gint64 i
     if (how.whole) // line numbers are names: no thin spaces
         g_snprintf(number, sizeof number, "%.0f", value);
     else
-        litho_format_number(number, sizeof number, value,
-                            fabs(grid->axis[axis].step * how.factor));
+        litho_format_number(number, sizeof number, value, fabs(grid->axis[axis].step * how.factor));
     g_string_append_printf(text, "%s%s %s%s%s", text->len ? "   " : "",
-                           axis < 2 ? short_names[axis] : grid->is_depth ? "z" : "t", number,
-                           *how.unit ? " " : "", how.unit);
+                           axis < 2         ? short_names[axis]
+                           : grid->is_depth ? "z"
+                                            : "t",
+                           number, *how.unit ? " " : "", how.unit);
 }
 
 static void append_xy(GString *text, const LithoGrid *grid, const gint64 at[3])
@@ -52,8 +53,8 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     if (!comparable && litho_session_side_by_side(self->session))
         there[2] = llround(litho_session_to_input(self->session, at[2]));
     gboolean has_in = litho_session_sample(self->session, FALSE, there, &in);
-    gboolean has_out = litho_session_result(self->session) &&
-                       litho_session_sample(self->session, TRUE, at, &out);
+    gboolean has_out =
+        litho_session_result(self->session) && litho_session_sample(self->session, TRUE, at, &out);
     if (has_in) {
         g_autofree char *number = litho_format_amplitude(in);
         g_string_append_printf(text, "in %s", number);
@@ -78,8 +79,8 @@ static void show_cursor(LithoStatusLine *self)
     if (grid) {
         gint64 at[3];
         for (int a = 0; a < 3; a++)
-            at[a] = d->has_cursor ? CLAMP(llround(d->cursor[a]), 0, grid->axis[a].n - 1)
-                                  : d->slice[a];
+            at[a] =
+                d->has_cursor ? CLAMP(llround(d->cursor[a]), 0, grid->axis[a].n - 1) : d->slice[a];
         for (int a = 0; a < 2; a++)
             append_axis(place, grid, a, at[a], d->units);
         append_xy(place, grid, at);
@@ -103,8 +104,8 @@ static void show_clip(LithoStatusLine *self)
     g_autofree char *clip = litho_format_amplitude(look->hi);
     double percent = litho_session_clip_percent(self->session);
     g_autofree char *text =
-        !litho_look_is_signed(look) ? g_strdup_printf("colours %s to %s%s%s", low, clip,
-                                                      unit ? " " : "", unit ? unit : "")
+        !litho_look_is_signed(look)
+            ? g_strdup_printf("colours %s to %s%s%s", low, clip, unit ? " " : "", unit ? unit : "")
         : percent < 0 ? g_strdup_printf("clip %s", clip)
                       : g_strdup_printf("clip %.4g %% = %s", percent, clip);
     gtk_label_set_text(GTK_LABEL(self->clip), text);
@@ -176,7 +177,7 @@ GtkWidget *litho_status_line_new(LithoSession *session)
     const struct {
         const char *signal;
         void (*show)(LithoStatusLine *self);
-    } wires[] = {{"cube-changed", show_all},     {"slices-changed", show_cursor},
+    } wires[] = {{"cube-changed", show_all},      {"slices-changed", show_cursor},
                  {"cursor-changed", show_cursor}, {"result", show_all},
                  {"display-changed", show_clip},  {"stats-changed", show_clip},
                  {"progress", show_latency}};

@@ -83,11 +83,11 @@ static void show_stage(LithoTimingPanel *self, guint k, const LithoStage *stage)
     gtk_label_set_text(GTK_LABEL(row->name), stage->name);
     gtk_label_set_text(GTK_LABEL(row->last), last);
     gtk_label_set_text(GTK_LABEL(row->median), median);
-    litho_spark_set(LITHO_SPARK(row->spark), MIN(stage->count, LITHO_TIMINGS_RING),
-                    stage->ring_ms);
+    litho_spark_set(LITHO_SPARK(row->spark), MIN(stage->count, LITHO_TIMINGS_RING), stage->ring_ms);
     GString *tip = g_string_new(NULL);
-    g_string_printf(tip, "%s: last %.3g ms, median %.3g ms, middle half %.3g to %.3g ms, "
-                         "fastest %.3g ms, %u passes",
+    g_string_printf(tip,
+                    "%s: last %.3g ms, median %.3g ms, middle half %.3g to %.3g ms, "
+                    "fastest %.3g ms, %u passes",
                     stage->name, stage->last_ms, stage->median_ms, stage->p25_ms, stage->p75_ms,
                     stage->min_ms, stage->count);
     if (stage->bytes > 0 && stage->last_ms > 0)
@@ -216,8 +216,8 @@ static GtkWidget *copy_button(LithoTimingPanel *self, const char *label, gboolea
     GtkWidget *button = gtk_button_new_with_label(label);
     gtk_widget_add_css_class(button, "flat");
     gtk_widget_set_valign(button, GTK_ALIGN_END); // beside the title, which has its room above
-    gtk_widget_set_tooltip_text(button, json ? "Copy the timings as JSON"
-                                             : "Copy the timings as text");
+    gtk_widget_set_tooltip_text(button,
+                                json ? "Copy the timings as JSON" : "Copy the timings as text");
     if (json)
         g_object_set_data(G_OBJECT(button), "litho-json", button);
     g_signal_connect(button, "clicked", G_CALLBACK(on_copy), self);

@@ -62,8 +62,8 @@ void litho_history_push(LithoHistory *h, const LithoFlow *before, const char *na
 {
     gint64 now = g_get_monotonic_time();
     Entry *last = newest(h->past);
-    gboolean same = last && h->pushed_us > 0 && now - h->pushed_us < MERGE_US &&
-                    strcmp(last->name, name) == 0;
+    gboolean same =
+        last && h->pushed_us > 0 && now - h->pushed_us < MERGE_US && strcmp(last->name, name) == 0;
     if (!same)
         add(h->past, before, name);
     g_ptr_array_set_size(h->future, 0);

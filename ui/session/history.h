@@ -18,8 +18,8 @@ void litho_history_seal(LithoHistory *history);
 // the way back.
 LithoFlow *litho_history_undo(LithoHistory *history, const LithoFlow *now);
 LithoFlow *litho_history_redo(LithoHistory *history, const LithoFlow *now);
-// [ { "name", "recipe" }, ... ] of what can be undone (redone), oldest first, the newest `most` at the
-// most; and back, leaving out what makes no sense.
+// [ { "name", "recipe" }, ... ] of what can be undone (redone), oldest first, the newest `most` at
+// the most; and back, leaving out what makes no sense.
 enum { LITHO_HISTORY_KEPT = 50 };
 JsonArray *litho_history_to_json(const LithoHistory *history, gboolean redo, guint most);
 void litho_history_from_json(LithoHistory *history, gboolean redo, JsonArray *array);

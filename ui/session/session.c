@@ -101,9 +101,7 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoR
 
 LithoCube *litho_session_against(LithoSession *self)
 {
-    return self->preview     ? self->preview
-           : self->reference ? self->reference
-                             : self->input;
+    return self->preview ? self->preview : self->reference ? self->reference : self->input;
 }
 
 void litho_session_set_reference(LithoSession *self, LithoCube *cube, const char *name)
@@ -163,8 +161,7 @@ const LithoGrid *litho_session_grid(LithoSession *self)
 gboolean litho_session_comparable(LithoSession *self)
 {
     const LithoCube *against = self->reference ? self->reference : self->input;
-    return against && !self->preview && !self->flow_problem &&
-           litho_flow_length(self->flow) > 0 &&
+    return against && !self->preview && !self->flow_problem && litho_flow_length(self->flow) > 0 &&
            litho_grid_same_shape(&against->grid, &self->out_grid);
 }
 

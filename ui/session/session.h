@@ -45,7 +45,7 @@ typedef struct LithoDisplay {
 typedef struct LithoCubeNumbers {
     LithoStats stats;
     LithoSpectrum spectrum;
-    LithoRange range;       // of the 99th percentile
+    LithoRange range;                    // of the 99th percentile
     double histogram_min, histogram_max; // what the histogram spans
     guint bins;
     double *histogram;
@@ -64,7 +64,7 @@ LithoSession *litho_session_new(void);
 
 // --- input --------------------------------------------------------------------------------------
 
-LithoCube *litho_session_input(LithoSession *session);            // borrowed or NULL
+LithoCube *litho_session_input(LithoSession *session);                // borrowed or NULL
 void litho_session_set_input(LithoSession *session, LithoCube *cube); // adds a reference
 // A cube that does not fit: `middle` (an inline or more of its grid) is shown at once and gives the
 // numbers, slices are read from `survey` as they are looked at, and a flow is computed for visible
@@ -72,24 +72,24 @@ void litho_session_set_input(LithoSession *session, LithoCube *cube); // adds a 
 void litho_session_set_paged_input(LithoSession *session, LithoSurvey *survey, LithoCube *middle,
                                    guint64 memory);
 gboolean litho_session_is_paged(LithoSession *session);
-LithoSurvey *litho_session_page_survey(LithoSession *session);    // borrowed or NULL
+LithoSurvey *litho_session_page_survey(LithoSession *session); // borrowed or NULL
 // Slices read so far, of LithoCube, NULL unless paged; borrowed. `stamp` and `dropped`: as in
 // ui/session/pager.h.
 const GPtrArray *litho_session_pages(LithoSession *session, guint64 *stamp, guint64 *dropped);
-gboolean litho_session_pages_wanted(LithoSession *session);       // something is being read
-// What is shown in place of the result of a cube beyond memory on the slice of `axis`, and why, in one or
-// two short lines; NULL = the result. Static.
+gboolean litho_session_pages_wanted(LithoSession *session); // something is being read
+// What is shown in place of the result of a cube beyond memory on the slice of `axis`, and why, in
+// one or two short lines; NULL = the result. Static.
 const char *litho_session_not_computed(LithoSession *session, int axis);
-// Shows a first part of a cube that is still being read, in colours of that range; nothing is computed.
-// NULL, NULL = back to the input.
+// Shows a first part of a cube that is still being read, in colours of that range; nothing is
+// computed. NULL, NULL = back to the input.
 void litho_session_set_preview(LithoSession *session, LithoCube *cube, const LithoRange *range);
 // What takes the input's place in every comparison, e.g. a kept result, and what to call it; NULL =
 // the input. References `cube`.
 void litho_session_set_reference(LithoSession *session, LithoCube *cube, const char *name);
 const char *litho_session_reference_name(LithoSession *session); // NULL = the input; borrowed
 // What the output is compared with: the preview of a cube being read, the reference, or the input.
-LithoCube *litho_session_against(LithoSession *session);          // borrowed or NULL
-const char *litho_session_path(LithoSession *session);            // of the input; NULL = none
+LithoCube *litho_session_against(LithoSession *session); // borrowed or NULL
+const char *litho_session_path(LithoSession *session);   // of the input; NULL = none
 // Grid that the views show: the result's, or the input's while there is none. NULL = nothing yet.
 const LithoGrid *litho_session_grid(LithoSession *session);
 // TRUE when input and result can be laid over each other sample by sample.
@@ -167,8 +167,8 @@ GArray *litho_session_report_curves(LithoSession *session);
 GArray *litho_session_report_shapes(LithoSession *session);
 // Why the newest wish has no result; NULL = no failure. Borrowed.
 const GError *litho_session_problem(LithoSession *session);
-// `known` is the whole result of the flow as it stands, computed earlier: shown at once, and nothing
-// is computed. References it.
+// `known` is the whole result of the flow as it stands, computed earlier: shown at once, and
+// nothing is computed. References it.
 void litho_session_adopt_result(LithoSession *session, LithoResult *known);
 // Sample of input or result at grid indices; FALSE when not known (outside, dead, not computed).
 gboolean litho_session_sample(LithoSession *session, gboolean output, const gint64 at[3],
@@ -178,7 +178,7 @@ void litho_session_cancel(LithoSession *session);
 // Holds the pass under way where it is; cancel, a change of the flow and its end let go of it.
 void litho_session_pause(LithoSession *session, gboolean pause);
 gboolean litho_session_is_paused(LithoSession *session);
-void litho_session_recompute(LithoSession *session); // also after a cancel or a failure
+void litho_session_recompute(LithoSession *session);        // also after a cancel or a failure
 LithoTimings *litho_session_timings(LithoSession *session); // borrowed for the session's life
 LithoTimings *litho_session_display_timings(LithoSession *session); // upload and drawing
 // The views have drawn `result` (NULL = no result was there): keeps the time from slider to pixel.
@@ -217,13 +217,14 @@ void litho_session_hold_input(LithoSession *session, gboolean hold);
 // Ends of the colours: -clip..clip, or lo..hi. Ignored when they are no range.
 void litho_session_set_clip(LithoSession *session, double clip);
 void litho_session_set_range(LithoSession *session, double lo, double hi);
-// The exact percentile of what is shown, 50 to 100; found in a thread, FALSE while there are no numbers.
+// The exact percentile of what is shown, 50 to 100; found in a thread, FALSE while there are no
+// numbers.
 gboolean litho_session_set_clip_percent(LithoSession *session, double percent);
 // Widens (> 1) or narrows the colours about their middle.
 void litho_session_scale_clip(LithoSession *session, double factor);
 double litho_session_clip(LithoSession *session); // the upper end
-// Whether what is shown has one sign (velocities, energies), and the unit of its samples, NULL = none.
-// Such data take colours of their own; which, the user chooses for either kind.
+// Whether what is shown has one sign (velocities, energies), and the unit of its samples, NULL =
+// none. Such data take colours of their own; which, the user chooses for either kind.
 gboolean litho_session_is_unsigned(LithoSession *session);
 const char *litho_session_unit(LithoSession *session);
 const LithoColormap *litho_session_colours(LithoSession *session, gboolean of_unsigned);
@@ -232,8 +233,8 @@ void litho_session_set_colours(LithoSession *session, gboolean of_unsigned,
 // "Input", "Removed", ..., with the reference's name where it takes the input's place; g_free().
 char *litho_session_show_label(LithoSession *session, LithoShow show);
 gboolean litho_session_clip_is_automatic(LithoSession *session); // nobody has touched it
-// Percentage of samples within the colours, of the input, or of a result of another shape; < 0 = not
-// known.
+// Percentage of samples within the colours, of the input, or of a result of another shape; < 0 =
+// not known.
 double litho_session_clip_percent(LithoSession *session);
 void litho_session_set_look(LithoSession *session, const LithoLook *look); // all of it
 void litho_session_set_units(LithoSession *session, LithoUnits units);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// An area of a section, chosen by a person: its spectra and f-k pictures of input, output and what was
-// removed, computed in a thread whenever one of them changes; the newest wins.
+// An area of a section, chosen by a person: its spectra and f-k pictures of input, output and what
+// was removed, computed in a thread whenever one of them changes; the newest wins.
 #include "ui/session/session_private.h"
 
 #include <math.h>

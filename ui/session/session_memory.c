@@ -44,8 +44,8 @@ static gpointer ask(LithoRun *run, gpointer data, GError **error)
     guint64 free_bytes;
     LithoMemoryPlan *plan = g_new0(LithoMemoryPlan, 1);
     LithoEngine *engine = litho_engine_new(q->device);
-    plan->need = litho_engine_memory(engine, q->flow, q->has_in ? &q->in : NULL,
-                                     litho_box_full(&q->out));
+    plan->need =
+        litho_engine_memory(engine, q->flow, q->has_in ? &q->in : NULL, litho_box_full(&q->out));
     litho_engine_free(engine);
     if (!litho_device_memory(q->device, &free_bytes, &plan->total, error)) {
         g_free(plan);

@@ -9,9 +9,9 @@
 #include "core/error.h"
 #include "render/cover.h"
 
-// Shares of the memory that may be taken: slices kept, and what one view reads for the flow. A slice
-// that needs more is computed in strips, if they are not too many, and read no more than so many times
-// that memory in all: a minute from a disk, not an hour.
+// Shares of the memory that may be taken: slices kept, and what one view reads for the flow. A
+// slice that needs more is computed in strips, if they are not too many, and read no more than so
+// many times that memory in all: a minute from a disk, not an hour.
 enum { KEEP_SHARE = 4, READ_SHARE = 8, STRIPS = LITHO_WORKER_MAX_VIEWS / 3, MOST_READ = 2 };
 
 gboolean litho_session_is_paged(LithoSession *self)
@@ -91,8 +91,8 @@ static guint64 need_bytes(LithoSession *self, LithoBox view, LithoBox *need)
 
 // Divides a slice into `n` strips along inlines, an inline along crosslines. FALSE when what one of
 // them needs does not fit, or all of them more than there is patience for; `total`: bytes of all.
-static gboolean divide(LithoSession *self, LithoBox view, guint n, LithoBox *strips, LithoBox *needs,
-                       guint64 *total)
+static gboolean divide(LithoSession *self, LithoBox view, guint n, LithoBox *strips,
+                       LithoBox *needs, guint64 *total)
 {
     const int along = litho_box_size(view, LITHO_INLINE) > 1 ? LITHO_INLINE : LITHO_XLINE;
     const gint64 lo = view.lo[along], size = litho_box_size(view, along);
@@ -109,15 +109,16 @@ static gboolean divide(LithoSession *self, LithoBox view, guint n, LithoBox *str
     return fit && *total <= MOST_READ * self->page_memory;
 }
 
-// The strips, at most `room`, that make a slice of the result; 0 = it cannot be computed. `total`: bytes
-// to be read for it, as far as it is known.
+// The strips, at most `room`, that make a slice of the result; 0 = it cannot be computed. `total`:
+// bytes to be read for it, as far as it is known.
 static guint strips_of(LithoSession *self, LithoBox view, guint room, LithoBox *strips,
                        LithoBox *needs, guint64 *total)
 {
     *total = G_MAXUINT64;
     if (!litho_flow_is_local(self->flow))
         return 0;
-    const gint64 longest = MAX(litho_box_size(view, LITHO_INLINE), litho_box_size(view, LITHO_XLINE));
+    const gint64 longest =
+        MAX(litho_box_size(view, LITHO_INLINE), litho_box_size(view, LITHO_XLINE));
     for (guint n = 1; n <= MIN(room, longest); n++)
         if (divide(self, view, n, strips, needs, total))
             return n;
@@ -165,8 +166,10 @@ const char *litho_session_not_computed(LithoSession *self, int axis)
     LithoBox slice = litho_box_slice(grid, axis, index);
     const gboolean output = self->display.show == LITHO_SHOW_OUTPUT; // the input lies below it
     if (!strips_of(self, slice, STRIPS, strips, needs, &total))
-        return output ? "Input: the result here needs more\nthan memory holds. Ctrl+S saves all of it."
-                      : "This slice of the result needs more\nthan memory holds. Ctrl+S saves all of it.";
+        return output
+                   ? "Input: the result here needs more\nthan memory holds. Ctrl+S saves all of it."
+                   : "This slice of the result needs more\nthan memory holds. Ctrl+S saves all of "
+                     "it.";
     if (is_computed(self, slice))
         return NULL;
     return litho_session_progress(self, NULL)
@@ -180,10 +183,13 @@ static char *refusal(LithoSession *self)
 {
     const LithoOperator *greedy = greedy_step(self->flow);
     if (!greedy)
-        return g_strdup("What is shown needs more of the cube at once than memory holds; look at an "
-                        "inline or a crossline, or save the result, which is computed piece by piece.");
-    return g_strdup_printf("%s works on the whole cube at once, which is larger than the memory: the input "
-                           "is shown.", greedy->title);
+        return g_strdup(
+            "What is shown needs more of the cube at once than memory holds; look at an "
+            "inline or a crossline, or save the result, which is computed piece by piece.");
+    return g_strdup_printf(
+        "%s works on the whole cube at once, which is larger than the memory: the input "
+        "is shown.",
+        greedy->title);
 }
 
 gboolean litho_session_paged_wish(LithoSession *self, LithoWish *wish)

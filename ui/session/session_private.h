@@ -26,7 +26,7 @@ struct _LithoSession {
 
     LithoCube *input;
     LithoCube *preview; // first part of a cube being read, shown instead; or NULL
-    LithoPager *pager;    // the input does not fit into memory; or NULL
+    LithoPager *pager;  // the input does not fit into memory; or NULL
     LithoSurvey *page_survey;
     guint64 page_memory;  // bytes that may be taken in all
     LithoCube *reference; // compared with instead of the input; or NULL
@@ -43,21 +43,22 @@ struct _LithoSession {
     // Worker binding, session_result.c.
     LithoWorker *worker; // NULL once disposed
     LithoTimings *display_timings;
-    gint wake_posted; // atomic: an idle that fetches is on its way
-    guint64 tag;      // of the newest wish
-    guint64 drawn_tag; // of the newest result that has been on screen
+    gint wake_posted;                  // atomic: an idle that fetches is on its way
+    guint64 tag;                       // of the newest wish
+    guint64 drawn_tag;                 // of the newest result that has been on screen
     guint64 slice_tag[3], n_slices[3]; // likewise, of each axis; how many such
-    LithoResult *result;   // newest
+    LithoResult *result;               // newest
     LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
     guint64 n_adopted;     // results taken from elsewhere, for their generation
     GError *problem;
-    LithoReport *report, *report_before; // of the newest pass that told something, and the one before
-    guint report_serial;                 // of `report` when it was last looked at
-    GArray *depth_time; // pairs depth (m), two-way time (s) of the report; NULL = none
+    LithoReport *report,
+        *report_before;  // of the newest pass that told something, and the one before
+    guint report_serial; // of `report` when it was last looked at
+    GArray *depth_time;  // pairs depth (m), two-way time (s) of the report; NULL = none
     LithoArea area;
     LithoAreaNumbers *area_numbers;
     LithoJob *area_job;
-    gboolean area_again; // something changed while the job ran
+    gboolean area_again;    // something changed while the job ran
     LithoMemoryPlan memory; // of the flow as it stands; need 0 = not known
     LithoJob *memory_job;
     gboolean memory_again; // the flow changed while the job ran
@@ -77,8 +78,8 @@ struct _LithoSession {
     LithoCube *numbers_next[LITHO_N_NUMBERS]; // newest cube that waits for its turn
     guint64 numbers_serial[LITHO_N_NUMBERS];  // of the cube last asked about, 0 = none
     guint numbers_timeout;
-    // Colours of the input and of results of another shape, each with its own: they differ by orders
-    // of magnitude. lo = hi: not known yet.
+    // Colours of the input and of results of another shape, each with its own: they differ by
+    // orders of magnitude. lo = hi: not known yet.
     LithoRange range[LITHO_N_NUMBERS], preview_range;
     gboolean clip_touched[LITHO_N_NUMBERS];
     const LithoColormap *colours[2]; // of signed and of unsigned data

@@ -36,8 +36,9 @@ void litho_session_report_look(LithoSession *self)
     litho_session_emit(self, SIGNAL_REPORT);
 }
 
-// Elements begin with their key. Those of `newest` in place of the ones of the same key in `before`,
-// new ones behind; takes both. Without this, a drag would empty the plots at the begin of each pass.
+// Elements begin with their key. Those of `newest` in place of the ones of the same key in
+// `before`, new ones behind; takes both. Without this, a drag would empty the plots at the begin of
+// each pass.
 static GArray *merge(GArray *before, GArray *newest)
 {
     gsize size = g_array_get_element_size(newest), n = newest->len;

@@ -190,8 +190,8 @@ void litho_session_adopt_result(LithoSession *self, LithoResult *known)
     // Numbers above all the worker's own: a view tells results apart by them.
     enum { ABOVE_BITS = 62 };
     litho_worker_cancel(self->worker);
-    LithoResult *result = litho_result_of(g_ptr_array_index(known->parts, 0), known->report,
-                                          known->device);
+    LithoResult *result =
+        litho_result_of(g_ptr_array_index(known->parts, 0), known->report, known->device);
     result->tag = ++self->tag;
     result->generation = (G_GUINT64_CONSTANT(1) << ABOVE_BITS) + ++self->n_adopted;
     result->seconds = known->seconds;
@@ -303,8 +303,7 @@ static gboolean sample_of(LithoCube *cube, const gint64 at[3], float *value)
     return TRUE;
 }
 
-gboolean litho_session_sample(LithoSession *self, gboolean output, const gint64 at[3],
-                              float *value)
+gboolean litho_session_sample(LithoSession *self, gboolean output, const gint64 at[3], float *value)
 {
     if (self->preview || !output || !flow_has_work(self->flow))
         return (self->pager && sample_of(litho_pager_find(self->pager, at), at, value)) ||

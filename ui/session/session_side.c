@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Input and result of one survey side by side although their samples are not of one kind: time before
-// a migration, depth behind it. What lies at one depth lies at one time: the curve "depth_time" of the
-// operator's report says which (x: depth in m, y: two-way time in s).
+// Input and result of one survey side by side although their samples are not of one kind: time
+// before a migration, depth behind it. What lies at one depth lies at one time: the curve
+// "depth_time" of the operator's report says which (x: depth in m, y: two-way time in s).
 #include "ui/session/session_private.h"
 
 #include <math.h>
@@ -49,8 +49,8 @@ static double along_curve(const GArray *curve, int from, double value)
     return p[k - 1][!from] + share * (p[k][!from] - p[k - 1][!from]);
 }
 
-// Sample index on one axis -> the index on the other at the same depth. Without a curve the two axes
-// are laid upon each other from end to end.
+// Sample index on one axis -> the index on the other at the same depth. Without a curve the two
+// axes are laid upon each other from end to end.
 static double convert(LithoSession *self, const LithoGrid *from, const LithoGrid *to, double index)
 {
     const LithoAxis *a = &from->axis[LITHO_SAMPLE], *b = &to->axis[LITHO_SAMPLE];

@@ -155,8 +155,8 @@ static GArray *for_selected(LithoSession *session, LithoStep **step)
                          1 - litho_cube_count_live(cube) / MAX(traces, 1));
 }
 
-static void format_value(LithoSession *session, const LithoParam *row, const void *params, char *out,
-                         gsize size)
+static void format_value(LithoSession *session, const LithoParam *row, const void *params,
+                         char *out, gsize size)
 {
     if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
         litho_param_format_unit(row, litho_param_get(row, params),
@@ -197,7 +197,8 @@ static void on_shown(GtkWidget *popover, LithoSession *session)
 {
     g_autofree char *text = apply(session);
     gtk_label_set_text(GTK_LABEL(gtk_popover_get_child(GTK_POPOVER(popover))), text);
-    gtk_widget_set_has_tooltip(gtk_widget_get_parent(popover), FALSE); // it would lie over the answer
+    gtk_widget_set_has_tooltip(gtk_widget_get_parent(popover),
+                               FALSE); // it would lie over the answer
 }
 
 static void on_closed(GtkWidget *popover, gpointer data)

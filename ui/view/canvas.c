@@ -100,8 +100,7 @@ static void show_wanted(LithoCanvas *self)
     gtk_widget_set_visible(self->model, space >= 0);
     gtk_widget_set_visible(GTK_WIDGET(self->views[LITHO_VIEW_SCENE]), space < 0);
     if (had_focus)
-        gtk_widget_grab_focus(space >= 0 ? self->model
-                                         : GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
+        gtk_widget_grab_focus(space >= 0 ? self->model : GTK_WIDGET(self->views[LITHO_VIEW_SCENE]));
     gboolean any = FALSE;
     for (int k = 0; k < LITHO_N_SPACES; k++) {
         gtk_widget_set_visible(self->button[1 + k], has_space(self, k));

@@ -19,8 +19,8 @@ LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis);
 // What the 3-D panel shows: -1 = the data, else the operators' shapes of that LithoSpace. Without
 // such shapes the data are shown until there are some.
 void litho_canvas_show_model(LithoCanvas *self, int space);
-void litho_canvas_next_model(LithoCanvas *self); // data, model, boxes, data: what there is
-LithoModelView *litho_canvas_model(LithoCanvas *self); // NULL while the panel shows the data
+void litho_canvas_next_model(LithoCanvas *self);          // data, model, boxes, data: what there is
+LithoModelView *litho_canvas_model(LithoCanvas *self);    // NULL while the panel shows the data
 void litho_canvas_zoom(LithoCanvas *self, double factor); // the active view; > 1 closer
 void litho_canvas_fit(LithoCanvas *self);                 // all of them
 // The view with the keyboard, or else the first visible one.
@@ -32,7 +32,8 @@ litho_canvas_area(LithoCanvas *self); // the GtkGLArea; its "realize" makes the 
 const char *litho_canvas_gl_name(LithoCanvas *self, gboolean *failed);
 // State of the result's textures (how samples reached the screen).
 void litho_canvas_volume_info(LithoCanvas *self, LithoVolumeInfo *info);
-const LithoVolume *litho_canvas_output(LithoCanvas *self); // borrowed; its textures belong to area()
+const LithoVolume *
+litho_canvas_output(LithoCanvas *self); // borrowed; its textures belong to area()
 // Nothing waits to be copied into a texture or painted in a coming frame.
 gboolean litho_canvas_is_whole(LithoCanvas *self);
 guint64 litho_canvas_frames(LithoCanvas *self); // drawn since the start

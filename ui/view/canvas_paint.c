@@ -200,7 +200,8 @@ static void paint_view(LithoCanvas *self, guint k, const LithoTarget *target, Li
 }
 
 // Paints the views that have changed into the cache, which stays bound; `painted` says which. What
-// there was no time for, `budget_ms` after the begin, comes first in the next frame. Returns how many.
+// there was no time for, `budget_ms` after the begin, comes first in the next frame. Returns how
+// many.
 static guint paint_stale(LithoCanvas *self, const LithoTarget *target, double budget_ms,
                          LithoRect rects[LITHO_N_PAINTED], gboolean painted[LITHO_N_PAINTED])
 {
@@ -256,8 +257,9 @@ static void render_at_once(LithoCanvas *self)
 
 // --- painting beside the window -----------------------------------------------------------------
 //
-// With OpenGL on the processor the pictures of a frame take longer than a frame: the window does not
-// wait for them. It shows those of the batch before, and takes up the next when its threads are done.
+// With OpenGL on the processor the pictures of a frame take longer than a frame: the window does
+// not wait for them. It shows those of the batch before, and takes up the next when its threads are
+// done.
 
 static void show_batch(LithoCanvas *self)
 {

@@ -26,7 +26,7 @@ struct _LithoCanvas {
     LithoCubeView *views[LITHO_N_VIEWS];
     GtkWidget *cell, *model; // the 3-D panel: the scene of the data, or the operators' model
     GtkWidget *switches, *button[1 + LITHO_N_SPACES]; // data, then one per LithoSpace
-    int wanted_space; // of the model; -1 = the data
+    int wanted_space;                                 // of the model; -1 = the data
     int maximised;
 
     LithoRenderer *renderer;
@@ -37,13 +37,14 @@ struct _LithoCanvas {
     gboolean unfinished; // views wait for the next batch
     LithoBatch batch;
     LithoVolume *input, *output;
-    guint64 input_serial, generation; // what was put into the volumes
-    guint64 result_tag, newest_part; // serial of the newest part of that result
+    guint64 input_serial, generation;   // what was put into the volumes
+    guint64 result_tag, newest_part;    // serial of the newest part of that result
     guint64 newest_page, pages_dropped; // slices of a cube beyond memory
     char *gl_name;
     gboolean failed;
     guint fill_tick; // one more frame is wanted: textures are not whole, or a batch is not shown
-    LithoResult *drawn; // on its way to the screen since the frame clock's last after-paint, or NULL
+    LithoResult
+        *drawn; // on its way to the screen since the frame clock's last after-paint, or NULL
     double draw_ms;
     guint64 frames;
     gulong after_paint;

@@ -41,8 +41,8 @@ static void choose_grid(LithoCubeView *self, LithoViewPanel *panel, const LithoG
 void litho_cube_view_layout(LithoCubeView *self)
 {
     LithoAxesStyle style = litho_cube_view_style(self);
-    LithoRect area = inset(gtk_widget_get_width(GTK_WIDGET(self)),
-                           gtk_widget_get_height(GTK_WIDGET(self)));
+    LithoRect area =
+        inset(gtk_widget_get_width(GTK_WIDGET(self)), gtk_widget_get_height(GTK_WIDGET(self)));
     const LithoGrid *grid = litho_session_grid(self->session);
     self->n_panels = 0;
     if (!grid || area.w < 40 || area.h < 40)
@@ -230,13 +230,21 @@ void litho_cube_view_draw(LithoCubeView *self, LithoRenderer *renderer, const Li
         LithoRect rect = moved(panel->frame.data, x, y);
         LithoLook look = litho_session_look_for(self->session, panel->show);
         if (self->axis == LITHO_VIEW_SCENE) {
-            LithoSceneDraw draw = {.input = input, .output = output, .grid = &panel->grid,
-                                   .view = litho_cube_view_scene(self), .look = look,
-                                   .show = panel->show, .rect = rect};
+            LithoSceneDraw draw = {.input = input,
+                                   .output = output,
+                                   .grid = &panel->grid,
+                                   .view = litho_cube_view_scene(self),
+                                   .look = look,
+                                   .show = panel->show,
+                                   .rect = rect};
             litho_renderer_draw_scene(renderer, target, &draw);
         } else {
-            LithoSliceDraw draw = {.input = input, .output = output, .grid = &panel->grid,
-                                   .view = panel->view, .look = look, .show = panel->show,
+            LithoSliceDraw draw = {.input = input,
+                                   .output = output,
+                                   .grid = &panel->grid,
+                                   .view = panel->view,
+                                   .look = look,
+                                   .show = panel->show,
                                    .rect = rect,
                                    .units = litho_session_display(self->session)->units};
             LithoBox slice = litho_box_slice(&panel->grid, self->axis, panel->view.index);
@@ -287,7 +295,8 @@ static void describe(LithoCubeView *self)
         return;
     GString *text = g_string_new(NULL);
     if (self->axis != LITHO_VIEW_SCENE) {
-        g_autofree char *label = litho_slice_label(grid, self->axis, d->slice[self->axis], d->units);
+        g_autofree char *label =
+            litho_slice_label(grid, self->axis, d->slice[self->axis], d->units);
         g_string_append_printf(text, "%s, ", label);
     }
     g_string_append(text, litho_show_name(litho_session_shown(self->session)));
@@ -309,8 +318,8 @@ static void describe(LithoCubeView *self)
 
 // --- changes ------------------------------------------------------------------------------------
 
-// Turning the scene changes nothing about the sections, a clip nothing about their axes: text is drawn
-// again only where it may differ.
+// Turning the scene changes nothing about the sections, a clip nothing about their axes: text is
+// drawn again only where it may differ.
 static void changed(LithoCubeView *self)
 {
     litho_cube_view_layout(self);
@@ -397,8 +406,7 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
     static const char *const signals[] = {"cube-changed",   "flow-changed",    "result",
                                           "slices-changed", "display-changed", "stats-changed"};
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
-        g_signal_connect_object(session, signals[k], G_CALLBACK(changed), self,
-                                G_CONNECT_SWAPPED);
+        g_signal_connect_object(session, signals[k], G_CALLBACK(changed), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "area-changed", G_CALLBACK(gtk_widget_queue_draw), self,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(report_changed), self,

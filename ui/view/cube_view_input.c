@@ -157,14 +157,14 @@ static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoCube
         self->drag_axis = slice ? pick.axis : 0;
         return;
     }
-    gboolean chooses_area = litho_session_area(self->session)->on && self->axis != LITHO_SAMPLE &&
-                            !panel->of_input;
+    gboolean chooses_area =
+        litho_session_area(self->session)->on && self->axis != LITHO_SAMPLE && !panel->of_input;
     self->drag_view = panel->view;
     self->drag = middle                         ? DRAG_PAN
                  : near_divider(self, panel, x) ? DRAG_SPLIT
                  : state & GDK_SHIFT_MASK       ? DRAG_RUBBER
                  : chooses_area                 ? DRAG_AREA
-                                              : DRAG_PAN;
+                                                : DRAG_PAN;
 }
 
 static LithoRect rubber_rect(const LithoViewPanel *panel, double x, double y, double dx, double dy)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Text over the samples of a view: title, axes, colour bar. Each is kept as a drawing of its own, as
-// large as it is and no larger: stepping a slice draws one line of text again, not the axes, and a
-// frame moves few pixels beside those of the samples.
+// Text over the samples of a view: title, axes, colour bar. Each is kept as a drawing of its own,
+// as large as it is and no larger: stepping a slice draws one line of text again, not the axes, and
+// a frame moves few pixels beside those of the samples.
 #include "render/frame_cache.h"
 #include "ui/view/cube_view_private.h"
 #include "ui/view/small_text.h"
@@ -14,8 +14,10 @@ LithoAxesStyle litho_cube_view_style(LithoCubeView *self)
 {
     // Light ink in both themes: the background of the data is dark in both.
     double size = (self->large ? 12 : 11) * litho_text_scale(GTK_WIDGET(self));
-    LithoAxesStyle style = {.font_size = size, .ink = {0.86, 0.86, 0.86, 1},
-                            .font = "sans", .compact = !self->large,
+    LithoAxesStyle style = {.font_size = size,
+                            .ink = {0.86, 0.86, 0.86, 1},
+                            .font = "sans",
+                            .compact = !self->large,
                             .units = litho_session_display(self->session)->units};
     return style;
 }
@@ -49,8 +51,8 @@ static void title_texts(LithoCubeView *self, const LithoViewPanel *panel, char *
 {
     g_autofree char *title = panel_title(self, panel), *note = panel_note(self, panel->show);
     gboolean wide = self->n_panels == 1 || panel->frame.title.w > 180;
-    gboolean numbered = panel == &self->panel[0] ||
-                        (self->panel[0].of_input && self->axis == LITHO_SAMPLE);
+    gboolean numbered =
+        panel == &self->panel[0] || (self->panel[0].of_input && self->axis == LITHO_SAMPLE);
     *left = g_strdup(wide ? title : note);
     *right = g_strdup(wide ? note : numbered ? strchr(title, ' ') + 1 : "");
 }
@@ -125,10 +127,12 @@ static void append_axes(GtkSnapshot *snapshot, const Drawing *drawing)
     const double *ink = drawing->style.ink;
     const GdkRGBA colour = {ink[0], ink[1], ink[2], 0.75f * (float)ink[3]};
     append(snapshot, drawing, draw_axes, (LithoRect){all.x, top, all.w, d.y + 1 - top});
-    append(snapshot, drawing, draw_axes, (LithoRect){all.x, d.y + 3, d.x - all.x, bottom - d.y - 3});
+    append(snapshot, drawing, draw_axes,
+           (LithoRect){all.x, d.y + 3, d.x - all.x, bottom - d.y - 3});
     gtk_snapshot_append_color(snapshot, &colour,
                               &GRAPHENE_RECT_INIT(d.x + d.w, d.y + 2, 1, d.h - 1));
-    gtk_snapshot_append_color(snapshot, &colour, &GRAPHENE_RECT_INIT(d.x + 1, d.y + d.h, d.w - 1, 1));
+    gtk_snapshot_append_color(snapshot, &colour,
+                              &GRAPHENE_RECT_INIT(d.x + 1, d.y + d.h, d.w - 1, 1));
 }
 
 // --- pieces -------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@
 
 typedef struct LithoViewPanel {
     LithoShow show;
-    LithoRect area;    // of the panel with its text, in the widget's own pixels
-    LithoFrame frame;  // likewise
-    LithoGrid grid;    // of what is shown: the input's, where it differs from the result's
+    LithoRect area;      // of the panel with its text, in the widget's own pixels
+    LithoFrame frame;    // likewise
+    LithoGrid grid;      // of what is shown: the input's, where it differs from the result's
     LithoSliceView view; // sections and time slices, in indices of `grid`
     LithoSliceMap map;
     gboolean of_input; // `grid` is the input's and another one than the session's
@@ -31,9 +31,18 @@ struct _LithoCubeView {
     LithoViewPiece piece[LITHO_VIEW_PANELS][LITHO_VIEW_PIECES];
 
     // Drag under way, cube_view_input.c.
-    enum { DRAG_NONE, DRAG_PAN, DRAG_SPLIT, DRAG_RUBBER, DRAG_AREA, DRAG_ORBIT, DRAG_MOVE, DRAG_SLICE } drag;
-    LithoViewPanel drag_panel;  // where it began
-    LithoSliceView drag_view;   // as it was at the beginning
+    enum {
+        DRAG_NONE,
+        DRAG_PAN,
+        DRAG_SPLIT,
+        DRAG_RUBBER,
+        DRAG_AREA,
+        DRAG_ORBIT,
+        DRAG_MOVE,
+        DRAG_SLICE
+    } drag;
+    LithoViewPanel drag_panel; // where it began
+    LithoSliceView drag_view;  // as it was at the beginning
     LithoSceneView drag_scene;
     int drag_axis;
     LithoRect rubber;

@@ -8,8 +8,8 @@
 G_DECLARE_FINAL_TYPE(LithoFkView, litho_fk_view, LITHO, FK_VIEW, GtkWidget)
 
 typedef struct LithoFkAxes {
-    double f_max, k_max;             // at the edges, in the units below
-    const char *f_unit, *k_unit;     // "Hz", "1/km"
+    double f_max, k_max;         // at the edges, in the units below
+    const char *f_unit, *k_unit; // "Hz", "1/km"
 } LithoFkAxes;
 
 GtkWidget *litho_fk_view_new(const char *title);

@@ -3,10 +3,10 @@
 #include <gtk/gtk.h>
 #include "render/view.h"
 
-// A GtkGLArea that may show finished pictures in place of its framebuffer. Where OpenGL is computed on
-// the processor, GTK's own way from the framebuffer to the screen costs more than the drawing: GTK 4.8
-// converts every pixel through floats. A view that has changed is read back as it is, the others keep
-// their picture and are not touched.
+// A GtkGLArea that may show finished pictures in place of its framebuffer. Where OpenGL is computed
+// on the processor, GTK's own way from the framebuffer to the screen costs more than the drawing:
+// GTK 4.8 converts every pixel through floats. A view that has changed is read back as it is, the
+// others keep their picture and are not touched.
 #define LITHO_TYPE_GL_PANE (litho_gl_pane_get_type())
 G_DECLARE_FINAL_TYPE(LithoGlPane, litho_gl_pane, LITHO, GL_PANE, GtkGLArea)
 

@@ -20,7 +20,7 @@ struct _LithoModelView {
     LithoGrid grid;    // whose box the camera was fitted to
     LithoSceneView view, drag_from;
     gboolean fitted, drag_pans, large;
-    LithoFrame frame;      // in the widget's own pixels
+    LithoFrame frame;       // in the widget's own pixels
     GskRenderNode *overlay; // labels and legend; NULL = draw them again
 };
 
@@ -30,8 +30,8 @@ G_DEFINE_TYPE(LithoModelView, litho_model_view, GTK_TYPE_WIDGET)
 
 static void describe(LithoModelView *self)
 {
-    g_autofree char *text = self->model ? litho_model_describe(self->model)
-                                        : g_strdup("nothing told yet");
+    g_autofree char *text =
+        self->model ? litho_model_describe(self->model) : g_strdup("nothing told yet");
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    self->space == LITHO_SPACE_MODEL ? "Model"
                                                                     : "Boxes in frequency",
@@ -132,8 +132,8 @@ void litho_model_view_turn(LithoModelView *self, double degrees)
 static LithoAxesStyle style_of(LithoModelView *self)
 {
     double size = (self->large ? 12 : 11) * litho_text_scale(GTK_WIDGET(self));
-    return (LithoAxesStyle){.font_size = size, .ink = {0.86, 0.86, 0.86, 1},
-                            .font = "sans", .compact = !self->large};
+    return (LithoAxesStyle){
+        .font_size = size, .ink = {0.86, 0.86, 0.86, 1}, .font = "sans", .compact = !self->large};
 }
 
 static void layout(LithoModelView *self)
@@ -172,15 +172,17 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
         gtk_snapshot_append_node(snapshot, self->overlay);
 }
 
-void litho_model_view_draw(LithoModelView *self, LithoRenderer *renderer,
-                           const LithoTarget *target, double x, double y)
+void litho_model_view_draw(LithoModelView *self, LithoRenderer *renderer, const LithoTarget *target,
+                           double x, double y)
 {
     if (!self->model)
         return;
     LithoRect rect = self->frame.data;
     rect.x += x;
     rect.y += y;
-    LithoSceneDraw draw = {.grid = &self->model->grid, .view = self->view, .rect = rect,
+    LithoSceneDraw draw = {.grid = &self->model->grid,
+                           .view = self->view,
+                           .rect = rect,
                            .look = litho_session_display(self->session)->look,
                            .meshes = self->model->meshes};
     litho_renderer_draw_scene(renderer, target, &draw);

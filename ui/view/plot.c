@@ -91,7 +91,7 @@ static gboolean data_range(LithoPlot *self, Area *a)
     if (a->log_y)
         a->y0 = MAX(a->y0, a->y1 - DECADES);
     if (bars && !a->log_y)
-        a->y0 = MIN(a->y0, 0); // a bar's length is its value
+        a->y0 = MIN(a->y0, 0);      // a bar's length is its value
     if (bars || !(a->x1 > a->x0)) { // half a bar more on either side
         double half = a->x1 > a->x0 ? (a->x1 - a->x0) / 40 : 0.5;
         a->x0 -= half;
@@ -215,7 +215,8 @@ static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a, int
     for (guint k = 0; k < n; k++) {
         double x = a->x + (ticks[k].at - a->x0) / (a->x1 - a->x0) * a->w;
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(x), a->y, 1, a->h));
-        litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, x, a->y + a->h + 0.6 * line, 0.5, 0.75);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, x,
+                              a->y + a->h + 0.6 * line, 0.5, 0.75);
     }
     n = make_ticks(a->y0, a->y1, a->h / (1.8 * line), a->log_y, ticks);
     for (guint k = 0; k < n; k++) {
@@ -224,7 +225,8 @@ static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a, int
         litho_small_text_draw(GTK_WIDGET(self), snapshot, ticks[k].text, a->x - 4, y, 1, 0.75);
     }
     if (self->x_label)
-        litho_small_text_draw(GTK_WIDGET(self), snapshot, self->x_label, a->x + a->w, a->y + a->h + 1.55 * line, 1, 0.75);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, self->x_label, a->x + a->w,
+                              a->y + a->h + 1.55 * line, 1, 0.75);
 }
 
 // --- curves -------------------------------------------------------------------------------------
@@ -316,7 +318,8 @@ typedef struct LegendItem {
 static guint lay_out_legend(LithoPlot *self, LegendItem items[LEGEND_MAX], guint *n)
 {
     double width = gtk_widget_get_width(GTK_WIDGET(self));
-    double free_from = self->y_label ? litho_small_text_width(GTK_WIDGET(self), self->y_label) + LEGEND_GAP : 0;
+    double free_from =
+        self->y_label ? litho_small_text_width(GTK_WIDGET(self), self->y_label) + LEGEND_GAP : 0;
     double x = free_from;
     guint row = 0, begin = 0;
     *n = 0;
@@ -348,8 +351,8 @@ static void draw_legend(LithoPlot *self, GtkSnapshot *snapshot, const LegendItem
         double y = line * (items[k].row + 0.55);
         gtk_snapshot_append_color(snapshot, &colour,
                                   &GRAPHENE_RECT_INIT(items[k].x, floor(y) - 1, SWATCH, 3));
-        litho_small_text_draw(GTK_WIDGET(self), snapshot, curve_at(self, items[k].curve)->label, items[k].x + SWATCH + 4, y,
-                  0, 0.9);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, curve_at(self, items[k].curve)->label,
+                              items[k].x + SWATCH + 4, y, 0, 0.9);
     }
 }
 
@@ -374,8 +377,11 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     guint n_items, rows = lay_out_legend(self, items, &n_items);
     int line = litho_small_text_height(GTK_WIDGET(self));
     double top = line * rows + 3, left = 2.9 * line;
-    Area a = {.x = left, .y = top, .w = w - left - 6,
-              .h = h - top - line * (self->x_label ? 2.15 : 1.2), .log_x = self->log_x,
+    Area a = {.x = left,
+              .y = top,
+              .w = w - left - 6,
+              .h = h - top - line * (self->x_label ? 2.15 : 1.2),
+              .log_x = self->log_x,
               .log_y = self->log_y};
     if (a.w < 20 || a.h < 20)
         return;
@@ -503,8 +509,8 @@ void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, co
         g_array_set_size(self->curves, k + 1);
     Curve *c = curve_at(self, k);
     curve_clear(c);
-    *c = (Curve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y), g_strdup(label),
-                 kind};
+    *c =
+        (Curve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y), g_strdup(label), kind};
     changed(self);
 }
 

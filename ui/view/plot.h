@@ -2,8 +2,8 @@
 #pragma once
 #include <gtk/gtk.h>
 
-// A small chart: curves over one axis, linear or logarithmic, round ticks, legend, upright marks. For
-// the QC panel.
+// A small chart: curves over one axis, linear or logarithmic, round ticks, legend, upright marks.
+// For the QC panel.
 #define LITHO_TYPE_PLOT (litho_plot_get_type())
 G_DECLARE_FINAL_TYPE(LithoPlot, litho_plot, LITHO, PLOT, GtkWidget)
 
@@ -18,8 +18,8 @@ GtkWidget *litho_plot_new(const char *name, int height);
 void litho_plot_set_axes(LithoPlot *self, const char *x_label, const char *y_label);
 // Logarithmic axes; values of 0 and below are left out then.
 void litho_plot_set_log(LithoPlot *self, gboolean log_x, gboolean log_y);
-// Curve `k` (0 and up, any number): copies n points; n = 0 empties it. `label` for the legend, NULL =
-// none. Curve 0 is drawn quiet (input), 1 in the accent colour, the following in others.
+// Curve `k` (0 and up, any number): copies n points; n = 0 empties it. `label` for the legend, NULL
+// = none. Curve 0 is drawn quiet (input), 1 in the accent colour, the following in others.
 void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, const double *y,
                           const char *label, LithoPlotKind kind);
 void litho_plot_truncate(LithoPlot *self, guint n); // drops curve n and those behind

@@ -24,8 +24,7 @@ static void spark_snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
         return;
     cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(0, 0, w, h));
     for (guint k = 0; k < self->n; k++)
-        cairo_line_to(cr, 1 + (w - 2) * k / (self->n - 1),
-                      h - 2 - (h - 4) * self->value[k] / top);
+        cairo_line_to(cr, 1 + (w - 2) * k / (self->n - 1), h - 2 - (h - 4) * self->value[k] / top);
     GdkRGBA ink;
     gtk_style_context_get_color(gtk_widget_get_style_context(widget), &ink);
     ink.alpha *= 0.8f;
@@ -35,8 +34,8 @@ static void spark_snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
     cairo_destroy(cr);
 }
 
-static void spark_measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
-                          int *minimum, int *natural, int *minimum_baseline, int *natural_baseline)
+static void spark_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                          int *natural, int *minimum_baseline, int *natural_baseline)
 {
     (void)widget;
     (void)for_size;

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtk/gtk.h>
 
-// gtk_widget_set_tooltip_text() for text of a sentence or more: broken into lines short enough to read,
-// so that the tooltip does not lie over half the data. Newlines in `text` stay; NULL takes it away.
+// gtk_widget_set_tooltip_text() for text of a sentence or more: broken into lines short enough to
+// read, so that the tooltip does not lie over half the data. Newlines in `text` stay; NULL takes it
+// away.
 void litho_set_tooltip(GtkWidget *widget, const char *text);

@@ -157,9 +157,9 @@ static void load_style(void)
                                      "/org/lithoscope/Lithoscope/icons");
 }
 
-// Where OpenGL is computed on the processor, GTK would draw the whole window that way for every frame;
-// with cairo it draws what has changed. Before the first window; $GSK_RENDERER overrides it. Returns the
-// device's name in that case; g_free().
+// Where OpenGL is computed on the processor, GTK would draw the whole window that way for every
+// frame; with cairo it draws what has changed. Before the first window; $GSK_RENDERER overrides it.
+// Returns the device's name in that case; g_free().
 static char *choose_window_renderer(GdkDisplay *display)
 {
     char *software = NULL;
@@ -178,8 +178,9 @@ static char *choose_window_renderer(GdkDisplay *display)
 
 char *litho_application_prepare(GtkApplication *app, LithoSettings *settings)
 {
-    // GTK has taken the person's locale. Numbers keep their point: recipes, commands and what is typed
-    // into a field have it, and half of the window's numbers with a comma would be worse than none.
+    // GTK has taken the person's locale. Numbers keep their point: recipes, commands and what is
+    // typed into a field have it, and half of the window's numbers with a comma would be worse than
+    // none.
     setlocale(LC_NUMERIC, "C");
     char *software = choose_window_renderer(gdk_display_get_default());
     static const GActionEntry entries[] = {
@@ -195,8 +196,7 @@ char *litho_application_prepare(GtkApplication *app, LithoSettings *settings)
     set_appearance(app, name);
     g_dbus_proxy_new_for_bus(G_BUS_TYPE_SESSION, G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES, NULL,
                              "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop",
-                             "org.freedesktop.portal.Settings", NULL, on_portal,
-                             g_object_ref(app));
+                             "org.freedesktop.portal.Settings", NULL, on_portal, g_object_ref(app));
     return software;
 }
 
@@ -333,8 +333,10 @@ static void litho_application_init(LithoApplication *self)
          "Drag a parameter for so long, print frames, results and latency, and quit", "SECONDS"},
         {"measure-scrub", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.scrub,
          "Sweep slices and turn the 3-D views for so long each, print frames, and quit", "SECONDS"},
-        {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, "Parameter to drag", "KEY"},
-        {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, "Write the figures", "FILE"},
+        {"measure-param", 0, 0, G_OPTION_ARG_STRING, &self->measure_param, "Parameter to drag",
+         "KEY"},
+        {"measure-json", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_json, "Write the figures",
+         "FILE"},
         {"measure-picture", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_picture,
          "Write a picture of the window", "FILE.png"},
         {"measure-race", 0, 0, G_OPTION_ARG_FILENAME, &self->measure_race,

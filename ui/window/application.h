@@ -11,8 +11,8 @@ G_DECLARE_FINAL_TYPE(LithoApplication, litho_application, LITHO, APPLICATION, Gt
 
 LithoApplication *litho_application_new(void);
 // Style sheet, icons, accelerators and appearance for a display that is open already; what
-// litho_application_new() does at its start-up. For tests that make a window without it. Returns the name
-// of the OpenGL device where that is the processor, else NULL; g_free().
+// litho_application_new() does at its start-up. For tests that make a window without it. Returns
+// the name of the OpenGL device where that is the processor, else NULL; g_free().
 char *litho_application_prepare(GtkApplication *app, LithoSettings *settings);
 // After g_application_run(): 1 when --measure found the screen at odds with the result, else 0.
 int litho_application_status(LithoApplication *self);

@@ -60,7 +60,8 @@ static const LithoWindowCommand commands[] = {
     {"Flow", "Sweep a parameter", "win.sweep", NULL, "<Control>p", FALSE},
     {"Flow", "Race: CPU against GPU", "win.race", NULL, "<Control>r", FALSE},
     {"File", "Survey, headers and how they were read", "win.survey", NULL, "<Control>i", FALSE},
-    {"File", "Read the file with other header bytes", "win.import", NULL, "<Control><Shift>i", FALSE},
+    {"File", "Read the file with other header bytes", "win.import", NULL, "<Control><Shift>i",
+     FALSE},
     {"Flow", "Pause and go on", "win.pause", NULL, "p", TRUE},
     {"Flow", "Cancel; leave full screen", "win.cancel", NULL, "Escape", TRUE},
     {"General", "Help", "win.help", NULL, "F1", FALSE},
@@ -119,9 +120,8 @@ void litho_commands_install(GtkApplication *app)
         const LithoWindowCommand *c = &commands[k];
         if (!c->accel || c->single)
             continue;
-        g_autofree char *detailed = c->target
-                                        ? g_strdup_printf("%s(%s)", c->action, c->target)
-                                        : g_strdup(c->action);
+        g_autofree char *detailed =
+            c->target ? g_strdup_printf("%s(%s)", c->action, c->target) : g_strdup(c->action);
         gtk_application_set_accels_for_action(app, detailed, (const char *[]){c->accel, NULL});
     }
 }
@@ -130,8 +130,8 @@ void litho_commands_install(GtkApplication *app)
 
 static void add_shortcut(GtkWidget *group, const char *title, const char *accel)
 {
-    GtkWidget *shortcut = g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", title, "accelerator",
-                                       accel, NULL);
+    GtkWidget *shortcut =
+        g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", title, "accelerator", accel, NULL);
     gtk_box_append(GTK_BOX(group), shortcut);
 }
 
@@ -159,12 +159,12 @@ static void add_child(GtkWidget *parent, GtkWidget *child)
 
 void litho_shortcuts_open(GtkWindow *parent)
 {
-    static const char *const groups[] = {"Compare", "Colours", "Slices", "Views", "File",
-                                         "Flow", "Snapshots", "General"};
+    static const char *const groups[] = {"Compare", "Colours", "Slices",    "Views",
+                                         "File",    "Flow",    "Snapshots", "General"};
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
                                      TRUE, "title", "Keyboard shortcuts", NULL);
-    GtkWidget *section = g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all",
-                                      "max-height", 1000, NULL);
+    GtkWidget *section =
+        g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "all", "max-height", 1000, NULL);
     for (guint k = 0; k < G_N_ELEMENTS(groups); k++)
         add_child(section, make_group(groups[k]));
     g_object_set(section, "max-height", 17, NULL); // columns are made once all groups are there

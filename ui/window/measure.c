@@ -24,17 +24,17 @@ typedef struct Measure {
     double began_ms, ends_ms;
     double give_up_ms;
     guint events, results;
-    guint calm;              // polls since which nothing has been under way
-    guint64 frames;          // at the begin, then over the drag
-    LithoVolumeInfo before;  // at the begin
+    guint calm;             // polls since which nothing has been under way
+    guint64 frames;         // at the begin, then over the drag
+    LithoVolumeInfo before; // at the begin
     LithoVolumeInfo after;
     double longest_block_ms, longest_busy_ms;
     guint late;
-    guint64 drawn;           // serial of the last latency seen
-    float *latency;          // ms, of every picture during the drag
+    guint64 drawn;  // serial of the last latency seen
+    float *latency; // ms, of every picture during the drag
     guint n_latencies;
     double last_latency;
-    guint64 slices[3];       // of each axis, drawn before the drag, then during it
+    guint64 slices[3];   // of each axis, drawn before the drag, then during it
     JsonObject *figures; // once measured
     int verdict;         // status to end with
     GtkWidget *dialog;   // of the race
@@ -114,7 +114,8 @@ static void save_picture(GtkWidget *widget, const char *path)
     }
     // Not the window's own renderer: a texture of that one cannot be read back on every driver.
     GskRenderer *renderer = gsk_cairo_renderer_new();
-    if (gsk_renderer_realize(renderer, gtk_native_get_surface(gtk_widget_get_native(widget)), NULL)) {
+    if (gsk_renderer_realize(renderer, gtk_native_get_surface(gtk_widget_get_native(widget)),
+                             NULL)) {
         g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, NULL);
         if (!texture || !gdk_texture_save_to_png(texture, path))
             fprintf(stderr, "measure: %s could not be written\n", path);
@@ -300,15 +301,16 @@ static double value_at(const LithoParam *row, double seconds)
     return row->type == LITHO_PARAM_INT ? round(value) : value;
 }
 
-// TRUE when the picture shows the whole of the newest result: nothing to compute or to copy for some
-// frames, since a result reaches its texture in the frame after it came.
+// TRUE when the picture shows the whole of the newest result: nothing to compute or to copy for
+// some frames, since a result reaches its texture in the frame after it came.
 static gboolean settled(Measure *m)
 {
     LithoProgress progress;
     LithoVolumeInfo info;
     litho_canvas_volume_info(litho_window_canvas(m->window), &info);
     LithoCanvas *canvas = litho_window_canvas(m->window);
-    gboolean quiet = !litho_session_progress(m->session, &progress) && litho_canvas_is_whole(canvas);
+    gboolean quiet =
+        !litho_session_progress(m->session, &progress) && litho_canvas_is_whole(canvas);
     if (m->what.seconds > 0)
         quiet = quiet && litho_session_output(m->session) && info.pending_bytes == 0 &&
                 info.layout != LITHO_LAYOUT_NONE;
@@ -393,7 +395,8 @@ static gboolean wait_before(gpointer data)
     Measure *m = data;
     gboolean drags = m->what.seconds > 0;
     gboolean ready = litho_session_input(m->session) &&
-                     (!drags || litho_flow_length(litho_session_flow(m->session)) > 0) && settled(m);
+                     (!drags || litho_flow_length(litho_session_flow(m->session)) > 0) &&
+                     settled(m);
     if (!ready) {
         if (litho_now_ms() < m->give_up_ms)
             return G_SOURCE_CONTINUE;

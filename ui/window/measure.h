@@ -8,10 +8,10 @@
 // through the cube and turns the 3-D views, one step with every frame.
 
 typedef struct LithoMeasure {
-    double seconds;     // of dragging; 0 = no drag
-    double scrub;       // seconds of each sweep of slices and turn of the 3-D views; 0 = none
-    const char *param;  // key of the parameter; NULL = the first one with a slider
-    const char *json;   // file for the figures; NULL = none
+    double seconds;      // of dragging; 0 = no drag
+    double scrub;        // seconds of each sweep of slices and turn of the 3-D views; 0 = none
+    const char *param;   // key of the parameter; NULL = the first one with a slider
+    const char *json;    // file for the figures; NULL = none
     const char *picture; // PNG of the window after the drag; NULL = none
     const char *race;    // PNG of the race of CPU and GPU, held after that; NULL = no race
 } LithoMeasure;

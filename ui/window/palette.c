@@ -14,13 +14,13 @@ enum { MAX_HITS = 12 };
 // Something that can be done.
 typedef struct Hit {
     const LithoWindowCommand *command;
-    const LithoOperator *op;   // add it to the flow
-    const LithoParam *row;     // of the selected step
-    const char *value;         // for `row`, borrowed from the query; NULL = go there
+    const LithoOperator *op; // add it to the flow
+    const LithoParam *row;   // of the selected step
+    const char *value;       // for `row`, borrowed from the query; NULL = go there
     enum { HIT_OTHER, HIT_SLICE, HIT_PERCENT, HIT_RANGE } typed; // what a number was typed for
-    int axis;                  // of the slice
+    int axis;                                                    // of the slice
     gint64 index;
-    double lo, hi;             // the range, or the percentage twice
+    double lo, hi; // the range, or the percentage twice
     char title[128];
 } Hit;
 
@@ -236,7 +236,8 @@ static GtkWidget *make_hint(LithoSession *session, const Hit *hit)
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT) {
         g_autofree char *text = litho_param_print(row, params);
         GtkWidget *label = litho_label_new(text, "dim-label");
-        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_START); // names of files end apart
+        gtk_label_set_ellipsize(GTK_LABEL(label),
+                                PANGO_ELLIPSIZE_START); // names of files end apart
         return label;
     }
     char text[64];

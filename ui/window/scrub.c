@@ -19,15 +19,15 @@ typedef struct Scrub {
     gpointer data;
 
     LithoScrub figures[LITHO_N_SCRUBS];
-    guint n;            // movements that are over
-    int what;           // the present one: LITHO_INLINE .. LITHO_VIEW_SCENE, BOXES
+    guint n;                  // movements that are over
+    int what;                 // the present one: LITHO_INLINE .. LITHO_VIEW_SCENE, BOXES
     double began_ms, last_ms; // last_ms: of the picture before
     guint64 frames, pictures; // at the begin
-    guint64 seen;       // pictures at the last after-paint
+    guint64 seen;             // pictures at the last after-paint
     gint64 step;
-    float *gap;         // ms between pictures
+    float *gap; // ms between pictures
     guint n_gaps;
-    gint64 slice[3];    // as they were
+    gint64 slice[3]; // as they were
     LithoSceneView scene;
     gulong after_paint;
 } Scrub;

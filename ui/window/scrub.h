@@ -6,15 +6,15 @@
 // frame of the window, so that each frame shows something new. Nothing is computed meanwhile.
 
 typedef struct LithoScrub {
-    const char *key;    // "inline", "crossline", "sample", "scene", "boxes"
-    const char *label;  // for people
-    double seconds;     // it lasted
-    guint frames;       // of the window
-    guint pictures;     // of the view that moves: fewer where a frame has no time for all views
+    const char *key;   // "inline", "crossline", "sample", "scene", "boxes"
+    const char *label; // for people
+    double seconds;    // it lasted
+    guint frames;      // of the window
+    guint pictures;    // of the view that moves: fewer where a frame has no time for all views
     double median_ms, p95_ms, longest_ms; // from picture to picture
-    double block_ms;    // longest main-thread block
-    double busy_ms;     // the most that the main thread itself computed in one go
-    double busy_frame_ms; // and on average for a frame
+    double block_ms;                      // longest main-thread block
+    double busy_ms;                       // the most that the main thread itself computed in one go
+    double busy_frame_ms;                 // and on average for a frame
 } LithoScrub;
 
 enum { LITHO_N_SCRUBS = 5 };

@@ -115,7 +115,7 @@ char *litho_survey_header_text(LithoSurvey *survey, gint64 i, gint64 j, GError *
 typedef struct Question {
     LithoSurvey *survey;
     gint64 i, j;
-    char *place; // which trace that is, in words
+    char *place;      // which trace that is, in words
     GtkWidget *label; // owned reference; without a parent once the window is gone
 } Question;
 

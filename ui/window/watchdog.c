@@ -11,7 +11,7 @@
 
 struct LithoWatchdog {
     GSource *source;
-    gint64 left_us; // when the loop left poll(), 0 = not yet
+    gint64 left_us;     // when the loop left poll(), 0 = not yet
     gint64 left_cpu_us; // of this thread's own time
     gint64 longest_us, longest_cpu_us, cpu_us;
     guint iterations, late;

@@ -131,8 +131,8 @@ void litho_window_show_title(LithoWindow *self)
                             : files > 1 ? g_strdup_printf("%s and %u more", cube->name, files - 1)
                                         : g_strdup(cube->name);
     gtk_label_set_text(GTK_LABEL(self->title), name);
-    g_autofree char *window_title = cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name)
-                                                        : g_strdup("Lithoscope");
+    g_autofree char *window_title =
+        cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name) : g_strdup("Lithoscope");
     gtk_window_set_title(GTK_WINDOW(self), window_title);
     if (!grid)
         return;
@@ -373,8 +373,7 @@ static void remember_units(LithoWindow *self)
 {
     static const char *const names[] = {"time-unit", "lines"};
     for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
-        g_autoptr(GVariant) state =
-            g_action_group_get_action_state(G_ACTION_GROUP(self), names[k]);
+        g_autoptr(GVariant) state = g_action_group_get_action_state(G_ACTION_GROUP(self), names[k]);
         litho_settings_set_text(self->settings, names[k], g_variant_get_string(state, NULL));
     }
 }

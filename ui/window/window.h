@@ -26,8 +26,8 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force);
 // What is on screen as a picture; the suffix decides (.png, .pdf, .svg).
 void litho_window_export(LithoWindow *self, const char *path);
 
-// A sentence of the reader without its advice about command-line options ("; give --format 5"), which
-// means nothing here; several lines are taken one by one. g_free().
+// A sentence of the reader without its advice about command-line options ("; give --format 5"),
+// which means nothing here; several lines are taken one by one. g_free().
 char *litho_plain_sentence(const char *sentence);
 // Shows one sentence; `details` may be NULL.
 void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details);

@@ -77,7 +77,8 @@ ACTION(do_cancel)
         litho_window_cancel_job(self);
     else if (litho_session_progress(self->session, NULL)) {
         litho_session_cancel(self->session);
-        litho_window_notice(self, "Stopped: the result is not whole. Ctrl+Return computes it again.");
+        litho_window_notice(self,
+                            "Stopped: the result is not whole. Ctrl+Return computes it again.");
     } else if (gtk_window_is_fullscreen(GTK_WINDOW(self)))
         gtk_window_unfullscreen(GTK_WINDOW(self));
 }
@@ -299,7 +300,8 @@ ACTION(do_maximise)
     litho_canvas_maximise(canvas, litho_canvas_maximised(canvas) == axis ? -1 : axis);
 }
 
-// On: what the active section shows; a drag then chooses another rectangle. Off again by the same key.
+// On: what the active section shows; a drag then chooses another rectangle. Off again by the same
+// key.
 ACTION(do_area)
 {
     SELF;
@@ -309,8 +311,8 @@ ACTION(do_area)
     const LithoGrid *grid = litho_session_grid(self->session);
     for (int a = 0; grid && a < 3; a++) {
         area.box.lo[a] = CLAMP((gint64)ceil(display_of(self)->lo[a]), 0, grid->axis[a].n - 1);
-        area.box.hi[a] = CLAMP((gint64)floor(display_of(self)->hi[a]) + 1, area.box.lo[a] + 1,
-                               grid->axis[a].n);
+        area.box.hi[a] =
+            CLAMP((gint64)floor(display_of(self)->hi[a]) + 1, area.box.lo[a] + 1, grid->axis[a].n);
     }
     litho_session_set_area(self->session, area.on && grid ? &area : NULL);
     if (area.on)
@@ -342,9 +344,9 @@ ACTION(do_fullscreen)
 
 ACTION(do_about)
 {
-    gtk_show_about_dialog(GTK_WINDOW(data), "program-name", "Lithoscope", "version",
-                          LITHO_VERSION, "logo-icon-name", "org.lithoscope.Lithoscope",
-                          "license-type", GTK_LICENSE_GPL_3_0, "comments",
+    gtk_show_about_dialog(GTK_WINDOW(data), "program-name", "Lithoscope", "version", LITHO_VERSION,
+                          "logo-icon-name", "org.lithoscope.Lithoscope", "license-type",
+                          GTK_LICENSE_GPL_3_0, "comments",
                           "Seismic cubes, tuned while you look at them", NULL);
 }
 
@@ -482,10 +484,9 @@ void litho_window_actions_init(LithoWindow *self)
     // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
     GtkEventController *first = gtk_shortcut_controller_new();
     gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
-    gtk_shortcut_controller_add_shortcut(
-        GTK_SHORTCUT_CONTROLLER(first),
-        gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_F10, 0),
-                         gtk_named_action_new("win.fold-right")));
+    gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(first),
+                                         gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_F10, 0),
+                                                          gtk_named_action_new("win.fold-right")));
     gtk_widget_add_controller(GTK_WIDGET(self), first);
     GtkEventController *keys = gtk_event_controller_key_new();
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);

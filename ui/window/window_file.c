@@ -17,7 +17,7 @@
 #include "ui/session/state_store.h"
 #include "ui/view/survey_map.h"
 
-enum { SHARES = 3 }; // input, result, and what an operator needs beside them
+enum { SHARES = 3 };         // input, result, and what an operator needs beside them
 enum { MAP_POINTS = 40000 }; // of the survey map that fills while headers are scanned
 
 // --- the job bar --------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ gboolean litho_window_is_busy(LithoWindow *self)
 }
 
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
-                      const LithoJobFuncs *funcs, gpointer data)
+                            const LithoJobFuncs *funcs, gpointer data)
 {
     self->job_what = what;
     gtk_label_set_text(GTK_LABEL(self->work_label), sentence);
@@ -157,8 +157,8 @@ static void on_first(LithoCube *line, gpointer data)
     g_idle_add_full(G_PRIORITY_DEFAULT, show_preview, p, preview_free);
 }
 
-// Every so many traces goes on the map: a prime, as one that divides the traces of a line would leave
-// stripes.
+// Every so many traces goes on the map: a prime, as one that divides the traces of a line would
+// leave stripes.
 static gint64 map_step(gint64 total)
 {
     gint64 step = MAX(total / MAP_POINTS, 1), d = 2;
@@ -224,10 +224,11 @@ static LithoCube *read_survey(Opening *o, LithoSurvey *survey, LithoRun *run, GE
     o->memory = free;
     g_ptr_array_insert(
         cube->notes, 0,
-        g_strdup_printf("This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
-                        "read and the flow is computed as you look at them, and numbers are those "
-                        "of one inline",
-                        bytes / 1073741824.0, free / 1073741824.0));
+        g_strdup_printf(
+            "This cube of %.3g GiB is too large for the memory (%.3g GiB free): slices are "
+            "read and the flow is computed as you look at them, and numbers are those "
+            "of one inline",
+            bytes / 1073741824.0, free / 1073741824.0));
     return cube;
 }
 
@@ -266,8 +267,8 @@ static void offer_profile(LithoWindow *self, Opening *o)
     gtk_widget_set_visible(self->offer_bar, self->offered != NULL);
     if (!self->offered)
         return;
-    g_autofree char *text = g_strdup_printf(
-        "The import profile “%s” was made for files like this one.", self->offered);
+    g_autofree char *text =
+        g_strdup_printf("The import profile “%s” was made for files like this one.", self->offered);
     gtk_label_set_text(GTK_LABEL(self->offer_label), text);
 }
 
@@ -280,7 +281,8 @@ static void show_section(LithoWindow *self)
     int only = grid->axis[LITHO_INLINE].n == 1  ? LITHO_INLINE
                : grid->axis[LITHO_XLINE].n == 1 ? LITHO_XLINE
                                                 : -1;
-    if (only >= 0 || (self->one_section >= 0 && litho_canvas_maximised(canvas) == self->one_section))
+    if (only >= 0 ||
+        (self->one_section >= 0 && litho_canvas_maximised(canvas) == self->one_section))
         litho_canvas_maximise(canvas, only);
     self->one_section = only;
 }

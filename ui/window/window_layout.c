@@ -16,8 +16,8 @@
 static GtkWidget *action_button(const char *icon, const char *label, const char *action,
                                 const char *tooltip)
 {
-    GtkWidget *button = icon ? gtk_button_new_from_icon_name(icon)
-                             : gtk_button_new_with_label(label);
+    GtkWidget *button =
+        icon ? gtk_button_new_from_icon_name(icon) : gtk_button_new_with_label(label);
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
     gtk_widget_set_tooltip_text(button, tooltip);
     if (icon)
@@ -31,8 +31,8 @@ static GtkWidget *make_open(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
-    gtk_box_append(GTK_BOX(box), action_button(NULL, "Open", "win.open",
-                                               "Open a seismic cube (Ctrl+O)"));
+    gtk_box_append(GTK_BOX(box),
+                   action_button(NULL, "Open", "win.open", "Open a seismic cube (Ctrl+O)"));
     GtkWidget *recent = gtk_menu_button_new(), *popover = gtk_popover_new();
     self->start_recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), self->start_recent);
@@ -46,10 +46,9 @@ static GtkWidget *make_open(LithoWindow *self)
 
 static GtkWidget *make_compare(LithoWindow *self)
 {
-    static const char *const tips[] = {"Input (hold Space)", "Output",
-                                       "What the flow removed: input minus output (D)",
-                                       "Input left, output right of a divider (S)",
-                                       "Input and output side by side"};
+    static const char *const tips[] = {
+        "Input (hold Space)", "Output", "What the flow removed: input minus output (D)",
+        "Input left, output right of a divider (S)", "Input and output side by side"};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
@@ -285,9 +284,8 @@ static GtkWidget *make_start(LithoWindow *self)
     gtk_widget_add_css_class(page, "litho-start");
     GtkWidget *choices = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
     gtk_box_set_homogeneous(GTK_BOX(choices), TRUE);
-    self->start_continue =
-        make_choice("document-open-recent-symbolic", "Continue where you were", "", "win.continue",
-                    &self->start_continue_label);
+    self->start_continue = make_choice("document-open-recent-symbolic", "Continue where you were",
+                                       "", "win.continue", &self->start_continue_label);
     gtk_widget_add_css_class(self->start_continue, "litho-first");
     gtk_box_append(GTK_BOX(choices), self->start_continue);
     gtk_box_append(GTK_BOX(choices),
@@ -414,8 +412,8 @@ static GtkWidget *make_busy(LithoWindow *self)
     litho_name_widget(self->pause, "Pause");
     gtk_widget_add_css_class(self->pause, "flat");
     gtk_box_append(GTK_BOX(self->busy_box), self->pause);
-    GtkWidget *cancel = action_button("process-stop-symbolic", "Cancel", "win.cancel",
-                                      "Stop computing (Escape)");
+    GtkWidget *cancel =
+        action_button("process-stop-symbolic", "Cancel", "win.cancel", "Stop computing (Escape)");
     gtk_widget_add_css_class(cancel, "flat");
     gtk_box_append(GTK_BOX(self->busy_box), cancel);
     gtk_widget_set_margin_end(self->busy_box, 12);

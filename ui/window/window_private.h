@@ -17,29 +17,29 @@ struct _LithoWindow {
     // Below it.
     GtkWidget *progress; // thin line
     GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
-    GtkWidget *notes_remedy;    // the same: there are no line numbers
-    GtkWidget *error_remedy;    // "Read otherwise…": opening has failed
-    char **failed_paths;        // what could not be opened, or NULL
+    GtkWidget *notes_remedy; // the same: there are no line numbers
+    GtkWidget *error_remedy; // "Read otherwise…": opening has failed
+    char **failed_paths;     // what could not be opened, or NULL
     GtkWidget *offer_bar, *offer_label, *offer_details, *offer_details_button;
-    char *offered;              // import profile that fits the open file, or NULL
-    GtkWidget *scan_map;        // fills while headers are scanned
+    char *offered;          // import profile that fits the open file, or NULL
+    GtkWidget *scan_map;    // fills while headers are scanned
     gboolean shows_problem; // the error bar tells about the newest result
     GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
     GtkWidget *left, *right, *stack, *status;
     GtkWidget *left_pane, *right_pane; // their dividers
     int one_section; // the view that was maximised because the file is a line; -1 = it is none
-    int left_width, right_width;       // wanted until the first cube is shown; 0 = as they are
-    gboolean no_room[2];               // left, right: folded because the window is narrow
-    int panel_width[2];                // when they were seen last
-    int room_width;                    // of the window when that was decided
+    int left_width, right_width; // wanted until the first cube is shown; 0 = as they are
+    gboolean no_room[2];         // left, right: folded because the window is narrow
+    int panel_width[2];          // when they were seen last
+    int room_width;              // of the window when that was decided
     GtkWidget *undo, *redo;
     GtkWidget *canvas, *params, *timings;
     GtkWidget *start_recent;
-    GtkWidget *start_list, *start_list_title; // start page: recent files
+    GtkWidget *start_list, *start_list_title;         // start page: recent files
     GtkWidget *start_continue, *start_continue_label; // start page: where one left off
     GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
     GtkWidget *busy_box, *busy_label, *pause;         // the worker's progress in the status line
-    gint64 busy_since; // when the worker began to be busy, 0 = idle
+    gint64 busy_since;                                // when the worker began to be busy, 0 = idle
     guint busy_timeout, blink_timeout, notice_timeout;
     GtkWidget *notice;
 
@@ -58,12 +58,13 @@ struct _LithoWindow {
     guint state_timeout;
     LithoJob *state_job;
     JsonObject *state_views; // slices and zoom that wait for a result of their shape; or NULL
-    JsonObject *views_before; // of what is open, while the first line of another file is shown; or NULL
+    JsonObject
+        *views_before; // of what is open, while the first line of another file is shown; or NULL
 };
 
-// What opening does to the flow: NORMAL: a file brings the session it was left with, unless there is
-// a flow already, which is then kept. CONTINUE: its session replaces the flow. AGAIN: the same file
-// read otherwise, everything else stays.
+// What opening does to the flow: NORMAL: a file brings the session it was left with, unless there
+// is a flow already, which is then kept. CONTINUE: its session replaces the flow. AGAIN: the same
+// file read otherwise, everything else stays.
 typedef enum { LITHO_OPEN_NORMAL, LITHO_OPEN_CONTINUE, LITHO_OPEN_AGAIN } LithoOpenMode;
 
 // window.c
@@ -99,7 +100,8 @@ void litho_window_notice_saved(LithoWindow *self, const char *path); // with siz
 // window_room.c: panel 0 is the left one, 1 the right one.
 void litho_window_room_init(LithoWindow *self);
 void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // a person wants it so
-gboolean litho_window_wants_panel(LithoWindow *self, int panel); // shown, or as soon as there is room
+gboolean litho_window_wants_panel(LithoWindow *self,
+                                  int panel); // shown, or as soon as there is room
 // window_command.c
 // A line for a shell that repeats the flow on what is open, also when that is several files;
 // g_free().
@@ -118,10 +120,10 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
 // window_state.c: what is remembered about the file that is open
 void litho_window_state_init(LithoWindow *self);
 void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
-                              const LithoOpenOptions *options); // this file is open now
-void litho_window_state_touched(LithoWindow *self); // it will be saved soon
+                              const LithoOpenOptions *options);  // this file is open now
+void litho_window_state_touched(LithoWindow *self);              // it will be saved soon
 void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
-void litho_window_state_flush(LithoWindow *self);   // now
+void litho_window_state_flush(LithoWindow *self);                // now
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);
 void litho_window_state_result(LithoWindow *self); // a result arrived: its views may be restored
 void litho_window_state_clear(LithoWindow *self);

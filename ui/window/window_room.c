@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// In a narrow window, or with large text, the data keep their place: the right panel folds by itself,
-// then the left one, and both come back with the room. What a person folds or unfolds by hand stays.
+// In a narrow window, or with large text, the data keep their place: the right panel folds by
+// itself, then the left one, and both come back with the room. What a person folds or unfolds by
+// hand stays.
 #include "ui/view/small_text.h"
 #include "ui/window/window_private.h"
 
-// Below these widths of the views a section cannot be judged any more: four views, or one above another.
-// A window cannot be made narrower than its header: that has to shrink a little before.
+// Below these widths of the views a section cannot be judged any more: four views, or one above
+// another. A window cannot be made narrower than its header: that has to shrink a little before.
 enum { FOUR_VIEWS = 500, SOME_VIEW = 240, SLACK = 24 };
 enum { RESTYLED_MS = 150 };
 
-// Of a panel that stands there, or what it had when it was folded: GTK measures nothing that is hidden.
+// Of a panel that stands there, or what it had when it was folded: GTK measures nothing that is
+// hidden.
 static int width_of(LithoWindow *self, int panel)
 {
     GtkWidget *widget = panel == 0 ? self->left : self->right;
@@ -98,8 +100,8 @@ void litho_window_room_init(LithoWindow *self)
     static const char *const about[] = {"notify::gtk-xft-dpi", "notify::gtk-font-name"};
     g_signal_connect(self, "realize", G_CALLBACK(on_realize), NULL);
     for (guint k = 0; k < G_N_ELEMENTS(about); k++)
-        g_signal_connect_object(gtk_settings_get_default(), about[k], G_CALLBACK(on_text_size), self,
-                                G_CONNECT_SWAPPED);
+        g_signal_connect_object(gtk_settings_get_default(), about[k], G_CALLBACK(on_text_size),
+                                self, G_CONNECT_SWAPPED);
 }
 
 void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown)

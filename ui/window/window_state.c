@@ -31,7 +31,8 @@ static JsonArray *integers_to_json(const gint64 *x, guint n)
     return array;
 }
 
-static const char *const colour_keys[2] = {"colours", "colours_unsigned"}; // litho_session_colours()
+static const char *const colour_keys[2] = {"colours",
+                                           "colours_unsigned"}; // litho_session_colours()
 
 static JsonObject *look_to_json(LithoSession *session)
 {

@@ -5,8 +5,8 @@
 
 #include "kernels/fx/cpu/lanes.h"
 
-// Rows of the common core that are summed in one go: as many as keep both rows' traces in the nearest
-// cache.
+// Rows of the common core that are summed in one go: as many as keep both rows' traces in the
+// nearest cache.
 enum { ROWS = 4 };
 
 // conj(a) b as four independent sums, so that no addition waits for another.
@@ -146,8 +146,9 @@ void fx_covariance(FxPatch patch, FxRect centres, FxShape s, FxC *cov, FxC *rows
             int first = lag_xl < 0 ? -lag_xl : 0, lag = lag_il * width + lag_xl;
             for (int j = 0; j < width - abs(lag_xl); j++) {
                 int a = first + j; // of the first shift along the inline
-                sliding_sum(column++, width * width, centres.il1 - centres.il0, 2 * s.il + 1 - lag_il,
-                            cov + (size_t)a * s.size + a + lag, (ptrdiff_t)width * (s.size + 1));
+                sliding_sum(column++, width * width, centres.il1 - centres.il0,
+                            2 * s.il + 1 - lag_il, cov + (size_t)a * s.size + a + lag,
+                            (ptrdiff_t)width * (s.size + 1));
             }
         }
     }
@@ -160,8 +161,8 @@ void fx_autocorrelation(FxPatch patch, FxRect w, FxShape s, FxC *cov)
         for (int lag_xl = lag_il == 0 ? 0 : 1 - width; lag_xl < width; lag_xl++) {
             int first = lag_xl < 0 ? -lag_xl : 0, n = w.xl1 - w.xl0 - abs(lag_xl);
             const FxC *a = patch.at + (ptrdiff_t)w.il0 * patch.width + w.xl0 + first;
-            FxC sum = correlate_run(a, a + lag_il * patch.width + lag_xl, n,
-                                    w.il1 - w.il0 - lag_il, patch.width);
+            FxC sum = correlate_run(a, a + lag_il * patch.width + lag_xl, n, w.il1 - w.il0 - lag_il,
+                                    patch.width);
             for (int il = 0; il < height - lag_il; il++)
                 for (int xl = first; xl < width && xl + lag_xl < width; xl++) {
                     int number = il * width + xl;

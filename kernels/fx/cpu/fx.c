@@ -3,9 +3,9 @@
 // The F-X filter on the CPU: plan, the filter stage, and how a region is divided.
 //
 // Spectra and filtered windows stay in the plan while they fit its budget (a quarter of the memory,
-// at most 2 GiB), so that a change of the prewhitening costs no FFT and the rest of the cube after the
-// visible slices costs no window twice. What does not fit is computed piece by piece and forgotten;
-// the samples are the same.
+// at most 2 GiB), so that a change of the prewhitening costs no FFT and the rest of the cube after
+// the visible slices costs no window twice. What does not fit is computed piece by piece and
+// forgotten; the samples are the same.
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +145,8 @@ static FxRect window_rect(const LithoFxGeometry *g, int w_il, int w_xl)
 static GArray *list_tasks(FxPart *part, GError **error)
 {
     FxWork *w = part->work;
-    gsize unit_bytes = sizeof(float) * fx_cell(w) * w->batches * w->g.axis[0].length *
-                       w->g.axis[1].length;
+    gsize unit_bytes =
+        sizeof(float) * fx_cell(w) * w->batches * w->g.axis[0].length * w->g.axis[1].length;
     GArray *tasks = g_array_new(FALSE, FALSE, sizeof(Task));
     for (int k = part->first; k <= part->last; k++)
         for (int i = part->windows.il0; i < part->windows.il1; i++)
@@ -219,8 +219,8 @@ static void time_filter(FxPart *part, const GArray *tasks, double start_ms)
         const Task *t = &g_array_index(tasks, Task, n);
         flops += w->counts[fx_unit(&w->g, t->k, t->w_il, t->w_xl) * w->batches + t->batch].flops;
     }
-    double tile = (double)(w->g.axis[0].length + 2 * w->g.half[0]) *
-                  (w->g.axis[1].length + 2 * w->g.half[1]);
+    double tile =
+        (double)(w->g.axis[0].length + 2 * w->g.half[0]) * (w->g.axis[1].length + 2 * w->g.half[1]);
     double window = (double)w->g.axis[0].length * w->g.axis[1].length;
     litho_run_time(part->run, "design + filter", LITHO_STAGE_COMPUTE, litho_now_ms() - start_ms,
                    tasks->len * sizeof(float) * fx_cell(w) * (tile + window), flops);
@@ -316,14 +316,15 @@ static gboolean run_pieces(FxPlan *p, const LithoPass *pass, LithoRun *run, FxTo
     for (; band.lo[0] < pass->region.hi[0]; band.lo[0] = band.hi[0]) {
         band.hi[0] = MIN((band.lo[0] / stride) * stride + rows, pass->region.hi[0]);
         FxPart all = fx_part(p, pass, band, run);
-        int at_once = (int)CLAMP(p->budget / MAX(fx_part_bytes(&g, p->isa->lanes, band, 1), 1), 1, G_MAXINT / 2);
+        int at_once = (int)CLAMP(p->budget / MAX(fx_part_bytes(&g, p->isa->lanes, band, 1), 1), 1,
+                                 G_MAXINT / 2);
         for (int k = all.first; k <= all.last; k += at_once) {
             FxPart part = all;
             part.first = k;
             part.last = MIN(k + at_once - 1, all.last);
             part.fresh = k == all.first;
-            part.work = fx_work_new(&g, p->isa->lanes, pass->params, pass->in->serial, part.traces,
-                                    error);
+            part.work =
+                fx_work_new(&g, p->isa->lanes, pass->params, pass->in->serial, part.traces, error);
             gboolean ok = part.work && run_part(&part, totals, error);
             fx_work_free(part.work);
             if (!ok)
@@ -369,5 +370,4 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
            MIN(fx_part_bytes(&g, best_isa()->lanes, region, count), budget_bytes());
 }
 
-const LithoImpl litho_fx_cpu = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+const LithoImpl litho_fx_cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

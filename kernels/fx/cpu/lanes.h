@@ -115,9 +115,9 @@ typedef struct FxPatch {
 // (4 il + 2) * (2 xl + 1)^2 numbers.
 //
 // Sums over shifted windows share all but their borders: per lag b - a (85 for 7 x 7) the products
-// are formed once, and the sums of all shifts are put together from the common core and the borders,
-// without subtraction. 4.5e4 complex products for a 20 x 20 window instead of the 4.9e5 of the
-// product V^T V.
+// are formed once, and the sums of all shifts are put together from the common core and the
+// borders, without subtraction. 4.5e4 complex products for a 20 x 20 window instead of the 4.9e5 of
+// the product V^T V.
 void fx_covariance(FxPatch patch, FxRect centres, FxShape shape, FxC *cov, FxC *rows);
 // The same from the biased autocorrelation over the traces of `window`: cov depends on b - a only.
 void fx_autocorrelation(FxPatch patch, FxRect window, FxShape shape, FxC *cov);
@@ -128,15 +128,15 @@ void fx_matrix_add(FxPatch patch, int il, int xl, FxShape shape, float sign, FxV
 
 // --- cpu/solve.c -------------------------------------------------------------------------------
 
-// L L^T = matrix + lambda I; the factor's diagonal holds reciprocals. Returns the lanes in which all
-// pivots were positive; the others hold finite nonsense.
+// L L^T = matrix + lambda I; the factor's diagonal holds reciprocals. Returns the lanes in which
+// all pivots were positive; the others hold finite nonsense.
 void fx_cholesky(const FxV *matrix, const FxV *lambda, int size, FxV *factor, FxMask *good);
 // x = (L L^T)^{-1} e_unit.
 void fx_solve_unit(const FxV *factor, int size, int unit, FxV *x);
 // The centred filter: the first `size - 1` unknowns that predict the last.
 void fx_solve_centre(const FxV *factor, int size, FxV *beta);
-// Conjugate gradients for the same filter until the residual is 1e-4 of the right-hand side, at most
-// 100 steps; returns the lanes that got there. `scratch`: 3 * size vectors.
+// Conjugate gradients for the same filter until the residual is 1e-4 of the right-hand side, at
+// most 100 steps; returns the lanes that got there. `scratch`: 3 * size vectors.
 void fx_cg(const FxV *matrix, const FxV *lambda, int size, FxV *beta, FxV *scratch, FxMask *good);
 // Jacobi's iteration on the complex equations, from 0.01 until the largest change is below 1e-4, at
 // most 100 steps. In the real unknowns it is Richardson's with the mean diagonal of every pair.

@@ -15,25 +15,25 @@ typedef struct FxWork {
     LithoFxParams params;
     LithoFxGeometry g;
     int lanes, batches;
-    FxRect held;       // traces
-    int first, last;   // time windows that `bytes` stands for, inclusive
-    float *weights;    // [time window][sample]: blending
-    float **spectra;     // per time window; NULL until needed
-    guint8 *known;     // [time window][trace]: spectra and presence are there
-    guint8 *present;   // [time window][trace]
-    float **filtered;   // per unit; NULL until needed
-    guint8 *ready;     // [unit][batch]
-    FxCounts *counts;  // [unit][batch]
-    guint64 bytes;     // when filled completely
-    guint64 used;      // clock of the last use
+    FxRect held;      // traces
+    int first, last;  // time windows that `bytes` stands for, inclusive
+    float *weights;   // [time window][sample]: blending
+    float **spectra;  // per time window; NULL until needed
+    guint8 *known;    // [time window][trace]: spectra and presence are there
+    guint8 *present;  // [time window][trace]
+    float **filtered; // per unit; NULL until needed
+    guint8 *ready;    // [unit][batch]
+    FxCounts *counts; // [unit][batch]
+    guint64 bytes;    // when filled completely
+    guint64 used;     // clock of the last use
 } FxWork;
 
 enum { FX_RUN = 64 }; // neighbouring traces that go back to time together
 
 typedef struct FxThread {
-    float *trace;           // nfft
+    float *trace;            // nfft
     fftwf_complex *spectrum; // nfft / 2 + 1
-    float *sum;             // [FX_RUN traces][batch][re, im][lane]
+    float *sum;              // [FX_RUN traces][batch][re, im][lane]
     void *scratch;
     gsize scratch_bytes, sum_count;
 } FxThread;
@@ -101,8 +101,8 @@ void fx_work_free(FxWork *work);
 // longer holds; NULL without an error when it does not fit.
 FxWork *fx_work_find(FxPlan *plan, const FxPart *part, GError **error);
 
-// cpu/spectra.c: stages 1 and 3. cpu/fx.c: stage 2. Each is one parallel loop. FALSE: cancelled or no
-// memory; what is done stays valid.
+// cpu/spectra.c: stages 1 and 3. cpu/fx.c: stage 2. Each is one parallel loop. FALSE: cancelled or
+// no memory; what is done stays valid.
 gboolean fx_stopped(GError **error); // sets the cancelled error; FALSE
 gboolean fx_stage_fft(FxPart *part, GError **error);
 gboolean fx_stage_filter(FxPart *part, GError **error);

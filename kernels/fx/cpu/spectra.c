@@ -55,8 +55,8 @@ static int fft_row(const FxPart *part, FxThread *thread, int k, int il)
         if (*known)
             continue;
         const float *from = litho_cube_trace(in, il, xl) + (start - in->held.lo[2]);
-        gboolean present = copy_window(from, length, w->g.nfft, thread->trace) &&
-                           litho_cube_is_live(in, il, xl);
+        gboolean present =
+            copy_window(from, length, w->g.nfft, thread->trace) && litho_cube_is_live(in, il, xl);
         if (present)
             fftwf_execute_dft_r2c(part->plan->forward, thread->trace, thread->spectrum);
         else
@@ -75,8 +75,8 @@ static gboolean get_memory(FxPart *part, GError **error)
     FxWork *w = part->work;
     for (int k = part->first; k <= part->last; k++)
         if (!w->spectra[k]) {
-            w->spectra[k] = fx_alloc(sizeof(float) * fx_cell(w) * fx_area(w->held) * w->batches,
-                                     error);
+            w->spectra[k] =
+                fx_alloc(sizeof(float) * fx_cell(w) * fx_area(w->held) * w->batches, error);
             if (!w->spectra[k])
                 return FALSE;
         }
@@ -119,7 +119,8 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
     return !stop || fx_stopped(error);
 }
 
-// --- back -----------------------------------------------------------------------------------------
+// --- back
+// -----------------------------------------------------------------------------------------
 
 // Spectra of n neighbouring traces, blended over the spatial windows in ascending order, into
 // thread->sum: [trace][batch].
@@ -224,8 +225,7 @@ static int inverse_row(const FxPart *part, FxThread *thread, int il)
             blend_run(part->work, thread, k, il, xl, n);
             for (int x = xl; x < xl + n; x++)
                 add_window(part, thread, k, il, x,
-                           thread->sum +
-                               fx_cell(part->work) * part->work->batches * (x - xl));
+                           thread->sum + fx_cell(part->work) * part->work->batches * (x - xl));
         }
         for (int x = xl; part->params->fill_dead && x < xl + n; x++)
             mark_filled(part, il, x);
@@ -245,8 +245,8 @@ gboolean fx_stage_inverse(FxPart *part, GError **error)
         int thread = omp_get_thread_num();
         if (g_atomic_int_get(&stop))
             continue;
-        transforms += inverse_row(part, &part->plan->threads[thread],
-                                  (int)(part->region.lo[0] + row));
+        transforms +=
+            inverse_row(part, &part->plan->threads[thread], (int)(part->region.lo[0] + row));
         gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
         if (thread == 0 ? !litho_run_step(part->run, done, rows, error)
                         : litho_run_cancelled(part->run))

@@ -28,12 +28,12 @@ typedef struct Job {
     FxRect window, box; // tile indices: traces to predict; widened by half, inside the survey
     FxV scale;          // power of two per lane that brings the largest spectrum to [1, 2)
     FxV lambda;
-    FxMask alive;       // lanes with energy
-    FxMask good;        // lanes with a centred filter
-    FxMask factored;    // lanes with a Cholesky factor
-    int lanes;          // alive ones
-    int weighed;        // `magnitude` belongs to `taps`
-    int stopped;        // go_on() said no: whatever is still to come may be left out
+    FxMask alive;    // lanes with energy
+    FxMask good;     // lanes with a centred filter
+    FxMask factored; // lanes with a Cholesky factor
+    int lanes;       // alive ones
+    int weighed;     // `magnitude` belongs to `taps`
+    int stopped;     // go_on() said no: whatever is still to come may be left out
 } Job;
 
 static int stopped(Job *j)
@@ -92,7 +92,8 @@ static int choose_shape(const FxWindow *w, FxShape *shape)
     return 0;
 }
 
-// --- the tile -------------------------------------------------------------------------------------
+// --- the tile
+// -------------------------------------------------------------------------------------
 
 // Copies the traces within reach; returns the largest absolute value per lane.
 static FxV load_tile(Job *j)
@@ -147,20 +148,21 @@ static void open_tile(Job *j, int fills)
 // Traces of the window, or of its box, that have a centred block: tile indices.
 static FxRect centres(const Job *j, FxRect r)
 {
-    FxRect survey = inside(move(r, j->il0, j->xl0), j->w->n_il, j->w->n_xl, j->shape.il,
-                           j->shape.xl);
+    FxRect survey =
+        inside(move(r, j->il0, j->xl0), j->w->n_il, j->w->n_xl, j->shape.il, j->shape.xl);
     return move(survey, -j->il0, -j->xl0);
 }
 
-// --- design ---------------------------------------------------------------------------------------
+// --- design
+// ---------------------------------------------------------------------------------------
 
 static double covariance_flops(FxRect r, FxShape s)
 {
     double products = 0;
     for (int il = 0; il <= 2 * s.il; il++)
         for (int xl = il == 0 ? 0 : -2 * s.xl; xl <= 2 * s.xl; xl++)
-            products += (double)(r.il1 - r.il0 + 2 * s.il - il) *
-                        (r.xl1 - r.xl0 + 2 * s.xl - abs(xl));
+            products +=
+                (double)(r.il1 - r.il0 + 2 * s.il - il) * (r.xl1 - r.xl0 + 2 * s.xl - abs(xl));
     return 8 * products + 2.5 * s.size * s.size;
 }
 
@@ -277,9 +279,9 @@ static void centre_taps(Job *j)
     j->weighed = 0;
 }
 
-// The filter that predicts block number t from all others: column t of K = Q (M + lambda I)^{-1} Q^H
-// over -K[t, t]. With x, y the columns of the real inverse for u_q and v_q, t = c + q (c - q), the
-// column in the real unknowns is r (x - i y) (r (x + i y)).
+// The filter that predicts block number t from all others: column t of K = Q (M + lambda I)^{-1}
+// Q^H over -K[t, t]. With x, y the columns of the real inverse for u_q and v_q, t = c + q (c - q),
+// the column in the real unknowns is r (x - i y) (r (x + i y)).
 static void edge_taps(Job *j, int t)
 {
     const FxShape s = j->shape;
@@ -316,7 +318,8 @@ static void edge_taps(Job *j, int t)
     }
 }
 
-// --- prediction -----------------------------------------------------------------------------------
+// --- prediction
+// -----------------------------------------------------------------------------------
 
 // Centred prediction of `n` neighbouring traces (1 or 4) that miss no neighbour.
 FX_INLINE void apply(const FxC *at, int n, int width, FxShape s, const FxV *beta, FxC *out)
@@ -367,8 +370,8 @@ FX_INLINE int there(const Job *j, int state)
            (state == OUTSIDE && j->w->params->edge == LITHO_FX_ZERO);
 }
 
-// Block number t of the block centred at (il, xl), by j->s->taps from the neighbours that are there.
-// FALSE: fewer than an eighth of them are.
+// Block number t of the block centred at (il, xl), by j->s->taps from the neighbours that are
+// there. FALSE: fewer than an eighth of them are.
 static int predict(Job *j, int il, int xl, int t, FxC *out)
 {
     const FxShape s = j->shape;
@@ -392,8 +395,8 @@ static int predict(Job *j, int il, int xl, int t, FxC *out)
         FxV all = {0}, present = {0};
         weigh_taps(j);
         for (number = 0; number < s.size; number++) {
-            ptrdiff_t at = corner + (ptrdiff_t)(number / (2 * s.xl + 1)) * j->width +
-                           number % (2 * s.xl + 1);
+            ptrdiff_t at =
+                corner + (ptrdiff_t)(number / (2 * s.xl + 1)) * j->width + number % (2 * s.xl + 1);
             if (number == t)
                 continue;
             all += j->s->magnitude[number];
@@ -435,8 +438,8 @@ static void predict_each(Job *j, const Targets *t, FxRect r, int number, int shi
         for (int xl = r.xl0; xl < r.xl1; xl++)
             if (wanted(j, t, il, xl)) {
                 int at = target_index(t, il, xl);
-                t->done[at] = (uint8_t)predict(j, il - shift_il, xl - shift_xl, number,
-                                               &t->out[at]);
+                t->done[at] =
+                    (uint8_t)predict(j, il - shift_il, xl - shift_xl, number, &t->out[at]);
             }
 }
 
@@ -520,7 +523,8 @@ static void predict_all(Job *j, const Targets *t, int holes)
         predict_edges_centred(j, t);
 }
 
-// --- one window -----------------------------------------------------------------------------------
+// --- one window
+// -----------------------------------------------------------------------------------
 
 // Absent traces of the box take their prediction.
 static void fill(Job *j)

@@ -22,9 +22,10 @@ typedef struct FxWindow {
     FxRect window;          // traces to predict, survey indices
     const float *spectra;   // held traces row by row; zero where absent
     const uint8_t *present; // 1 = recorded, 0 = absent
-    float *out;             // traces of the window row by row: prediction (mute) or prediction minus
-                            // input (pass); at absent traces the prediction
-    int (*go_on)(void *data); // asked every few milliseconds: 0 = leave, `out` is not wanted any more
+    float *out; // traces of the window row by row: prediction (mute) or prediction minus
+                // input (pass); at absent traces the prediction
+    int (*go_on)(
+        void *data); // asked every few milliseconds: 0 = leave, `out` is not wanted any more
     void *go_on_data;
 } FxWindow;
 
@@ -41,8 +42,8 @@ typedef struct FxIsa {
     int lanes;
     // Bytes of scratch memory, aligned to 64, for windows of up to that many traces.
     size_t (*scratch_bytes)(int length_il, int length_xl, int half);
-    // `scratch` belongs to the calling thread and to windows no larger than promised. 0 when go_on()
-    // ended it.
+    // `scratch` belongs to the calling thread and to windows no larger than promised. 0 when
+    // go_on() ended it.
     int (*filter)(const FxWindow *window, void *scratch, FxCounts *counts);
 } FxIsa;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a plan keeps between passes. Nothing here changes a result: a work only remembers spectra and
-// filtered windows, which depend on the cube and the parameters alone.
+// What a plan keeps between passes. Nothing here changes a result: a work only remembers spectra
+// and filtered windows, which depend on the cube and the parameters alone.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +25,9 @@ static int batches_of(const LithoFxGeometry *g, int lanes)
 
 static FxRect windows_touching(const LithoFxGeometry *g, LithoBox r)
 {
-    return (FxRect){litho_fx_first(g->axis[0], (int)r.lo[0]),
-                    litho_fx_last(g->axis[0], (int)r.hi[0] - 1) + 1,
-                    litho_fx_first(g->axis[1], (int)r.lo[1]),
-                    litho_fx_last(g->axis[1], (int)r.hi[1] - 1) + 1};
+    return (FxRect){
+        litho_fx_first(g->axis[0], (int)r.lo[0]), litho_fx_last(g->axis[0], (int)r.hi[0] - 1) + 1,
+        litho_fx_first(g->axis[1], (int)r.lo[1]), litho_fx_last(g->axis[1], (int)r.hi[1] - 1) + 1};
 }
 
 static FxRect traces_needed(const LithoFxGeometry *g, LithoBox r)
@@ -75,8 +74,12 @@ FxWork *fx_work_new(const LithoFxGeometry *g, int lanes, const LithoFxParams *pa
     gsize traces = fx_area(held) * g->axis[2].count;
     gsize units = (gsize)g->axis[0].count * g->axis[1].count * g->axis[2].count;
     FxWork *w = g_new0(FxWork, 1);
-    *w = (FxWork){.serial = serial, .params = *params, .g = *g, .lanes = lanes,
-                  .batches = batches_of(g, lanes), .held = held};
+    *w = (FxWork){.serial = serial,
+                  .params = *params,
+                  .g = *g,
+                  .lanes = lanes,
+                  .batches = batches_of(g, lanes),
+                  .held = held};
     w->weights = g_new(float, (gsize)g->axis[2].count * g->axis[2].length);
     for (int k = 0; k < g->axis[2].count; k++)
         for (int t = 0; t < g->axis[2].length; t++)

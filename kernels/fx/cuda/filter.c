@@ -177,7 +177,8 @@ static Work work_of(const FxJob *job, const FxGroup *g, int bins)
     };
 }
 
-// --- memory and time of a chunk -------------------------------------------------------------------
+// --- memory and time of a chunk
+// -------------------------------------------------------------------
 
 // Equations one by one run at a tenth of the rate of the box sums.
 enum { SINGLE_WEIGHT = 10 };
@@ -252,21 +253,22 @@ static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
     const gsize blended =
         fx_blends_itself(job, (int)bins) ? 1 : fx_blended_bytes(p, fx_region_traces(job));
     const gboolean fresh = p->blended.bytes < blended;
-    gboolean ok = litho_cuda_reserve(c, &p->blended, blended, error) &&
-                  (!fresh || LITHO_CUDA(cudaMemsetAsync(p->blended.data, 0, blended,
-                                                        litho_cuda_stream(c)),
-                                        error)) &&
-                  litho_cuda_reserve(c, &p->filtered, bins * filtered_bytes(job), error) &&
-                  litho_cuda_reserve(c, &p->matrix, bins * need->matrix, error) &&
-                  litho_cuda_reserve(c, &p->taps, bins * need->taps, error) &&
-                  litho_cuda_reserve(c, &p->good, bins * need->good, error);
+    gboolean ok =
+        litho_cuda_reserve(c, &p->blended, blended, error) &&
+        (!fresh ||
+         LITHO_CUDA(cudaMemsetAsync(p->blended.data, 0, blended, litho_cuda_stream(c)), error)) &&
+        litho_cuda_reserve(c, &p->filtered, bins * filtered_bytes(job), error) &&
+        litho_cuda_reserve(c, &p->matrix, bins * need->matrix, error) &&
+        litho_cuda_reserve(c, &p->taps, bins * need->taps, error) &&
+        litho_cuda_reserve(c, &p->good, bins * need->good, error);
     for (int k = 0; k < 2 && ok && need->tiles > 0; k++)
         ok = litho_cuda_reserve(c, &p->tiles[k], bins * need->tiles, error) &&
              litho_cuda_reserve(c, &p->states[k], need->states, error);
     return ok;
 }
 
-// --- launches -------------------------------------------------------------------------------------
+// --- launches
+// -------------------------------------------------------------------------------------
 
 // The equations of all windows, in launches of at most 15 ms.
 static gboolean equations(FxJob *job, const FxGroup *g, LithoFxGroup d, double flops, int pass,

@@ -8,16 +8,17 @@
 
 enum { WEIGH_BLOCKS = 1024 };
 
-// --- memory ---------------------------------------------------------------------------------------
+// --- memory
+// ---------------------------------------------------------------------------------------
 
 // Arrays whose size depends on how many time windows are kept and how many bins are worked on at
 // once. The k-th of them, NULL behind the last.
 static LithoCudaArray *elastic(FxPlan *p, gsize k)
 {
-    LithoCudaArray *const arrays[] = {
-        &p->live,   &p->starts, &p->absent, &p->present,  &p->spectra,  &p->blended,   &p->spots,
-        &p->matrix, &p->taps,   &p->good,   &p->tiles[0], &p->tiles[1], &p->states[0], &p->states[1],
-        &p->filtered};
+    LithoCudaArray *const arrays[] = {&p->live,      &p->starts,    &p->absent,   &p->present,
+                                      &p->spectra,   &p->blended,   &p->spots,    &p->matrix,
+                                      &p->taps,      &p->good,      &p->tiles[0], &p->tiles[1],
+                                      &p->states[0], &p->states[1], &p->filtered};
     return k < G_N_ELEMENTS(arrays) ? arrays[k] : NULL;
 }
 
@@ -128,9 +129,8 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GEr
         LITHO_CUDA(cudaDeviceGetAttribute(&p->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                           ordinal),
                    error) &&
-        LITHO_CUDA(
-            cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
-            error) &&
+        LITHO_CUDA(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
+                   error) &&
         make_transforms(p, error) &&
         upload_weights(p, litho_fx_grid_geometry(in, params).axis[2], error))
         return p;
@@ -233,16 +233,15 @@ static gboolean run_within(FxJob *job, int counters[LITHO_FX_COUNTERS], GError *
     const gsize bytes = LITHO_FX_COUNTERS * sizeof(int);
     return LITHO_CUDA(cudaMemsetAsync(p->counters.data, 0, bytes, stream), error) &&
            run_parts(job, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(counters, p->counters.data, bytes, cudaMemcpyDeviceToHost,
-                                      stream),
-                      error) &&
+           LITHO_CUDA(
+               cudaMemcpyAsync(counters, p->counters.data, bytes, cudaMemcpyDeviceToHost, stream),
+               error) &&
            litho_cuda_finish(p->context, job->run, error);
 }
 
 // The sums are planned to fit; where the card says no all the same (pieces, other programs), the
 // pass begins again with half, down to one time window and one bin.
-static gboolean run_smaller_and_smaller(FxJob *job, int counters[LITHO_FX_COUNTERS],
-                                        GError **error)
+static gboolean run_smaller_and_smaller(FxJob *job, int counters[LITHO_FX_COUNTERS], GError **error)
 {
     const FxJob fresh = *job;
     guint64 room = 0, most = G_MAXUINT64;

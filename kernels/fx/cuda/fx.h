@@ -52,7 +52,7 @@ typedef struct FxJob {
     int *spots_at;      // where its spots begin on the device
     // Memory: what the plan's elastic arrays may take in all, and what was made of it.
     guint64 room;
-    int chunk_bins; // 0 until chosen
+    int chunk_bins;     // 0 until chosen
     gint64 empty;       // windows passed unchanged so far
     gint64 done, total; // bins of the time windows of this part
     LithoRun *run;

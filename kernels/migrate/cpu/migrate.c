@@ -22,7 +22,7 @@ typedef struct Plan {
     LithoGrid in;
     LithoMigrateJobs jobs;
     Band band[LITHO_MIGRATE_MAX_JOBS]; // one a job
-    float *image, *light; // sums [nz][ny][nx]; light for shots
+    float *image, *light;              // sums [nz][ny][nx]; light for shots
 } Plan;
 
 static gpointer plan_new(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
@@ -104,8 +104,8 @@ static gboolean load_spectrum(const Band *band, const LithoCube *in, const int *
                               const int *column, float *waves, LithoRun *run, GError **error)
 {
     if (band->job->ratio > 1)
-        return litho_coarse_spectrum_forward(band->job, &band->sweep->waves, in, row, column,
-                                             waves, run, error);
+        return litho_coarse_spectrum_forward(band->job, &band->sweep->waves, in, row, column, waves,
+                                             run, error);
     return litho_spectrum_forward(band->job, &band->sweep->waves, in, row, column, waves, run,
                                   error);
 }
@@ -162,7 +162,7 @@ static void show_slab(int first, int n, gpointer data)
     const float *planes = w->plan->image + cells * first;
     g_autofree float *divided = NULL;
     if (w->plan->light && w->params->imaging == LITHO_MIGRATE_NORMALISED) {
-        divided = g_new(float, cells * n);
+        divided = g_new(float, cells *n);
         litho_migrate_normalise(planes, w->plan->light + cells * first, cells, n,
                                 w->params->stabilise, divided);
         planes = divided;
@@ -227,8 +227,8 @@ static void place_source(const Band *band, const LithoShot *shot, float *down)
     litho_shots_wavelet(job, wavelet);
     for (int f = 0; f < job->nf; f++)
         for (int j = 0; j < y.n; j++) {
-            float *row = litho_wave_row(w, down + w->size * f, y.first + j + job->pad_y) + job->pad_x +
-                         x.first;
+            float *row = litho_wave_row(w, down + w->size * f, y.first + j + job->pad_y) +
+                         job->pad_x + x.first;
             for (int i = 0; i < x.n; i++) {
                 row[i] += x.weight[i] * y.weight[j] * wavelet[2 * f];
                 row[w->stride + i] -= x.weight[i] * y.weight[j] * wavelet[2 * f + 1];
@@ -309,7 +309,7 @@ static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, LithoC
     const int nz = plan->band[0].job->image.axis[2].n;
     const gsize cells = litho_migrate_image_cells(plan->band[0].job);
     if (plan->light && params->imaging == LITHO_MIGRATE_NORMALISED) {
-        g_autofree float *divided = g_new(float, cells * nz);
+        g_autofree float *divided = g_new(float, cells *nz);
         litho_migrate_normalise(plan->image, plan->light, cells, nz, params->stabilise, divided);
         litho_migrate_planes_to_cube(divided, 0, nz, out);
     } else {

@@ -15,11 +15,11 @@ enum {
 static const float half_sample[REACH] = LITHO_HALF_SAMPLE;
 
 struct LithoProduct {
-    float *row[2];          // up and down between two rows of the grid; layout of a wave's row
-    float *half[4];         // real and imaginary parts of up and down between the cells of a row
-    float *between[2];      // products and |down|^2 between the cells of a row
-    float *line[2];         // a row of the image and its light
-    float *image, *light;   // of the rows y + 1/2, y = -1 .. ny - 1
+    float *row[2];        // up and down between two rows of the grid; layout of a wave's row
+    float *half[4];       // real and imaginary parts of up and down between the cells of a row
+    float *between[2];    // products and |down|^2 between the cells of a row
+    float *line[2];       // a row of the image and its light
+    float *image, *light; // of the rows y + 1/2, y = -1 .. ny - 1
 };
 
 LithoProduct *litho_product_new(const LithoWaves *w)
@@ -33,8 +33,8 @@ LithoProduct *litho_product_new(const LithoWaves *w)
     }
     for (int k = 0; k < 4; k++)
         p->half[k] = g_new0(float, line);
-    p->image = g_new0(float, (gsize)w->nx * (w->ny + 1));
-    p->light = g_new0(float, (gsize)w->nx * (w->ny + 1));
+    p->image = g_new0(float, (gsize)w->nx *(w->ny + 1));
+    p->light = g_new0(float, (gsize)w->nx *(w->ny + 1));
     return p;
 }
 
@@ -63,7 +63,8 @@ LITHO_CLONES static void between_cells(const float *a, int nx, float *to)
                 c4 = half_sample[4], c5 = half_sample[5];
     for (int x = -1; x < nx; x++)
         to[x] = c0 * (a[x] + a[x + 1]) + c1 * (a[x - 1] + a[x + 2]) + c2 * (a[x - 2] + a[x + 3]) +
-                c3 * (a[x - 3] + a[x + 4]) + c4 * (a[x - 4] + a[x + 5]) + c5 * (a[x - 5] + a[x + 6]);
+                c3 * (a[x - 3] + a[x + 4]) + c4 * (a[x - 4] + a[x + 5]) +
+                c5 * (a[x - 5] + a[x + 6]);
 }
 
 // The wave at y + 1/2; rows outside the grid are 0.
@@ -85,7 +86,8 @@ LITHO_CLONES static void between_rows(const LithoWaves *w, float *wave, int y, f
 }
 
 // to[x] += scale (p(x) + the transpose of between_cells() of q).
-LITHO_CLONES static void add_filtered(const float *p, const float *q, float scale, int nx, float *to)
+LITHO_CLONES static void add_filtered(const float *p, const float *q, float scale, int nx,
+                                      float *to)
 {
     for (int x = 0; x < nx; x++) {
         float sum = p[x];
@@ -98,8 +100,8 @@ LITHO_CLONES static void add_filtered(const float *p, const float *q, float scal
 // --- products ---------------------------------------------------------------------------------
 
 // to = Re u d, light = |d|^2 over x0 .. x1 - 1.
-LITHO_CLONES static void multiply(const float *ur, const float *ui, const float *dr, const float *di,
-                                  int x0, int x1, float *to, float *light)
+LITHO_CLONES static void multiply(const float *ur, const float *ui, const float *dr,
+                                  const float *di, int x0, int x1, float *to, float *light)
 {
 #pragma omp simd
     for (int x = x0; x < x1; x++) {
@@ -109,8 +111,8 @@ LITHO_CLONES static void multiply(const float *ur, const float *ui, const float 
 }
 
 // One row of products, filtered along x: to += scale * ..., likewise light.
-static void add_row(LithoProduct *p, const LithoWaves *w, const float *u, const float *d, float scale,
-                    float *to, float *light)
+static void add_row(LithoProduct *p, const LithoWaves *w, const float *u, const float *d,
+                    float scale, float *to, float *light)
 {
     const int im = w->stride, nx = w->nx;
     const float *parts[4] = {u, u + im, d, d + im};
@@ -129,7 +131,8 @@ static void add_row(LithoProduct *p, const LithoWaves *w, const float *u, const 
 }
 
 // Products of the rows between the grid's, as far as rows y0 .. y1 - 1 of the image look.
-static void fill_between(LithoProduct *p, const LithoWaves *w, float *up, float *down, int y0, int y1)
+static void fill_between(LithoProduct *p, const LithoWaves *w, float *up, float *down, int y0,
+                         int y1)
 {
     float *u = p->row[0] + MARGIN, *d = p->row[1] + MARGIN;
     for (int y = MAX(y0 - REACH, -1); y < MIN(y1 + REACH, w->ny); y++) {
@@ -158,8 +161,8 @@ static void add_between(const LithoWaves *w, const float *planes, int y, float s
     }
 }
 
-static void add_protected(const LithoMigrateJob *job, const LithoWaves *w, LithoProduct *p, float *up,
-                          float *down, float *sum, float *light)
+static void add_protected(const LithoMigrateJob *job, const LithoWaves *w, LithoProduct *p,
+                          float *up, float *down, float *sum, float *light)
 {
     const gboolean along_y = w->ny > 1;
     const float scale = along_y ? 0.5f : 1;

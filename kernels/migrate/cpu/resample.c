@@ -8,7 +8,8 @@
 
 // --- image ------------------------------------------------------------------------------------
 
-// The array n[0] x n[1] x n[2] along one axis through the taps, or their transpose; a new array, n changed.
+// The array n[0] x n[1] x n[2] along one axis through the taps, or their transpose; a new array, n
+// changed.
 static float *along_axis(const LithoTaps *taps, int axis, int n[3], const float *in, int threads)
 {
     gsize outer = 1, inner = 1;
@@ -86,8 +87,9 @@ static Between between_new(const LithoMigrateJob *job, gboolean adjoint)
         litho_taps_clear(&x);
         litho_taps_clear(&y);
     }
-    b.fine = g_new(float, (gsize)fx * fy);
-    b.half = g_new(float, (gsize)fx * job->data_ny); // along y first, x last; the adjoint turns round
+    b.fine = g_new(float, (gsize)fx *fy);
+    b.half =
+        g_new(float, (gsize)fx * job->data_ny); // along y first, x last; the adjoint turns round
     b.coarse = g_new(float, (gsize)job->data_nx * job->data_ny);
     return b;
 }
@@ -172,8 +174,7 @@ gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWa
 }
 
 gboolean litho_coarse_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *waves,
-                                       float *planes, LithoCube *out, LithoRun *run,
-                                       GError **error)
+                                       float *planes, LithoCube *out, LithoRun *run, GError **error)
 {
     LithoMigrateJob fine = fine_twin(job);
     LithoWaves fine_waves = litho_waves_layout(fine.cells.nx, fine.cells.ny);

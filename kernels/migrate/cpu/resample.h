@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/migrate/cpu/spectrum.h"
 
-// Between the image's grid and a coarse job's: low-pass and fewer cells on the way in, interpolation on
-// the way out, and the exact adjoints of both (taps.h).
+// Between the image's grid and a coarse job's: low-pass and fewer cells on the way in,
+// interpolation on the way out, and the exact adjoints of both (taps.h).
 
 gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *waves,
                                        const LithoCube *in, const int *row, const int *column,

@@ -107,8 +107,8 @@ gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
 }
 
 // The weighted half spectrum of one cell, ready for the inverse FFT.
-static void gather(const LithoMigrateJob *job, const LithoWaves *w, const float *turn, int y,
-                   int x, float *planes, Line *line)
+static void gather(const LithoMigrateJob *job, const LithoWaves *w, const float *turn, int y, int x,
+                   float *planes, Line *line)
 {
     memset(line->values, 0, sizeof(fftwf_complex) * (job->nfft / 2 + 1));
     for (int f = 0; f < job->nf; f++) {

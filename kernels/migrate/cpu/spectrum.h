@@ -10,12 +10,12 @@
 void litho_spectrum_init_fftw(void);
 
 // Traces of `in` (dead ones and non-finite samples count as 0) into waves[nf], which are laid out
-// by `waves` with the data in their middle; at the places of `row`, `column` when those are not NULL
-// (cell of each trace; -1 = not of this shot), added up where several fall into one cell.
+// by `waves` with the data in their middle; at the places of `row`, `column` when those are not
+// NULL (cell of each trace; -1 = not of this shot), added up where several fall into one cell.
 gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *waves,
                                 const LithoCube *in, const int *row, const int *column,
                                 float *planes, LithoRun *run, GError **error);
 // The adjoint of "twice the real part of the sum over frequencies" after forward: waves to the
 // traces of `out`.
-gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *waves,
-                                float *planes, LithoCube *out, LithoRun *run, GError **error);
+gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *waves, float *planes,
+                                LithoCube *out, LithoRun *run, GError **error);

@@ -14,9 +14,9 @@
 #include "kernels/migrate/cpu/product.h"
 
 enum {
-    GROUPS = 48,               // of frequencies: parallel units with sums of their own
-    SLAB_BYTES = 192 << 20,    // memory for those sums
-    MAX_SLAB = 32,             // image planes between two partial results
+    GROUPS = 48,            // of frequencies: parallel units with sums of their own
+    SLAB_BYTES = 192 << 20, // memory for those sums
+    MAX_SLAB = 32,          // image planes between two partial results
 };
 
 // --- setting up -------------------------------------------------------------------------------
@@ -59,8 +59,9 @@ void litho_sweep_free(LithoSweep *sweep)
     g_free(sweep);
 }
 
-// A shot's wave falls off to nothing around its cone, through numbers below 1e-38 that take a processor a
-// hundred times longer: they are taken as 0. Returns what restore_tiny() wants. This thread only.
+// A shot's wave falls off to nothing around its cone, through numbers below 1e-38 that take a
+// processor a hundred times longer: they are taken as 0. Returns what restore_tiny() wants. This
+// thread only.
 static unsigned drop_tiny(void)
 {
 #ifdef __SSE__
@@ -87,7 +88,7 @@ typedef struct Worker {
     unsigned tiny; // see drop_tiny()
     LithoWaveScratch *scratch;
     gpointer fft;
-    LithoProduct *product; // of two waves
+    LithoProduct *product;                     // of two waves
     float *between[2][LITHO_MIGRATE_MAX_STEP]; // waves inside a step: up, down
     float *slowness;
 } Worker;
@@ -205,11 +206,11 @@ typedef struct Slab {
     LithoSweep *sweep;
     LithoRun *run;
     float *up, *down;
-    int s0, s1;             // steps
-    int first, n;           // image planes
+    int s0, s1;   // steps
+    int first, n; // image planes
     int n_groups;
-    float *image, *light;   // [group][plane][data cells]; light NULL without `down`
-    gint done, stop;        // frequencies finished; anything wrong or cancelled
+    float *image, *light; // [group][plane][data cells]; light NULL without `down`
+    gint done, stop;      // frequencies finished; anything wrong or cancelled
 } Slab;
 
 static gsize data_cells(const LithoMigrateJob *job)
@@ -218,7 +219,8 @@ static gsize data_cells(const LithoMigrateJob *job)
 }
 
 // Plane z, which step s ends at or crosses, of frequency f.
-static void image_plane(Slab *slab, Worker *w, int group, int s, int f, int z, float *up, float *down)
+static void image_plane(Slab *slab, Worker *w, int group, int s, int f, int z, float *up,
+                        float *down)
 {
     const LithoMigrateJob *job = slab->sweep->job;
     if (z < slab->first || z >= slab->first + slab->n)
@@ -226,8 +228,8 @@ static void image_plane(Slab *slab, Worker *w, int group, int s, int f, int z, f
     gsize at = ((gsize)group * slab->n + z - slab->first) * data_cells(job);
     if (down)
         litho_product_add(job, &slab->sweep->waves, w->product,
-                          litho_migrate_job_protects(job, s, f), up, down,
-                          slab->image + at, slab->light + at);
+                          litho_migrate_job_protects(job, s, f), up, down, slab->image + at,
+                          slab->light + at);
     else
         add_real(slab->sweep, up, 2.0f / job->nfft, slab->image + at);
 }
@@ -273,7 +275,9 @@ static void frequency_down(Slab *slab, Worker *w, int group, int f)
         for (int m = 0; m < job->step; m++) {
             gboolean last = m == job->step - 1;
             image_plane(slab, w, group, s, f, s * job->step + m + 1, last ? up : w->between[0][m],
-                        !down ? NULL : last ? down : w->between[1][m]);
+                        !down  ? NULL
+                        : last ? down
+                               : w->between[1][m]);
         }
         if (has_grown(slab, s, f, up))
             g_atomic_int_set(&slab->stop, 1);
@@ -344,7 +348,10 @@ gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *imag
                           GError **error)
 {
     const LithoMigrateJob *job = sweep->job;
-    Slab slab = {.sweep = sweep, .run = run, .up = up, .down = down,
+    Slab slab = {.sweep = sweep,
+                 .run = run,
+                 .up = up,
+                 .down = down,
                  .n_groups = MIN(MAX(job->nf, 1), GROUPS)};
     int steps = steps_a_slab(job, slab.n_groups, down != NULL);
     gsize sums = data_cells(job) * (steps * job->step + 1) * slab.n_groups;
@@ -352,8 +359,8 @@ gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *imag
     slab.light = down ? g_try_new(float, sums) : NULL;
     gboolean ok = slab.image && (slab.light || !down);
     if (!ok)
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                    "no memory for %.2f GiB of image sums", sums * 4.0 / (1 << 30));
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of image sums",
+                    sums * 4.0 / (1 << 30));
     for (int f = 0; f < job->nf; f++)
         sweep->energy_floor[f] = litho_wave_energy(&sweep->waves, up + sweep->waves.size * f);
     litho_run_begin(run, "extrapolate", "steps");

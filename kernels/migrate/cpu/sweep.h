@@ -10,11 +10,11 @@
 
 // A job with what the CPU keeps for it.
 typedef struct LithoSweep {
-    LithoMigrateJob *job;       // borrowed
+    LithoMigrateJob *job; // borrowed
     LithoWaves waves;
-    LithoSplitStep *split;      // engine = splitstep, else NULL
+    LithoSplitStep *split;                // engine = splitstep, else NULL
     float *table[LITHO_MIGRATE_MAX_STEP]; // pointwise form
-    double *energy_floor;       // [nf] smallest energy so far, for the growth test
+    double *energy_floor;                 // [nf] smallest energy so far, for the growth test
     // Wave that grew: frequency index, step, energy ratio; f = -1: none.
     int grown_f, grown_step;
     double grown_by;

@@ -8,15 +8,15 @@
 #include "kernels/common/clones.h"
 
 enum {
-    PAD = 16,                    // zeros before each row: 4 are needed, 16 keep rows aligned
+    PAD = 16, // zeros before each row: 4 are needed, 16 keep rows aligned
     RADIUS = LITHO_STENCIL_RADIUS,
-    ROWS = 8,                    // rows a degree advances at a time
+    ROWS = 8, // rows a degree advances at a time
 };
 
 struct LithoWaveScratch {
-    float *plane[2];  // with RADIUS zero rows above and below
-    float *slow2;     // [ny][nx] slowness squared
-    float *source;    // two rows
+    float *plane[2];                    // with RADIUS zero rows above and below
+    float *slow2;                       // [ny][nx] slowness squared
+    float *source;                      // two rows
     float *sum[LITHO_MIGRATE_MAX_STEP]; // accumulators of the forward recursion
     const float *slow2_of;              // plane slow2 was made from
 };
@@ -24,8 +24,7 @@ struct LithoWaveScratch {
 LithoWaves litho_waves_layout(int nx, int ny)
 {
     int stride = (nx + PAD - 1) / PAD * PAD + PAD;
-    return (LithoWaves){.nx = nx, .ny = ny, .stride = stride,
-                        .size = 2 * (gsize)stride * ny + PAD};
+    return (LithoWaves){.nx = nx, .ny = ny, .stride = stride, .size = 2 * (gsize)stride * ny + PAD};
 }
 
 static float *alloc_floats(gsize count)
@@ -74,10 +73,9 @@ LITHO_INLINE float *plane_row(const LithoWaves *w, float *plane, int y)
 
 // out = Y b - prev + a p over one row of complex values; `im` is the distance to imaginary parts,
 // `up` to the next row of b. 41 flops a component.
-LITHO_INLINE void
-stencil_row_axes(float *out, const float *prev, const float *b, const float *p, ptrdiff_t im,
-                 ptrdiff_t up, const LithoStencil *s, const float *slow2, float ar, float ai,
-                 int nx, gboolean along_y)
+LITHO_INLINE void stencil_row_axes(float *out, const float *prev, const float *b, const float *p,
+                                   ptrdiff_t im, ptrdiff_t up, const LithoStencil *s,
+                                   const float *slow2, float ar, float ai, int nx, gboolean along_y)
 {
     const float hx0 = s->hx[0], hx1 = s->hx[1], hx2 = s->hx[2], hx3 = s->hx[3];
     const float hy0 = s->hy[0], hy1 = s->hy[1], hy2 = s->hy[2], hy3 = s->hy[3];
@@ -108,8 +106,8 @@ stencil_row_axes(float *out, const float *prev, const float *b, const float *p, 
 }
 
 LITHO_CLONES static void stencil_row(float *out, const float *prev, const float *b, const float *p,
-                        ptrdiff_t im, ptrdiff_t up, const LithoStencil *s, const float *slow2,
-                        float ar, float ai, int nx, int ny)
+                                     ptrdiff_t im, ptrdiff_t up, const LithoStencil *s,
+                                     const float *slow2, float ar, float ai, int nx, int ny)
 {
     if (ny > 1)
         stencil_row_axes(out, prev, b, p, im, up, s, slow2, ar, ai, nx, TRUE);
@@ -135,8 +133,8 @@ static void square_slowness(const LithoWaves *w, LithoWaveScratch *s, const floa
 }
 
 // Coefficient n of target m at one point of the pointwise form.
-LITHO_INLINE void table_look_up(const LithoWaveStep *step, int m, int n, float slowness,
-                                 float *re, float *im)
+LITHO_INLINE void table_look_up(const LithoWaveStep *step, int m, int n, float slowness, float *re,
+                                float *im)
 {
     const float *row = step->table[m] + 2 * (gsize)n * step->n_table;
     float at = slowness * step->table_scale - step->table_offset;
@@ -151,8 +149,9 @@ LITHO_INLINE void table_look_up(const LithoWaveStep *step, int m, int n, float s
 // --- adjoint and the plain forward step: Clenshaw's recursion -----------------------------------
 
 // sum_m c_m(n) planes[m] of one row into `row`; c conjugated for the adjoint.
-LITHO_CLONES static void source_row(const LithoWaves *w, const LithoWaveStep *step, float *const *planes,
-                       gboolean conjugate, int n, int y, float *row)
+LITHO_CLONES static void source_row(const LithoWaves *w, const LithoWaveStep *step,
+                                    float *const *planes, gboolean conjugate, int n, int y,
+                                    float *row)
 {
     const int im = w->stride;
     const float sign = conjugate ? -1 : 1;
@@ -224,8 +223,8 @@ static void clenshaw(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveSt
 
 // --- forward with depths in between, and the pointwise form: T_n one after the other ----------
 
-LITHO_CLONES static void accumulate_row(const LithoWaves *w, LithoWaveScratch *s, const LithoWaveStep *step,
-                           int n, int y, const float *t)
+LITHO_CLONES static void accumulate_row(const LithoWaves *w, LithoWaveScratch *s,
+                                        const LithoWaveStep *step, int n, int y, const float *t)
 {
     const int im = w->stride;
     const float *slowness = step->slowness + (gsize)y * w->nx;

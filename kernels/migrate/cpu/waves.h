@@ -11,8 +11,8 @@
 
 typedef struct LithoWaves {
     int nx, ny;
-    int stride;   // floats from a row's real parts to its imaginary parts; a row is 2 stride
-    gsize size;   // floats of one wave
+    int stride; // floats from a row's real parts to its imaginary parts; a row is 2 stride
+    gsize size; // floats of one wave
 } LithoWaves;
 
 LithoWaves litho_waves_layout(int nx, int ny);
@@ -31,21 +31,22 @@ void litho_wave_scratch_free(LithoWaveScratch *scratch);
 // Coefficients of one step of one frequency, ready to apply.
 typedef struct LithoWaveStep {
     LithoStencil stencil;
-    int degree, targets;                        // targets: image planes the step crosses
-    const float *re[LITHO_MIGRATE_MAX_STEP];    // [target][0..degree]; operator form
+    int degree, targets;                     // targets: image planes the step crosses
+    const float *re[LITHO_MIGRATE_MAX_STEP]; // [target][0..degree]; operator form
     const float *im[LITHO_MIGRATE_MAX_STEP];
-    const float *slowness;                      // [ny][nx]
+    const float *slowness; // [ny][nx]
     // Pointwise form: table[target][n][entry][re, im], else NULL.
     const float *table[LITHO_MIGRATE_MAX_STEP];
     int n_table;
-    float table_scale, table_offset;            // entry = slowness * scale - offset
+    float table_scale, table_offset; // entry = slowness * scale - offset
 } LithoWaveStep;
 
 // wave <- G wave at the step's bottom; planes[m] (targets - 1 of them, may be NULL when there is
 // one target) <- the wave at the depths between.
 void litho_wave_forward(const LithoWaves *layout, LithoWaveScratch *scratch,
                         const LithoWaveStep *step, float *wave, float *const *planes);
-// The exact adjoint: wave <- sum over targets of G_m^H planes[m], the last target being wave itself.
+// The exact adjoint: wave <- sum over targets of G_m^H planes[m], the last target being wave
+// itself.
 void litho_wave_adjoint(const LithoWaves *layout, LithoWaveScratch *scratch,
                         const LithoWaveStep *step, float *wave, float *const *planes);
 // wave *= gx(x) gy(y); NULL factors are 1.
@@ -54,8 +55,8 @@ void litho_wave_sponge(const LithoWaves *layout, float *wave, const float *gx, c
 double litho_wave_energy(const LithoWaves *layout, const float *wave);
 
 // Split-step Fourier on the same waves: phase shift in (kx, ky) with the step's mean slowness, then
-// the rest of the slowness in (x, y). Exact dispersion, periodic in x and y. FFT plans are shared by
-// all threads.
+// the rest of the slowness in (x, y). Exact dispersion, periodic in x and y. FFT plans are shared
+// by all threads.
 typedef struct LithoSplitStep LithoSplitStep;
 LithoSplitStep *litho_split_step_new(const LithoWaves *layout, const LithoCells *cells);
 void litho_split_step_free(LithoSplitStep *split);

@@ -9,17 +9,18 @@ gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *fr
 {
     cudaStream_t stream = litho_cuda_stream(plan->context);
     return litho_cuda_reserve(plan->context, to, MAX(bytes, 16), error) &&
-           (bytes == 0 || LITHO_CUDA(cudaMemcpyAsync(to->data, from, bytes, cudaMemcpyHostToDevice,
-                                                     stream), error)) &&
+           (bytes == 0 ||
+            LITHO_CUDA(cudaMemcpyAsync(to->data, from, bytes, cudaMemcpyHostToDevice, stream),
+                       error)) &&
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
 void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band)
 {
-    LithoCudaArray *arrays[] = {&band->steps, &band->coef, &band->slow, &band->table,
-                                &band->table_scale, &band->sponge_x, &band->sponge_y, &band->omega,
-                                &band->kx2, &band->ky2, &band->turn,
-                                &band->spectrum};
+    LithoCudaArray *arrays[] = {&band->steps,    &band->coef,        &band->slow,
+                                &band->table,    &band->table_scale, &band->sponge_x,
+                                &band->sponge_y, &band->omega,       &band->kx2,
+                                &band->ky2,      &band->turn,        &band->spectrum};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
     g_clear_pointer(&band->mean, g_free);
@@ -89,7 +90,8 @@ static gboolean upload_slowness(LithoGpuPlan *plan, LithoGpuBand *band, GError *
                     error) ||
         !LITHO_CUDA(cudaMemcpy2DAsync(band->slow.data, pitch * sizeof(float), job->slowness,
                                       job->cells.nx * sizeof(float), job->cells.nx * sizeof(float),
-                                      rows, cudaMemcpyHostToDevice, stream), error))
+                                      rows, cudaMemcpyHostToDevice, stream),
+                    error))
         return FALSE;
     return band->kernel != LITHO_GPU_FUSED ||
            LITHO_CUDA(litho_gpu_square(band->slow.data, rows * pitch, stream), error);
@@ -164,9 +166,11 @@ static int even_steps(const LithoGpuPlan *plan, const LithoGpuBand *band, int mo
     const LithoMigrateJob *job = band->job;
     int passes = 0, best = most;
     for (int m = 0; m < job->step; m++)
-        passes += (litho_migrate_target_degree(job, m) + band->degrees_a_pass) / band->degrees_a_pass;
-    const double rounds = (double)MAX(job->nf, 1) * (job->params.mode == LITHO_MIGRATE_SHOT ? 2 : 1) *
-                          band->strips * passes / litho_gpu_fused_blocks(band->quads, plan->processors);
+        passes +=
+            (litho_migrate_target_degree(job, m) + band->degrees_a_pass) / band->degrees_a_pass;
+    const double rounds = (double)MAX(job->nf, 1) *
+                          (job->params.mode == LITHO_MIGRATE_SHOT ? 2 : 1) * band->strips * passes /
+                          litho_gpu_fused_blocks(band->quads, plan->processors);
     double least = 2;
     for (int n = most; n > most / 2; n--) {
         const double waste = ceil(rounds * n) / (rounds * n);
@@ -184,7 +188,8 @@ static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
     const LithoMigrateParams *p = &job->params;
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
     band->slab_steps = litho_gpu_slab_steps((double)job->cells.nx * job->cells.ny * job->nf *
-                                                (p->degree + 1) * job->step * (shot ? 2 : 1), job->step);
+                                                (p->degree + 1) * job->step * (shot ? 2 : 1),
+                                            job->step);
     band->strips = 1;
     band->planes = job->step + 1;
     if (p->engine == LITHO_MIGRATE_SPLITSTEP) {
@@ -198,13 +203,15 @@ static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
     }
     band->kernel = LITHO_GPU_FUSED;
     const int beside = (int)(plan->quota * plan->processors / MAX(job->nf, 1));
-    litho_gpu_fused_plan(job->cells.nx, p->degree + 1, MAX(beside, 1), plan->shared, &band->degrees_a_pass,
-                         &band->quads, &band->strip);
+    litho_gpu_fused_plan(job->cells.nx, p->degree + 1, MAX(beside, 1), plan->shared,
+                         &band->degrees_a_pass, &band->quads, &band->strip);
     band->strips = (job->cells.nx + band->strip - 1) / band->strip;
     if (p->mode == LITHO_MIGRATE_DEMIGRATE)
         return;
-    const double step_bytes = (double)sizeof(float) * band->plane.size * MAX(job->nf, 1) * job->step;
-    band->slab_steps = even_steps(plan, band, (int)MIN(band->slab_steps, 1 + plan->spare / step_bytes));
+    const double step_bytes =
+        (double)sizeof(float) * band->plane.size * MAX(job->nf, 1) * job->step;
+    band->slab_steps =
+        even_steps(plan, band, (int)MIN(band->slab_steps, 1 + plan->spare / step_bytes));
     band->planes = band->slab_steps * job->step + 1;
 }
 
@@ -222,7 +229,8 @@ gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **
         return FALSE;
     if (job->nf == 0 || job->n_steps == 0)
         return TRUE;
-    return band->kernel == LITHO_GPU_SPLITSTEP ? upload_split_step(plan, band, error)
-                 : upload_steps(plan, band, error) && upload_coefficients(plan, band, error) &&
-                       upload_table(plan, band, error);
+    return band->kernel == LITHO_GPU_SPLITSTEP
+               ? upload_split_step(plan, band, error)
+               : upload_steps(plan, band, error) && upload_coefficients(plan, band, error) &&
+                     upload_table(plan, band, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One GPU's share of a migration: every n-th frequency, from the record to a sum of images of its own.
+// One GPU's share of a migration: every n-th frequency, from the record to a sum of images of its
+// own.
 #include <cufft.h>
 #include <string.h>
 
@@ -15,11 +16,11 @@ void litho_gpu_card_free(LithoGpuPlan *p)
         cudaDeviceSynchronize();
     for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
         litho_gpu_band_clear(p, &p->band[k]);
-    LithoCudaArray *arrays[] = {&p->up.planes, &p->down.planes, &p->scratch, &p->progress, &p->image, &p->light,
-                                &p->coarse, &p->coarse_light, &p->resampled[0], &p->resampled[1],
-                                &p->taps, &p->growth, &p->live, &p->cells, &p->taper, &p->lines,
-                                &p->bins, &p->largest, &p->wavelet, &p->gathered,
-                                &p->traces};
+    LithoCudaArray *arrays[] = {
+        &p->up.planes, &p->down.planes,  &p->scratch,      &p->progress,     &p->image, &p->light,
+        &p->coarse,    &p->coarse_light, &p->resampled[0], &p->resampled[1], &p->taps,  &p->growth,
+        &p->live,      &p->cells,        &p->taper,        &p->lines,        &p->bins,  &p->largest,
+        &p->wavelet,   &p->gathered,     &p->traces};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(p->context, arrays[k]);
     const int ffts[] = {p->fft_forward, p->fft_inverse, p->fft_plane};
@@ -34,8 +35,9 @@ static gboolean card_limits(LithoGpuPlan *p, GError **error)
 {
     int device, shared = 0;
     if (!LITHO_CUDA(cudaGetDevice(&device), error) ||
-        !LITHO_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                    error) ||
+        !LITHO_CUDA(
+            cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+            error) ||
         !LITHO_CUDA(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, device),
                     error) ||
         !LITHO_CUDA(litho_gpu_fused_prepare(shared), error))
@@ -71,8 +73,8 @@ static int lane_of(int job, int lanes)
     return job == 0 || lanes == 1 ? 0 : 1 + (job - 1) % (lanes - 1);
 }
 
-gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs, const LithoGpuShare *share,
-                              GError **error)
+gboolean litho_gpu_card_share(LithoGpuPlan *card, const LithoMigrateJobs *jobs,
+                              const LithoGpuShare *share, GError **error)
 {
     // The image's own grid takes longest: two thirds of the processors are for its lane.
     card->quota = share->lanes == 1 ? 1 : share->lane == 0 ? 2.0 / 3 : 1.0 / 3 / (share->lanes - 1);
@@ -107,7 +109,8 @@ static gboolean zeroed(LithoGpuPlan *plan, LithoCudaArray *array, size_t floats,
 {
     return litho_cuda_reserve(plan->context, array, MAX(floats, 1) * sizeof(float), error) &&
            LITHO_CUDA(cudaMemsetAsync(array->data, 0, floats * sizeof(float),
-                                      litho_cuda_stream(plan->context)), error);
+                                      litho_cuda_stream(plan->context)),
+                      error);
 }
 
 // --- partial results --------------------------------------------------------------------------
@@ -152,8 +155,8 @@ gboolean litho_gpu_card_show(LithoGpuWatch *watch, GError **error)
 // --- modes ------------------------------------------------------------------------------------
 
 // The band's waves (in plan->up, plan->down) down onto the plan's sums.
-static gboolean sweep_band(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot, LithoGpuWatch *watch,
-                           LithoRun *run, GError **error)
+static gboolean sweep_band(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot,
+                           LithoGpuWatch *watch, LithoRun *run, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0,
@@ -167,8 +170,8 @@ static gboolean sweep_band(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot
            litho_gpu_sweep_down(plan, band, shot, plan->coarse.data, plan->coarse_light.data, NULL,
                                 NULL, run, error) &&
            litho_gpu_coarse_add(plan, band, plan->coarse.data, plan->image.data, error) &&
-           (!shot || litho_gpu_coarse_add(plan, band, plan->coarse_light.data, plan->light.data,
-                                          error));
+           (!shot ||
+            litho_gpu_coarse_add(plan, band, plan->coarse_light.data, plan->light.data, error));
 }
 
 gboolean litho_gpu_card_clear(LithoGpuPlan *plan, gboolean light, GError **error)
@@ -184,9 +187,9 @@ static gboolean band_spectrum(LithoGpuPlan *plan, LithoGpuBand *band, const Lith
     if (band->have_spectrum)
         return TRUE;
     const size_t bytes = band->plane.size * MAX(band->job->nf, 1) * sizeof(float);
-    band->have_spectrum = litho_cuda_reserve(plan->context, &band->spectrum, bytes, error) &&
-                          litho_gpu_spectrum_forward(plan, band, in, NULL, NULL,
-                                                     band->spectrum.data, run, error);
+    band->have_spectrum =
+        litho_cuda_reserve(plan->context, &band->spectrum, bytes, error) &&
+        litho_gpu_spectrum_forward(plan, band, in, NULL, NULL, band->spectrum.data, run, error);
     return band->have_spectrum;
 }
 
@@ -199,8 +202,8 @@ gboolean litho_gpu_card_stack(LithoGpuPlan *plan, const LithoCube *in, LithoGpuW
         if (!band_spectrum(plan, band, in, run, error) ||
             !litho_gpu_waves_reserve(plan, band, &plan->up, error) ||
             !LITHO_CUDA(cudaMemcpyAsync(plan->up.planes.data, band->spectrum.data, bytes,
-                                        cudaMemcpyDeviceToDevice,
-                                        litho_cuda_stream(plan->context)), error) ||
+                                        cudaMemcpyDeviceToDevice, litho_cuda_stream(plan->context)),
+                        error) ||
             !sweep_band(plan, band, FALSE, watch, run, error))
             return FALSE;
     }
@@ -213,16 +216,17 @@ static gboolean place_source(LithoGpuPlan *plan, const LithoGpuBand *band, const
     const LithoMigrateJob *job = band->job;
     LithoSourceSpread x, y;
     litho_shot_spread(job, shot, &x, &y);
-    LithoGpuSource source = {(y.first + job->pad_y) * band->plane.pitch + x.first + job->pad_x, x.n, y.n};
+    LithoGpuSource source = {(y.first + job->pad_y) * band->plane.pitch + x.first + job->pad_x, x.n,
+                             y.n};
     memcpy(source.x, x.weight, sizeof x.weight);
     memcpy(source.y, y.weight, sizeof y.weight);
     g_autofree float *wavelet = g_new(float, 2 * MAX(job->nf, 1));
     litho_shots_wavelet(job, wavelet);
     return litho_gpu_upload(plan, &plan->wavelet, wavelet, 2 * job->nf * sizeof(float), error) &&
-           (job->nf == 0 ||
-            LITHO_CUDA(litho_gpu_source(plan->down.planes.data, band->plane, &source,
-                                        plan->wavelet.data, job->nf,
-                                        litho_cuda_stream(plan->context)), error));
+           (job->nf == 0 || LITHO_CUDA(litho_gpu_source(plan->down.planes.data, band->plane,
+                                                        &source, plan->wavelet.data, job->nf,
+                                                        litho_cuda_stream(plan->context)),
+                                       error));
 }
 
 static gboolean band_shot(LithoGpuPlan *plan, LithoGpuBand *band, const LithoShots *shots, guint k,
@@ -256,7 +260,8 @@ static gboolean demigrate_band(LithoGpuPlan *plan, LithoGpuBand *band, float *ou
     const float *image = plan->image.data;
     if (job->nf == 0)
         return TRUE;
-    litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0, litho_migrate_sweep_flops(job, 1));
+    litho_cuda_mark(plan->context, "extrapolate", LITHO_STAGE_COMPUTE, 0,
+                    litho_migrate_sweep_flops(job, 1));
     if (job->ratio > 1) {
         if (!zeroed(plan, &plan->coarse, (size_t)job->nz * job->data_ny * job->data_nx, error) ||
             !litho_gpu_coarse_adjoint(plan, band, image, plan->coarse.data, error))
@@ -265,12 +270,12 @@ static gboolean demigrate_band(LithoGpuPlan *plan, LithoGpuBand *band, float *ou
     }
     return litho_gpu_waves_reserve(plan, band, &plan->up, error) &&
            litho_gpu_sweep_up(plan, band, image, run, error) &&
-           litho_gpu_spectrum_adjoint(plan, band, litho_gpu_wave(band, &plan->up, plan->up.now, 0), out, run,
-                                      error);
+           litho_gpu_spectrum_adjoint(plan, band, litho_gpu_wave(band, &plan->up, plan->up.now, 0),
+                                      out, run, error);
 }
 
-gboolean litho_gpu_card_demigrate(LithoGpuPlan *plan, const LithoCube *in, float *out, LithoRun *run,
-                                  GError **error)
+gboolean litho_gpu_card_demigrate(LithoGpuPlan *plan, const LithoCube *in, float *out,
+                                  LithoRun *run, GError **error)
 {
     const size_t cells = image_cells(plan);
     cudaStream_t stream = litho_cuda_stream(plan->context);
@@ -278,7 +283,8 @@ gboolean litho_gpu_card_demigrate(LithoGpuPlan *plan, const LithoCube *in, float
     if (!samples || !litho_gpu_upload(plan, &plan->live, in->live, cells, error) ||
         !zeroed(plan, &plan->image, cells * image_depths(plan), error) ||
         !LITHO_CUDA(litho_gpu_traces_to_planes(samples, plan->live.data, cells, image_depths(plan),
-                                               plan->image.data, stream), error))
+                                               plan->image.data, stream),
+                    error))
         return FALSE;
     for (int k = 0; k < plan->n_bands; k++)
         if (!demigrate_band(plan, &plan->band[k], out, run, error))

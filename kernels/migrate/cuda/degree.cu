@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // One launch a degree with a tile in shared memory: the published shape of the program (GPU Gems 3,
-// listing 38-4), for both forms, several depths a step, and the adjoint. Where the publication reads
-// its table of coefficients through the texture unit, whose interpolation has eight bits, this reads
-// it through the read-only cache and interpolates in full precision.
+// listing 38-4), for both forms, several depths a step, and the adjoint. Where the publication
+// reads its table of coefficients through the texture unit, whose interpolation has eight bits,
+// this reads it through the read-only cache and interpolates in full precision.
 //
 // Per point and degree: 34 fp32 instructions for the stencil, 4 (8 with look-up) a target; 32 bytes
 // of device memory for T's and 16 a target.
 #include "kernels/migrate/cuda/kernels.h"
 
-namespace {
+namespace
+{
 
-enum { TILE_X = 32, TILE_Y = 24, ROWS = 3, R = LITHO_STENCIL_RADIUS, WIDE = TILE_X + 2 * R,
-       HIGH = TILE_Y + 2 * R };
+enum {
+    TILE_X = 32,
+    TILE_Y = 24,
+    ROWS = 3,
+    R = LITHO_STENCIL_RADIUS,
+    WIDE = TILE_X + 2 * R,
+    HIGH = TILE_Y + 2 * R
+};
 
 struct Coef {
     float re, im;
 };
 
 // a_n of target m at a point: the plane's polynomial, or the table at the local slowness.
-__device__ Coef coefficient(const LithoGpuDegree &a, const LithoGpuStep *step, int wave, int m, int n,
-                            float slowness)
+__device__ Coef coefficient(const LithoGpuDegree &a, const LithoGpuStep *step, int wave, int m,
+                            int n, float slowness)
 {
     if (!a.table) {
         const float *c = a.coef + ((size_t)step->entry * a.targets + m) * 2 * LITHO_GPU_COEFS + n;
@@ -48,8 +55,8 @@ __device__ void load_tile(const LithoGpuDegree &a, int wave, int x0, int y0,
     }
 }
 
-__device__ float stencil(const LithoStencil &s, float centre, const float (&tile)[HIGH][WIDE], int i,
-                         int j)
+__device__ float stencil(const LithoStencil &s, float centre, const float (&tile)[HIGH][WIDE],
+                         int i, int j)
 {
     float v = centre * tile[j][i];
 #pragma unroll
@@ -61,8 +68,8 @@ __device__ float stencil(const LithoStencil &s, float centre, const float (&tile
 }
 
 // T_n = Y T_(n-1) - T_(n-2) into `other`; W_m += a_n T_n. The first degree also makes a_0 T_0.
-__device__ void forward_point(const LithoGpuDegree &a, const LithoGpuStep *step, int wave, size_t at,
-                              float slowness, float yr, float yi, float nr, float ni)
+__device__ void forward_point(const LithoGpuDegree &a, const LithoGpuStep *step, int wave,
+                              size_t at, float slowness, float yr, float yi, float nr, float ni)
 {
     const size_t im = (size_t)a.plane.ny * a.plane.pitch, base = wave * a.plane.size + at;
     const float tr = a.n == 1 ? 0.5f * yr : yr - a.other[base];
@@ -86,8 +93,8 @@ __device__ void forward_point(const LithoGpuDegree &a, const LithoGpuStep *step,
 }
 
 // b_n = sum_m conj(a_n^m) in_m + Y b_(n+1) - b_(n+2).
-__device__ void adjoint_point(const LithoGpuDegree &a, const LithoGpuStep *step, int wave, size_t at,
-                              float slowness, float yr, float yi)
+__device__ void adjoint_point(const LithoGpuDegree &a, const LithoGpuStep *step, int wave,
+                              size_t at, float slowness, float yr, float yi)
 {
     const size_t im = (size_t)a.plane.ny * a.plane.pitch, base = wave * a.plane.size + at;
     float br = 0, bi = 0;

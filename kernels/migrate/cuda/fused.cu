@@ -1,59 +1,67 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Several degrees of Clenshaw's recursion in one pass over a plane, nothing but P, b's and slowness
-// read from memory. Rows stream through the block like through a pipeline: degree l of the pass works
-// 5 rows behind degree l-1, every thread owns four columns of one degree, and one barrier a row
-// separates writers from readers.
+// read from memory. Rows stream through the block like through a pipeline: degree l of the pass
+// works 5 rows behind degree l-1, every thread owns four columns of one degree, and one barrier a
+// row separates writers from readers.
 //
-//   arriving row r of b_(n+1)  ->  adds its share to the eight rows r-4 .. r+3 of b_n that are under
-//                                  way in registers, closes row r-4, opens row r+4 with a_n P - b_(n+2)
+//   arriving row r of b_(n+1)  ->  adds its share to the eight rows r-4 .. r+3 of b_n that are
+//   under
+//                                  way in registers, closes row r-4, opens row r+4 with a_n P -
+//                                  b_(n+2)
 //
 // The y arms of the stencil therefore never touch memory; the x arms are three 16-byte shared loads
 // for four points. Per point and degree: 38 fp32 instructions, 52 bytes of shared memory, and
 // 24 / degrees .. 40 / degrees bytes of device memory.
 //
-// Shared memory and arithmetic must overlap, or a row takes the sum of their times. So the x arms of a
-// row wait in registers for the next step (a row closes four steps after it arrived): what needs no load
-// is at hand right behind the barrier, while the loads of the y arms are on their way.
+// Shared memory and arithmetic must overlap, or a row takes the sum of their times. So the x arms
+// of a row wait in registers for the next step (a row closes four steps after it arrived): what
+// needs no load is at hand right behind the barrier, while the loads of the y arms are on their
+// way.
 //
-// One launch carries all waves through several depths. A task is one pass over one wave (one strip of it,
-// where it is wider than a block); blocks take tasks by ticket, depth by depth, pass by pass, wave by wave.
-// What a task builds on was given out earlier, usually so much earlier that it is done: nobody waits, and
-// no multiprocessor is idle while the last waves of a depth are under way.
+// One launch carries all waves through several depths. A task is one pass over one wave (one strip
+// of it, where it is wider than a block); blocks take tasks by ticket, depth by depth, pass by
+// pass, wave by wave. What a task builds on was given out earlier, usually so much earlier that it
+// is done: nobody waits, and no multiprocessor is idle while the last waves of a depth are under
+// way.
 //
-// Time in the block is counted in steps t = 0, 1, ...; degree l takes row t - 4 - 5 l in step t. Its
-// finished rows go to a link of four slots (t mod 4); the next degree reads what was written one step
-// ago, the one after that what was written two steps ago. All slots are known at compile time because
-// the loop is unrolled by eight, the number of rows under way.
+// Time in the block is counted in steps t = 0, 1, ...; degree l takes row t - 4 - 5 l in step t.
+// Its finished rows go to a link of four slots (t mod 4); the next degree reads what was written
+// one step ago, the one after that what was written two steps ago. All slots are known at compile
+// time because the loop is unrolled by eight, the number of rows under way.
 #include <cuda_pipeline.h>
 
 #include "kernels/migrate/cuda/kernels.h"
 
-namespace {
+namespace
+{
 
 enum {
     R = LITHO_STENCIL_RADIUS,
-    LAG = R + 1,       // rows between neighbouring degrees
-    AHEAD = 2,         // steps that loads are ahead of their use
-    SIDE = 4,          // zeros on either side of a row with x neighbours
-    SLOTS = 4,         // rows of a link
-    MOST = 8,          // degrees a pass
+    LAG = R + 1,                         // rows between neighbouring degrees
+    AHEAD = 2,                           // steps that loads are ahead of their use
+    SIDE = 4,                            // zeros on either side of a row with x neighbours
+    SLOTS = 4,                           // rows of a link
+    MOST = 8,                            // degrees a pass
     RING = AHEAD + LAG * (MOST - 1) + 1, // rows from the first degree's newest to the last one's
     MAX_COLUMNS = 256, // of a block: 8 degrees of 64 threads of 128 registers fill a multiprocessor
 };
 
 // Shared memory for blocks of up to W columns: a ring of rows that all degrees read at their own
-// pace (P and, four rows earlier, slowness squared), and the links: b_(top+2), b_(top+1), then one a
-// degree.
+// pace (P and, four rows earlier, slowness squared), and the links: b_(top+2), b_(top+1), then one
+// a degree.
 template <int W> struct Shape {
     enum {
-        HALF = W + 2 * SIDE,  // one component of a link's row
+        HALF = W + 2 * SIDE, // one component of a link's row
         LINK_ROW = 2 * HALF,
         LINK = SLOTS * LINK_ROW,
         RING_ROW = 3 * W,
         LINKS_AT = RING * RING_ROW,
     };
-    static __host__ __device__ int floats(int m) { return LINKS_AT + (m + 2) * LINK; }
+    static __host__ __device__ int floats(int m)
+    {
+        return LINKS_AT + (m + 2) * LINK;
+    }
 };
 
 __device__ __forceinline__ float4 load4(const float *p)
@@ -68,12 +76,13 @@ __device__ __forceinline__ void store4(float *p, const float4 &v)
 
 extern __shared__ __align__(16) unsigned char shared[]; // a Desk, then rows and links
 
-// 16 bytes into shared memory (an address there), zeros where `here` is false; arrives by itself where
-// the card can do that.
+// 16 bytes into shared memory (an address there), zeros where `here` is false; arrives by itself
+// where the card can do that.
 __device__ __forceinline__ void fetch4(unsigned to, const float *from, bool here)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(here ? 16 : 0)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(here ? 16 : 0)
                  : "memory");
 #else
     *static_cast<float4 *>(__cvta_shared_to_generic(to)) =
@@ -86,12 +95,12 @@ __device__ __forceinline__ void fetch4(unsigned to, const float *from, bool here
 // One pass over one strip of one wave; lies in shared memory.
 struct Pass {
     const float *p, *b1, *b2, *slow2; // NULL: zeros, or the same slowness everywhere
-    float *out1, *out2;      // b of the last degree and of the one before (NULL: not wanted)
+    float *out1, *out2; // b of the last degree and of the one before (NULL: not wanted)
     const LithoGpuStep *step;
     const float *coef;
     float slow2_value;
-    int top, degrees;        // b_top is the first
-    int first, x0;           // column that it writes first, that the block holds first
+    int top, degrees; // b_top is the first
+    int first, x0;    // column that it writes first, that the block holds first
     bool sponge;
     int strip, stage, *done; // `done`: stages done of the wave's strips
 };
@@ -108,7 +117,8 @@ __device__ __forceinline__ float *rows_of_block()
 
 __device__ Pass pass_of(const LithoGpuFused &a, int ticket)
 {
-    const int tiles = a.n_sets * a.n_waves * a.strips, tile = ticket % tiles, wave = tile / a.strips;
+    const int tiles = a.n_sets * a.n_waves * a.strips, tile = ticket % tiles,
+              wave = tile / a.strips;
     const int set = wave / a.n_waves, f = wave % a.n_waves, targets = a.targets[1] - a.targets[0];
     Pass v = {};
     v.stage = ticket / tiles;
@@ -154,8 +164,9 @@ __device__ void raise(int *count, int n)
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(count), "r"(n) : "memory");
 }
 
-// What it reads, and what others read that it overwrites, belongs to the stages before of its own and the
-// neighbouring strips. No task waits for a later ticket, so the smallest one unfinished always runs.
+// What it reads, and what others read that it overwrites, belongs to the stages before of its own
+// and the neighbouring strips. No task waits for a later ticket, so the smallest one unfinished
+// always runs.
 __device__ void await(const LithoGpuFused &a, const Pass &v)
 {
     const int reach = a.strips > 1 ? (a.halo + a.strip - 1) / a.strip : 0;
@@ -169,9 +180,9 @@ __device__ void await(const LithoGpuFused &a, const Pass &v)
 // One thread's share of the rows that come from memory: a quad of one kind of row a step.
 struct Loader {
     const float *from; // of row `row` at this thread's quad
-    unsigned to;       // in shared memory, bytes: slot 0 of the ring or a link at this thread's quad
+    unsigned to; // in shared memory, bytes: slot 0 of the ring or a link at this thread's quad
     int row;
-    bool has, rings;   // anything to load; into the ring, else into a link
+    bool has, rings; // anything to load; into the ring, else into a link
 
     // `newest`: bytes from slot 0 of the ring to the rows loaded in this step.
     template <int W, int PHASE>
@@ -189,21 +200,26 @@ struct Loader {
     }
 };
 
-// Kinds of rows, a quad a thread: P re, P im, b1 re, b1 im, b2 re, b2 im, slowness squared. They lie as if
-// degrees -1 and -2 had written b1 and b2; b2 is loaded a step earlier than the others, into the same slot.
-template <int W> __device__ Loader make_loader(const LithoGpuFused &a, const Pass &pass, float *smem)
+// Kinds of rows, a quad a thread: P re, P im, b1 re, b1 im, b2 re, b2 im, slowness squared. They
+// lie as if degrees -1 and -2 had written b1 and b2; b2 is loaded a step earlier than the others,
+// into the same slot.
+template <int W>
+__device__ Loader make_loader(const LithoGpuFused &a, const Pass &pass, float *smem)
 {
     typedef Shape<W> S;
     const int kind = threadIdx.x / a.quads, q = threadIdx.x % a.quads, c = kind & 1;
     const int x = pass.x0 + 4 * q;
     const size_t im = (size_t)a.plane.ny * a.plane.pitch;
-    const float *base =
-        kind < 2 ? pass.p : kind < 4 ? pass.b1 : kind < 6 ? pass.b2 : kind < 7 ? pass.slow2 : nullptr;
+    const float *base = kind < 2   ? pass.p
+                        : kind < 4 ? pass.b1
+                        : kind < 6 ? pass.b2
+                        : kind < 7 ? pass.slow2
+                                   : nullptr;
     Loader load = {};
     load.has = base && x < a.plane.nx;
     load.rings = kind < 2 || kind == 6;
-    // Three steps before the first, in which the first degree opens row 0 (P, b2) and takes row -4 (b1,
-    // slowness).
+    // Three steps before the first, in which the first degree opens row 0 (P, b2) and takes row -4
+    // (b1, slowness).
     load.row = kind < 2 ? -1 : kind == 4 || kind == 5 ? 0 : -R - 1;
     if (load.has)
         load.from = base + x + (kind < 6 ? c * im : 0) + load.row * a.plane.pitch;
@@ -216,11 +232,11 @@ template <int W> __device__ Loader make_loader(const LithoGpuFused &a, const Pas
 // One thread's degree and columns.
 struct Level {
     float alpha, beta, hx[4], hy[4], ar, ai;
-    float *out;              // its link at its columns; the links before lie below
+    float *out; // its link at its columns; the links before lie below
     const float *ring;
-    int row;                 // that closes in this step; far above the plane: this thread has no degree
-    int x;                   // its first column
-    int target;              // 1, 2: goes to out1, out2; 3: out1 behind the sponge; 0: stays in the block
+    int row;    // that closes in this step; far above the plane: this thread has no degree
+    int x;      // its first column
+    int target; // 1, 2: goes to out1, out2; 3: out1 behind the sponge; 0: stays in the block
 };
 
 template <int W> __device__ Level make_level(const LithoGpuFused &a, const Pass &pass, float *smem)
@@ -251,7 +267,10 @@ template <int W> __device__ Level make_level(const LithoGpuFused &a, const Pass 
     v.x = x;
     // Not the overlap with other tiles.
     const bool mine = x >= pass.first && x < pass.first + a.strip && x < a.plane.nx;
-    v.target = !mine ? 0 : level == m - 1 ? (pass.sponge ? 3 : 1) : level == m - 2 && pass.out2 ? 2 : 0;
+    v.target = !mine                         ? 0
+               : level == m - 1              ? (pass.sponge ? 3 : 1)
+               : level == m - 2 && pass.out2 ? 2
+                                             : 0;
     return v;
 }
 
@@ -344,7 +363,8 @@ __device__ __forceinline__ void damp(float4 &v, const float4 &g, float h)
 
 // The closed row to the link (zeros outside the grid) and, for the last degrees, to memory.
 template <int W, int PHASE>
-__device__ __forceinline__ void emit(const LithoGpuFused &a, const Pass &pass, Level &v, float4 out[2])
+__device__ __forceinline__ void emit(const LithoGpuFused &a, const Pass &pass, Level &v,
+                                     float4 out[2])
 {
     typedef Shape<W> S;
     float *link = v.out + (PHASE & 3) * S::LINK_ROW;
@@ -362,18 +382,20 @@ __device__ __forceinline__ void emit(const LithoGpuFused &a, const Pass &pass, L
             damp(out[0], g, a.sponge_y[v.row]);
             damp(out[1], g, a.sponge_y[v.row]);
         }
-        // (A pointer out of shared memory may point anywhere, unless the store says that it does not.)
+        // (A pointer out of shared memory may point anywhere, unless the store says that it does
+        // not.)
         float *to = (v.target == 2 ? pass.out2 : pass.out1) + (size_t)v.row * a.plane.pitch + v.x;
         __stwb(reinterpret_cast<float4 *>(to), out[0]);
         __stwb(reinterpret_cast<float4 *>(to + (size_t)a.plane.ny * a.plane.pitch), out[1]);
     }
 }
 
-// A degree works from the step in which it opens row 0 until it has handed on four rows of zeros below the
-// plane. While the pipeline fills and drains, the others have the multiprocessor for themselves.
+// A degree works from the step in which it opens row 0 until it has handed on four rows of zeros
+// below the plane. While the pipeline fills and drains, the others have the multiprocessor for
+// themselves.
 template <int W, int PHASE>
-__device__ __forceinline__ void step(const LithoGpuFused &a, const Pass &pass, Loader &load, int &newest, Level &v,
-                                     float (&acc)[8][2][4], Late &late)
+__device__ __forceinline__ void step(const LithoGpuFused &a, const Pass &pass, Loader &load,
+                                     int &newest, Level &v, float (&acc)[8][2][4], Late &late)
 {
     __pipeline_wait_prior(AHEAD - 1);
     __syncthreads();
@@ -414,7 +436,8 @@ template <int W> __device__ void run_pass(const LithoGpuFused &a, const Pass &pa
 }
 
 template <int W>
-__global__ void __launch_bounds__(2 * W, 256 / W) fused_kernel(const __grid_constant__ LithoGpuFused a)
+__global__ void __launch_bounds__(2 * W, 256 / W)
+    fused_kernel(const __grid_constant__ LithoGpuFused a)
 {
     Desk &desk = *reinterpret_cast<Desk *>(shared);
     float *smem = rows_of_block();
@@ -483,7 +506,8 @@ void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *d
             int columns, width = width_of(padded, strips, 4 * m, &columns), q = width / 4;
             if (width > MAX_COLUMNS || litho_gpu_fused_shared(m, q) > shared)
                 continue;
-            double cost = cost_of(strips > beside ? strips : beside, width, (degrees + m - 1) / m, m);
+            double cost =
+                cost_of(strips > beside ? strips : beside, width, (degrees + m - 1) / m, m);
             if (cost < best) {
                 best = cost;
                 *degrees_a_pass = m;

@@ -3,7 +3,8 @@
 // From waves to image and back. All sums run in a fixed order: the samples are the same every time.
 #include "kernels/migrate/cuda/kernels.h"
 
-namespace {
+namespace
+{
 
 enum { LANES = 32, SLICES = 8, THREADS = 256 };
 
@@ -126,8 +127,9 @@ __global__ void inject_kernel(const __grid_constant__ LithoGpuFrame f, float *wa
 }
 
 // A tile of 32 x 32 turned in shared memory; both sides read and written in rows.
-__global__ void planes_to_traces_kernel(const float *planes, const float *light, const float *largest,
-                                        float eps, size_t cells, int nz, float *out)
+__global__ void planes_to_traces_kernel(const float *planes, const float *light,
+                                        const float *largest, float eps, size_t cells, int nz,
+                                        float *out)
 {
     __shared__ float tile[32][33];
     const size_t cell0 = (size_t)blockIdx.x * 32;
@@ -148,8 +150,8 @@ __global__ void planes_to_traces_kernel(const float *planes, const float *light,
             out[(cell0 + k) * nz + z0 + threadIdx.x] = tile[threadIdx.x][k];
 }
 
-__global__ void traces_to_planes_kernel(const float *traces, const unsigned char *live, size_t cells,
-                                        int nz, float *planes)
+__global__ void traces_to_planes_kernel(const float *traces, const unsigned char *live,
+                                        size_t cells, int nz, float *planes)
 {
     __shared__ float tile[32][33];
     const size_t cell0 = (size_t)blockIdx.x * 32;
@@ -214,7 +216,8 @@ __global__ void energy_kernel(LithoGpuPlane plane, const float *waves, double *e
         energy[blockIdx.x] = part[0];
 }
 
-__global__ void growth_kernel(const double *energy, double *floor, double *grown, double limit, int n)
+__global__ void growth_kernel(const double *energy, double *floor, double *grown, double limit,
+                              int n)
 {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n)
@@ -225,7 +228,8 @@ __global__ void growth_kernel(const double *energy, double *floor, double *grown
         grown[k] = energy[k] / floor[k];
 }
 
-__global__ void taps_kernel(LithoGpuTaps t, size_t outer, size_t inner, const float *in, float *out, int add)
+__global__ void taps_kernel(LithoGpuTaps t, size_t outer, size_t inner, const float *in, float *out,
+                            int add)
 {
     const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (k >= outer * t.n_out * inner)
@@ -267,8 +271,8 @@ int litho_gpu_correlate(const LithoGpuFrame *f, float *up, float *down, int n_pl
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_inject(const LithoGpuFrame *f, float *waves, const float *plane, float scale, int sponge,
-                     cudaStream_t stream)
+int litho_gpu_inject(const LithoGpuFrame *f, float *waves, const float *plane, float scale,
+                     int sponge, cudaStream_t stream)
 {
     dim3 grid = frame_grid(f);
     grid.z = (f->n_waves + 63) / 64;
@@ -280,8 +284,8 @@ int litho_gpu_planes_to_traces(const float *planes, const float *light, const fl
                                float eps, size_t cells, int nz, float *out, cudaStream_t stream)
 {
     const dim3 grid((unsigned)((cells + 31) / 32), (nz + 31) / 32);
-    planes_to_traces_kernel<<<grid, dim3(32, 8), 0, stream>>>(planes, light, largest, eps, cells, nz,
-                                                              out);
+    planes_to_traces_kernel<<<grid, dim3(32, 8), 0, stream>>>(planes, light, largest, eps, cells,
+                                                              nz, out);
     return (int)cudaGetLastError();
 }
 
@@ -293,7 +297,8 @@ int litho_gpu_traces_to_planes(const float *traces, const unsigned char *live, s
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest, cudaStream_t stream)
+int litho_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
+                        cudaStream_t stream)
 {
     plane_max_kernel<<<nz, THREADS, 0, stream>>>(planes, cells, largest);
     return (int)cudaGetLastError();
@@ -321,14 +326,15 @@ int litho_gpu_energy(const LithoGpuPlane *plane, const float *waves, int n_waves
 int litho_gpu_growth(const double *energy, double *floor, double *grown, double limit, int n_waves,
                      cudaStream_t stream)
 {
-    growth_kernel<<<blocks_for(n_waves), THREADS, 0, stream>>>(energy, floor, grown, limit, n_waves);
+    growth_kernel<<<blocks_for(n_waves), THREADS, 0, stream>>>(energy, floor, grown, limit,
+                                                               n_waves);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in, float *out,
-                   int add, cudaStream_t stream)
+int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in,
+                   float *out, int add, cudaStream_t stream)
 {
-    taps_kernel<<<blocks_for(outer * taps->n_out * inner), THREADS, 0, stream>>>(*taps, outer, inner, in, out,
-                                                                               add);
+    taps_kernel<<<blocks_for(outer * taps->n_out * inner), THREADS, 0, stream>>>(
+        *taps, outer, inner, in, out, add);
     return (int)cudaGetLastError();
 }

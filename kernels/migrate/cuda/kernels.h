@@ -7,9 +7,9 @@
 // Launchers of the .cu files of this folder. Each gives (int)cudaGetLastError(). All pointers are
 // device pointers unless said otherwise.
 //
-// A wave is two planes of floats, real parts [ny][pitch], then imaginary parts; columns nx .. pitch-1
-// are 0. Waves of frequencies follow each other. pitch is a multiple of 8. While the split-step engine
-// works, both parts of a point lie side by side instead; imaging takes either.
+// A wave is two planes of floats, real parts [ny][pitch], then imaginary parts; columns nx ..
+// pitch-1 are 0. Waves of frequencies follow each other. pitch is a multiple of 8. While the
+// split-step engine works, both parts of a point lie side by side instead; imaging takes either.
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,36 +34,39 @@ typedef struct LithoGpuStep {
 
 enum { LITHO_GPU_PLANES = 33 };
 
-// Waves through n_steps steps: for each the targets from targets[0] to targets[1] - 1, by Clenshaw's
-// recursion b_n = a_n P + Y b_(n+1) - b_(n+2) in passes of up to `degrees` degrees. A step starts where
-// the last target of the one before ended. One launch; `progress` must not be another's until it is done.
+// Waves through n_steps steps: for each the targets from targets[0] to targets[1] - 1, by
+// Clenshaw's recursion b_n = a_n P + Y b_(n+1) - b_(n+2) in passes of up to `degrees` degrees. A
+// step starts where the last target of the one before ended. One launch; `progress` must not be
+// another's until it is done.
 typedef struct LithoGpuFused {
     LithoGpuPlane plane;
     int n_sets, n_waves, n_steps;
     // Of each set, n_waves waves at every entry: the start, then each step's targets.
     float *wave[2][LITHO_GPU_PLANES];
-    float *between[2][2];    // [n_sets n_waves]: what even and odd passes leave to the next, b_n and b_(n+1)
-    const float *slow2;      // [n_steps][ny][pitch], or NULL: slow2_value everywhere
+    float *between[2][2]; // [n_sets n_waves]: what even and odd passes leave to the next, b_n and
+                          // b_(n+1)
+    const float *slow2;   // [n_steps][ny][pitch], or NULL: slow2_value everywhere
     float slow2_value[LITHO_GPU_PLANES];
     const LithoGpuStep *steps; // of the first wave's frequency and the first step
     size_t steps_stride;       // between steps
     const float *coef;
-    int all_targets;         // polynomials an entry of `coef` has
+    int all_targets; // polynomials an entry of `coef` has
     int targets[2], degree[LITHO_GPU_MAX_TARGETS];
     int conjugate;
     const float *sponge_x, *sponge_y; // [pitch], [ny] factors of a step's last target; NULL: none
-    int *progress;           // [1 + n_sets n_waves strips]
-    int degrees, quads, strip, strips, halo; // of a block: degrees a pass, width / 4, columns written, overlap
+    int *progress;                    // [1 + n_sets n_waves strips]
+    int degrees, quads, strip, strips,
+        halo; // of a block: degrees a pass, width / 4, columns written, overlap
     int passes[LITHO_GPU_MAX_TARGETS], stages, n_tasks; // filled in by litho_gpu_fused()
 } LithoGpuFused;
 
 // A configuration that this device can run, the fastest by count of work: degrees a pass and quads
-// a tile for planes of nx columns. Up to `beside` blocks a plane run side by side. `shared` = bytes of
-// shared memory a block may have.
+// a tile for planes of nx columns. Up to `beside` blocks a plane run side by side. `shared` = bytes
+// of shared memory a block may have.
 void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
                           int *quads, int *strip);
 size_t litho_gpu_fused_shared(int degrees, int quads);
-int litho_gpu_fused_prepare(size_t shared); // once per device
+int litho_gpu_fused_prepare(size_t shared);            // once per device
 int litho_gpu_fused_blocks(int quads, int processors); // at work at a time
 int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stream);
 
@@ -71,14 +74,14 @@ int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stre
 
 typedef struct LithoGpuDegree {
     LithoGpuPlane plane;
-    const float *now;       // T_(n-1) or b_(n+1); the stencil is applied to it
-    float *other;           // T_(n-2) or b_(n+2) on the way in, T_n or b_n on the way out
+    const float *now; // T_(n-1) or b_(n+1); the stencil is applied to it
+    float *other;     // T_(n-2) or b_(n+2) on the way in, T_n or b_n on the way out
     float *sum[LITHO_GPU_MAX_TARGETS];      // forward: W_m, added to
     const float *in[LITHO_GPU_MAX_TARGETS]; // adjoint: sources
-    const float *slowness;  // [ny][pitch] or NULL with slow_value
+    const float *slowness;                  // [ny][pitch] or NULL with slow_value
     float slow_value;
     const LithoGpuStep *steps;
-    const float *coef;      // operator form
+    const float *coef; // operator form
     // Pointwise form: table[target][n][entry][re, im]; entry = slowness scale[wave] - offset.
     const float *table;
     int n_table, n_coefs;
@@ -86,7 +89,7 @@ typedef struct LithoGpuDegree {
     float table_offset;
     int targets;
     int n, degree;
-    int adjoint;            // 0: T recursion, n = 1 .. degree; 1: Clenshaw, n = degree .. 0
+    int adjoint; // 0: T recursion, n = 1 .. degree; 1: Clenshaw, n = degree .. 0
     int n_waves;
 } LithoGpuDegree;
 int litho_gpu_degree(const LithoGpuDegree *args, cudaStream_t stream);
@@ -108,12 +111,12 @@ enum { LITHO_GPU_NO_SPONGE, LITHO_GPU_SPONGE, LITHO_GPU_SPONGE_DONE };
 // sum[data_ny][data_nx] += scale sum_f Re wave_f; then the sponge.
 int litho_gpu_image(const LithoGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
                     cudaStream_t stream);
-// sum += sum_f Re up_f down_f, light += sum_f |down_f|^2 over the first n_plain waves; then the sponge on all
-// waves of both.
+// sum += sum_f Re up_f down_f, light += sum_f |down_f|^2 over the first n_plain waves; then the
+// sponge on all waves of both.
 int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, int n_plain, float *sum,
                         float *light, int sponge, cudaStream_t stream);
-// The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves the
-// waves alone. Before litho_gpu_correlate().
+// The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves
+// the waves alone. Before litho_gpu_correlate().
 int litho_gpu_protect(const LithoGpuFrame *frame, const float *up, const float *down, int first,
                       float *sum, float *light, int sponge, cudaStream_t stream);
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
@@ -143,7 +146,8 @@ int litho_gpu_growth(const double *energy, double *floor, double *grown, double 
 // Padded and tapered traces: lines[k][nfft] from traces first + k, dead and non-finite as 0.
 int litho_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
                          size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream);
-// wave_f at each trace's cell += turn_f spectrum[k][k_first + k_stride f]. cell = y pitch + x, -1 = none.
+// wave_f at each trace's cell += turn_f spectrum[k][k_first + k_stride f]. cell = y pitch + x, -1 =
+// none.
 int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
                       const float *turn, const int *cell, LithoGpuPlane plane, float *waves,
                       cudaStream_t stream);
@@ -179,15 +183,15 @@ int litho_gpu_relay(LithoGpuPlane from, const float *in, LithoGpuPlane to, float
 
 // --- resampling --------------------------------------------------------------------------------
 
-// out[a][o][x] = sum_k weight[o width + k] in[a][first[o] + k][x], k < count[o], added to what is there if
-// `add`.
+// out[a][o][x] = sum_k weight[o width + k] in[a][first[o] + k][x], k < count[o], added to what is
+// there if `add`.
 typedef struct LithoGpuTaps {
     const int *first, *count;
     const float *weight;
     int width, n_in, n_out;
 } LithoGpuTaps;
-int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in, float *out,
-                   int add, cudaStream_t stream);
+int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in,
+                   float *out, int add, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

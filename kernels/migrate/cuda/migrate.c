@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Depth migration on one or more GPUs: the same stages and jobs as cpu/migrate.c. Frequencies are dealt out in
-// turn, so that every card has a sample of the whole band; each card sums an image of its own and the
-// first one adds them up. A band that does not fit into memory is taken in several rounds. Where the waves
-// of one grid are too few for a card, it takes the grids beside each other, in lanes with images of their own.
+// Depth migration on one or more GPUs: the same stages and jobs as cpu/migrate.c. Frequencies are
+// dealt out in turn, so that every card has a sample of the whole band; each card sums an image of
+// its own and the first one adds them up. A band that does not fit into memory is taken in several
+// rounds. Where the waves of one grid are too few for a card, it takes the grids beside each other,
+// in lanes with images of their own.
 #include <cufft.h>
 #include <math.h>
 #include <string.h>
@@ -16,9 +17,10 @@ enum { MAX_CARDS = 16, MAX_LANES = 4, MAX_MEMBERS = MAX_CARDS * MAX_LANES };
 typedef struct Plan {
     LithoGrid in;
     LithoMigrateJobs jobs;
-    LithoGpuPlan *card[MAX_CARDS][MAX_LANES]; // [0] is the run's device; others open when first wanted
-    int first;                                // our index of card 0
-    int n_cards, n_lanes, n_rounds; // of the last pass: what the cards' shares were made for
+    LithoGpuPlan
+        *card[MAX_CARDS][MAX_LANES]; // [0] is the run's device; others open when first wanted
+    int first;                       // our index of card 0
+    int n_cards, n_lanes, n_rounds;  // of the last pass: what the cards' shares were made for
     gboolean designed, have_image;
 } Plan;
 
@@ -57,8 +59,8 @@ static gboolean open_cards(Plan *plan, int n_cards, int n_lanes, GError **error)
     const int all = litho_cuda_backend()->n_devices;
     for (int k = 0; k < n_cards; k++)
         for (int lane = 0; lane < n_lanes; lane++)
-            if (!plan->card[k][lane] &&
-                !(plan->card[k][lane] = litho_gpu_card_new(&plan->in, (plan->first + k) % all, error)))
+            if (!plan->card[k][lane] && !(plan->card[k][lane] = litho_gpu_card_new(
+                                              &plan->in, (plan->first + k) % all, error)))
                 return FALSE;
     // Direct copies where the machine has them; without, CUDA goes through the host.
     const int home = plan->card[0][0]->ordinal;
@@ -76,8 +78,9 @@ static int cards_for(const LithoMigrateParams *p, const LithoMigrateJobs *jobs)
     return CLAMP(p->gpus > 0 ? MIN(p->gpus, all) : all, 1, MAX(jobs->job[0]->nf, 1));
 }
 
-// Lanes: grids beside each other where the finest one's waves do not keep the processors busy by themselves
-// and all of it is short, for what is shown is shown at the end then, when the lanes are added up.
+// Lanes: grids beside each other where the finest one's waves do not keep the processors busy by
+// themselves and all of it is short, for what is shown is shown at the end then, when the lanes are
+// added up.
 static int lanes_for(const Plan *plan, const LithoMigrateParams *p, int n_cards)
 {
     const double half_a_second = 1e13; // operations, of a card with 132 processors
@@ -85,7 +88,8 @@ static int lanes_for(const Plan *plan, const LithoMigrateParams *p, int n_cards)
     const int blocks = fine->nf / n_cards * ((fine->cells.nx + 255) / 256);
     double flops = 0;
     for (int k = 0; k < plan->jobs.n; k++)
-        flops += litho_migrate_sweep_flops(plan->jobs.job[k], p->mode == LITHO_MIGRATE_SHOT ? 2 : 1);
+        flops +=
+            litho_migrate_sweep_flops(plan->jobs.job[k], p->mode == LITHO_MIGRATE_SHOT ? 2 : 1);
     if (p->engine == LITHO_MIGRATE_SPLITSTEP || blocks > 1.5 * plan->card[0][0]->processors ||
         flops > half_a_second * n_cards)
         return 1;
@@ -97,8 +101,9 @@ static size_t held_by(LithoGpuPlan *const *lanes)
     size_t bytes = 0;
     for (int n = 0; n < MAX_LANES && lanes[n]; n++) {
         const LithoGpuPlan *card = lanes[n];
-        bytes += card->scratch.bytes + card->image.bytes + card->light.bytes + card->up.planes.bytes +
-                 card->down.planes.bytes + card->resampled[0].bytes + card->resampled[1].bytes;
+        bytes += card->scratch.bytes + card->image.bytes + card->light.bytes +
+                 card->up.planes.bytes + card->down.planes.bytes + card->resampled[0].bytes +
+                 card->resampled[1].bytes;
         for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
             bytes += card->band[k].slow.bytes + card->band[k].spectrum.bytes;
     }
@@ -112,7 +117,8 @@ static double bytes_of_frequency(const LithoMigrateJob *job, gboolean shot)
     return plane * (shot ? 2 * (job->step + 1) + 8 : job->step + 1 + 5);
 }
 
-// What does not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of traces.
+// What does not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of
+// traces.
 static double bytes_of_jobs(const Plan *plan, gboolean shot)
 {
     const LithoMigrateJob *job = plan->jobs.job[0];
@@ -129,8 +135,8 @@ static double bytes_of_jobs(const Plan *plan, gboolean shot)
            16 * traces * job->nfft;
 }
 
-// Waves of every n-th frequency: of the job that needs most, and what all keep of the record. On wider
-// cells they begin as waves on the image's, twice.
+// Waves of every n-th frequency: of the job that needs most, and what all keep of the record. On
+// wider cells they begin as waves on the image's, twice.
 static double bytes_of_waves(const Plan *plan, gboolean shot, int n)
 {
     const LithoMigrateJob *fine = plan->jobs.job[0];
@@ -145,9 +151,10 @@ static double bytes_of_waves(const Plan *plan, gboolean shot, int n)
     return most + kept;
 }
 
-// Rounds in which every card's share fits into its memory, one lane after the other if need be. When not
-// even one frequency does, the allocation says so. 0: failed.
-static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, int *n_lanes, GError **error)
+// Rounds in which every card's share fits into its memory, one lane after the other if need be.
+// When not even one frequency does, the allocation says so. 0: failed.
+static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, int *n_lanes,
+                      GError **error)
 {
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
     guint64 least = G_MAXUINT64;
@@ -165,7 +172,8 @@ static int rounds_for(Plan *plan, const LithoMigrateParams *p, int n_cards, int 
         *n_lanes = 1;
     while (rounds * n_cards < most && bytes_of_waves(plan, shot, rounds * n_cards) > room)
         rounds++;
-    const double spare = 0.9 * least / *n_lanes - fixed - bytes_of_waves(plan, shot, rounds * n_cards);
+    const double spare =
+        0.9 * least / *n_lanes - fixed - bytes_of_waves(plan, shot, rounds * n_cards);
     for (int k = 0; k < n_cards; k++)
         for (int lane = 0; lane < *n_lanes; lane++)
             plan->card[k][lane]->spare = (size_t)(fmax(spare, 0) / (shot ? 2 : 1));
@@ -210,7 +218,8 @@ static gboolean member_round(Member *m, int round, LithoGpuWatch *watch, float *
     Plan *plan = team->plan;
     LithoGpuPlan *card = member_card(plan, m->index);
     const LithoGpuShare share = {round * plan->n_cards + m->index / plan->n_lanes,
-                                 plan->n_cards * plan->n_rounds, m->index % plan->n_lanes, plan->n_lanes};
+                                 plan->n_cards * plan->n_rounds, m->index % plan->n_lanes,
+                                 plan->n_lanes};
     const LithoMigrateParams *params = team->pass->params;
     if ((team->stale || plan->n_rounds > 1) &&
         !litho_gpu_card_share(card, &plan->jobs, &share, &m->error))
@@ -222,9 +231,9 @@ static gboolean member_round(Member *m, int round, LithoGpuWatch *watch, float *
         return litho_gpu_card_demigrate(card, team->pass->in, traces, &m->run, &m->error);
     if (round == 0 && !litho_gpu_card_clear(card, team->shots != NULL, &m->error))
         return FALSE;
-    return team->shots ? litho_gpu_card_shots(card, team->shots, team->pass->in, watch, &m->run,
-                                              &m->error)
-                       : litho_gpu_card_stack(card, team->pass->in, watch, &m->run, &m->error);
+    return team->shots
+               ? litho_gpu_card_shots(card, team->shots, team->pass->in, watch, &m->run, &m->error)
+               : litho_gpu_card_stack(card, team->pass->in, watch, &m->run, &m->error);
 }
 
 static gboolean member_work(Member *m)
@@ -273,7 +282,8 @@ static gboolean gather(Plan *plan, const LithoGpuPlan *card, float *to, const fl
         return LITHO_CUDA(litho_gpu_add(to, from, n, stream), error);
     return litho_cuda_reserve(first->context, &first->gathered, n * sizeof(float), error) &&
            LITHO_CUDA(cudaMemcpyPeerAsync(first->gathered.data, first->ordinal, from, card->ordinal,
-                                          n * sizeof(float), stream), error) &&
+                                          n * sizeof(float), stream),
+                      error) &&
            LITHO_CUDA(litho_gpu_add(to, first->gathered.data, n, stream), error);
 }
 
@@ -297,7 +307,8 @@ static gboolean gather_all(Team *team, GError **error)
     return TRUE;
 }
 
-// Why the team failed: the first reason that is not "cancelled", for others stop because one failed.
+// Why the team failed: the first reason that is not "cancelled", for others stop because one
+// failed.
 static void team_error(Team *team, GError **error)
 {
     Member *why = NULL;
@@ -336,14 +347,16 @@ static gboolean team_work(Team *team, GError **error)
         ok = ok && team->member[k].ok;
     if (!ok)
         team_error(team, error);
-    LithoGpuWatch watch = {team->plan->card[0][0], team->pass->params, team->pass->out, 1, team->run};
+    LithoGpuWatch watch = {team->plan->card[0][0], team->pass->params, team->pass->out, 1,
+                           team->run};
     return ok && gather_all(team, error) &&
            (team->plan->n_lanes == 1 || team->out || litho_gpu_card_show(&watch, error));
 }
 
 // --- a pass -------------------------------------------------------------------------------------
 
-static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, float *out, GError **error)
+static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, float *out,
+                            GError **error)
 {
     LithoGpuPlan *card = plan->card[0][0];
     const size_t cells = litho_migrate_image_cells(plan->jobs.job[0]);
@@ -351,13 +364,15 @@ static gboolean stage_image(Plan *plan, const LithoMigrateParams *params, float 
     cudaStream_t stream = litho_cuda_stream(card->context);
     const gboolean divide = card->have_light && params->imaging == LITHO_MIGRATE_NORMALISED;
     litho_cuda_mark(card->context, "image", LITHO_STAGE_COMPUTE, 8.0 * cells * nz, 0);
-    if (divide && (!litho_cuda_reserve(card->context, &card->largest, nz * sizeof(float), error) ||
-                   !LITHO_CUDA(litho_gpu_plane_max(card->light.data, cells, nz, card->largest.data,
-                                                   stream), error)))
+    if (divide &&
+        (!litho_cuda_reserve(card->context, &card->largest, nz * sizeof(float), error) ||
+         !LITHO_CUDA(litho_gpu_plane_max(card->light.data, cells, nz, card->largest.data, stream),
+                     error)))
         return FALSE;
     return LITHO_CUDA(litho_gpu_planes_to_traces(card->image.data, divide ? card->light.data : NULL,
-                                                 card->largest.data, (float)params->stabilise, cells,
-                                                 nz, out, stream), error);
+                                                 card->largest.data, (float)params->stabilise,
+                                                 cells, nz, out, stream),
+                      error);
 }
 
 static void forget_all(Plan *plan)
@@ -436,8 +451,8 @@ static gboolean work(Plan *plan, const LithoPass *pass, LithoRun *run, GError **
     const gboolean demigrate = params->mode == LITHO_MIGRATE_DEMIGRATE;
     if (stale || pass->first_stage <= LITHO_MIGRATE_STAGE_EXTRAPOLATE || !plan->have_image) {
         g_autofree Team *team = g_new0(Team, 1);
-        *team = (Team){.plan = plan, .pass = pass, .run = run, .stale = stale,
-                       .out = demigrate ? out : NULL};
+        *team = (Team){
+            .plan = plan, .pass = pass, .run = run, .stale = stale, .out = demigrate ? out : NULL};
         if (!exec_team(team, run, error))
             return FALSE;
     }
@@ -464,11 +479,13 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
     double planes = 2, between = 0; // split-step
     if (p->engine != LITHO_MIGRATE_SPLITSTEP) {
         const int step = (int)s.planes - 1;
-        planes = 1 + step * litho_gpu_slab_steps(s.cells * s.frequencies * (p->degree + 1) * step * sets, step);
+        planes = 1 + step * litho_gpu_slab_steps(
+                                s.cells * s.frequencies * (p->degree + 1) * step * sets, step);
         between = fmax(4 * sets, 5);
     }
-    return (guint64)(8 * s.cells * s.frequencies * (sets * planes + surface + between) + 4.4 * s.slowness +
-                     ((s.shot ? 16 : 12) + (p->coarse ? 8 : 0)) * s.out + 4 * s.in);
+    return (guint64)(8 * s.cells * s.frequencies * (sets * planes + surface + between) +
+                     4.4 * s.slowness + ((s.shot ? 16 : 12) + (p->coarse ? 8 : 0)) * s.out +
+                     4 * s.in);
 }
 
 const LithoImpl litho_cuda_migrate = {

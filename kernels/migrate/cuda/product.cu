@@ -1,31 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The product of two waves on a grid twice as fine, filtered and taken at every second sample: product.c
-// on a tile of the image. Interpolation is per frequency; products are added up over the frequencies where
-// they arise, between the cells, and the filter's transpose is applied once at the end.
+// The product of two waves on a grid twice as fine, filtered and taken at every second sample:
+// product.c on a tile of the image. Interpolation is per frequency; products are added up over the
+// frequencies where they arise, between the cells, and the filter's transpose is applied once at
+// the end.
 //
-// Per cell and frequency about 400 multiply-adds, as many 4-byte reads of shared memory, and 16 bytes
-// (33 with the tile's border) read from the cache or device memory.
+// Per cell and frequency about 400 multiply-adds, as many 4-byte reads of shared memory, and 16
+// bytes (33 with the tile's border) read from the cache or device memory.
 #include "kernels/migrate/cuda/kernels.h"
 #include "kernels/migrate/half_sample.h"
 
-namespace {
+namespace
+{
 
 enum {
-    TX = 32, TY = 16, THREADS = 256, // cells of a tile
+    TX = 32,
+    TY = 16,
+    THREADS = 256, // cells of a tile
     R = LITHO_HALF_REACH,
-    BORDER = 2 * R - 1,              // cells that a tile's image looks at beyond it
-    WX = TX + 2 * BORDER + 1, WY = TY + 2 * BORDER + 1, // waves: from -BORDER on
-    HX = TX + 2 * R - 1, HY = TY + 2 * R - 1,           // places between: -R + 1/2 .. TX + R - 3/2
-    CELLS = TY * TX, ACROSS = TY * HX, BELOW = HY * TX, CORNER = HY * HX,
+    BORDER = 2 * R - 1, // cells that a tile's image looks at beyond it
+    WX = TX + 2 * BORDER + 1,
+    WY = TY + 2 * BORDER + 1, // waves: from -BORDER on
+    HX = TX + 2 * R - 1,
+    HY = TY + 2 * R - 1, // places between: -R + 1/2 .. TX + R - 3/2
+    CELLS = TY * TX,
+    ACROSS = TY * HX,
+    BELOW = HY * TX,
+    CORNER = HY * HX,
     PLACES = CELLS + ACROSS + BELOW + CORNER,
 };
 
 // Everything a block keeps in shared memory.
 struct Tile {
-    float wave[4][WY][WX];  // up re, im, down re, im
-    float half[4][WY][HX];  // between the cells of a row
-    float sum[2][PLACES];   // products and |down|^2: cells, between columns, between rows, both
+    float wave[4][WY][WX]; // up re, im, down re, im
+    float half[4][WY][HX]; // between the cells of a row
+    float sum[2][PLACES];  // products and |down|^2: cells, between columns, between rows, both
 };
 
 __device__ float half_sample(int j)
@@ -42,8 +51,8 @@ __device__ float undone(const LithoGpuFrame &f, int x, int y)
 }
 
 // x0, y0: cell of the plane at wave[.][0][0]. `undo`: the sponge was applied.
-__device__ void load_waves(Tile &t, const LithoGpuFrame &f, const float *up, const float *down, int x0,
-                           int y0, bool undo)
+__device__ void load_waves(Tile &t, const LithoGpuFrame &f, const float *up, const float *down,
+                           int x0, int y0, bool undo)
 {
     const size_t im = f.plane.im;
     for (int k = threadIdx.x; k < WY * WX; k += THREADS) {
@@ -72,7 +81,8 @@ __device__ void fill_half(Tile &t)
 
 // The four parts at one place: column of `from`, row i of the waves, or between rows i and i + 1.
 template <int WIDTH>
-__device__ void add_place(Tile &t, const float (&from)[4][WY][WIDTH], int i, int j, bool between, int place)
+__device__ void add_place(Tile &t, const float (&from)[4][WY][WIDTH], int i, int j, bool between,
+                          int place)
 {
     float v[4];
 #pragma unroll
@@ -98,7 +108,8 @@ __device__ void add_products(Tile &t, const LithoGpuFrame &f, int x0, int y0)
             if (x >= -1 && x < f.plane.nx)
                 add_place(t, t.half, i + BORDER, j, false, k);
         } else if (k < CELLS + ACROSS + BELOW) {
-            const int i = (k - CELLS - ACROSS) / TX, j = (k - CELLS - ACROSS) % TX, y = y0 + i + R - 1;
+            const int i = (k - CELLS - ACROSS) / TX, j = (k - CELLS - ACROSS) % TX,
+                      y = y0 + i + R - 1;
             if (y >= -1 && y < f.plane.ny)
                 add_place(t, t.wave, i + R - 1, j + BORDER, true, k);
         } else {
@@ -136,9 +147,9 @@ __device__ float filtered(const float *sum, int i, int j, bool along_x, bool alo
     return 0.5f * v;
 }
 
-__global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant__ LithoGpuFrame f,
-                                                          const float *up, const float *down, int first,
-                                                          float *sum, float *light, int undo)
+__global__ void __launch_bounds__(THREADS)
+    protect_kernel(const __grid_constant__ LithoGpuFrame f, const float *up, const float *down,
+                   int first, float *sum, float *light, int undo)
 {
     extern __shared__ float memory[];
     Tile &t = *reinterpret_cast<Tile *>(memory);
@@ -168,8 +179,8 @@ __global__ void __launch_bounds__(THREADS) protect_kernel(const __grid_constant_
 
 } // namespace
 
-int litho_gpu_protect(const LithoGpuFrame *f, const float *up, const float *down, int first, float *sum,
-                      float *light, int sponge, cudaStream_t stream)
+int litho_gpu_protect(const LithoGpuFrame *f, const float *up, const float *down, int first,
+                      float *sum, float *light, int sponge, cudaStream_t stream)
 {
     const cudaError_t set = cudaFuncSetAttribute(
         protect_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Tile));

@@ -65,8 +65,7 @@ static gboolean upload_cells(LithoGpuPlan *plan, const Place *place, gint64 ni, 
     g_autofree int *cells = g_new(int, ni *nj);
     for (gint64 k = 0; k < ni * nj; k++) {
         int y = row ? row[k] : (int)(k / nj), x = column ? column[k] : (int)(k % nj);
-        cells[k] = x < 0 || y < 0 ? -1
-                                  : (y + place->pad_y) * place->plane.pitch + x + place->pad_x;
+        cells[k] = x < 0 || y < 0 ? -1 : (y + place->pad_y) * place->plane.pitch + x + place->pad_x;
     }
     return litho_gpu_upload(plan, &plan->cells, cells, ni * nj * sizeof(int), error);
 }
@@ -86,10 +85,11 @@ static gboolean apply_taps(LithoGpuPlan *plan, const LithoTaps *taps, int n_in, 
     if (!litho_gpu_upload(plan, &plan->taps, packed, bytes, error))
         return FALSE;
     const int *first = plan->taps.data;
-    const LithoGpuTaps on_device = {first, first + n, (const float *)(first + 2 * n), taps->width, n_in,
-                                    taps->n_out};
-    return LITHO_CUDA(litho_gpu_taps(&on_device, outer, inner, in, out, add,
-                                     litho_cuda_stream(plan->context)), error);
+    const LithoGpuTaps on_device = {first,       first + n, (const float *)(first + 2 * n),
+                                    taps->width, n_in,      taps->n_out};
+    return LITHO_CUDA(
+        litho_gpu_taps(&on_device, outer, inner, in, out, add, litho_cuda_stream(plan->context)),
+        error);
 }
 
 static gboolean copy_rows(LithoGpuPlan *plan, float *to, int to_pitch, int to_rows,
@@ -130,8 +130,8 @@ static gboolean resample_waves(LithoGpuPlan *plan, const LithoGpuBand *band, con
              apply_taps(plan, &sy, cy, n, nx, half, fine_waves, FALSE, error) &&
              copy_rows(plan, half, pitch, ny, fine_waves, nx, ny, nx, ny, n, error) &&
              LITHO_CUDA(cudaMemcpyAsync(fine_waves, half, (size_t)n * ny * pitch * sizeof(float),
-                                        cudaMemcpyDeviceToDevice,
-                                        litho_cuda_stream(plan->context)), error);
+                                        cudaMemcpyDeviceToDevice, litho_cuda_stream(plan->context)),
+                        error);
         litho_taps_clear(&sy);
         litho_taps_clear(&sx);
     }
@@ -155,9 +155,11 @@ static gboolean lines_to_waves(LithoGpuPlan *plan, const LithoGpuBand *band, con
                         error) ||
             !LITHO_CUFFT(cufftExecR2C(plan->fft_forward, plan->lines.data, plan->bins.data),
                          error) ||
-            !LITHO_CUDA(litho_gpu_scatter(plan->bins.data, n, bins, job->k_first, job->k_stride, job->nf,
-                                          band->turn.data, (const int *)plan->cells.data + first,
-                                          place->plane, waves, stream), error))
+            !LITHO_CUDA(litho_gpu_scatter(plan->bins.data, n, bins, job->k_first, job->k_stride,
+                                          job->nf, band->turn.data,
+                                          (const int *)plan->cells.data + first, place->plane,
+                                          waves, stream),
+                        error))
             return FALSE;
     }
     return TRUE;
@@ -175,8 +177,7 @@ gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, cons
     cudaStream_t stream = litho_cuda_stream(plan->context);
     const float *samples = litho_cuda_input(plan->context, in, run, error);
     const size_t bytes = place.plane.size * job->nf * sizeof(float);
-    if (!samples || !need_fft(plan, job->nfft, ni * nj, error) ||
-        !upload_taper(plan, job, error) ||
+    if (!samples || !need_fft(plan, job->nfft, ni * nj, error) || !upload_taper(plan, job, error) ||
         !upload_cells(plan, &place, ni, nj, row, column, error) ||
         !litho_gpu_upload(plan, &plan->live, in->live, ni * nj, error) ||
         !LITHO_CUDA(cudaMemsetAsync(waves, 0, band->plane.size * job->nf * sizeof(float), stream),
@@ -219,12 +220,14 @@ gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, cons
     for (gint64 first = 0; first < traces; first += plan->fft_batch) {
         const int n = (int)MIN(plan->fft_batch, traces - first);
         if (!LITHO_CUDA(litho_gpu_gather(from, place.plane, (const int *)plan->cells.data + first,
-                                         band->turn.data, n, bins, job->k_first, job->k_stride, job->nf,
-                                         plan->bins.data, stream), error) ||
+                                         band->turn.data, n, bins, job->k_first, job->k_stride,
+                                         job->nf, plan->bins.data, stream),
+                        error) ||
             !LITHO_CUFFT(cufftExecC2R(plan->fft_inverse, plan->bins.data, plan->lines.data),
                          error) ||
             !LITHO_CUDA(litho_gpu_store_lines(plan->lines.data, plan->taper.data, first, n, job->nt,
-                                              job->nfft, out, stream), error))
+                                              job->nfft, out, stream),
+                        error))
             return FALSE;
     }
     return TRUE;
@@ -240,8 +243,10 @@ static gboolean resample_image(LithoGpuPlan *plan, const LithoMigrateJob *job, c
     const int coarse[3] = {job->nz, job->data_ny, job->data_nx};
     int n[3];
     memcpy(n, adjoint ? fine : coarse, sizeof n);
-    // From coarse to fine along x, y, z, and back along z, y, x: arrays on the way hold coarse depths.
-    const size_t most[2] = {(size_t)coarse[0] * fine[1] * fine[2], (size_t)coarse[0] * coarse[1] * fine[2]};
+    // From coarse to fine along x, y, z, and back along z, y, x: arrays on the way hold coarse
+    // depths.
+    const size_t most[2] = {(size_t)coarse[0] * fine[1] * fine[2],
+                            (size_t)coarse[0] * coarse[1] * fine[2]};
     for (int k = 0; k < 2; k++)
         if (!litho_cuda_reserve(plan->context, &plan->resampled[k], most[k] * sizeof(float), error))
             return FALSE;
@@ -260,8 +265,8 @@ static gboolean resample_image(LithoGpuPlan *plan, const LithoMigrateJob *job, c
         }
         // The larger of the two arrays is the one beside the depth axis.
         float *out = pass == 2 ? to : plan->resampled[adjoint ? pass : 1 - pass].data;
-        gboolean ok = apply_taps(plan, &taps, n[axis], outer, inner, from, out, pass == 2 && !adjoint,
-                                 error);
+        gboolean ok =
+            apply_taps(plan, &taps, n[axis], outer, inner, from, out, pass == 2 && !adjoint, error);
         n[axis] = taps.n_out;
         litho_taps_clear(&taps);
         if (!ok)

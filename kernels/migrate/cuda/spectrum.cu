@@ -3,7 +3,8 @@
 // Around the Fourier transforms: traces in time to frequency planes and back.
 #include "kernels/migrate/cuda/kernels.h"
 
-namespace {
+namespace
+{
 
 enum { THREADS = 256 };
 
@@ -12,8 +13,9 @@ unsigned blocks_for(size_t n)
     return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-__global__ void load_lines_kernel(const float *traces, const unsigned char *live, const float *taper,
-                                  size_t first, size_t n, int nt, int nfft, float *lines)
+__global__ void load_lines_kernel(const float *traces, const unsigned char *live,
+                                  const float *taper, size_t first, size_t n, int nt, int nfft,
+                                  float *lines)
 {
     const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (k >= n)
@@ -36,8 +38,9 @@ __global__ void store_lines_kernel(const float *lines, const float *taper, size_
 
 // Turns 32 traces x 32 frequencies in shared memory. Cells that several traces share are added up
 // atomically; two addends give the same sum in either order.
-__global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
-                               const float *turn, const int *cell, LithoGpuPlane plane, float *waves)
+__global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride,
+                               int nf, const float *turn, const int *cell, LithoGpuPlane plane,
+                               float *waves)
 {
     __shared__ float2 tile[32][33];
     const int trace0 = blockIdx.x * 32, f0 = blockIdx.y * 32;
@@ -86,8 +89,8 @@ __global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int
             spectrum[(size_t)(trace0 + k) * n_bins + bin0 + threadIdx.x] = tile[threadIdx.x][k];
 }
 
-__global__ void source_kernel(float *waves, LithoGpuPlane plane, LithoGpuSource s, const float *wavelet,
-                              int nf)
+__global__ void source_kernel(float *waves, LithoGpuPlane plane, LithoGpuSource s,
+                              const float *wavelet, int nf)
 {
     const int f = blockIdx.x * THREADS + threadIdx.x;
     if (f >= nf)
@@ -108,8 +111,8 @@ int litho_gpu_load_lines(const float *traces, const unsigned char *live, const f
                          size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream)
 {
     const size_t count = (size_t)n * nfft;
-    load_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(traces, live, taper, first, count, nt,
-                                                                nfft, lines);
+    load_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(traces, live, taper, first, count,
+                                                                 nt, nfft, lines);
     return (int)cudaGetLastError();
 }
 
@@ -117,8 +120,8 @@ int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, 
                           int nfft, float *traces, cudaStream_t stream)
 {
     const size_t count = (size_t)n * nt;
-    store_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(lines, taper, first, count, nt, nfft,
-                                                                 traces);
+    store_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(lines, taper, first, count, nt,
+                                                                  nfft, traces);
     return (int)cudaGetLastError();
 }
 
@@ -131,16 +134,17 @@ int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, in
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn, int n,
-                     int n_bins, int k_first, int k_stride, int nf, float2 *spectrum, cudaStream_t stream)
+int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn,
+                     int n, int n_bins, int k_first, int k_stride, int nf, float2 *spectrum,
+                     cudaStream_t stream)
 {
     gather_kernel<<<dim3((n + 31) / 32, (n_bins + 31) / 32), dim3(32, 8), 0, stream>>>(
         waves, plane, cell, turn, n, n_bins, k_first, k_stride, nf, spectrum);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *source, const float *wavelet,
-                     int nf, cudaStream_t stream)
+int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *source,
+                     const float *wavelet, int nf, cudaStream_t stream)
 {
     source_kernel<<<blocks_for(nf), THREADS, 0, stream>>>(waves, plane, *source, wavelet, nf);
     return (int)cudaGetLastError();

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The split-step engine's factors, on interleaved planes (real and imaginary part side by side, as the
-// transform wants them). A thread takes two neighbouring points of four waves: what depends on the place
-// alone is read once, and enough loads are under way to fill the memory's time.
+// The split-step engine's factors, on interleaved planes (real and imaginary part side by side, as
+// the transform wants them). A thread takes two neighbouring points of four waves: what depends on
+// the place alone is read once, and enough loads are under way to fill the memory's time.
 #include "kernels/migrate/cuda/kernels.h"
 
-namespace {
+namespace
+{
 
 enum { THREADS = 128, WAVES = 4 };
 
 struct Place {
-    int x, y, wave;    // first of two columns, first of WAVES waves
-    size_t at;         // float2's from the first wave's start
+    int x, y, wave; // first of two columns, first of WAVES waves
+    size_t at;      // float2's from the first wave's start
 };
 
 __device__ Place place_of(const LithoGpuPlane &p)
@@ -30,7 +31,8 @@ __device__ float2 times(const float2 &v, float c, float s)
 }
 
 // The thread's points of its waves, all under way before the first is used.
-__device__ __forceinline__ void load(float4 (&w)[WAVES], const float4 *at, size_t next, int wave, int n_waves)
+__device__ __forceinline__ void load(float4 (&w)[WAVES], const float4 *at, size_t next, int wave,
+                                     int n_waves)
 {
 #pragma unroll
     for (int k = 0; k < WAVES; k++)
@@ -38,8 +40,8 @@ __device__ __forceinline__ void load(float4 (&w)[WAVES], const float4 *at, size_
             w[k] = at[k * next];
 }
 
-// What a wave of kappa = omega mean is multiplied by in (kx, ky): the difference of squares in double,
-// for it decides the angle of grazing waves.
+// What a wave of kappa = omega mean is multiplied by in (kx, ky): the difference of squares in
+// double, for it decides the angle of grazing waves.
 __device__ float2 shift_of(double kappa2, double k2, float dz, float scale, bool adjoint)
 {
     const float kz2 = (float)(kappa2 - k2);
@@ -51,8 +53,8 @@ __device__ float2 shift_of(double kappa2, double k2, float dz, float scale, bool
 }
 
 __global__ void __launch_bounds__(THREADS)
-    phase_shift_kernel(LithoGpuPlane p, float2 *waves, int n_waves, const double *omega, double mean,
-                       float dz, const double *kx2, const double *ky2, int adjoint)
+    phase_shift_kernel(LithoGpuPlane p, float2 *waves, int n_waves, const double *omega,
+                       double mean, float dz, const double *kx2, const double *ky2, int adjoint)
 {
     const Place v = place_of(p);
     if (v.x >= p.nx)
@@ -83,7 +85,8 @@ __global__ void __launch_bounds__(THREADS)
     if (v.x >= p.nx)
         return;
     const float2 slow = *reinterpret_cast<const float2 *>(slowness + (size_t)v.y * p.pitch + v.x);
-    const float delay[2] = {dz * (float)(slow.x - mean), v.x + 1 < p.nx ? dz * (float)(slow.y - mean) : 0};
+    const float delay[2] = {dz * (float)(slow.x - mean),
+                            v.x + 1 < p.nx ? dz * (float)(slow.y - mean) : 0};
     float4 *at = reinterpret_cast<float4 *>(waves + v.at), w[WAVES];
     const size_t next = p.size / 4; // wave to wave
     load(w, at, next, v.wave, n_waves);
@@ -120,8 +123,9 @@ dim3 pair_grid(const LithoGpuPlane &p, int n_waves)
 
 } // namespace
 
-int litho_gpu_phase_shift(LithoGpuPlane p, float *waves, int n_waves, const double *omega, double mean,
-                          double dz, const double *kx2, const double *ky2, int adjoint, cudaStream_t stream)
+int litho_gpu_phase_shift(LithoGpuPlane p, float *waves, int n_waves, const double *omega,
+                          double mean, double dz, const double *kx2, const double *ky2, int adjoint,
+                          cudaStream_t stream)
 {
     phase_shift_kernel<<<pair_grid(p, n_waves), THREADS, 0, stream>>>(
         p, reinterpret_cast<float2 *>(waves), n_waves, omega, mean, (float)dz, kx2, ky2, adjoint);
@@ -131,8 +135,8 @@ int litho_gpu_phase_shift(LithoGpuPlane p, float *waves, int n_waves, const doub
 int litho_gpu_lens(LithoGpuPlane p, float *waves, int n_waves, const double *omega, double dz,
                    const float *slowness, double mean, cudaStream_t stream)
 {
-    lens_kernel<<<pair_grid(p, n_waves), THREADS, 0, stream>>>(p, reinterpret_cast<float2 *>(waves), n_waves,
-                                                               omega, (float)dz, slowness, mean);
+    lens_kernel<<<pair_grid(p, n_waves), THREADS, 0, stream>>>(
+        p, reinterpret_cast<float2 *>(waves), n_waves, omega, (float)dz, slowness, mean);
     return (int)cudaGetLastError();
 }
 
@@ -141,7 +145,7 @@ int litho_gpu_relay(LithoGpuPlane from, const float *in, LithoGpuPlane to, float
 {
     if (n_waves == 0)
         return 0;
-    relay_kernel<<<dim3((from.nx + THREADS - 1) / THREADS, from.ny, n_waves), THREADS, 0, stream>>>(from, in,
-                                                                                                    to, out);
+    relay_kernel<<<dim3((from.nx + THREADS - 1) / THREADS, from.ny, n_waves), THREADS, 0, stream>>>(
+        from, in, to, out);
     return (int)cudaGetLastError();
 }

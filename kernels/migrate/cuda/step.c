@@ -27,14 +27,25 @@ static float *scratch_at(const LithoGpuPlan *plan, const LithoGpuBand *band, int
 }
 
 // What every launch from step s on shares.
-static LithoGpuFused fused_args(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets, int s, int n_steps)
+static LithoGpuFused fused_args(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets, int s,
+                                int n_steps)
 {
     const LithoMigrateJob *job = band->job;
-    LithoGpuFused a = {.plane = band->plane, .n_sets = n_sets, .n_waves = job->nf, .n_steps = n_steps,
-                       .slow2 = slow_at(band, s), .steps = steps_at(band, s, 0), .steps_stride = job->nf,
-                       .coef = band->coef.data, .all_targets = job->step, .targets = {0, job->step},
-                       .progress = plan->progress.data, .degrees = band->degrees_a_pass,
-                       .quads = band->quads, .strip = band->strip, .strips = band->strips,
+    LithoGpuFused a = {.plane = band->plane,
+                       .n_sets = n_sets,
+                       .n_waves = job->nf,
+                       .n_steps = n_steps,
+                       .slow2 = slow_at(band, s),
+                       .steps = steps_at(band, s, 0),
+                       .steps_stride = job->nf,
+                       .coef = band->coef.data,
+                       .all_targets = job->step,
+                       .targets = {0, job->step},
+                       .progress = plan->progress.data,
+                       .degrees = band->degrees_a_pass,
+                       .quads = band->quads,
+                       .strip = band->strip,
+                       .strips = band->strips,
                        .halo = 4 * band->degrees_a_pass};
     for (int k = 0; k < n_steps; k++)
         a.slow2_value[k] = (float)(job->slow_min[s + k] * job->slow_min[s + k]);
@@ -45,23 +56,25 @@ static LithoGpuFused fused_args(LithoGpuPlan *plan, const LithoGpuBand *band, in
     return a;
 }
 
-static gboolean fused_down(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets, int n_sets,
-                           int now, int s, int n_steps, GError **error)
+static gboolean fused_down(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
+                           int n_sets, int now, int s, int n_steps, GError **error)
 {
     LithoGpuFused a = fused_args(plan, band, n_sets, s, n_steps);
     for (int k = 0; k < n_sets; k++) {
         a.wave[k][0] = litho_gpu_wave(band, sets[k], now, 0);
         for (int m = 0; m < n_steps * band->job->step; m++)
-            a.wave[k][m + 1] = litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m), 0);
+            a.wave[k][m + 1] =
+                litho_gpu_wave(band, sets[k], litho_gpu_plane_after(band, now, m), 0);
     }
     a.sponge_x = band->sponge_x.data;
     a.sponge_y = band->sponge_y.data;
-    return LITHO_CUDA(litho_gpu_fused(&a, plan->processors, litho_cuda_stream(plan->context)), error);
+    return LITHO_CUDA(litho_gpu_fused(&a, plan->processors, litho_cuda_stream(plan->context)),
+                      error);
 }
 
 // out = sum over targets m of the adjoint of its polynomial applied to in[m].
-static gboolean fused_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, float *const *in, float *out, int s,
-                              GError **error)
+static gboolean fused_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, float *const *in,
+                              float *out, int s, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     cudaStream_t stream = litho_cuda_stream(plan->context);
@@ -73,8 +86,9 @@ static gboolean fused_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, floa
         a.wave[0][0] = in[m];
         a.wave[0][1] = m == 0 ? out : scratch_at(plan, band, job->nf, 4);
         if (!LITHO_CUDA(litho_gpu_fused(&a, plan->processors, stream), error) ||
-            (m > 0 && !LITHO_CUDA(litho_gpu_add(out, a.wave[0][1], band->plane.size * job->nf, stream),
-                                  error)))
+            (m > 0 &&
+             !LITHO_CUDA(litho_gpu_add(out, a.wave[0][1], band->plane.size * job->nf, stream),
+                         error)))
             return FALSE;
     }
     return TRUE;
@@ -99,14 +113,20 @@ static LithoGpuDegree degree_args(const Task *t)
 {
     const LithoGpuBand *band = t->band;
     const LithoMigrateJob *job = band->job;
-    return (LithoGpuDegree){.plane = band->plane, .slowness = slow_at(band, t->s),
-                            .slow_value = (float)job->slow_min[t->s], .steps = steps_at(band, t->s, t->f),
-                            .coef = band->coef.data, .table = job->table[0] ? band->table.data : NULL,
-                            .n_table = job->n_table, .n_coefs = job->params.degree + 1,
-                            .table_scale = job->table[0] ? (float *)band->table_scale.data + t->f
-                                                         : NULL,
+    return (LithoGpuDegree){.plane = band->plane,
+                            .slowness = slow_at(band, t->s),
+                            .slow_value = (float)job->slow_min[t->s],
+                            .steps = steps_at(band, t->s, t->f),
+                            .coef = band->coef.data,
+                            .table = job->table[0] ? band->table.data : NULL,
+                            .n_table = job->n_table,
+                            .n_coefs = job->params.degree + 1,
+                            .table_scale =
+                                job->table[0] ? (float *)band->table_scale.data + t->f : NULL,
                             .table_offset = (float)(job->table_first / job->table_step),
-                            .targets = job->step, .degree = job->params.degree, .n_waves = t->n};
+                            .targets = job->step,
+                            .degree = job->params.degree,
+                            .n_waves = t->n};
 }
 
 // The published loop: T_n after T_n-1, every target's sum on the way. Uses up the waves `p`.
@@ -141,13 +161,14 @@ static gboolean degrees_adjoint(const Task *t, float *const *in, float *out, GEr
     }
     return LITHO_CUDA(cudaMemcpyAsync(out, scratch_at(t->plan, t->band, batch, 0),
                                       t->band->plane.size * t->n * sizeof(float),
-                                      cudaMemcpyDeviceToDevice, stream), error);
+                                      cudaMemcpyDeviceToDevice, stream),
+                      error);
 }
 
 // --- split-step -------------------------------------------------------------------------------
 
-// Waves that are transformed together: as many as stay in a large card's second-level cache between the
-// passes over them.
+// Waves that are transformed together: as many as stay in a large card's second-level cache between
+// the passes over them.
 static int transformed(const LithoGpuBand *band)
 {
     const int nf = MAX(band->job->nf, 1);
@@ -186,7 +207,8 @@ static gboolean need_plane_fft(LithoGpuPlan *plan, const LithoGpuBand *band, GEr
     plan->fft_plane_ny = p->ny;
     plan->fft_plane_waves = waves;
     return LITHO_CUFFT(cufftPlanMany(&plan->fft_plane, 2, n, rows, 1, p->ny * p->pitch, rows, 1,
-                                     p->ny * p->pitch, CUFFT_C2C, waves), error) &&
+                                     p->ny * p->pitch, CUFFT_C2C, waves),
+                       error) &&
            LITHO_CUFFT(cufftSetStream(plan->fft_plane, litho_cuda_stream(plan->context)), error);
 }
 
@@ -205,22 +227,25 @@ static gboolean split_step(LithoGpuPlan *plan, const LithoGpuBand *band, int s, 
         float *w = waves + plane.size * f;
         cufftComplex *pairs = (cufftComplex *)w;
         if ((adjoint && lens != 0 &&
-             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(band, s), mean, stream),
-                         error)) ||
+             !LITHO_CUDA(
+                 litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(band, s), mean, stream),
+                 error)) ||
             !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, pairs, pairs, CUFFT_FORWARD), error) ||
             !LITHO_CUDA(litho_gpu_phase_shift(plane, w, n, omega + f, mean, job->dz, band->kx2.data,
-                                              band->ky2.data, adjoint, stream), error) ||
+                                              band->ky2.data, adjoint, stream),
+                        error) ||
             !LITHO_CUFFT(cufftExecC2C(plan->fft_plane, pairs, pairs, CUFFT_INVERSE), error) ||
             (!adjoint && lens != 0 &&
-             !LITHO_CUDA(litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(band, s), mean, stream),
-                         error)))
+             !LITHO_CUDA(
+                 litho_gpu_lens(plane, w, n, omega + f, lens, slow_at(band, s), mean, stream),
+                 error)))
             return FALSE;
     }
     return TRUE;
 }
 
-gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
-                               int n_sets, GError **error)
+gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band,
+                               LithoGpuWaves *const *sets, int n_sets, GError **error)
 {
     if (band->kernel != LITHO_GPU_SPLITSTEP)
         return TRUE;
@@ -228,29 +253,35 @@ gboolean litho_gpu_steps_begin(LithoGpuPlan *plan, const LithoGpuBand *band, Lit
         return FALSE;
     for (int k = 0; k < n_sets; k++) {
         if (!LITHO_CUDA(litho_gpu_relay(band->plane, litho_gpu_wave(band, sets[k], 0, 0),
-                                        litho_gpu_plane_under_way(band), litho_gpu_wave(band, sets[k], 1, 0),
-                                        band->job->nf, litho_cuda_stream(plan->context)), error))
+                                        litho_gpu_plane_under_way(band),
+                                        litho_gpu_wave(band, sets[k], 1, 0), band->job->nf,
+                                        litho_cuda_stream(plan->context)),
+                        error))
             return FALSE;
         sets[k]->now = 1;
     }
     return TRUE;
 }
 
-gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves, GError **error)
+gboolean litho_gpu_steps_end(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves,
+                             GError **error)
 {
     if (band->kernel != LITHO_GPU_SPLITSTEP)
         return TRUE;
     waves->now = 0;
-    return LITHO_CUDA(litho_gpu_relay(litho_gpu_plane_under_way(band), litho_gpu_wave(band, waves, 1, 0),
-                                      band->plane, litho_gpu_wave(band, waves, 0, 0), band->job->nf,
-                                      litho_cuda_stream(plan->context)), error);
+    return LITHO_CUDA(litho_gpu_relay(litho_gpu_plane_under_way(band),
+                                      litho_gpu_wave(band, waves, 1, 0), band->plane,
+                                      litho_gpu_wave(band, waves, 0, 0), band->job->nf,
+                                      litho_cuda_stream(plan->context)),
+                      error);
 }
 
 // --- any kernel ---------------------------------------------------------------------------------
 
 float *litho_gpu_wave(const LithoGpuBand *band, const LithoGpuWaves *waves, int index, int f)
 {
-    return (float *)waves->planes.data + band->plane.size * ((size_t)litho_gpu_room(band) * index + f);
+    return (float *)waves->planes.data +
+           band->plane.size * ((size_t)litho_gpu_room(band) * index + f);
 }
 
 int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
@@ -258,21 +289,23 @@ int litho_gpu_plane_after(const LithoGpuBand *band, int now, int m)
     return band->kernel == LITHO_GPU_SPLITSTEP ? now : (now + 1 + m) % band->planes;
 }
 
-gboolean litho_gpu_scratch_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets, GError **error)
+gboolean litho_gpu_scratch_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, int n_sets,
+                                   GError **error)
 {
     const size_t nf = band->job->nf;
-    size_t waves = 1; // split-step: none
+    size_t waves = 1;                    // split-step: none
     if (band->kernel == LITHO_GPU_FUSED) // between passes; of the adjoint's targets
         waves = MAX(4 * n_sets, 5) * nf;
     else if (band->kernel == LITHO_GPU_PER_DEGREE)
         waves = 2 * batch_of(plan, band);
     return litho_cuda_reserve(plan->context, &plan->progress,
                               (1 + n_sets * nf * band->strips) * sizeof(int), error) &&
-           litho_cuda_reserve(plan->context, &plan->scratch, waves * band->plane.size * sizeof(float), error);
+           litho_cuda_reserve(plan->context, &plan->scratch,
+                              waves * band->plane.size * sizeof(float), error);
 }
 
-static gboolean degrees_down(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoGpuWaves *waves, int now,
-                             int s, GError **error)
+static gboolean degrees_down(LithoGpuPlan *plan, const LithoGpuBand *band,
+                             const LithoGpuWaves *waves, int now, int s, GError **error)
 {
     const int nf = band->job->nf, batch = batch_of(plan, band);
     for (int f = 0; f < nf; f += batch) {
@@ -286,8 +319,9 @@ static gboolean degrees_down(LithoGpuPlan *plan, const LithoGpuBand *band, const
     return TRUE;
 }
 
-gboolean litho_gpu_steps_down(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *const *sets,
-                              int n_sets, int now, int s, int n_steps, GError **error)
+gboolean litho_gpu_steps_down(LithoGpuPlan *plan, const LithoGpuBand *band,
+                              LithoGpuWaves *const *sets, int n_sets, int now, int s, int n_steps,
+                              GError **error)
 {
     if (band->kernel == LITHO_GPU_FUSED)
         return fused_down(plan, band, sets, n_sets, now, s, n_steps, error);
@@ -299,8 +333,8 @@ gboolean litho_gpu_steps_down(LithoGpuPlan *plan, const LithoGpuBand *band, Lith
     return TRUE;
 }
 
-gboolean litho_gpu_step_up(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoGpuWaves *up, int now, int s,
-                           GError **error)
+gboolean litho_gpu_step_up(LithoGpuPlan *plan, const LithoGpuBand *band, const LithoGpuWaves *up,
+                           int now, int s, GError **error)
 {
     const int targets = band->job->step, nf = band->job->nf, batch = batch_of(plan, band);
     if (band->kernel == LITHO_GPU_SPLITSTEP)

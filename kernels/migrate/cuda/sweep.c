@@ -22,7 +22,9 @@ gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, L
     const size_t bytes = band->planes * band->plane.size * litho_gpu_room(band) * sizeof(float);
     waves->now = 0;
     return litho_cuda_reserve(plan->context, &waves->planes, bytes, error) &&
-           LITHO_CUDA(cudaMemsetAsync(waves->planes.data, 0, bytes, litho_cuda_stream(plan->context)), error);
+           LITHO_CUDA(
+               cudaMemsetAsync(waves->planes.data, 0, bytes, litho_cuda_stream(plan->context)),
+               error);
 }
 
 // --- a slab -----------------------------------------------------------------------------------
@@ -30,8 +32,14 @@ gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, L
 static LithoGpuFrame frame_of(const Sweep *sweep)
 {
     const LithoMigrateJob *job = sweep->band->job;
-    return (LithoGpuFrame){litho_gpu_plane_under_way(sweep->band), job->pad_x, job->pad_y, job->data_nx, job->data_ny,
-                           sweep->band->sponge_x.data, sweep->band->sponge_y.data, job->nf};
+    return (LithoGpuFrame){litho_gpu_plane_under_way(sweep->band),
+                           job->pad_x,
+                           job->pad_y,
+                           job->data_nx,
+                           job->data_ny,
+                           sweep->band->sponge_x.data,
+                           sweep->band->sponge_y.data,
+                           job->nf};
 }
 
 // What one slab adds up into: steps s0 .. s1 - 1.
@@ -41,8 +49,8 @@ typedef struct Slab {
 } Slab;
 
 // Product of both waves in plane z.
-static gboolean correlate(const Sweep *sweep, int z, int index, float *sum, float *light, int sponge,
-                          GError **error)
+static gboolean correlate(const Sweep *sweep, int z, int index, float *sum, float *light,
+                          int sponge, GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
     const LithoGpuFrame frame = frame_of(sweep);
@@ -53,20 +61,25 @@ static gboolean correlate(const Sweep *sweep, int z, int index, float *sum, floa
     while (plain < job->nf && !litho_migrate_job_protects(job, MAX(z - 1, 0) / job->step, plain))
         plain++;
     return (!sum || plain == job->nf ||
-            LITHO_CUDA(litho_gpu_protect(&frame, up, down, plain, sum, light, sponge, stream), error)) &&
-           LITHO_CUDA(litho_gpu_correlate(&frame, up, down, plain, sum, light, sponge, stream), error);
+            LITHO_CUDA(litho_gpu_protect(&frame, up, down, plain, sum, light, sponge, stream),
+                       error)) &&
+           LITHO_CUDA(litho_gpu_correlate(&frame, up, down, plain, sum, light, sponge, stream),
+                      error);
 }
 
-static gboolean image_plane(const Sweep *sweep, const Slab *slab, int z, int index, int sponge, GError **error)
+static gboolean image_plane(const Sweep *sweep, const Slab *slab, int z, int index, int sponge,
+                            GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
     float *sum = z < job->nz ? slab->image + data_cells(job) * z : NULL;
     if (sweep->shot)
-        return correlate(sweep, z, index, sum, sum ? slab->light + data_cells(job) * z : NULL, sponge, error);
+        return correlate(sweep, z, index, sum, sum ? slab->light + data_cells(job) * z : NULL,
+                         sponge, error);
     const LithoGpuFrame frame = frame_of(sweep);
-    return LITHO_CUDA(litho_gpu_image(&frame, litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
-                                      2.0f / job->nfft, sum, sponge,
-                                      litho_cuda_stream(sweep->plan->context)), error);
+    return LITHO_CUDA(
+        litho_gpu_image(&frame, litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
+                        2.0f / job->nfft, sum, sponge, litho_cuda_stream(sweep->plan->context)),
+        error);
 }
 
 static gboolean watch_growth(const Sweep *sweep, int index, GError **error)
@@ -77,14 +90,16 @@ static gboolean watch_growth(const Sweep *sweep, int index, GError **error)
     double *energy = sweep->plan->growth.data;
     cudaStream_t stream = litho_cuda_stream(sweep->plan->context);
     return LITHO_CUDA(litho_gpu_energy(&sweep->band->plane,
-                                       litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0), job->nf,
-                                       energy, stream), error) &&
-           LITHO_CUDA(litho_gpu_growth(energy, energy + job->nf, energy + 2 * job->nf, job->params.growth,
-                                       job->nf, stream), error);
+                                       litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
+                                       job->nf, energy, stream),
+                      error) &&
+           LITHO_CUDA(litho_gpu_growth(energy, energy + job->nf, energy + 2 * job->nf,
+                                       job->params.growth, job->nf, stream),
+                      error);
 }
 
-// The fused kernel takes a slab's steps in one launch and leaves every plane behind the sponge; the others
-// take a step at a time, and the imaging applies the sponge.
+// The fused kernel takes a slab's steps in one launch and leaves every plane behind the sponge; the
+// others take a step at a time, and the imaging applies the sponge.
 static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
 {
     LithoGpuPlan *plan = sweep->plan;
@@ -95,13 +110,16 @@ static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
     const int steps = fused ? slab->s1 - slab->s0 : 1;
     for (int s = slab->s0; s < slab->s1; s += steps) {
         const int now = plan->up.now;
-        if (!litho_gpu_steps_down(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, steps, error))
+        if (!litho_gpu_steps_down(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, steps,
+                                  error))
             return FALSE;
         for (int k = 0; k < steps * job->step; k++)
-            if (!image_plane(sweep, slab, s * job->step + k + 1, litho_gpu_plane_after(sweep->band, now, k),
+            if (!image_plane(sweep, slab, s * job->step + k + 1,
+                             litho_gpu_plane_after(sweep->band, now, k),
                              k % job->step == job->step - 1 ? at_end : LITHO_GPU_NO_SPONGE, error))
                 return FALSE;
-        plan->up.now = plan->down.now = litho_gpu_plane_after(sweep->band, now, steps * job->step - 1);
+        plan->up.now = plan->down.now =
+            litho_gpu_plane_after(sweep->band, now, steps * job->step - 1);
         if (!watch_growth(sweep, plan->up.now, error))
             return FALSE;
     }
@@ -119,8 +137,10 @@ static gboolean begin_growth(const Sweep *sweep, GError **error)
     if (!litho_cuda_reserve(plan->context, &plan->growth, 3 * bytes, error))
         return FALSE;
     double *energy = plan->growth.data;
-    return LITHO_CUDA(litho_gpu_energy(&sweep->band->plane, litho_gpu_wave(sweep->band, &plan->up, 0, 0), job->nf,
-                                       energy + job->nf, stream), error) &&
+    return LITHO_CUDA(litho_gpu_energy(&sweep->band->plane,
+                                       litho_gpu_wave(sweep->band, &plan->up, 0, 0), job->nf,
+                                       energy + job->nf, stream),
+                      error) &&
            LITHO_CUDA(cudaMemsetAsync(energy + 2 * job->nf, 0, bytes, stream), error);
 }
 
@@ -152,7 +172,8 @@ gboolean litho_gpu_sweep_down(LithoGpuPlan *plan, LithoGpuBand *band, gboolean s
     const LithoMigrateJob *job = band->job;
     const Sweep sweep = {plan, band, shot};
     LithoGpuWaves *const sets[] = {&plan->up, &plan->down};
-    if (!litho_gpu_scratch_reserve(plan, band, shot ? 2 : 1, error) || !begin_growth(&sweep, error) ||
+    if (!litho_gpu_scratch_reserve(plan, band, shot ? 2 : 1, error) ||
+        !begin_growth(&sweep, error) ||
         !litho_gpu_steps_begin(plan, band, sets, shot ? 2 : 1, error))
         return FALSE;
     litho_run_begin(run, "extrapolate", "steps");
@@ -179,20 +200,24 @@ static gboolean inject(const Sweep *sweep, const float *image, int z, int index,
 {
     const LithoMigrateJob *job = sweep->band->job;
     const LithoGpuFrame frame = frame_of(sweep);
-    return LITHO_CUDA(litho_gpu_inject(&frame, litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
-                                       z < job->nz ? image + data_cells(job) * z : NULL, 1.0f / job->nfft,
-                                       sponge, litho_cuda_stream(sweep->plan->context)), error);
+    return LITHO_CUDA(
+        litho_gpu_inject(&frame, litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
+                         z < job->nz ? image + data_cells(job) * z : NULL, 1.0f / job->nfft, sponge,
+                         litho_cuda_stream(sweep->plan->context)),
+        error);
 }
 
 // Depth planes inside the step, into cleared waves.
-static gboolean inject_between(const Sweep *sweep, const float *image, int s, int now, GError **error)
+static gboolean inject_between(const Sweep *sweep, const float *image, int s, int now,
+                               GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
     const size_t bytes = sweep->band->plane.size * job->nf * sizeof(float);
     for (int m = 0; m + 1 < job->step; m++) {
         const int index = litho_gpu_plane_after(sweep->band, now, m);
-        if (!LITHO_CUDA(cudaMemsetAsync(litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0), 0, bytes,
-                                        litho_cuda_stream(sweep->plan->context)), error) ||
+        if (!LITHO_CUDA(cudaMemsetAsync(litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0), 0,
+                                        bytes, litho_cuda_stream(sweep->plan->context)),
+                        error) ||
             !inject(sweep, image, s * job->step + m + 1, index, FALSE, error))
             return FALSE;
     }
@@ -219,7 +244,8 @@ gboolean litho_gpu_sweep_up(LithoGpuPlan *plan, LithoGpuBand *band, const float 
     const LithoMigrateJob *job = band->job;
     const Sweep sweep = {plan, band, FALSE};
     LithoGpuWaves *const sets[] = {&plan->up};
-    if (!litho_gpu_scratch_reserve(plan, band, 1, error) || !litho_gpu_steps_begin(plan, band, sets, 1, error))
+    if (!litho_gpu_scratch_reserve(plan, band, 1, error) ||
+        !litho_gpu_steps_begin(plan, band, sets, 1, error))
         return FALSE;
     litho_run_begin(run, "extrapolate", "steps");
     for (int s = job->n_steps - 1; s >= 0; s--) {

@@ -19,7 +19,8 @@ static __device__ __noinline__ float twsm_device_mask(const TwsmGpuMask &m, floa
 {
     float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z, deepest = -1e30f;
     for (int k = 1; k <= TWSM_MASK_SAMPLES; k++) {
-        float f = k / (TWSM_MASK_SAMPLES + 1.0f), x = a.x + f * dx, y = a.y + f * dy, z = a.z + f * dz;
+        float f = k / (TWSM_MASK_SAMPLES + 1.0f), x = a.x + f * dx, y = a.y + f * dy,
+              z = a.z + f * dz;
         if (m.top)
             deepest = fmaxf(deepest, twsm_device_depth(m, m.top, x, y) - z);
         if (m.bottom)

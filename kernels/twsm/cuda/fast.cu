@@ -16,7 +16,8 @@
 // special functions, which run at an eighth of the rate and are the limit.
 #include "kernels/twsm/cuda/device.cuh"
 
-namespace {
+namespace
+{
 
 enum {
     SIDE = TWSM_GPU_SIDE,
@@ -159,7 +160,7 @@ __global__ void cluster_field_kernel(const TwsmGpuLeg leg, const TwsmGpuClusters
 
 // What a block shares.
 struct Shared {
-    float weights[2][WEIGHTS];       // of the sending and the receiving mesh
+    float weights[2][WEIGHTS];    // of the sending and the receiving mesh
     float2 node[NODE_ROWS][BAND]; // fields on the target's nodes, cluster after cluster
     float gather[WARPS][CLUSTER]; // phase per frequency, radians: source element to target's centre
     float sent[WARPS][CLUSTER];   // twsm_facet_factor() of source elements
@@ -190,8 +191,8 @@ template <int M> __device__ __forceinline__ void load_weights(const float *row, 
         w[m] = row[m];
 }
 
-// Phases of both ends relative to the distance of the centres, by all lanes. `slot` is the cluster's
-// place among those under way, or -1: another warp does the target's.
+// Phases of both ends relative to the distance of the centres, by all lanes. `slot` is the
+// cluster's place among those under way, or -1: another warp does the target's.
 __device__ __forceinline__ void measure(const Place &p, int j, int slot, Shared &sh)
 {
     const TwsmSquare &a = p.to.square[p.target], &b = p.from.square[j];
@@ -500,6 +501,7 @@ int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
                         float sig, int first, int count, int most, const void *list,
                         const void *start, void *y, cudaStream_t stream)
 {
-    return (most > 5 ? launch_clusters<TWSM_MAX_NODES> : launch_clusters<5>)(
-        leg, from, to, field, stride, k0, n_k, sig, first, count, list, start, y, stream);
+    return (most > 5 ? launch_clusters<TWSM_MAX_NODES>
+                     : launch_clusters<5>)(leg, from, to, field, stride, k0, n_k, sig, first, count,
+                                           list, start, y, stream);
 }

@@ -15,7 +15,8 @@
 
 #include "kernels/twsm/cuda/device.cuh"
 
-namespace {
+namespace
+{
 
 enum { WARPS = 4, TILE = 16 };
 
@@ -124,10 +125,9 @@ __device__ __forceinline__ bool tile_seen(const TwsmGpuLeg &leg, const Shared<C>
     if (leg.absorb)
         return false;
     const TwsmBox from = box_of(sh.from, TILE);
-    return __syncthreads_and(twsm_mask_clear(&leg.mask.bounds, &from, &sh.box, leg.pair.side > 0,
-                                             threadIdx.x % TWSM_MASK_SAMPLES + 1,
-                                             threadIdx.x / TWSM_MASK_SAMPLES,
-                                             C::THREADS / TWSM_MASK_SAMPLES));
+    return __syncthreads_and(twsm_mask_clear(
+        &leg.mask.bounds, &from, &sh.box, leg.pair.side > 0, threadIdx.x % TWSM_MASK_SAMPLES + 1,
+        threadIdx.x / TWSM_MASK_SAMPLES, C::THREADS / TWSM_MASK_SAMPLES));
 }
 
 // A tile: fetches sources and field, works out all pairs. Each thread keeps one target.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // algorithm=fast on the device: beams are seeded and stepped in float32 as in cuda/fused.cu, then
-// rounded to float16 and multiplied with the field on the matrix units, sums in float32. A warp owns
-// 16 targets and KB frequencies; one product covers 16 targets, 16 sources and up to four right-hand
-// sides (columns re, im of each). Rounding errors of neighbouring beams are independent and average
-// out: 1e-5 to 1e-4 of the field, bounded by 2^-11.
+// rounded to float16 and multiplied with the field on the matrix units, sums in float32. A warp
+// owns 16 targets and KB frequencies; one product covers 16 targets, 16 sources and up to four
+// right-hand sides (columns re, im of each). Rounding errors of neighbouring beams are independent
+// and average out: 1e-5 to 1e-4 of the field, bounded by 2^-11.
 //
 // Per pair and frequency: 2 fp32 instructions to step, half a conversion to pack, and 1/128 of a
 // matrix instruction twice; four sources cost what one does.
@@ -56,7 +56,8 @@ int litho_twsm_pack(const void *u, int n, int stride, int n_k, int rhs, void *pe
     long long values = (long long)rhs * n * n_k;
     cudaMemsetAsync(peak, 0, sizeof(int), stream);
     // The frequencies of a row lie within its stride: rows are scanned whole, padding is 0.
-    peak_kernel<<<1024, 256, 0, stream>>>((const float2 *)u, (long long)rhs * n * stride, (int *)peak);
+    peak_kernel<<<1024, 256, 0, stream>>>((const float2 *)u, (long long)rhs * n * stride,
+                                          (int *)peak);
     pack_kernel<<<(unsigned)((values + 255) / 256), 256, 0, stream>>>(
         (const float2 *)u, n, stride, n_k, rhs, (const int *)peak, (__half *)out);
     return (int)cudaGetLastError();
@@ -73,10 +74,12 @@ static __device__ __forceinline__ unsigned pack2(float a, float b)
 static __device__ __forceinline__ void multiply(float4 &d, const unsigned a[4], uint2 b)
 {
 #if __CUDA_ARCH__ < 800 // one half of the depth after the other
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+f"(d.x), "+f"(d.y), "+f"(d.z), "+f"(d.w)
         : "r"(a[0]), "r"(a[1]), "r"(b.x));
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+f"(d.x), "+f"(d.y), "+f"(d.z), "+f"(d.w)
         : "r"(a[2]), "r"(a[3]), "r"(b.y));
 #else
@@ -94,7 +97,8 @@ static __device__ __forceinline__ void turn(float k, float t, float *c, float *s
     *s = __sinf(x);
 }
 
-// The eight pairs of a lane: targets g, g + 8 and sources 4 t .. 4 t + 3 of the tile, lane = 4 g + t.
+// The eight pairs of a lane: targets g, g + 8 and sources 4 t .. 4 t + 3 of the tile, lane = 4 g +
+// t.
 struct Beams {
     float re[8], im[8], pre[8], pim[8], twice[8];
 };
@@ -166,10 +170,9 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         for (int e = threadIdx.x; e < TILE * targets; e += blockDim.x) {
             int q = e % TILE, r = e / TILE, i = min(row + first + r, leg.n_to - 1);
             float4 p;
-            twsm_device_pair<false>(leg, ((const float4 *)leg.from)[j + q],
-                                    ((const float4 *)leg.from_normal)[j + q],
-                                    ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i],
-                                    &p.x, &p.y, &p.z);
+            twsm_device_pair<false>(
+                leg, ((const float4 *)leg.from)[j + q], ((const float4 *)leg.from_normal)[j + q],
+                ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i], &p.x, &p.y, &p.z);
             p.y *= scale;
             p.z *= scale;
             p.w = twice_cosine(p.x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The paper's stored strips, and the lattice's convolution kernels: everything here moves more bytes
-// than it computes.
+// The paper's stored strips, and the lattice's convolution kernels: everything here moves more
+// bytes than it computes.
 #include "kernels/twsm/cuda/device.cuh"
 
 enum { THREADS = 256 };
@@ -22,8 +22,8 @@ __global__ void fill_kernel(const TwsmGpuLeg leg, int row, int rows, int k, int 
     float t, are, aim, c, s;
     int i = row + r;
     twsm_device_pair<MASK>(leg, ((const float4 *)leg.from)[j], ((const float4 *)leg.from_normal)[j],
-                           ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i], &t, &are,
-                           &aim);
+                           ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i], &t,
+                           &are, &aim);
     if (near) {
         are *= 0.159154943f / t;
         aim *= 0.159154943f / t;
@@ -62,7 +62,8 @@ __global__ void turn_kernel(float4 *p, const float4 *phase, long long pairs)
 
 int litho_twsm_turn(void *p, const void *phase, long long n, cudaStream_t stream)
 {
-    turn_kernel<<<blocks_for(n / 2), THREADS, 0, stream>>>((float4 *)p, (const float4 *)phase, n / 2);
+    turn_kernel<<<blocks_for(n / 2), THREADS, 0, stream>>>((float4 *)p, (const float4 *)phase,
+                                                           n / 2);
     return (int)cudaGetLastError();
 }
 
@@ -80,8 +81,9 @@ int litho_twsm_column(const void *u, int stride, int n, void *column, cudaStream
     return (int)cudaGetLastError();
 }
 
-__global__ void finish_kernel(const TwsmGpuLeg leg, const float2 *sum, const float2 *near_sum, int k,
-                              float sig, int row, int rows, const float2 *u, float2 *y, int stride)
+__global__ void finish_kernel(const TwsmGpuLeg leg, const float2 *sum, const float2 *near_sum,
+                              int k, float sig, int row, int rows, const float2 *u, float2 *y,
+                              int stride)
 {
     int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= rows)
@@ -96,8 +98,9 @@ __global__ void finish_kernel(const TwsmGpuLeg leg, const float2 *sum, const flo
         y[at] = make_float2(taper * vre, taper * vim);
 }
 
-int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_sum, int k, float sig,
-                      int row, int rows, const void *u, void *y, int stride, cudaStream_t stream)
+int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_sum, int k,
+                      float sig, int row, int rows, const void *u, void *y, int stride,
+                      cudaStream_t stream)
 {
     finish_kernel<<<blocks_for(rows), THREADS, 0, stream>>>(
         *leg, (const float2 *)sum, (const float2 *)near_sum, k, sig, row, rows, (const float2 *)u,
@@ -130,8 +133,8 @@ __global__ void source_kernel(const Ray *rays, int n, int k0, int n_k, int strid
 int litho_twsm_source(const void *rays, int n, int k0, int n_k, int stride, void *u,
                       cudaStream_t stream)
 {
-    source_kernel<<<blocks_for((long long)n * n_k), THREADS, 0, stream>>>((const Ray *)rays, n, k0, n_k,
-                                                                          stride, (float2 *)u);
+    source_kernel<<<blocks_for((long long)n * n_k), THREADS, 0, stream>>>((const Ray *)rays, n, k0,
+                                                                          n_k, stride, (float2 *)u);
     return (int)cudaGetLastError();
 }
 
@@ -151,9 +154,9 @@ __global__ void beams_kernel(const TwsmGpuLeg leg, int nx, int ny, int px, int p
         return;
     int j = 2 * (max(-dy, 0) * nx + max(-dx, 0)) + (kind & 1);
     int i = 2 * (max(dy, 0) * nx + max(dx, 0)) + (kind >> 1);
-    twsm_device_pair<false>(leg, ((const float4 *)leg.from)[j], ((const float4 *)leg.from_normal)[j],
-                            ((const float4 *)leg.to)[i], ((const float4 *)leg.to_normal)[i], &t[e],
-                            &a[e].x, &a[e].y);
+    twsm_device_pair<false>(leg, ((const float4 *)leg.from)[j],
+                            ((const float4 *)leg.from_normal)[j], ((const float4 *)leg.to)[i],
+                            ((const float4 *)leg.to_normal)[i], &t[e], &a[e].x, &a[e].y);
 }
 
 int litho_twsm_beams(const TwsmGpuLeg *leg, int nx, int ny, int px, int py, float *t, void *a,
@@ -234,7 +237,7 @@ __global__ void gather_kernel(const float2 *lattice, int nx, int ny, int px, int
 int litho_twsm_gather(const void *lattice, int nx, int ny, int px, int py, void *sum,
                       cudaStream_t stream)
 {
-    gather_kernel<<<blocks_for(2LL * nx * ny), THREADS, 0, stream>>>((const float2 *)lattice, nx, ny,
-                                                                     px, py, (float2 *)sum);
+    gather_kernel<<<blocks_for(2LL * nx * ny), THREADS, 0, stream>>>((const float2 *)lattice, nx,
+                                                                     ny, px, py, (float2 *)sum);
     return (int)cudaGetLastError();
 }

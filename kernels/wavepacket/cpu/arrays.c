@@ -112,8 +112,8 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
 #pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
-        guint64 count = shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b],
-                                   rule->soft);
+        guint64 count =
+            shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b], rule->soft);
         if (kept)
             kept[b] += count;
     }
@@ -251,8 +251,8 @@ static void extents(const WpEngine *engine, const WpBlock *b, const gint64 n[3],
         inside[a] = MIN(engine->geometry->n[a], n[a] - b->at[a]);
 }
 
-static gboolean cpu_cut(WpEngine *engine, const float *volume, const gint64 n[3],
-                        const WpBlock *b, float *u, GError **error)
+static gboolean cpu_cut(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *b,
+                        float *u, GError **error)
 {
     (void)error;
     const gint64 *m = engine->geometry->n;
@@ -315,7 +315,8 @@ static gboolean cpu_load(WpEngine *engine, const LithoCube *cube, float *volume,
     if (bad)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
                     "%" G_GINT64_FORMAT " samples of live traces are not finite numbers; mark "
-                    "these traces as missing first", bad);
+                    "these traces as missing first",
+                    bad);
     return bad == 0;
 }
 

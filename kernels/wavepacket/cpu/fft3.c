@@ -22,8 +22,8 @@ void wp_fft_unlock(void)
 
 static fftwf_complex *at(const WpFft *f, float *data, gint64 i, gint64 j)
 {
-    return (fftwf_complex *)data +
-           ((i + f->origin[0]) * f->dim[1] + j + f->origin[1]) * f->dim[2] + f->origin[2];
+    return (fftwf_complex *)data + ((i + f->origin[0]) * f->dim[1] + j + f->origin[1]) * f->dim[2] +
+           f->origin[2];
 }
 
 void wp_fft_init(WpFft *f, const int n[3], const int dim[3], const int origin[3], float *data)

@@ -15,7 +15,7 @@
 typedef struct WpFft {
     int n[3];
     int dim[3], origin[3];
-    fftwf_plan along_z, along_y, along_x;       // one row, one plane, one (x, z) slice
+    fftwf_plan along_z, along_y, along_x; // one row, one plane, one (x, z) slice
     fftwf_plan back_x, back_y, back_z;
 } WpFft;
 

@@ -9,9 +9,9 @@
 // Up to WP_ROW points of a lattice row, ready for the taps.
 typedef struct Points {
     int n;
-    gint64 base[WP_ROW];  // complex index of the first tap
-    float x[3][WP_ROW];   // place between the taps, see usfft.h
-    float sign[WP_ROW];   // -1: the point lies in the other half and is its conjugate
+    gint64 base[WP_ROW]; // complex index of the first tap
+    float x[3][WP_ROW];  // place between the taps, see usfft.h
+    float sign[WP_ROW];  // -1: the point lies in the other half and is its conjugate
     float weight[WP_ROW];
     int j3[WP_ROW];
 } Points;
@@ -54,15 +54,14 @@ WP_INLINE void make_lattice(const WpGeometry *g, const WpBox *box, Lattice *latt
 WP_INLINE void make_line(const Lattice *lattice, int j1, int j2, Line *line)
 {
     for (int a = 0; a < 3; a++) {
-        line->start[a] =
-            lattice->start[a] + j1 * lattice->step[0][a] + j2 * lattice->step[1][a];
+        line->start[a] = lattice->start[a] + j1 * lattice->step[0][a] + j2 * lattice->step[1][a];
         line->step[a] = lattice->step[2][a];
     }
 }
 
 // Coordinates of points j3 = from .. from+n-1.
 WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Line *line, int from,
-                         int n, const float *weight, Points *p)
+                            int n, const float *weight, Points *p)
 {
     const double half = 0.5 * kernel->width + WP_SNAP, centre = 0.5 * (kernel->width - 1);
     p->n = n;
@@ -76,8 +75,10 @@ WP_INLINE void place_points(const WpKernel *kernel, const WpGrid *grid, const Li
         p->x[0][i] = (float)(g1 - l1 - centre);
         p->x[1][i] = (float)(g2 - l2 - centre);
         p->x[2][i] = (float)(g3 - l3 - centre);
-        p->base[i] = (((gint64)l1 + grid->origin[0]) * grid->dim[1] + (gint64)l2 +
-                      grid->origin[1]) * grid->dim[2] + (gint64)l3 + grid->origin[2];
+        p->base[i] =
+            (((gint64)l1 + grid->origin[0]) * grid->dim[1] + (gint64)l2 + grid->origin[1]) *
+                grid->dim[2] +
+            (gint64)l3 + grid->origin[2];
         p->sign[i] = (float)s;
         p->weight[i] = weight[i];
         p->j3[i] = from + i;
@@ -118,8 +119,8 @@ WP_INLINE void taps_of(const WpVec *coef, float x, WpVec *taps)
 WP_INLINE void pairs_of(const WpVec *v, WpVec *low, WpVec *high)
 {
     *low = __builtin_shufflevector(*v, *v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-    *high = __builtin_shufflevector(*v, *v, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15,
-                                    15);
+    *high =
+        __builtin_shufflevector(*v, *v, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
 }
 
 // Sums of the even and of the odd lanes.
@@ -149,7 +150,7 @@ WP_INLINE void taps_of_point(const WpVec *coef, const Points *p, int i, float k1
 // `w` is a constant at every call: the loops over taps unroll. A row of w complex taps is one
 // vector for w <= 8, else two.
 WP_INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
-                          float *out)
+                             float *out)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
     WpVec coef[WP_DEGREE + 1];
@@ -184,7 +185,7 @@ WP_INLINE void gather_points(int w, const WpKernel *kernel, const WpGrid *grid, 
 }
 
 WP_INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, const Points *p,
-                          const float *values)
+                             const float *values)
 {
     const gint64 row = 2 * grid->dim[2], plane = row * grid->dim[1];
     WpVec coef[WP_DEGREE + 1];
@@ -219,34 +220,46 @@ WP_INLINE void spread_points(int w, const WpKernel *kernel, const WpGrid *grid, 
 // One copy of the loops per width.
 #define EACH_WIDTH(call)                                                                           \
     switch (kernel->width) {                                                                       \
-    case 4: call(4); break;                                                                        \
-    case 5: call(5); break;                                                                        \
-    case 6: call(6); break;                                                                        \
-    case 7: call(7); break;                                                                        \
-    case 8: call(8); break;                                                                        \
-    case 9: call(9); break;                                                                        \
-    case 10: call(10); break;                                                                      \
-    case 11: call(11); break;                                                                      \
-    default: call(12);                                                                             \
+    case 4:                                                                                        \
+        call(4);                                                                                   \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        call(5);                                                                                   \
+        break;                                                                                     \
+    case 6:                                                                                        \
+        call(6);                                                                                   \
+        break;                                                                                     \
+    case 7:                                                                                        \
+        call(7);                                                                                   \
+        break;                                                                                     \
+    case 8:                                                                                        \
+        call(8);                                                                                   \
+        break;                                                                                     \
+    case 9:                                                                                        \
+        call(9);                                                                                   \
+        break;                                                                                     \
+    case 10:                                                                                       \
+        call(10);                                                                                  \
+        break;                                                                                     \
+    case 11:                                                                                       \
+        call(11);                                                                                  \
+        break;                                                                                     \
+    default:                                                                                       \
+        call(12);                                                                                  \
     }
 
-WP_INLINE void gather(const WpKernel *kernel, const WpGrid *grid, const Points *p, float *out)
-{
+WP_INLINE void gather(const WpKernel *kernel, const WpGrid *grid, const Points *p, float *out){
 #define GATHER(w) gather_points(w, kernel, grid, p, out)
-    EACH_WIDTH(GATHER)
-}
+    EACH_WIDTH(GATHER)}
 
-WP_INLINE void spread(const WpKernel *kernel, const WpGrid *grid, const Points *p,
-                      const float *values)
-{
+WP_INLINE
+    void spread(const WpKernel *kernel, const WpGrid *grid, const Points *p, const float *values){
 #define SPREAD(w) spread_points(w, kernel, grid, p, values)
-    EACH_WIDTH(SPREAD)
-}
+        EACH_WIDTH(SPREAD)}
 
 // --- boxes ------------------------------------------------------------------------------------
 
-WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
-                             float *out)
+WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box, float *out)
 {
     Points p;
     Lattice lattice;
@@ -261,8 +274,8 @@ WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBo
                 continue;
             make_line(&lattice, j1, j2, &line);
             for (int at = 0; at < row->count; at += WP_ROW) {
-                place_points(&g->kernel, grid, &line, row->first + at,
-                             MIN(WP_ROW, row->count - at), box->weight + row->at + at, &p);
+                place_points(&g->kernel, grid, &line, row->first + at, MIN(WP_ROW, row->count - at),
+                             box->weight + row->at + at, &p);
                 gather(&g->kernel, grid, &p, out + 2 * r * box->n[2]);
             }
         }
@@ -287,7 +300,7 @@ WP_INLINE void narrow(double start, double step, double s, double from, double t
 // expression as in place_points(), or a point could be taken twice.
 WP_INLINE void half_of_row(const Line *line, int s, int *lo, int *hi)
 {
-#define MIRRORED(j) (line->start[2] + (j) * line->step[2] < -WP_SNAP)
+#define MIRRORED(j) (line->start[2] + (j)*line->step[2] < -WP_SNAP)
     if (MIRRORED(*lo) == MIRRORED(*hi - 1)) {
         if (MIRRORED(*lo) != (s < 0))
             *hi = *lo;
@@ -301,7 +314,8 @@ WP_INLINE void half_of_row(const Line *line, int s, int *lo, int *hi)
 }
 
 WP_INLINE void spread_row(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
-                          const WpRow *row, const Line *given, const float *values, int from, int to)
+                          const WpRow *row, const Line *given, const float *values, int from,
+                          int to)
 {
     const Line line = *given;
     Points p;

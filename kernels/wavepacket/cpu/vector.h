@@ -5,8 +5,8 @@
 #include "kernels/common/clones.h"
 
 // Sixteen floats that the compiler maps on whatever vector registers the target has (one AVX-512,
-// two AVX, four SSE). Written out where the automatic vectoriser gives up. Vectors are handed over by
-// address: how they would be passed by value depends on the target, and nothing here may.
+// two AVX, four SSE). Written out where the automatic vectoriser gives up. Vectors are handed over
+// by address: how they would be passed by value depends on the target, and nothing here may.
 typedef float WpVec __attribute__((vector_size(64)));
 typedef int WpVecInt __attribute__((vector_size(64)));
 

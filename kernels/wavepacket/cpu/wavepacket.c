@@ -312,9 +312,9 @@ static void spread_slab(const WpCpu *cpu, const float *c, int from, int thick, c
             wp_spread_box(g, &cpu->grid, &g->boxes[b], c + g->boxes[b].at, from, from + thick);
 }
 
-// Slabs of planes. A slab reaches w-1 planes into the next, so an odd one waits for the even ones on
-// either side: no two threads meet, and the order of additions does not depend on their number. Thin
-// slabs, or there are too few of them on a small grid; thicker ones cut fewer rows.
+// Slabs of planes. A slab reaches w-1 planes into the next, so an odd one waits for the even ones
+// on either side: no two threads meet, and the order of additions does not depend on their number.
+// Thin slabs, or there are too few of them on a small grid; thicker ones cut fewer rows.
 static gboolean spread_all(WpCpu *cpu, const float *c, LithoRun *run)
 {
     const WpGeometry *g = cpu->engine.geometry;
@@ -322,8 +322,8 @@ static gboolean spread_all(WpCpu *cpu, const float *c, LithoRun *run)
     const int thick = CLAMP(cpu->grid.dim[0] / 64, reach, MAX(reach, 8));
     const int slabs = (cpu->grid.dim[0] + thick - 1) / thick, even = (slabs + 1) / 2;
     g_autofree char *token = g_new0(char, slabs + 2); // token[s + 1] stands for slab s
-    // The master makes the tasks: what another thread keeps of their dependences libgomp 12 may lose when
-    // the next region begins at once.
+    // The master makes the tasks: what another thread keeps of their dependences libgomp 12 may
+    // lose when the next region begins at once.
 #pragma omp parallel num_threads(cpu->threads)
 #pragma omp master
     for (int i = 0; i < slabs; i++) {

@@ -7,15 +7,15 @@
 // The CPU engine: FFTW, OpenMP, and the vectorised taps of taps.c.
 typedef struct WpCpu {
     WpEngine engine;
-    int threads;              // of the call under way
-    WpGrid grid;              // the oversampled half spectrum
-    WpFft fft;                // of the fine grid
-    float *deconvolve[3];     // 1/p_a, with the sign that centres l = 0
-    fftwf_plan *box_forward;  // per box, shared by boxes of one size; borrowed from `plans`
+    int threads;             // of the call under way
+    WpGrid grid;             // the oversampled half spectrum
+    WpFft fft;               // of the fine grid
+    float *deconvolve[3];    // 1/p_a, with the sign that centres l = 0
+    fftwf_plan *box_forward; // per box, shared by boxes of one size; borrowed from `plans`
     fftwf_plan *box_inverse;
     GPtrArray *plans;
-    WpFft residual;           // plain FFT of the residual box, or empty
-    float *residual_weight;   // phi/n over its half spectrum
+    WpFft residual;         // plain FFT of the residual box, or empty
+    float *residual_weight; // phi/n over its half spectrum
     float *residual_data;
 } WpCpu;
 

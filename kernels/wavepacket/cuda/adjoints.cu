@@ -50,8 +50,8 @@ DEV float fraction(uint64_t place, int a)
 }
 
 static __global__ void scatter_points(WpDevGrid g, const __grid_constant__ WpDevKernel kernel,
-                               const float2 *c, const uint32_t *active, const uint32_t *first_step,
-                               const WpPoint *points, float2 *u)
+                                      const float2 *c, const uint32_t *active,
+                                      const uint32_t *first_step, const WpPoint *points, float2 *u)
 {
     const int tile = active[blockIdx.x], w = g.w;
     const int o1 = tile / (g.tiles[1] * g.tiles[2]) * WP_TILE;
@@ -84,7 +84,8 @@ static __global__ void scatter_points(WpDevGrid g, const __grid_constant__ WpDev
     }
 }
 
-// --- the papers' form -------------------------------------------------------------------------------
+// --- the papers' form
+// -------------------------------------------------------------------------------
 
 // psi of the taps' convention: -w/2 < z <= w/2, and the other end for points of the other half (s =
 // -1), which are placed mirrored. Lattice points that lie on a border of the grid matter: coarse
@@ -98,11 +99,12 @@ DEV float psi(const float *table, float z, float s, float half)
 }
 
 // One thread a grid point l of the block around the box: collects what the lattice points near it
-// would add. Lattice point j counts when |sum_i A[a][i] (j_i - t_i)| <= w/2 for every axis a, where t
-// is l in lattice units and A the lattice steps; the range of j3 is the intersection of the three
+// would add. Lattice point j counts when |sum_i A[a][i] (j_i - t_i)| <= w/2 for every axis a, where
+// t is l in lattice units and A the lattice steps; the range of j3 is the intersection of the three
 // intervals, so that the innermost loop has no tests.
-static __global__ void collect_box(WpDevGrid g, WpDevBox box, WpBlockOfBox block, const float *table,
-                            const float *dense, const float2 *c, float2 *u)
+static __global__ void collect_box(WpDevGrid g, WpDevBox box, WpBlockOfBox block,
+                                   const float *table, const float *dense, const float2 *c,
+                                   float2 *u)
 {
     const int i3 = blockIdx.x * blockDim.x + threadIdx.x, i2 = blockIdx.y, i1 = blockIdx.z;
     if (i3 >= block.n[2])
@@ -147,8 +149,7 @@ static __global__ void collect_box(WpDevGrid g, WpDevBox box, WpBlockOfBox block
                 const float q3 = (float)(j3 - t[2]);
                 const float z3 = z0[2] + A[2][2] * q3, s = l[2] + z3 < -1e-5f ? -1 : 1;
                 const float k = weight * psi(table, z0[0] + A[0][2] * q3, s, half) *
-                                psi(table, z0[1] + A[1][2] * q3, s, half) *
-                                psi(table, z3, s, half);
+                                psi(table, z0[1] + A[1][2] * q3, s, half) * psi(table, z3, s, half);
                 const float2 v = c[box.at + row + j3];
                 re += k * v.x;
                 im += k * v.y;
@@ -163,7 +164,7 @@ static __global__ void collect_box(WpDevGrid g, WpDevBox box, WpBlockOfBox block
 }
 
 static __global__ void dense_weights(const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
-                              const float *weights, float *dense)
+                                     const float *weights, float *dense)
 {
     int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / WP_WARP;
     if (r >= n_rows)
@@ -195,7 +196,8 @@ static __global__ void symmetrize_planes(WpDevGrid g, float2 *u)
     }
 }
 
-// --- launchers --------------------------------------------------------------------------------------
+// --- launchers
+// --------------------------------------------------------------------------------------
 
 int wp_cuda_scatter(const WpDevGrid *g, const WpDevKernel *k, const float2 *c,
                     const uint32_t *active, const uint32_t *first_step, int n_active,

@@ -63,7 +63,8 @@ static void cuda_release(WpEngine *engine, float *array)
     if (!array || !litho_cuda_use(litho_cuda_device(cuda->context), NULL))
         return;
     cudaStreamSynchronize(stream_of(cuda));
-    for (int i = 0; i < WP_LANES_BESIDE; i++) // a transform that failed half way may not have joined them
+    for (int i = 0; i < WP_LANES_BESIDE;
+         i++) // a transform that failed half way may not have joined them
         cudaStreamSynchronize(cuda->beside[i]);
     wp_cuda_forget_graphs(cuda, array);
     litho_cuda_free(litho_cuda_device(cuda->context), array);
@@ -89,7 +90,8 @@ static gboolean cuda_download(WpEngine *engine, const float *array, gint64 at, f
 {
     WpCuda *cuda = (WpCuda *)engine;
     return LITHO_CUDA(cudaMemcpyAsync(to, array + at, n * sizeof *to, cudaMemcpyDeviceToHost,
-                                      stream_of(cuda)), error) &&
+                                      stream_of(cuda)),
+                      error) &&
            wait_for(cuda, error);
 }
 
@@ -106,7 +108,8 @@ static gboolean cuda_fetch(WpEngine *engine, const float *array, const WpPiece *
     for (int i = 0; i < n; at += pieces[i++].n)
         if (!LITHO_CUDA(cudaMemcpyAsync((float *)cuda->foreign.data + at, array + pieces[i].at,
                                         pieces[i].n * sizeof *to, cudaMemcpyDeviceToDevice,
-                                        stream_of(cuda)), error))
+                                        stream_of(cuda)),
+                        error))
             return FALSE;
     return cuda_download(engine, cuda->foreign.data, 0, to, all, error);
 }
@@ -116,7 +119,8 @@ static gboolean cuda_upload(WpEngine *engine, const float *from, float *array, g
 {
     WpCuda *cuda = (WpCuda *)engine;
     return LITHO_CUDA(cudaMemcpyAsync(array + at, from, n * sizeof *from, cudaMemcpyHostToDevice,
-                                      stream_of(cuda)), error) &&
+                                      stream_of(cuda)),
+                      error) &&
            wait_for(cuda, error);
 }
 
@@ -133,7 +137,8 @@ static gboolean cuda_take(WpEngine *engine, float *to, const WpEngine *other, co
         target = cuda->foreign.data;
     }
     return LITHO_CUDA(cudaMemcpyPeerAsync(target, cuda->ordinal, from + at, source->ordinal,
-                                          n * sizeof *to, stream_of(cuda)), error) &&
+                                          n * sizeof *to, stream_of(cuda)),
+                      error) &&
            (!add || LITHO_CUDA(wp_cuda_blend(1, target, 1, to + at, n, stream_of(cuda)), error));
 }
 
@@ -145,7 +150,8 @@ static gboolean send_per_box(WpCuda *cuda, const float *values, size_t rest, voi
     if (!litho_cuda_reserve(cuda->context, &cuda->small, bytes + rest, error) ||
         !LITHO_CUDA(cudaMemcpyAsync(cuda->small.data, values,
                                     cuda->engine.geometry->n_boxes * sizeof(float),
-                                    cudaMemcpyHostToDevice, stream_of(cuda)), error))
+                                    cudaMemcpyHostToDevice, stream_of(cuda)),
+                    error))
         return FALSE;
     *tail = (char *)cuda->small.data + bytes;
     return LITHO_CUDA(cudaMemsetAsync(*tail, 0, rest, stream_of(cuda)), error);
@@ -164,7 +170,8 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
     litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
     if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, g->n_boxes - residual, residual,
                                    cuda->small.data, rule->soft, key, x, out, count,
-                                   stream_of(cuda)), error))
+                                   stream_of(cuda)),
+                    error))
         return FALSE;
     litho_cuda_mark_end(cuda->context);
     if (!kept)
@@ -189,11 +196,13 @@ static gboolean cuda_histogram(WpEngine *engine, const float *c, WpHistogram *h,
         return FALSE;
     litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE, 4.0 * (double)g->floats, 0);
     if (!LITHO_CUDA(wp_cuda_histogram(cuda->boxes.data, g->n_boxes, cuda->small.data, h->prefix, c,
-                                      device, stream_of(cuda)), error))
+                                      device, stream_of(cuda)),
+                    error))
         return FALSE;
     litho_cuda_mark_end(cuda->context);
     if (!LITHO_CUDA(cudaMemcpyAsync(bins, device, WP_BINS * sizeof *bins, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)), error) ||
+                                    stream_of(cuda)),
+                    error) ||
         !wait_for(cuda, error))
         return FALSE;
     for (int i = 0; i < WP_BINS; i++)
@@ -206,8 +215,8 @@ static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box
     WpCuda *cuda = (WpCuda *)engine;
     const int n = engine->geometry->n_boxes;
     g_autofree double *host = g_new(double, 2 * n);
-    if (!litho_cuda_reserve(cuda->context, &cuda->small,
-                            2 * n * (1 + WP_BOX_PARTS) * sizeof *host, error))
+    if (!litho_cuda_reserve(cuda->context, &cuda->small, 2 * n * (1 + WP_BOX_PARTS) * sizeof *host,
+                            error))
         return FALSE;
     double *sums = cuda->small.data, *parts = sums + 2 * n;
     litho_cuda_mark(cuda->context, "statistics", LITHO_STAGE_COMPUTE,
@@ -216,7 +225,8 @@ static gboolean cuda_stats(WpEngine *engine, const float *c, WpBoxStats *per_box
         return FALSE;
     litho_cuda_mark_end(cuda->context);
     if (!LITHO_CUDA(cudaMemcpyAsync(host, sums, 2 * n * sizeof *host, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)), error) ||
+                                    stream_of(cuda)),
+                    error) ||
         !wait_for(cuda, error))
         return FALSE;
     for (int b = 0; b < n; b++)
@@ -236,7 +246,8 @@ static gboolean sum_parts(WpCuda *cuda, double *result, GError **error)
 {
     double parts[WP_PARTS];
     if (!LITHO_CUDA(cudaMemcpyAsync(parts, cuda->small.data, sizeof parts, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)), error) ||
+                                    stream_of(cuda)),
+                    error) ||
         !wait_for(cuda, error))
         return FALSE;
     *result = 0;
@@ -285,14 +296,14 @@ static gboolean send_tapers(WpCuda *cuda, const WpBlock *b, const float *taper[3
     return TRUE;
 }
 
-static gboolean cuda_cut(WpEngine *engine, const float *volume, const gint64 n[3],
-                         const WpBlock *b, float *u, GError **error)
+static gboolean cuda_cut(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *b,
+                         float *u, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
     const float *taper[3];
     return send_tapers(cuda, b, taper, error) &&
-           LITHO_CUDA(wp_cuda_cut(n, b->at, engine->geometry->n, taper, volume, u,
-                                  stream_of(cuda)), error);
+           LITHO_CUDA(wp_cuda_cut(n, b->at, engine->geometry->n, taper, volume, u, stream_of(cuda)),
+                      error);
 }
 
 static gboolean cuda_paste(WpEngine *engine, const float *u, const WpBlock *b, float *volume,
@@ -301,8 +312,9 @@ static gboolean cuda_paste(WpEngine *engine, const float *u, const WpBlock *b, f
     WpCuda *cuda = (WpCuda *)engine;
     const float *taper[3];
     return send_tapers(cuda, b, taper, error) &&
-           LITHO_CUDA(wp_cuda_paste(n, b->at, engine->geometry->n, taper, u, volume,
-                                    stream_of(cuda)), error);
+           LITHO_CUDA(
+               wp_cuda_paste(n, b->at, engine->geometry->n, taper, u, volume, stream_of(cuda)),
+               error);
 }
 
 static gboolean cuda_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
@@ -316,15 +328,18 @@ static gboolean cuda_load(WpEngine *engine, const LithoCube *cube, float *volume
         !litho_cuda_reserve(cuda->context, &cuda->small, 16, error) ||
         !LITHO_CUDA(cudaMemsetAsync(cuda->small.data, 0, 16, stream_of(cuda)), error) ||
         !LITHO_CUDA(wp_cuda_load(in, cuda->mask.data, traces, cube->grid.axis[2].n, volume,
-                                 cuda->small.data, stream_of(cuda)), error) ||
+                                 cuda->small.data, stream_of(cuda)),
+                    error) ||
         !LITHO_CUDA(cudaMemcpyAsync(&bad, cuda->small.data, sizeof bad, cudaMemcpyDeviceToHost,
-                                    stream_of(cuda)), error) ||
+                                    stream_of(cuda)),
+                    error) ||
         !wait_for(cuda, error))
         return FALSE;
     if (bad)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_NUMERICS,
                     "%u samples of live traces are not finite numbers; mark these traces as "
-                    "missing first", bad);
+                    "missing first",
+                    bad);
     return bad == 0;
 }
 
@@ -332,9 +347,10 @@ static gboolean cuda_store(WpEngine *engine, const float *volume, LithoCube *cub
 {
     WpCuda *cuda = (WpCuda *)engine;
     float *out = litho_cuda_output(cuda->context, cube, error);
-    return out && LITHO_CUDA(cudaMemcpyAsync(out, volume,
-                                             litho_grid_samples(&cube->grid) * sizeof *out,
-                                             cudaMemcpyDeviceToDevice, stream_of(cuda)), error) &&
+    return out &&
+           LITHO_CUDA(cudaMemcpyAsync(out, volume, litho_grid_samples(&cube->grid) * sizeof *out,
+                                      cudaMemcpyDeviceToDevice, stream_of(cuda)),
+                      error) &&
            wait_for(cuda, error);
 }
 

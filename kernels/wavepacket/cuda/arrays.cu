@@ -36,7 +36,8 @@ typedef struct Sizes {
     int n[3], m[3], row;
 } Sizes;
 
-// --- padding: 4 bytes read per sample, 4 written per grid point -----------------------------------
+// --- padding: 4 bytes read per sample, 4 written per grid point
+// -----------------------------------
 
 enum { PAD_THREADS = 64, PAD_ROWS = 4 };
 
@@ -69,12 +70,16 @@ static __global__ void crop(Sizes s, int first, Scales scale, float factor,
     const int k = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, i = first + blockIdx.z;
     if (k >= s.n[2])
         return;
-    const int64_t at = ((int64_t)padded_index(i, s.n[0], s.m[0]) * s.m[1] +
-                        padded_index(j, s.n[1], s.m[1])) * s.row + padded_index(k, s.n[2], s.m[2]);
+    const int64_t at =
+        ((int64_t)padded_index(i, s.n[0], s.m[0]) * s.m[1] + padded_index(j, s.n[1], s.m[1])) *
+            s.row +
+        padded_index(k, s.n[2], s.m[2]);
     float v = factor * from[at] * scale_at(scale, i, j, k);
     if (second)
         v += second[((int64_t)padded_index(i, s.n[0], t.m[0]) * t.m[1] +
-                     padded_index(j, s.n[1], t.m[1])) * t.row + padded_index(k, s.n[2], t.m[2])];
+                     padded_index(j, s.n[1], t.m[1])) *
+                        t.row +
+                    padded_index(k, s.n[2], t.m[2])];
     u[((int64_t)i * s.n[1] + j) * s.n[2] + k] = v;
 }
 
@@ -104,7 +109,8 @@ int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
     return (int)cudaGetLastError();
 }
 
-// --- volumes --------------------------------------------------------------------------------------
+// --- volumes
+// --------------------------------------------------------------------------------------
 
 static __global__ void scale_complex(float2 *u, const float *weight, int64_t n)
 {
@@ -234,9 +240,9 @@ static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
     EACH(i, p.m[0] * p.m[1] * p.m[2])
     {
         const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        u[i] = within(p, a, b, c) ? scale_at(taper, (int)a, (int)b, (int)c) *
-                                        volume[place_in_whole(p, a, b, c)]
-                                  : 0;
+        u[i] = within(p, a, b, c)
+                   ? scale_at(taper, (int)a, (int)b, (int)c) * volume[place_in_whole(p, a, b, c)]
+                   : 0;
     }
 }
 
@@ -246,16 +252,15 @@ static __global__ void paste(Part p, Scales taper, const float *u, float *volume
     {
         const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
         if (within(p, a, b, c))
-            volume[place_in_whole(p, a, b, c)] +=
-                scale_at(taper, (int)a, (int)b, (int)c) * u[i];
+            volume[place_in_whole(p, a, b, c)] += scale_at(taper, (int)a, (int)b, (int)c) * u[i];
     }
 }
 
 int wp_cuda_cut(const int64_t n[3], const int64_t at[3], const int64_t m[3],
                 const float *const taper[3], const float *volume, float *u, cudaStream_t stream)
 {
-    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m),
-                                                                scales_of(taper), volume, u);
+    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m), scales_of(taper),
+                                                                volume, u);
     return (int)cudaGetLastError();
 }
 
@@ -267,8 +272,8 @@ int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
     return (int)cudaGetLastError();
 }
 
-static __global__ void load(const float *in, const uint8_t *live, int64_t traces, int64_t n3, float *out,
-                     unsigned *bad)
+static __global__ void load(const float *in, const uint8_t *live, int64_t traces, int64_t n3,
+                            float *out, unsigned *bad)
 {
     EACH(i, traces * n3)
     {
@@ -298,7 +303,8 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t strea
     return (int)cudaGetLastError();
 }
 
-// --- coefficients: 8 bytes read per complex one, and as many written --------------------------------
+// --- coefficients: 8 bytes read per complex one, and as many written
+// --------------------------------
 
 // Blocks (x, box): the coefficients of a box, one or two floats each.
 #define EACH_OF_BOX(i, box, step)                                                                  \
@@ -338,9 +344,9 @@ DEV float4 shrunk(float4 k, float4 x, int step, float t, int soft, unsigned *cou
     return make_float4(f.x * x.x, f.y * x.y, f.z * x.z, f.w * x.w);
 }
 
-// A box begins at a multiple of 16 floats and is followed by zeros up to one, so whole float4 do. Several
-// are read before the first is written: key, x and out may be one array, which the compiler cannot know
-// to be harmless.
+// A box begins at a multiple of 16 floats and is followed by zeros up to one, so whole float4 do.
+// Several are read before the first is written: key, x and out may be one array, which the compiler
+// cannot know to be harmless.
 static __global__ void __launch_bounds__(THREADS)
     shrink(const WpDevBox *boxes, const float *level, int soft, const float *key, const float *x,
            float *out, unsigned long long *kept)
@@ -348,7 +354,8 @@ static __global__ void __launch_bounds__(THREADS)
     const WpDevBox &box = boxes[blockIdx.y];
     const int step = box.kind == RESIDUAL ? 1 : 2;
     const float t = level[blockIdx.y];
-    const float4 *key4 = (const float4 *)(key + box.at_float), *x4 = (const float4 *)(x + box.at_float);
+    const float4 *key4 = (const float4 *)(key + box.at_float),
+                 *x4 = (const float4 *)(x + box.at_float);
     float4 *out4 = (float4 *)(out + box.at_float);
     const int64_t n = (box.floats + 3) / 4;
     unsigned count = 0;
@@ -376,8 +383,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 // The residual box, the last one, is a hundred times as large as the others: its own launch.
 int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
-                   int soft, const float *key, const float *x, float *out,
-                   unsigned long long *kept, cudaStream_t stream)
+                   int soft, const float *key, const float *x, float *out, unsigned long long *kept,
+                   cudaStream_t stream)
 {
     if (n_residual > 0)
         shrink<<<dim3(SHRINK_RESIDUAL_PARTS, n_residual), THREADS, 0, stream>>>(
@@ -411,8 +418,8 @@ static __global__ void __launch_bounds__(BIN_THREADS)
         EACH_OF_BOX(i, box, step)
         {
             const float2 v = value_at(c, i, step);
-            const unsigned bits = __float_as_uint(s * (step == 2 ? sqrtf(v.x * v.x + v.y * v.y)
-                                                                 : fabsf(v.x)));
+            const unsigned bits =
+                __float_as_uint(s * (step == 2 ? sqrtf(v.x * v.x + v.y * v.y) : fabsf(v.x)));
             if (bits == 0)
                 continue;
             if (prefix < 0)

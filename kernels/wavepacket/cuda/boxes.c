@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the CUDA engine does box by box: FFTs, and the residual box, on the context's stream and the two
-// beside it.
+// What the CUDA engine does box by box: FFTs, and the residual box, on the context's stream and the
+// two beside it.
 #include <math.h>
 
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
-// --- streams beside the context's -----------------------------------------------------------------
+// --- streams beside the context's
+// -----------------------------------------------------------------
 
 gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error)
 {
@@ -25,7 +26,8 @@ gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error)
            LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(cuda->context), event, 0), error);
 }
 
-// --- the residual box: a plain real FFT, on stream 1 ------------------------------------------------
+// --- the residual box: a plain real FFT, on stream 1
+// ------------------------------------------------
 
 gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error)
 {
@@ -36,7 +38,8 @@ gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error)
     c += box->at;
     return LITHO_CUFFT(cufftExecR2C(cuda->residual_forward, c, cuda->residual.data), error) &&
            LITHO_CUDA(wp_cuda_scale_complex(cuda->residual.data, cuda->residual_weight.data, half,
-                                            cuda->beside[0]), error) &&
+                                            cuda->beside[0]),
+                      error) &&
            LITHO_CUFFT(cufftExecC2R(cuda->residual_inverse, cuda->residual.data, c), error);
 }
 
@@ -47,11 +50,13 @@ gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError
     const WpBox *box = wp_residual(cuda->engine.geometry);
     const float *none[3] = {NULL};
     return !box || (LITHO_CUDA(wp_cuda_pad(n, box->n, box->n[2], 0, box->n[0], none, u, c + box->at,
-                                           cuda->beside[0]), error) &&
+                                           cuda->beside[0]),
+                               error) &&
                     wp_cuda_filter_residual(cuda, c, error));
 }
 
-// --- boxes ----------------------------------------------------------------------------------------
+// --- boxes
+// ----------------------------------------------------------------------------------------
 
 static gboolean launch_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 {
@@ -76,14 +81,15 @@ static cudaGraphExec_t record_box_ffts(WpCuda *cuda, float *c, int direction, GE
         return NULL;
     gboolean ok = launch_box_ffts(cuda, c, direction, error);
     const cudaError_t status = cudaStreamEndCapture(stream, &graph);
-    ok = ok && LITHO_CUDA(status, error) && LITHO_CUDA(cudaGraphInstantiate(&exec, graph, 0), error);
+    ok =
+        ok && LITHO_CUDA(status, error) && LITHO_CUDA(cudaGraphInstantiate(&exec, graph, 0), error);
     if (graph)
         cudaGraphDestroy(graph);
     return ok ? exec : NULL;
 }
 
-// The graph for an array of coefficients, recorded when it is seen for the first time; NULL when there
-// are too many arrays.
+// The graph for an array of coefficients, recorded when it is seen for the first time; NULL when
+// there are too many arrays.
 static gboolean find_graph(WpCuda *cuda, float *c, int direction, cudaGraphExec_t *exec,
                            GError **error)
 {
@@ -118,7 +124,7 @@ gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
     const gint64 reals = wp_residual(g) ? wp_residual(g)->floats : 0;
     const double points = (double)(g->n_points - reals);
     wp_cuda_mark(cuda, direction == CUFFT_FORWARD ? "box fft" : "box ifft", 16 * points,
-         5 * points * log2(1e5));
+                 5 * points * log2(1e5));
     cudaGraphExec_t exec; // the mark ends with it: it joins the streams beside
     if (!find_graph(cuda, c, direction, &exec, error))
         return FALSE;

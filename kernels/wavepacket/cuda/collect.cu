@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// From the sums of the tiles to the fine grid: every grid point adds up what the tiles that reach it
-// hold. Bytes: the sums once (their halos overlap: (12/8)^3 = 3.4 times the grid's active part), the
-// half spectrum once.
+// From the sums of the tiles to the fine grid: every grid point adds up what the tiles that reach
+// it hold. Bytes: the sums once (their halos overlap: (12/8)^3 = 3.4 times the grid's active part),
+// the half spectrum once.
 #include "kernels/wavepacket/cuda/tiles.cuh"
 
 // Tiles along one axis that hold grid point l, and where in them: the tile it lies in and those
@@ -46,8 +46,9 @@ DEV float2 sum_tiles(const WpDevGrid &g, const float2 *__restrict__ sums,
                 const int at = h3.tile[k] < 0 ? -1 : row[h3.tile[k]];
                 if (at < 0)
                     continue;
-                const float2 s = sums[(((int64_t)at * side + h1.local[a]) * side + h2.local[b]) *
-                                          side + h3.local[k]];
+                const float2 s =
+                    sums[(((int64_t)at * side + h1.local[a]) * side + h2.local[b]) * side +
+                         h3.local[k]];
                 v.x += s.x;
                 v.y += s.y;
             }
@@ -79,8 +80,8 @@ DEV void sum_pair(const WpDevGrid &g, const float2 *__restrict__ sums,
                 if (at < 0)
                     continue;
                 const int local = h3.local[k];
-                const float2 *s = sums + (((int64_t)at * side + h1.local[a]) * side + h2.local[b]) *
-                                             side + local;
+                const float2 *s =
+                    sums + (((int64_t)at * side + h1.local[a]) * side + h2.local[b]) * side + local;
                 if (local < side) {
                     const float2 x = s[0];
                     v[0].x += x.x;
@@ -130,7 +131,8 @@ static __global__ void __launch_bounds__(COLLECT_L3 *COLLECT_L2)
     }
 }
 
-// --- launcher ----------------------------------------------------------------------------------------
+// --- launcher
+// ----------------------------------------------------------------------------------------
 
 int wp_cuda_collect(const WpDevGrid *g, const float2 *sums, const int32_t *slot,
                     const WpSpan *spans, float2 *u, cudaStream_t stream)

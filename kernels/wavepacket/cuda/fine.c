@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The fine grid's FFT in two steps: planes (axes 2 and 3, only those that hold samples: two of three
-// with oversampling 1.5), then columns (axis 1). One GPU makes both on the whole grid; several share
-// the planes by samples and the columns by grid points of axis 2, and exchange between (cuda/multi.c).
+// The fine grid's FFT in two steps: planes (axes 2 and 3, only those that hold samples: two of
+// three with oversampling 1.5), then columns (axis 1). One GPU makes both on the whole grid;
+// several share the planes by samples and the columns by grid points of axis 2, and exchange
+// between (cuda/multi.c).
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
@@ -11,7 +12,8 @@ static float2 *plane(const WpCuda *cuda, int l1)
     return (float2 *)cuda->u.data + (gint64)l1 * cuda->grid.nf[1] * cuda->grid.half;
 }
 
-// --- plan -------------------------------------------------------------------------------------------
+// --- plan
+// -------------------------------------------------------------------------------------------
 
 static gboolean make_planes(WpCuda *cuda, WpPlanes *p, GError **error)
 {
@@ -19,12 +21,16 @@ static gboolean make_planes(WpCuda *cuda, WpPlanes *p, GError **error)
     const int size = g->nf[1] * g->half;
     int real[2] = {g->nf[1], 2 * g->half}, half[2] = {g->nf[1], g->half};
     return p->n == 0 ||
-           (wp_cuda_make_fft(cuda, &p->forward,
-                             &(WpFftShape){2, g->nf + 1, {real, 1, 2 * size}, {half, 1, size},
-                                           CUFFT_R2C, p->n, 0}, error) &&
-            wp_cuda_make_fft(cuda, &p->inverse,
-                             &(WpFftShape){2, g->nf + 1, {half, 1, size}, {real, 1, 2 * size},
-                                           CUFFT_C2R, p->n, 0}, error));
+           (wp_cuda_make_fft(
+                cuda, &p->forward,
+                &(WpFftShape){
+                    2, g->nf + 1, {real, 1, 2 * size}, {half, 1, size}, CUFFT_R2C, p->n, 0},
+                error) &&
+            wp_cuda_make_fft(
+                cuda, &p->inverse,
+                &(WpFftShape){
+                    2, g->nf + 1, {half, 1, size}, {real, 1, 2 * size}, CUFFT_C2R, p->n, 0},
+                error));
 }
 
 // Samples up to the middle one lie at the grid's end, the rest at its beginning.
@@ -34,8 +40,8 @@ static void find_planes(WpCuda *cuda)
     const int from = cuda->share.sample, to = from + cuda->share.samples;
     cuda->planes[0] = (WpPlanes){.first = MIN(from, middle) - middle + nf,
                                  .n = MIN(to, middle) - MIN(from, middle)};
-    cuda->planes[1] = (WpPlanes){.first = MAX(from, middle) - middle,
-                                 .n = MAX(to, middle) - MAX(from, middle)};
+    cuda->planes[1] =
+        (WpPlanes){.first = MAX(from, middle) - middle, .n = MAX(to, middle) - MAX(from, middle)};
 }
 
 gboolean wp_cuda_make_fine(WpCuda *cuda, GError **error)
@@ -46,8 +52,14 @@ gboolean wp_cuda_make_fine(WpCuda *cuda, GError **error)
     return make_planes(cuda, &cuda->planes[0], error) &&
            make_planes(cuda, &cuda->planes[1], error) &&
            wp_cuda_make_fft(cuda, &cuda->columns,
-                            &(WpFftShape){1, g->nf, {g->nf, size, 1}, {g->nf, size, 1}, CUFFT_C2C,
-                                          cuda->share.columns * g->half, 0}, error);
+                            &(WpFftShape){1,
+                                          g->nf,
+                                          {g->nf, size, 1},
+                                          {g->nf, size, 1},
+                                          CUFFT_C2C,
+                                          cuda->share.columns * g->half,
+                                          0},
+                            error);
 }
 
 void wp_cuda_free_fine(WpCuda *cuda)
@@ -59,7 +71,8 @@ void wp_cuda_free_fine(WpCuda *cuda)
             cufftDestroy(plans[i]);
 }
 
-// --- steps ------------------------------------------------------------------------------------------
+// --- steps
+// ------------------------------------------------------------------------------------------
 
 gboolean wp_cuda_pad_planes(WpCuda *cuda, const float *u, GError **error)
 {
@@ -70,7 +83,8 @@ gboolean wp_cuda_pad_planes(WpCuda *cuda, const float *u, GError **error)
         if (cuda->planes[i].n > 0 &&
             !LITHO_CUDA(wp_cuda_pad(n, cuda->grid.nf, 2 * cuda->grid.half, cuda->planes[i].first,
                                     cuda->planes[i].n, scale, u, cuda->u.data,
-                                    litho_cuda_stream(cuda->context)), error))
+                                    litho_cuda_stream(cuda->context)),
+                        error))
             return FALSE;
     return TRUE;
 }
@@ -94,7 +108,8 @@ gboolean wp_cuda_clear_between(WpCuda *cuda, GError **error)
     const int n = (int)cuda->engine.geometry->n[0], nf = cuda->grid.nf[0], first = n - n / 2;
     return LITHO_CUDA(cudaMemsetAsync(plane(cuda, first), 0,
                                       8 * (size_t)(nf - n) * cuda->grid.nf[1] * cuda->grid.half,
-                                      litho_cuda_stream(cuda->context)), error);
+                                      litho_cuda_stream(cuda->context)),
+                      error);
 }
 
 gboolean wp_cuda_columns(WpCuda *cuda, int direction, GError **error)

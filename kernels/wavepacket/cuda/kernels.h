@@ -11,14 +11,19 @@
 extern "C" {
 #endif
 
-// --- the fine grid and its tiles ------------------------------------------------------------------
+// --- the fine grid and its tiles
+// ------------------------------------------------------------------
 //
 // The fine grid is cut into tiles of WP_TILE^3 grid points by the first tap of a point, so every
 // point belongs to one tile and reaches w-1 further along each axis: a tile with its halo is a cube
 // of side WP_TILE + w - 1 in shared memory.
 
-enum { WP_TILE = 8, WP_TILE_CELLS = WP_TILE * WP_TILE * WP_TILE, WP_WARP = 32,
-       WP_ROUNDS = WP_TILE_CELLS / WP_WARP };
+enum {
+    WP_TILE = 8,
+    WP_TILE_CELLS = WP_TILE * WP_TILE * WP_TILE,
+    WP_WARP = 32,
+    WP_ROUNDS = WP_TILE_CELLS / WP_WARP
+};
 
 // One lattice point. `index` = complex coefficient, `weight` as in boxes.h (0 = nothing here).
 // `place` = first tap within the tile (9 bits: l1, l2, l3), mirrored half (1 bit), then the three
@@ -30,30 +35,31 @@ typedef struct WpPoint {
 } WpPoint;
 
 typedef struct WpDevBox {
-    double start[3];     // grid units of lattice point (0, 0, 0)
-    double step[3][3];   // step[i][a]: along axis a for one step along e_i
+    double start[3];   // grid units of lattice point (0, 0, 0)
+    double step[3][3]; // step[i][a]: along axis a for one step along e_i
     int n[3];
-    int kind;            // WpBoxKind
-    uint32_t at;         // complex index of its first coefficient
+    int kind;    // WpBoxKind
+    uint32_t at; // complex index of its first coefficient
     int64_t at_float, floats;
 } WpDevBox;
 
 // A row of points with non-zero window.
 typedef struct WpDevRow {
-    uint32_t box, row;   // row = j1 n2 + j2
+    uint32_t box, row; // row = j1 n2 + j2
     uint32_t weight_at;
     uint16_t first, count;
 } WpDevRow;
 
 typedef struct WpDevGrid {
-    int nf[3], half;     // half = nf[2]/2 + 1 complex points stored along axis 3
+    int nf[3], half; // half = nf[2]/2 + 1 complex points stored along axis 3
     int tiles[3];
-    int offset3;         // first tap + offset3 >= 0 along axis 3
+    int offset3; // first tap + offset3 >= 0 along axis 3
     int w;
 } WpDevGrid;
 
-// The fine grid's FFT is made in two steps, planes (axes 2 and 3) and columns (axis 1). Of `of` GPUs
-// number k has the planes of its samples along axis 1 and the columns of its grid points along axis 2.
+// The fine grid's FFT is made in two steps, planes (axes 2 and 3) and columns (axis 1). Of `of`
+// GPUs number k has the planes of its samples along axis 1 and the columns of its grid points along
+// axis 2.
 enum { WP_MAX_PARTS = 16 };
 
 typedef struct WpShare {
@@ -67,7 +73,8 @@ typedef struct WpPeers {
     const float2 *u[WP_MAX_PARTS];
 } WpPeers;
 
-// Points lo .. hi-1 along axis 3 of the half spectrum, of one row (l1, l2), that a GPU's tiles touch.
+// Points lo .. hi-1 along axis 3 of the half spectrum, of one row (l1, l2), that a GPU's tiles
+// touch.
 typedef struct WpSpan {
     uint16_t lo, hi;
 } WpSpan;
@@ -77,8 +84,8 @@ typedef struct WpDevKernel {
     float coef[WP_DEGREE + 1][WP_MAX_WIDTH];
 } WpDevKernel;
 
-// Plan: counts[tile][cell] of points; then per tile the lane that takes each cell, the start of every
-// cell in its lane's list (over counts), and the steps of the tile; then the points.
+// Plan: counts[tile][cell] of points; then per tile the lane that takes each cell, the start of
+// every cell in its lane's list (over counts), and the steps of the tile; then the points.
 int wp_cuda_count(const WpDevGrid *grid, const WpDevBox *boxes, const WpDevRow *rows,
                   int64_t n_rows, const float *weights, uint32_t *counts, cudaStream_t stream);
 int wp_cuda_assign(const WpDevGrid *grid, uint32_t *counts, uint8_t *lanes, uint32_t *steps,
@@ -97,8 +104,8 @@ int wp_cuda_gather(const WpDevGrid *grid, const WpDevKernel *kernel, const float
 int wp_cuda_spread(const WpDevGrid *grid, const WpDevKernel *kernel, const float2 *c,
                    const uint32_t *active, const uint32_t *first_step, const uint32_t *rounds,
                    int n_active, const WpPoint *points, float2 *sums, cudaStream_t stream);
-// ... and collected: u = 2 H, H = (G[l] + conj G[-l])/2. slot[tile] = k or -1. With spans (one a row
-// of the grid) nothing is written beyond them.
+// ... and collected: u = 2 H, H = (G[l] + conj G[-l])/2. slot[tile] = k or -1. With spans (one a
+// row of the grid) nothing is written beyond them.
 int wp_cuda_collect(const WpDevGrid *grid, const float2 *sums, const int32_t *slot,
                     const WpSpan *spans, float2 *u, cudaStream_t stream);
 // Adjoint, plain: one atomic addition per tap. u must be zero; symmetrize afterwards.
@@ -109,9 +116,9 @@ int wp_cuda_scatter(const WpDevGrid *grid, const WpDevKernel *kernel, const floa
 // WP_TABLE + 1 nodes of |z| = 0 .. w/2; dense = weights of all points of the box.
 enum { WP_TABLE = 4096 };
 typedef struct WpBlockOfBox {
-    int lo[3], n[3];        // grid points of the block
-    double inverse[3][3];   // lattice index t_i = sum_a inverse[i][a] (l_a - start[a])
-    float reach[3];         // |q_i| <= reach_i
+    int lo[3], n[3];      // grid points of the block
+    double inverse[3][3]; // lattice index t_i = sum_a inverse[i][a] (l_a - start[a])
+    float reach[3];       // |q_i| <= reach_i
 } WpBlockOfBox;
 int wp_cuda_collect_box(const WpDevGrid *grid, const WpDevBox *box, const WpBlockOfBox *block,
                         const float *table, const float *dense, const float2 *c, float2 *u,
@@ -120,18 +127,21 @@ int wp_cuda_dense_weights(const WpDevBox *boxes, const WpDevRow *rows, int64_t n
                           const float *weights, float *dense, cudaStream_t stream);
 int wp_cuda_symmetrize(const WpDevGrid *grid, float2 *u, cudaStream_t stream);
 
-// --- volumes --------------------------------------------------------------------------------------
+// --- volumes
+// --------------------------------------------------------------------------------------
 
-// to[m][m][row] = u / p at x mod m, zero elsewhere, of planes first .. first+planes-1. scale[a] = 1/p_a,
-// or all NULL; `row` is even.
+// to[m][m][row] = u / p at x mod m, zero elsewhere, of planes first .. first+planes-1. scale[a] =
+// 1/p_a, or all NULL; `row` is even.
 int wp_cuda_pad(const int n[3], const int m[3], int row, int first, int planes,
                 const float *const scale[3], const float *u, float *to, cudaStream_t stream);
-// u = factor * from / p (+ second padded volume without scale, when not NULL), of the share's samples.
+// u = factor * from / p (+ second padded volume without scale, when not NULL), of the share's
+// samples.
 int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
                  const float *const scale[3], float factor, const float *from, const int m2[3],
                  const float *second, float *u, cudaStream_t stream);
 
-// --- between the grids of several GPUs (cuda/share.cu) -------------------------------------------------
+// --- between the grids of several GPUs (cuda/share.cu)
+// -------------------------------------------------
 
 // The planes of all samples (n1 of them), within the share's columns, from those who have them; the
 // planes between are cleared, and so is what lies beyond `spans`, one a column l2.
@@ -144,8 +154,8 @@ int wp_cuda_pull_spans(const WpDevGrid *grid, const WpShare *share, const WpSpan
 // the order of the shares.
 int wp_cuda_sum_spans(const WpDevGrid *grid, const WpShare *share, const WpSpan *spans,
                       const WpPeers *peers, float2 *u, cudaStream_t stream);
-// The other shares' columns within the planes of this one's samples; beyond the spans of the columns
-// zeros.
+// The other shares' columns within the planes of this one's samples; beyond the spans of the
+// columns zeros.
 int wp_cuda_pull_columns(const WpDevGrid *grid, const WpShare *share, int n1, const WpSpan *spans,
                          const WpPeers *peers, float2 *u, cudaStream_t stream);
 int wp_cuda_scale_complex(float2 *u, const float *weight, int64_t n, cudaStream_t stream);
@@ -166,12 +176,13 @@ int wp_cuda_load(const float *in, const uint8_t *live, int64_t traces, int64_t n
                  unsigned *bad, cudaStream_t stream);
 int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t stream);
 
-// --- coefficients -----------------------------------------------------------------------------------
+// --- coefficients
+// -----------------------------------------------------------------------------------
 
 // Adds to kept[box]. The residual box, if any, comes last.
 int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,
-                   int soft, const float *key, const float *x, float *out,
-                   unsigned long long *kept, cudaStream_t stream);
+                   int soft, const float *key, const float *x, float *out, unsigned long long *kept,
+                   cudaStream_t stream);
 int wp_cuda_histogram(const WpDevBox *boxes, int n_boxes, const float *scale, int prefix,
                       const float *c, uint32_t *bins, cudaStream_t stream);
 enum { WP_BOX_PARTS = 128 };

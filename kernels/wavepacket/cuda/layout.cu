@@ -2,16 +2,18 @@
 //
 // The points of all boxes laid out by tiles of the fine grid, once per plan.
 //
-// A tile's points come in steps of 32, one per lane of a warp. Each of the tile's 512 cells (places of
-// a first tap) belongs to one lane, and the cells of lanes i and i + 16 are those that lie in bank i of
-// the 16 banks of 8 bytes. A lane takes its cells one after the other, the fullest first, all lanes at
-// the same time: round r of a tile is every lane's r-th cell, as many steps as the fullest of them has
-// points. So
-//  - all lanes of a step have different first taps: while every lane adds to its tap (t1, t2, t3), no
+// A tile's points come in steps of 32, one per lane of a warp. Each of the tile's 512 cells (places
+// of a first tap) belongs to one lane, and the cells of lanes i and i + 16 are those that lie in
+// bank i of the 16 banks of 8 bytes. A lane takes its cells one after the other, the fullest first,
+// all lanes at the same time: round r of a tile is every lane's r-th cell, as many steps as the
+// fullest of them has points. So
+//  - all lanes of a step have different first taps: while every lane adds to its tap (t1, t2, t3),
+//  no
 //    two touch the same grid point, and a plain read-add-write by one warp is right without
 //    atomics, always in the same order;
 //  - no two lanes of a half warp ever meet in a bank;
-//  - a lane's points within a round are of one cell (3.2 of them at 256^3), so that what they add to
+//  - a lane's points within a round are of one cell (3.2 of them at 256^3), so that what they add
+//  to
 //    a grid point can be summed first, and what they read of it is read once.
 // The price is idle lanes where cells hold fewer points than the fullest: 18 % at 256^3.
 #include "kernels/wavepacket/cuda/tiles.cuh"
@@ -54,7 +56,7 @@ DEV Spot locate(const WpDevGrid &g, const WpDevBox &b, uint32_t row, int j3)
 
 // One warp a row.
 static __global__ void count_points(WpDevGrid g, const WpDevBox *boxes, const WpDevRow *rows,
-                             int64_t n_rows, const float *weights, uint32_t *counts)
+                                    int64_t n_rows, const float *weights, uint32_t *counts)
 {
     int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / WP_WARP;
     if (r >= n_rows)
@@ -75,9 +77,10 @@ DEV int cell_in_bank(int c, int row, int bank)
     return l3 < WP_TILE ? c * WP_TILE + l3 : -1;
 }
 
-// One warp a tile, one lane a bank: the bank's 32 cells, the fullest first, go in turns to lanes `bank`
-// and `bank` + 16. Round r of a tile is every lane's r-th cell, rounds[tile][r] the most points any of
-// them has; rounds lie behind each other, and counts become the step each cell begins with.
+// One warp a tile, one lane a bank: the bank's 32 cells, the fullest first, go in turns to lanes
+// `bank` and `bank` + 16. Round r of a tile is every lane's r-th cell, rounds[tile][r] the most
+// points any of them has; rounds lie behind each other, and counts become the step each cell begins
+// with.
 static __global__ void assign_lanes(WpDevGrid g, uint32_t *counts, uint8_t *lanes, uint32_t *steps,
                                     uint32_t *rounds)
 {
@@ -123,8 +126,9 @@ DEV uint64_t pack(const Spot &s)
 
 // After this pass a cursor stands behind its cell's last point.
 static __global__ void place_points(WpDevGrid g, const WpDevBox *boxes, const WpDevRow *rows,
-                             int64_t n_rows, const float *weights, uint32_t *cursors,
-                             const uint8_t *lanes, const uint32_t *first_step, WpPoint *points)
+                                    int64_t n_rows, const float *weights, uint32_t *cursors,
+                                    const uint8_t *lanes, const uint32_t *first_step,
+                                    WpPoint *points)
 {
     int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / WP_WARP;
     if (r >= n_rows)
@@ -146,7 +150,7 @@ static __global__ void place_points(WpDevGrid g, const WpDevBox *boxes, const Wp
 // The points of a cell came in the order the atomics fell. Sorted by index the layout, and with it
 // every sum, is the same each time the plan is made.
 static __global__ void order_points(WpDevGrid g, const uint32_t *cursors, const uint8_t *lanes,
-                             const uint32_t *first_step, WpPoint *points)
+                                    const uint32_t *first_step, WpPoint *points)
 {
     const int tile = blockIdx.x, cell = threadIdx.x;
     const int lane = lanes[(int64_t)tile * WP_TILE_CELLS + cell];
@@ -168,7 +172,8 @@ static __global__ void order_points(WpDevGrid g, const uint32_t *cursors, const 
     }
 }
 
-// --- launchers --------------------------------------------------------------------------------------
+// --- launchers
+// --------------------------------------------------------------------------------------
 
 enum { ROWS_PER_BLOCK = 8 };
 
@@ -185,9 +190,8 @@ static unsigned tiles_of(const WpDevGrid *g)
 int wp_cuda_count(const WpDevGrid *g, const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
                   const float *weights, uint32_t *counts, cudaStream_t stream)
 {
-    count_points<<<row_blocks(n_rows), ROWS_PER_BLOCK * WP_WARP, 0, stream>>>(*g, boxes, rows,
-                                                                               n_rows, weights,
-                                                                               counts);
+    count_points<<<row_blocks(n_rows), ROWS_PER_BLOCK * WP_WARP, 0, stream>>>(
+        *g, boxes, rows, n_rows, weights, counts);
     return (int)cudaGetLastError();
 }
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // One engine over several GPUs: the boxes are dealt out (the papers' first variant), and the fine
-// grid's FFT with them. Volumes and the residual box live on the first GPU. A transform is three steps,
-// between which every GPU waits for all others, on the GPU, the host does not wait:
+// grid's FFT with them. Volumes and the residual box live on the first GPU. A transform is three
+// steps, between which every GPU waits for all others, on the GPU, the host does not wait:
 //
 //   forward   pad and transform the planes of own samples, read from the first GPU
 //             pull own columns of all planes, transform them
 //             pull what own tiles touch of the others' columns; gather, box FFTs
 //   adjoint   box FFTs, spread, collect what own tiles touch
 //             sum own columns over all GPUs, transform them
-//             pull the others' columns of own planes, transform them, crop into the first GPU's volume
+//             pull the others' columns of own planes, transform them, crop into the first GPU's
+//             volume
 //
-// Floor for n GPUs: the n-th part of the transform; what passes over the links is listed in cuda/share.cu.
+// Floor for n GPUs: the n-th part of the transform; what passes over the links is listed in
+// cuda/share.cu.
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/multi.h"
 
-// --- the same on every GPU --------------------------------------------------------------------------
+// --- the same on every GPU
+// --------------------------------------------------------------------------
 
 gboolean wp_all_parts(WpMulti *m, WpPartFunc fn, gpointer data, GError **error)
 {
@@ -50,7 +53,8 @@ gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, G
 {
     OnDevice what = {fn, data};
     for (int k = 0; k < m->n; k++)
-        m->run[k] = run ? (LithoRun){.cancel = run->cancel, .superseded = run->superseded,
+        m->run[k] = run ? (LithoRun){.cancel = run->cancel,
+                                     .superseded = run->superseded,
                                      .superseded_data = run->superseded_data}
                         : (LithoRun){0};
     return wp_all_parts(m, on_device, &what, error) &&
@@ -58,7 +62,8 @@ gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, G
            litho_run_step(run, 0, 0, error);
 }
 
-// --- life -------------------------------------------------------------------------------------------
+// --- life
+// -------------------------------------------------------------------------------------------
 
 static void multi_free(WpEngine *engine)
 {
@@ -81,8 +86,7 @@ static gboolean multi_finish(WpEngine *engine, LithoRun *run, GError **error)
     WpMulti *m = (WpMulti *)engine;
     for (int k = m->n - 1; k >= 0; k--) {
         WpEngine *part = &m->part[k]->engine;
-        if (!part->class->attach(part, error) ||
-            !part->class->finish(part, k ? NULL : run, error))
+        if (!part->class->attach(part, error) || !part->class->finish(part, k ? NULL : run, error))
             return FALSE;
     }
     return TRUE;
@@ -99,7 +103,8 @@ static gboolean multi_wait(WpEngine *engine, GError **error)
     return wp_each_part((WpMulti *)engine, wait_part, NULL, NULL, error);
 }
 
-// --- transform --------------------------------------------------------------------------------------
+// --- transform
+// --------------------------------------------------------------------------------------
 
 typedef struct Transform {
     const float *u; // handles
@@ -121,7 +126,8 @@ static gboolean wait_for_all(WpMulti *m, int k, int step, GError **error)
 {
     for (int j = 0; j < m->n; j++)
         if (j != k && !LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(m->part[k]->context),
-                                                      m->done[j][step], 0), error))
+                                                      m->done[j][step], 0),
+                                  error))
             return FALSE;
     return TRUE;
 }
@@ -148,8 +154,9 @@ static gboolean forward_planes(WpMulti *m, int k, gpointer data, GError **error)
     const Transform *t = data;
     WpCuda *part = m->part[k];
     return wait_for_all(m, k, STEP_PULLED, error) && // the others have done with this grid
-           LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(part->context),
-                                          m->done[0][STEP_READY], 0), error) &&
+           LITHO_CUDA(
+               cudaStreamWaitEvent(litho_cuda_stream(part->context), m->done[0][STEP_READY], 0),
+               error) &&
            wp_cuda_begin_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error) &&
            step_done(m, k, STEP_FIRST, error);
 }
@@ -162,7 +169,8 @@ static gboolean forward_columns(WpMulti *m, int k, gpointer data, GError **error
     if (!wait_for_all(m, k, STEP_FIRST, error) ||
         !LITHO_CUDA(wp_cuda_pull_planes(&part->grid, &part->share, samples_along_1(m),
                                         spans_of(m, k, m->n), &m->peers, grid_of(part),
-                                        litho_cuda_stream(part->context)), error))
+                                        litho_cuda_stream(part->context)),
+                    error))
         return FALSE;
     wp_cuda_mark_fine(part, "fine fft", FALSE);
     return wp_cuda_columns(part, CUFFT_FORWARD, error) && step_done(m, k, STEP_SECOND, error);
@@ -173,12 +181,13 @@ static gboolean forward_boxes(WpMulti *m, int k, gpointer data, GError **error)
     const Transform *t = data;
     WpCuda *part = m->part[k];
     wp_cuda_mark_exchange(part);
-    gboolean ok = wait_for_all(m, k, STEP_SECOND, error) &&
-                  LITHO_CUDA(wp_cuda_pull_spans(&part->grid, &part->share, spans_of(m, k, k),
-                                                &m->peers, grid_of(part),
-                                                litho_cuda_stream(part->context)), error) &&
-                  step_done(m, k, STEP_PULLED, error) &&
-                  wp_cuda_end_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error);
+    gboolean ok =
+        wait_for_all(m, k, STEP_SECOND, error) &&
+        LITHO_CUDA(wp_cuda_pull_spans(&part->grid, &part->share, spans_of(m, k, k), &m->peers,
+                                      grid_of(part), litho_cuda_stream(part->context)),
+                   error) &&
+        step_done(m, k, STEP_PULLED, error) &&
+        wp_cuda_end_forward(part, wp_part_of(t->u, 0), wp_part_of(t->c, k), error);
     litho_cuda_mark_end(part->context);
     return ok;
 }
@@ -219,7 +228,8 @@ static gboolean adjoint_columns(WpMulti *m, int k, gpointer data, GError **error
     wp_cuda_mark_exchange(part);
     if (!wait_for_all(m, k, STEP_FIRST, error) ||
         !LITHO_CUDA(wp_cuda_sum_spans(&part->grid, &part->share, spans_of(m, k, 0), &m->peers,
-                                      grid_of(part), litho_cuda_stream(part->context)), error))
+                                      grid_of(part), litho_cuda_stream(part->context)),
+                    error))
         return FALSE;
     wp_cuda_mark_fine(part, "fine ifft", TRUE);
     return wp_cuda_columns(part, CUFFT_INVERSE, error) && step_done(m, k, STEP_SECOND, error);
@@ -234,14 +244,15 @@ static gboolean adjoint_planes(WpMulti *m, int k, gpointer data, GError **error)
     if (!wait_for_all(m, k, STEP_SECOND, error) ||
         !LITHO_CUDA(wp_cuda_pull_columns(&part->grid, &part->share, samples_along_1(m),
                                          spans_of(m, k, m->n), &m->peers, grid_of(part),
-                                         litho_cuda_stream(part->context)), error) ||
+                                         litho_cuda_stream(part->context)),
+                    error) ||
         !step_done(m, k, STEP_PULLED, error))
         return FALSE;
     wp_cuda_mark_fine(part, "fine ifft", FALSE);
-    gboolean ok = wp_cuda_end_adjoint(part, residual,
-                                      residual ? wp_part_of(t->c, 0) + residual->at : NULL,
-                                      wp_part_of(t->to, 0), error) &&
-                  step_done(m, k, STEP_READY, error);
+    gboolean ok =
+        wp_cuda_end_adjoint(part, residual, residual ? wp_part_of(t->c, 0) + residual->at : NULL,
+                            wp_part_of(t->to, 0), error) &&
+        step_done(m, k, STEP_READY, error);
     litho_cuda_mark_end(part->context);
     return ok;
 }

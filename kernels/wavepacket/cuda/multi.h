@@ -19,11 +19,12 @@ typedef struct WpMulti {
     WpGeometry geometry[WP_MAX_PARTS]; // the boxes of each; all else borrowed
     int *owner, *local;                // per box: its part and its number there
     WpSpan *host_spans[WP_MAX_PARTS];  // what the tiles of each touch, a row of the grid each
-    LithoCudaArray spans[WP_MAX_PARTS]; // on each: the spans of all parts, [part][l1][l2], then of all
-                                       //   parts and l1 together, [l2]
-    WpPeers peers;                     // all grids
+    LithoCudaArray
+        spans[WP_MAX_PARTS]; // on each: the spans of all parts, [part][l1][l2], then of all
+                             //   parts and l1 together, [l2]
+    WpPeers peers;           // all grids
     cudaEvent_t done[WP_MAX_PARTS][WP_STEPS]; // the steps of a transform (cuda/multi.c)
-    LithoRun run[WP_MAX_PARTS];        // of the call under way
+    LithoRun run[WP_MAX_PARTS];               // of the call under way
 } WpMulti;
 
 static inline float *wp_part_of(const float *array, int k)
@@ -40,8 +41,8 @@ typedef gboolean (*WpPartFunc)(WpMulti *multi, int k, gpointer data, GError **er
 
 // fn for every part at the same time; the first error.
 gboolean wp_all_parts(WpMulti *multi, WpPartFunc fn, gpointer data, GError **error);
-// The same with the part's GPU current, part 0 in the caller's thread, whose GPU is current here again
-// afterwards.
+// The same with the part's GPU current, part 0 in the caller's thread, whose GPU is current here
+// again afterwards.
 gboolean wp_each_part(WpMulti *multi, WpPartFunc fn, gpointer data, LithoRun *run, GError **error);
 
 // cuda/multi_plan.c: `devices` parts from `device` on, or as many as can read each other's memory.

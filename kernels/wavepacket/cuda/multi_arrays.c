@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Arrays of the engine over several GPUs: coefficients lie with the boxes, volumes on the first GPU.
+// Arrays of the engine over several GPUs: coefficients lie with the boxes, volumes on the first
+// GPU.
 #include <string.h>
 
 #include "core/error.h"
@@ -11,7 +12,8 @@ static gboolean multi_attach(WpEngine *engine, GError **error)
     return wp_first_part(engine)->class->attach(wp_first_part(engine), error);
 }
 
-// --- arrays -----------------------------------------------------------------------------------------
+// --- arrays
+// -----------------------------------------------------------------------------------------
 
 static guint64 multi_available(WpEngine *engine)
 {
@@ -132,7 +134,8 @@ static gboolean multi_upload(WpEngine *engine, const float *from, float *array, 
            multi_attach(engine, error);
 }
 
-// --- coefficients -----------------------------------------------------------------------------------
+// --- coefficients
+// -----------------------------------------------------------------------------------
 
 // Values per box of the whole as values per box of part k.
 static float *own_values(const WpMulti *m, int k, const float *values)
@@ -158,8 +161,8 @@ static gboolean shrink_part(WpMulti *m, int k, gpointer data, GError **error)
     g_autofree float *level = own_values(m, k, s->rule->level);
     g_autofree guint64 *kept = g_new0(guint64, m->geometry[k].n_boxes);
     const WpRule rule = {.level = level, .soft = s->rule->soft};
-    if (!part->class->shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k), wp_part_of(s->out, k), &rule,
-                             s->kept ? kept : NULL, error))
+    if (!part->class->shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k),
+                             wp_part_of(s->out, k), &rule, s->kept ? kept : NULL, error))
         return FALSE;
     for (int b = 0; s->kept && b < m->engine.geometry->n_boxes; b++)
         if (m->owner[b] == k)
@@ -234,8 +237,8 @@ static gboolean blend_part(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Linear *l = data;
     WpEngine *part = &m->part[k]->engine;
-    return part->class->blend(part, l->a, wp_part_of(l->x, k), l->b, wp_part_of(l->y, k), WP_COEFFICIENTS,
-                              error);
+    return part->class->blend(part, l->a, wp_part_of(l->x, k), l->b, wp_part_of(l->y, k),
+                              WP_COEFFICIENTS, error);
 }
 
 static gboolean multi_blend(WpEngine *engine, double a, const float *x, double b, float *y,
@@ -243,8 +246,8 @@ static gboolean multi_blend(WpEngine *engine, double a, const float *x, double b
 {
     Linear l = {.a = a, .b = b, .x = x, .y = y};
     if (n != WP_COEFFICIENTS)
-        return wp_first_part(engine)->class->blend(wp_first_part(engine), a, wp_part_of(x, 0), b, wp_part_of(y, 0), n,
-                                           error);
+        return wp_first_part(engine)->class->blend(wp_first_part(engine), a, wp_part_of(x, 0), b,
+                                                   wp_part_of(y, 0), n, error);
     return wp_each_part((WpMulti *)engine, blend_part, &l, NULL, error);
 }
 
@@ -252,8 +255,8 @@ static gboolean dot_part(WpMulti *m, int k, gpointer data, GError **error)
 {
     Linear *l = data;
     WpEngine *part = &m->part[k]->engine;
-    return part->class->dot(part, wp_part_of(l->x, k), wp_part_of(l->y, k), WP_COEFFICIENTS, &l->sum[k],
-                            error);
+    return part->class->dot(part, wp_part_of(l->x, k), wp_part_of(l->y, k), WP_COEFFICIENTS,
+                            &l->sum[k], error);
 }
 
 static gboolean multi_dot(WpEngine *engine, const float *x, const float *y, gint64 n,
@@ -262,8 +265,8 @@ static gboolean multi_dot(WpEngine *engine, const float *x, const float *y, gint
     WpMulti *m = (WpMulti *)engine;
     Linear l = {.x = x, .y = y};
     if (n != WP_COEFFICIENTS)
-        return wp_first_part(engine)->class->dot(wp_first_part(engine), wp_part_of(x, 0), wp_part_of(y, 0), n, result,
-                                         error);
+        return wp_first_part(engine)->class->dot(wp_first_part(engine), wp_part_of(x, 0),
+                                                 wp_part_of(y, 0), n, result, error);
     if (!wp_each_part(m, dot_part, &l, NULL, error))
         return FALSE;
     *result = 0;
@@ -272,7 +275,8 @@ static gboolean multi_dot(WpEngine *engine, const float *x, const float *y, gint
     return TRUE;
 }
 
-// --- volumes: the first GPU's affair ----------------------------------------------------------------
+// --- volumes: the first GPU's affair
+// ----------------------------------------------------------------
 
 static gboolean multi_distance(WpEngine *engine, const float *x, const float *y, const float *m,
                                gint64 traces, gint64 n3, double *result, GError **error)
@@ -293,12 +297,14 @@ static gboolean multi_insert(WpEngine *engine, const float *x, const float *m, f
 static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
                            GError **error)
 {
-    return wp_first_part(engine)->class->load(wp_first_part(engine), cube, wp_part_of(volume, 0), run, error);
+    return wp_first_part(engine)->class->load(wp_first_part(engine), cube, wp_part_of(volume, 0),
+                                              run, error);
 }
 
 static gboolean multi_store(WpEngine *engine, const float *volume, LithoCube *cube, GError **error)
 {
-    return wp_first_part(engine)->class->store(wp_first_part(engine), wp_part_of(volume, 0), cube, error);
+    return wp_first_part(engine)->class->store(wp_first_part(engine), wp_part_of(volume, 0), cube,
+                                               error);
 }
 
 static LithoCube *multi_new_cube(WpEngine *engine, const LithoGrid *grid, GError **error)
@@ -309,8 +315,8 @@ static LithoCube *multi_new_cube(WpEngine *engine, const LithoGrid *grid, GError
 static gboolean multi_fourier(WpEngine *engine, const float *volume, const gint64 n[3],
                               guint64 keep, double *lost, LithoRun *run, GError **error)
 {
-    return wp_first_part(engine)->class->fourier(wp_first_part(engine), wp_part_of(volume, 0), n, keep, lost, run,
-                                         error);
+    return wp_first_part(engine)->class->fourier(wp_first_part(engine), wp_part_of(volume, 0), n,
+                                                 keep, lost, run, error);
 }
 
 // A single block is never cut out of, pasted into or taken from anything.

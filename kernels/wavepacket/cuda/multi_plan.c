@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Who does what when several GPUs share a volume. Boxes are dealt out by the component of their direction
-// along axis 2, in the order of the grid's columns (0 .. 1/2, then -1/2 .. 0): most of what a GPU's tiles
-// touch then lies in its own columns and need not come over the link.
+// Who does what when several GPUs share a volume. Boxes are dealt out by the component of their
+// direction along axis 2, in the order of the grid's columns (0 .. 1/2, then -1/2 .. 0): most of
+// what a GPU's tiles touch then lies in its own columns and need not come over the link.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/multi.h"
 
-// --- sharing out the boxes --------------------------------------------------------------------------
+// --- sharing out the boxes
+// --------------------------------------------------------------------------
 
 // About what a box costs: a point with a window twice what one without does (which only the FFT
 // sees), a residual point as much as half of that (measured: forward and inverse together).
@@ -25,7 +26,8 @@ typedef struct Direction {
     double place, cost;
 } Direction;
 
-// 0 .. 2 in the order of the columns. Of a box's two halves, xi and -xi, the one with xi_3 >= 0 counts.
+// 0 .. 2 in the order of the columns. Of a box's two halves, xi and -xi, the one with xi_3 >= 0
+// counts.
 static double place_of(const WpBox *box)
 {
     const double *nu = box->R[0], along2 = nu[2] < 0 ? -nu[1] : nu[1];
@@ -38,7 +40,8 @@ static int by_place(const void *a, const void *b)
     return x->place != y->place ? (x->place < y->place ? -1 : 1) : x->box - y->box;
 }
 
-// Zones of equal cost, one a GPU; the first has the residual box, whose samples are those of the volume.
+// Zones of equal cost, one a GPU; the first has the residual box, whose samples are those of the
+// volume.
 static void deal_out(WpMulti *m)
 {
     const WpGeometry *g = m->engine.geometry;
@@ -89,7 +92,8 @@ static void make_geometries(WpMulti *m)
     }
 }
 
-// --- what the tiles of a part touch -----------------------------------------------------------------
+// --- what the tiles of a part touch
+// -----------------------------------------------------------------
 
 static void widen(WpSpan *s, int lo, int hi)
 {
@@ -121,7 +125,8 @@ static WpSpan *find_spans(WpCuda *part, GError **error)
 {
     g_autofree guint32 *active = g_new(guint32, MAX(part->n_active, 1));
     if (!LITHO_CUDA(cudaMemcpy(active, part->active.data, part->n_active * sizeof *active,
-                               cudaMemcpyDeviceToHost), error))
+                               cudaMemcpyDeviceToHost),
+                    error))
         return NULL;
     WpSpan *spans = g_new0(WpSpan, (gint64)part->grid.nf[0] * part->grid.nf[1]);
     for (int i = 0; i < part->n_active; i++)
@@ -129,7 +134,8 @@ static WpSpan *find_spans(WpCuda *part, GError **error)
     return spans;
 }
 
-// --- life -------------------------------------------------------------------------------------------
+// --- life
+// -------------------------------------------------------------------------------------------
 
 // How many from `device` on can read each other's memory: through the host the exchange would take
 // longer than it saves.
@@ -166,7 +172,8 @@ static gboolean make_part(WpMulti *m, int k, gpointer data, GError **error)
     return m->host_spans[k] != NULL;
 }
 
-// Everybody's spans and grids to everybody; behind them what anybody touches of a column, at any l1.
+// Everybody's spans and grids to everybody; behind them what anybody touches of a column, at any
+// l1.
 static gboolean introduce(WpMulti *m, int k, gpointer data, GError **error)
 {
     (void)data;

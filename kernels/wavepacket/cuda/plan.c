@@ -24,7 +24,8 @@ static gboolean reserve_zero(WpCuda *cuda, LithoCudaArray *array, size_t bytes, 
                       error);
 }
 
-// --- FFTs -----------------------------------------------------------------------------------------
+// --- FFTs
+// -----------------------------------------------------------------------------------------
 
 gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, GError **error)
 {
@@ -34,9 +35,11 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, 
     if (!LITHO_CUFFT(cufftSetAutoAllocation(*plan, 0), error) ||
         !LITHO_CUFFT(cufftMakePlanMany(*plan, s->rank, s->n, s->from.size, s->from.stride,
                                        s->from.distance, s->to.size, s->to.stride, s->to.distance,
-                                       s->type, s->batch, &bytes), error) ||
+                                       s->type, s->batch, &bytes),
+                     error) ||
         !LITHO_CUFFT(cufftSetStream(*plan, s->stream ? cuda->beside[s->stream - 1]
-                                                     : litho_cuda_stream(cuda->context)), error))
+                                                     : litho_cuda_stream(cuda->context)),
+                     error))
         return FALSE;
     cuda->fft_work[s->stream] = MAX(cuda->fft_work[s->stream], bytes);
     return TRUE;
@@ -128,7 +131,8 @@ static gboolean make_streams(WpCuda *cuda, GError **error)
     return TRUE;
 }
 
-// --- descriptors ----------------------------------------------------------------------------------
+// --- descriptors
+// ----------------------------------------------------------------------------------
 
 static void describe_box(const WpGeometry *g, const WpBox *box, WpDevBox *to)
 {
@@ -188,15 +192,16 @@ static WpDevRow *gather_rows(const WpGeometry *g, gint64 *n_rows, float **weight
         memcpy(*weights + at, box->weight, box->n_weights * sizeof(float));
         for (gint64 r = 0; r < (gint64)box->n[0] * box->n[1]; r++)
             if (box->rows[r].count)
-                list[(*n_rows)++] = (WpDevRow){(uint32_t)b, (uint32_t)r,
-                                               (uint32_t)(at + box->rows[r].at),
-                                               box->rows[r].first, box->rows[r].count};
+                list[(*n_rows)++] =
+                    (WpDevRow){(uint32_t)b, (uint32_t)r, (uint32_t)(at + box->rows[r].at),
+                               box->rows[r].first, box->rows[r].count};
         at += box->n_weights;
     }
     return list;
 }
 
-// --- tiles ----------------------------------------------------------------------------------------
+// --- tiles
+// ----------------------------------------------------------------------------------------
 
 // Active tiles and where their steps begin, from the steps of every tile.
 static gboolean number_tiles(WpCuda *cuda, const uint32_t *steps, int n_tiles,
@@ -244,21 +249,26 @@ static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
         !reserve_zero(cuda, &t->steps, (size_t)n_tiles * 4, error) ||
         !reserve_zero(cuda, &cuda->rounds, (size_t)n_tiles * WP_ROUNDS * 4, error) ||
         !LITHO_CUDA(wp_cuda_count(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
-                                  t->counts.data, stream), error) ||
+                                  t->counts.data, stream),
+                    error) ||
         !LITHO_CUDA(wp_cuda_assign(g, t->counts.data, t->lanes.data, t->steps.data,
-                                   cuda->rounds.data, stream), error) ||
+                                   cuda->rounds.data, stream),
+                    error) ||
         !LITHO_CUDA(cudaMemcpyAsync(steps, t->steps.data, (size_t)n_tiles * 4,
-                                    cudaMemcpyDeviceToHost, stream), error) ||
+                                    cudaMemcpyDeviceToHost, stream),
+                    error) ||
         !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
         !number_tiles(cuda, steps, n_tiles, &t->first, error) ||
         !reserve_zero(cuda, &cuda->points, (size_t)cuda->n_steps * WP_WARP * sizeof(WpPoint),
                       error))
         return FALSE;
     return LITHO_CUDA(wp_cuda_place(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
-                                    t->counts.data, t->lanes.data, t->first.data,
-                                    cuda->points.data, stream), error) &&
+                                    t->counts.data, t->lanes.data, t->first.data, cuda->points.data,
+                                    stream),
+                      error) &&
            LITHO_CUDA(wp_cuda_order(g, t->counts.data, t->lanes.data, t->first.data,
-                                    cuda->points.data, stream), error) &&
+                                    cuda->points.data, stream),
+                      error) &&
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
@@ -275,7 +285,8 @@ static gboolean make_papers_arrays(WpCuda *cuda, const TilePlan *t, GError **err
            reserve_zero(cuda, &cuda->dense, g->floats / 2 * sizeof(float), error) &&
            LITHO_CUDA(wp_cuda_dense_weights(cuda->boxes.data, t->rows.data, t->n_rows,
                                             t->weights.data, cuda->dense.data,
-                                            litho_cuda_stream(cuda->context)), error);
+                                            litho_cuda_stream(cuda->context)),
+                      error);
 }
 
 static gboolean make_points(WpCuda *cuda, GError **error)
@@ -284,10 +295,9 @@ static gboolean make_points(WpCuda *cuda, GError **error)
     TilePlan t = {0};
     g_autofree float *weights = NULL;
     g_autofree WpDevRow *rows = gather_rows(g, &t.n_rows, &weights);
-    gboolean ok =
-        wp_cuda_send(cuda, &t.rows, rows, t.n_rows * sizeof *rows, error) &&
-        wp_cuda_send(cuda, &t.weights, weights, g->n_active * sizeof *weights, error) &&
-        lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
+    gboolean ok = wp_cuda_send(cuda, &t.rows, rows, t.n_rows * sizeof *rows, error) &&
+                  wp_cuda_send(cuda, &t.weights, weights, g->n_active * sizeof *weights, error) &&
+                  lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
     LithoCudaArray *arrays[] = {&t.rows, &t.weights, &t.counts, &t.lanes, &t.steps, &t.first};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
@@ -300,7 +310,8 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error)
     if (g->floats / 2 > G_MAXUINT32) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
                     "%" G_GINT64_FORMAT " coefficients are more than one GPU plan holds; set "
-                    "`block` to 512 or less", g->n_points);
+                    "`block` to 512 or less",
+                    g->n_points);
         return FALSE;
     }
     cuda->host_boxes = g_new0(WpDevBox, g->n_boxes);
@@ -341,11 +352,12 @@ void wp_cuda_free_plan(WpCuda *cuda)
     for (int i = 0; i < cuda->n_runs; i++)
         cufftDestroy(cuda->runs[i].plan);
     LithoCudaArray *arrays[] = {
-        &cuda->boxes, &cuda->u, &cuda->points, &cuda->first_step, &cuda->rounds, &cuda->active, &cuda->slot,
-        &cuda->sums, &cuda->scale[0], &cuda->scale[1], &cuda->scale[2], &cuda->residual,
-        &cuda->residual_weight, &cuda->work[0], &cuda->work[1], &cuda->work[2], &cuda->small, &cuda->mask, &cuda->taper[0],
-        &cuda->taper[1], &cuda->taper[2], &cuda->table, &cuda->dense,
-        &cuda->foreign};
+        &cuda->boxes,           &cuda->u,        &cuda->points,   &cuda->first_step,
+        &cuda->rounds,          &cuda->active,   &cuda->slot,     &cuda->sums,
+        &cuda->scale[0],        &cuda->scale[1], &cuda->scale[2], &cuda->residual,
+        &cuda->residual_weight, &cuda->work[0],  &cuda->work[1],  &cuda->work[2],
+        &cuda->small,           &cuda->mask,     &cuda->taper[0], &cuda->taper[1],
+        &cuda->taper[2],        &cuda->table,    &cuda->dense,    &cuda->foreign};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
     for (guint i = 0; i < G_N_ELEMENTS(events); i++)

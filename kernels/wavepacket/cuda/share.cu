@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What passes between the grids of several GPUs that share a volume. Every GPU has the whole fine grid
-// in memory, filled where it needs it, and reads the others' over the link; nobody writes another's
-// grid. A warp takes a row of the half spectrum at a time.
+// What passes between the grids of several GPUs that share a volume. Every GPU has the whole fine
+// grid in memory, filled where it needs it, and reads the others' over the link; nobody writes
+// another's grid. A warp takes a row of the half spectrum at a time.
 //
 // Over the link into each of n GPUs, each way, at 256^3 (counted): planes to columns 32 MB with two
-// GPUs, 19 to 28 MB with four; what tiles touch of the others' columns 23 to 36 and 16 to 44 MB. At the
-// 310 GB/s that such reads reach between two H200 (copies: 370) that is 0.2 ms for either number.
+// GPUs, 19 to 28 MB with four; what tiles touch of the others' columns 23 to 36 and 16 to 44 MB. At
+// the 310 GB/s that such reads reach between two H200 (copies: 370) that is 0.2 ms for either
+// number.
 #include "kernels/wavepacket/cuda/padding.cuh"
 
 enum { WARP = 32, THREADS = 512, BLOCKS = 264, AHEAD = 4 };
@@ -98,8 +99,8 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll 4
             for (int k = 0; k < s.of; k++) {
                 const WpSpan span = spans[(int64_t)k * rows + l1 * g.nf[1] + l2];
-                const float2 x = l3 >= span.lo && l3 < span.hi ? peers.u[k][at + l3]
-                                                               : make_float2(0, 0);
+                const float2 x =
+                    l3 >= span.lo && l3 < span.hi ? peers.u[k][at + l3] : make_float2(0, 0);
                 v.x += x.x;
                 v.y += x.y;
             }
@@ -121,7 +122,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// --- launchers --------------------------------------------------------------------------------------
+// --- launchers
+// --------------------------------------------------------------------------------------
 
 int wp_cuda_pull_planes(const WpDevGrid *g, const WpShare *share, int n1, const WpSpan *spans,
                         const WpPeers *peers, float2 *u, cudaStream_t stream)

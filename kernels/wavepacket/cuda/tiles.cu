@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Interpolation between the fine grid and the lattices of all boxes, by tiles of the grid that sit in
-// shared memory with their halo; cuda/layout.cu describes in which order the points come.
+// Interpolation between the fine grid and the lattices of all boxes, by tiles of the grid that sit
+// in shared memory with their halo; cuda/layout.cu describes in which order the points come.
 //
 // Per point w^3 complex taps, 4 w^3 flops. One point at a time that would be 8 w^3 bytes of shared
-// memory read (forward), 16 w^3 read and written (adjoint), at 128 B a clock per multiprocessor 1.35
-// and 2.7 ms for the 4.2e7 points of 256^3 on an H200. Points of one cell are taken up to four at a
-// time, which divides the adjoint's bytes by 2.4. What bounds it then is the chain of read, add and
-// write behind each other; the gather issues an instruction in 69 of 100 clocks.
+// memory read (forward), 16 w^3 read and written (adjoint), at 128 B a clock per
+// multiprocessor 1.35 and 2.7 ms for the 4.2e7 points of 256^3 on an H200. Points of one cell are
+// taken up to four at a time, which divides the adjoint's bytes by 2.4. What bounds it then is the
+// chain of read, add and write behind each other; the gather issues an instruction in 69 of 100
+// clocks.
 #include "kernels/wavepacket/cuda/tiles.cuh"
 
 // Grid value under cell (i, j, k) of a tile; beyond the half spectrum U[-l] = conj U[l].
@@ -205,8 +206,8 @@ static __global__ void __launch_bounds__(WP_WARP)
 #undef FETCH_VALUES
     float2 *out = sums + (int64_t)blockIdx.x * T::side * T::side * T::side;
     for (int i = lane; i < T::side * T::side * T::side; i += WP_WARP)
-        out[i] = s[i / (T::side * T::side) * T::plane + i / T::side % T::side * T::row +
-                   i % T::side];
+        out[i] =
+            s[i / (T::side * T::side) * T::plane + i / T::side % T::side * T::row + i % T::side];
 }
 
 // N points of one cell: every grid value is read once for all of them.
@@ -290,8 +291,8 @@ template <int P> DEV int take_own(Walk &walk, int &turn, int *at)
     return n;
 }
 
-// The warps of a block share a tile's groups in turns. The next group's points are on their way while
-// this one is summed.
+// The warps of a block share a tile's groups in turns. The next group's points are on their way
+// while this one is summed.
 template <int W, int P>
 static __global__ void __launch_bounds__(GATHER_THREADS)
     gather_groups(WpDevGrid g, const __grid_constant__ WpDevKernel kernel,
@@ -328,7 +329,8 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
     }
 }
 
-// --- launchers --------------------------------------------------------------------------------------
+// --- launchers
+// --------------------------------------------------------------------------------------
 
 template <typename K> static int allow_shared(K kernel, int bytes)
 {
@@ -340,17 +342,17 @@ template <typename K> static int allow_shared(K kernel, int bytes)
 
 // Points of a cell that are taken at a time: as many as the registers hold without fewer warps in
 // flight. With 1 .. 6 at W = 5 the
-// adjoint takes 4.0, 2.9, 2.4, 2.3, 2.8, 4.0 ms at 256^3 on an H200, the gather 2.2, 1.8, 1.8 ms with
-// 1 .. 3.
+// adjoint takes 4.0, 2.9, 2.4, 2.3, 2.8, 4.0 ms at 256^3 on an H200, the gather 2.2, 1.8, 1.8 ms
+// with 1 .. 3.
 template <int W> struct Group {
     static const int spread = W <= 6 ? 4 : W <= 8 ? 3 : 2;
     static const int gather = 2;
 };
 
 template <int W>
-static int gather(const WpDevGrid *g, const WpDevKernel *k, const float2 *u,
-                  const uint32_t *active, const uint32_t *first_step, const uint32_t *rounds,
-                  int n_active, const WpPoint *points, float2 *c, cudaStream_t stream)
+static int gather(const WpDevGrid *g, const WpDevKernel *k, const float2 *u, const uint32_t *active,
+                  const uint32_t *first_step, const uint32_t *rounds, int n_active,
+                  const WpPoint *points, float2 *c, cudaStream_t stream)
 {
     const int bytes = Tile<W>::size * (int)sizeof(float2);
     allow_shared(gather_groups<W, Group<W>::gather>, bytes);
@@ -360,9 +362,9 @@ static int gather(const WpDevGrid *g, const WpDevKernel *k, const float2 *u,
 }
 
 template <int W>
-static int spread(const WpDevGrid *g, const WpDevKernel *k, const float2 *c,
-                  const uint32_t *active, const uint32_t *first_step, const uint32_t *rounds,
-                  int n_active, const WpPoint *points, float2 *sums, cudaStream_t stream)
+static int spread(const WpDevGrid *g, const WpDevKernel *k, const float2 *c, const uint32_t *active,
+                  const uint32_t *first_step, const uint32_t *rounds, int n_active,
+                  const WpPoint *points, float2 *sums, cudaStream_t stream)
 {
     const int bytes = Tile<W>::size * (int)sizeof(float2);
     allow_shared(spread_groups<W, Group<W>::spread>, bytes);
@@ -373,15 +375,24 @@ static int spread(const WpDevGrid *g, const WpDevKernel *k, const float2 *c,
 
 #define EACH_WIDTH(call)                                                                           \
     switch (g->w) {                                                                                \
-    case 4: return call(4);                                                                        \
-    case 5: return call(5);                                                                        \
-    case 6: return call(6);                                                                        \
-    case 7: return call(7);                                                                        \
-    case 8: return call(8);                                                                        \
-    case 9: return call(9);                                                                        \
-    case 10: return call(10);                                                                      \
-    case 11: return call(11);                                                                      \
-    default: return call(12);                                                                      \
+    case 4:                                                                                        \
+        return call(4);                                                                            \
+    case 5:                                                                                        \
+        return call(5);                                                                            \
+    case 6:                                                                                        \
+        return call(6);                                                                            \
+    case 7:                                                                                        \
+        return call(7);                                                                            \
+    case 8:                                                                                        \
+        return call(8);                                                                            \
+    case 9:                                                                                        \
+        return call(9);                                                                            \
+    case 10:                                                                                       \
+        return call(10);                                                                           \
+    case 11:                                                                                       \
+        return call(11);                                                                           \
+    default:                                                                                       \
+        return call(12);                                                                           \
     }
 
 int wp_cuda_gather(const WpDevGrid *g, const WpDevKernel *k, const float2 *u,

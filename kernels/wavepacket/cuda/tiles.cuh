@@ -8,8 +8,8 @@
 
 enum { FRACTION_BITS = 18, FRACTION = 1 << FRACTION_BITS };
 
-// Shared-memory strides, in complex numbers: the row stride is odd and the plane stride 8 modulo 16,
-// so that the columns of a tile spread evenly over the 16 banks of 8 bytes.
+// Shared-memory strides, in complex numbers: the row stride is odd and the plane stride 8 modulo
+// 16, so that the columns of a tile spread evenly over the 16 banks of 8 bytes.
 template <int W> struct Tile {
     static const int side = WP_TILE + W - 1;
     static const int row = side | 1;

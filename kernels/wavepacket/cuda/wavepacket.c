@@ -44,7 +44,8 @@ static double samples(const WpGeometry *g)
     return (double)g->n[0] * (double)g->n[1] * (double)g->n[2];
 }
 
-// --- transform ------------------------------------------------------------------------------------
+// --- transform
+// ------------------------------------------------------------------------------------
 
 gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **error)
 {
@@ -65,7 +66,8 @@ gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **er
 {
     const WpGeometry *g = cuda->engine.geometry;
     const WpDevGrid *d = &cuda->grid;
-    wp_cuda_mark(cuda, "gather", 24.0 * (double)g->n_active, 4 * pow(d->w, 3) * (double)g->n_active);
+    wp_cuda_mark(cuda, "gather", 24.0 * (double)g->n_active,
+                 4 * pow(d->w, 3) * (double)g->n_active);
     // The residual box is bound by memory, the gather is not: they go well together.
     return wp_cuda_join(cuda, 1, cuda->joined[1], error) && wp_cuda_branch_off(cuda, error) &&
            wp_cuda_residual_forward(cuda, u, c, error) &&
@@ -73,8 +75,10 @@ gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **er
             LITHO_CUDA(wp_cuda_gather(d, &cuda->kernel, cuda->u.data, cuda->active.data,
                                       cuda->first_step.data, cuda->rounds.data, cuda->n_active,
                                       cuda->points.data, (float2 *)c,
-                                      litho_cuda_stream(cuda->context)), error)) &&
-           wp_cuda_box_ffts(cuda, c, CUFFT_INVERSE, error) && wp_cuda_join(cuda, 0, cuda->residual_done, error);
+                                      litho_cuda_stream(cuda->context)),
+                       error)) &&
+           wp_cuda_box_ffts(cuda, c, CUFFT_INVERSE, error) &&
+           wp_cuda_join(cuda, 0, cuda->residual_done, error);
 }
 
 static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRun *run,
@@ -89,7 +93,8 @@ static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRu
     return ok;
 }
 
-// --- adjoint --------------------------------------------------------------------------------------
+// --- adjoint
+// --------------------------------------------------------------------------------------
 
 static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, GError **error)
 {
@@ -97,7 +102,8 @@ static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, 
     const WpGeometry *g = cuda->engine.geometry;
     cudaStream_t stream = litho_cuda_stream(cuda->context);
     const double side = WP_TILE + d->w - 1, sums = 8 * cuda->n_active * side * side * side;
-    wp_cuda_mark(cuda, "spread", 24.0 * (double)g->n_active + sums, 4 * pow(d->w, 3) * (double)g->n_active);
+    wp_cuda_mark(cuda, "spread", 24.0 * (double)g->n_active + sums,
+                 4 * pow(d->w, 3) * (double)g->n_active);
     if (cuda->n_active > 0 &&
         !LITHO_CUDA(wp_cuda_spread(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
                                    cuda->first_step.data, cuda->rounds.data, cuda->n_active,
@@ -105,16 +111,17 @@ static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, 
                     error))
         return FALSE;
     wp_cuda_mark(cuda, "collect", sums + 4 * grid_points(cuda), 0);
-    return LITHO_CUDA(wp_cuda_collect(d, cuda->sums.data, cuda->slot.data, spans, cuda->u.data,
-                                      stream), error);
+    return LITHO_CUDA(
+        wp_cuda_collect(d, cuda->sums.data, cuda->slot.data, spans, cuda->u.data, stream), error);
 }
 
 static gboolean clear_grid(WpCuda *cuda, GError **error)
 {
-    return LITHO_CUDA(cudaMemsetAsync(cuda->u.data, 0,
-                                      8 * (size_t)cuda->grid.nf[0] * cuda->grid.nf[1] *
-                                          cuda->grid.half, litho_cuda_stream(cuda->context)),
-                      error);
+    return LITHO_CUDA(
+        cudaMemsetAsync(cuda->u.data, 0,
+                        8 * (size_t)cuda->grid.nf[0] * cuda->grid.nf[1] * cuda->grid.half,
+                        litho_cuda_stream(cuda->context)),
+        error);
 }
 
 static gboolean add_by_atomics(WpCuda *cuda, const float *c, GError **error)
@@ -126,7 +133,8 @@ static gboolean add_by_atomics(WpCuda *cuda, const float *c, GError **error)
     return clear_grid(cuda, error) &&
            LITHO_CUDA(wp_cuda_scatter(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
                                       cuda->first_step.data, cuda->n_active, cuda->points.data,
-                                      cuda->u.data, stream), error) &&
+                                      cuda->u.data, stream),
+                      error) &&
            LITHO_CUDA(wp_cuda_symmetrize(d, cuda->u.data, stream), error);
 }
 
@@ -161,8 +169,9 @@ static WpBlockOfBox block_of(const WpDevGrid *d, const WpDevBox *box)
     }
     invert3(A, b.inverse);
     for (int i = 0; i < 3; i++)
-        b.reach[i] = (float)(0.5 * d->w * (fabs(b.inverse[i][0]) + fabs(b.inverse[i][1]) +
-                                           fabs(b.inverse[i][2])));
+        b.reach[i] =
+            (float)(0.5 * d->w *
+                    (fabs(b.inverse[i][0]) + fabs(b.inverse[i][1]) + fabs(b.inverse[i][2])));
     return b;
 }
 
@@ -172,7 +181,7 @@ static gboolean add_as_in_papers(WpCuda *cuda, const float *c, LithoRun *run, GE
     const WpDevGrid *d = &cuda->grid;
     cudaStream_t stream = litho_cuda_stream(cuda->context);
     wp_cuda_mark(cuda, "papers' gather", 24.0 * (double)g->n_active,
-         4 * pow(d->w, 3) * (double)g->n_active);
+                 4 * pow(d->w, 3) * (double)g->n_active);
     if (!clear_grid(cuda, error))
         return FALSE;
     for (int b = 0; b < g->n_boxes; b++) {
@@ -181,7 +190,8 @@ static gboolean add_as_in_papers(WpCuda *cuda, const float *c, LithoRun *run, GE
             continue;
         if (!LITHO_CUDA(wp_cuda_collect_box(d, &cuda->host_boxes[b], &block, cuda->table.data,
                                             cuda->dense.data, (const float2 *)c, cuda->u.data,
-                                            stream), error) ||
+                                            stream),
+                        error) ||
             (b % 16 == 15 && !litho_cuda_step(cuda->context, run, b, g->n_boxes, error)))
             return FALSE;
     }
@@ -214,7 +224,8 @@ gboolean wp_cuda_end_adjoint(WpCuda *cuda, const WpBox *residual, const float *r
     return LITHO_CUDA(wp_cuda_crop(n, cuda->grid.nf, 2 * cuda->grid.half, &cuda->share,
                                    scales_of(cuda, scale), 0.5f, cuda->u.data,
                                    residual ? residual->n : n, r, u,
-                                   litho_cuda_stream(cuda->context)), error);
+                                   litho_cuda_stream(cuda->context)),
+                      error);
 }
 
 static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run, GError **error)
@@ -230,7 +241,8 @@ static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run
     return ok;
 }
 
-// --- the operator ---------------------------------------------------------------------------------
+// --- the operator
+// ---------------------------------------------------------------------------------
 
 static void cuda_free(WpEngine *engine)
 {
@@ -256,8 +268,8 @@ static void link_devices(int device)
     g_mutex_unlock(&lock);
 }
 
-WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares,
-                         const LithoRun *run, GError **error)
+WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares, const LithoRun *run,
+                         GError **error)
 {
     static WpEngineClass class;
     static gsize once;
@@ -312,8 +324,11 @@ static guint64 available(const LithoRun *run)
     return litho_cuda_memory(run ? run->device : 0, &bytes, &total, NULL) ? bytes : 0;
 }
 
-static const WpMachine machine = {.gpu = TRUE, .engine = engine_new, .available = available,
-                                  .devices = devices, .spread = wp_engine_multi};
+static const WpMachine machine = {.gpu = TRUE,
+                                  .engine = engine_new,
+                                  .available = available,
+                                  .devices = devices,
+                                  .spread = wp_engine_multi};
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
 {

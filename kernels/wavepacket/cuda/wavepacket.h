@@ -9,8 +9,9 @@
 // The CUDA engine. Coefficients, grids and windows stay on the device; the plan's geometry comes
 // from the host (boxes.c) once.
 //
-// Box FFTs of one size are small: alone they leave the device half empty. They run on three streams,
-// the context's and two beside it, which also carry the residual box and clearing; events order them.
+// Box FFTs of one size are small: alone they leave the device half empty. They run on three
+// streams, the context's and two beside it, which also carry the residual box and clearing; events
+// order them.
 enum { WP_LANES_BESIDE = 2, WP_STREAMS = 1 + WP_LANES_BESIDE };
 
 typedef struct WpFftRun {
@@ -53,30 +54,30 @@ typedef struct WpCuda {
     int ordinal; // CUDA's number of the context's device
     WpDevGrid grid;
     WpDevKernel kernel;
-    WpShare share;                       // of the fine FFT; all of it unless one of several GPUs
+    WpShare share; // of the fine FFT; all of it unless one of several GPUs
     WpPlanes planes[2];
     cufftHandle columns, residual_forward, residual_inverse;
     WpFftRun *runs; // boxes of one size each
     int n_runs;
     WpGraph graphs[WP_MAX_GRAPHS];
     int n_graphs;
-    size_t fft_work[WP_STREAMS];         // bytes of work area the FFTs of each stream need
+    size_t fft_work[WP_STREAMS]; // bytes of work area the FFTs of each stream need
     cudaStream_t beside[WP_LANES_BESIDE];
     cudaEvent_t forked, joined[WP_LANES_BESIDE], residual_done;
 
     WpDevBox *host_boxes;
-    LithoCudaArray boxes, u;             // descriptors; the fine grid's half spectrum
+    LithoCudaArray boxes, u; // descriptors; the fine grid's half spectrum
     LithoCudaArray points, first_step, rounds, active, slot, sums;
-    LithoCudaArray scale[3];             // 1/p_a
+    LithoCudaArray scale[3]; // 1/p_a
     LithoCudaArray residual, residual_weight;
-    LithoCudaArray work[WP_STREAMS];     // shared by the FFTs of a stream
-    LithoCudaArray small;                // levels, bins, partial sums
-    LithoCudaArray mask;                 // live traces
+    LithoCudaArray work[WP_STREAMS]; // shared by the FFTs of a stream
+    LithoCudaArray small;            // levels, bins, partial sums
+    LithoCudaArray mask;             // live traces
     LithoCudaArray taper[3];
-    LithoCudaArray table, dense;         // the papers' adjoint only
-    LithoCudaArray foreign;              // what came from another card, or is to be fetched together
-    int n_active;                        // tiles with points
-    gint64 n_steps;                      // of 32 points, idle lanes included
+    LithoCudaArray table, dense; // the papers' adjoint only
+    LithoCudaArray foreign;      // what came from another card, or is to be fetched together
+    int n_active;                // tiles with points
+    gint64 n_steps;              // of 32 points, idle lanes included
 } WpCuda;
 
 static inline void wp_cuda_mark(WpCuda *cuda, const char *name, double bytes, double flops)
@@ -84,16 +85,17 @@ static inline void wp_cuda_mark(WpCuda *cuda, const char *name, double bytes, do
     litho_cuda_mark(cuda->context, name, LITHO_STAGE_COMPUTE, bytes, flops);
 }
 
-// --- cuda/wavepacket.c --------------------------------------------------------------------------------------
+// --- cuda/wavepacket.c
+// --------------------------------------------------------------------------------------
 
-// On run->device, counted modulo the devices there are. Number `share` of `shares` that make the fine
-// FFT together: 0 of 1 is an engine by itself, of others cuda/multi.c knows how to use them.
+// On run->device, counted modulo the devices there are. Number `share` of `shares` that make the
+// fine FFT together: 0 of 1 is an engine by itself, of others cuda/multi.c knows how to use them.
 WpEngine *wp_engine_cuda(const WpGeometry *geometry, int form, int share, int shares,
                          const LithoRun *run, GError **error);
-// The transform in steps, which are asked for and not waited for: up to the planes, from the columns on;
-// the adjoint up to the columns (within the spans, NULL = everywhere), from the planes to the share's
-// samples of u. `residual` and `r`: the residual box, or NULL, and its filtered samples, which may lie on
-// another GPU.
+// The transform in steps, which are asked for and not waited for: up to the planes, from the
+// columns on; the adjoint up to the columns (within the spans, NULL = everywhere), from the planes
+// to the share's samples of u. `residual` and `r`: the residual box, or NULL, and its filtered
+// samples, which may lie on another GPU.
 gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **error);
 gboolean wp_cuda_end_forward(WpCuda *cuda, const float *u, float *c, GError **error);
 gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, LithoRun *run,
@@ -109,7 +111,8 @@ void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first);
 gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error);
 // The context's stream waits for what stream `i` beside it has so far.
 gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error);
-// The residual box, if there is one: c = irfft(phi rfft(c)), and the same from a volume. On beside[0].
+// The residual box, if there is one: c = irfft(phi rfft(c)), and the same from a volume. On
+// beside[0].
 gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error);
 gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error);
 // The FFTs of the complex boxes, on all streams, which are joined.
@@ -117,7 +120,8 @@ gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 // Those of an array that goes away, or all (c NULL).
 void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
 
-// --- cuda/fine.c --------------------------------------------------------------------------------------
+// --- cuda/fine.c
+// --------------------------------------------------------------------------------------
 
 // The fine FFT's plans; then its steps on the engine's grid, without what lies between.
 gboolean wp_cuda_make_fine(WpCuda *cuda, GError **error);
@@ -135,7 +139,8 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *sha
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
 
-// --- elsewhere --------------------------------------------------------------------------------------
+// --- elsewhere
+// --------------------------------------------------------------------------------------
 
 // cuda/arrays.c: all of the table but free, forward, adjoint.
 extern const WpEngineClass wp_cuda_arrays;
