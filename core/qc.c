@@ -307,3 +307,29 @@ void litho_fk_clear(LithoFk *fk)
     g_clear_pointer(&fk->spectrum, g_free);
     fk->n_k = fk->n_f = 0;
 }
+
+// --- noise ---------------------------------------------------------------------------------------
+
+static LithoNoiseFunc noise_func; // set once at start, before threads
+
+void litho_qc_set_noise(LithoNoiseFunc func)
+{
+    noise_func = func;
+}
+
+gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                        LithoNoise *noise, GError **error)
+{
+    memset(noise, 0, sizeof *noise);
+    if (noise_func)
+        return noise_func(cube, box, run, noise, error);
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
+                "this program was built without a Fourier transform");
+    return FALSE;
+}
+
+void litho_noise_clear(LithoNoise *noise)
+{
+    g_clear_pointer(&noise->sigma, g_free);
+    noise->n = 0;
+}

@@ -70,8 +70,8 @@ void litho_spectrum_clear(LithoSpectrum *spectrum);
 // --- frequency and wavenumber -------------------------------------------------------------------
 
 typedef struct LithoFk {
-    guint n_k, n_f; // wavenumbers (k - n_k / 2) / n_k cycles per trace, frequencies f / (2 (n_f -
-                    // 1)) cycles per sample
+    guint n_k, n_f;   // wavenumbers (k - n_k / 2) / n_k cycles per trace, frequencies f / (2 (n_f -
+                      // 1)) cycles per sample
     float *amplitude; // n_k rows of n_f: a plane wave of amplitude A gives A; positive wavenumbers
                       // come later to the right
     double *spectrum; // n_f: RMS amplitude spectrum over the live traces, a sine of A gives A
@@ -86,3 +86,26 @@ void litho_qc_set_fk(LithoFkFunc func);
 gboolean litho_qc_fk(const float *section, guint traces, guint samples, LithoFk *fk,
                      GError **error);
 void litho_fk_clear(LithoFk *fk);
+
+// --- noise ---------------------------------------------------------------------------------------
+
+// Standard deviation of the random noise, per frequency.
+typedef struct LithoNoise {
+    guint n;       // frequencies 0, df, 2 df, ... up to Nyquist
+    double df;     // Hz for time, 1/m for depth
+    double *sigma; // n: white noise of standard deviation s gives s at every frequency; free with
+                   // litho_noise_clear()
+    double total;  // standard deviation of a sample: the noise of all frequencies
+    double low, high; // of `total`: 95 % by its scatter over the cube
+} LithoNoise;
+
+typedef gboolean (*LithoNoiseFunc)(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                                   LithoNoise *noise, GError **error);
+void litho_qc_set_noise(LithoNoiseFunc func);
+// From local Fourier windows of 16 x 16 traces x 16 samples (shorter where `box` is) spread over
+// `box` (NULL = all held): median of |F|^2 over windows and wavenumbers (kernels/common/noise.h has
+// the derivation). Dead traces are left out. The same numbers for any number of threads.
+// LITHO_ERROR_GEOMETRY when there is nothing live to measure; `noise` needs no clearing then.
+gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                        LithoNoise *noise, GError **error);
+void litho_noise_clear(LithoNoise *noise);

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/common/noise.h"
+
+#include <fftw3.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/kernels.h"
+
+enum { GROUPS = 8, WINDOWS_PER_STEP = 64, CUT = 3, PASSES = 6 };
+
+typedef struct Job {
+    const LithoCube *cube;
+    LithoBox box;
+    int n[3];         // window
+    int nf;           // frequencies
+    gint64 count[3];  // places of windows per axis
+    double *taper[3]; // per axis
+    fftwf_plan plan;  // one window
+    gint64 windows;   // taken
+    float *power;     // [frequency][window][wavenumber], |F|^2 over the energy of the taper
+    guint8 *good;     // per window
+} Job;
+
+static gint64 wavenumbers(const Job *job)
+{
+    return (gint64)job->n[0] * job->n[1];
+}
+
+// --- windows
+// --------------------------------------------------------------------------------------
+
+// Start of the k-th of `count` windows, spread over the axis from end to end.
+static gint64 start_of(const Job *job, int axis, gint64 k)
+{
+    gint64 free = litho_box_size(job->box, axis) - job->n[axis];
+    return job->box.lo[axis] + (job->count[axis] > 1 ? k * free / (job->count[axis] - 1) : 0);
+}
+
+// One trace of a window into `to`; its share of the taper's energy, 0 when it is absent there.
+static double put_trace(const Job *job, const gint64 at[3], int i, int j, float *to)
+{
+    const gint64 il = at[0] + i, xl = at[1] + j;
+    gboolean any = FALSE, finite = TRUE;
+    memset(to, 0, job->n[2] * sizeof *to);
+    if (!litho_cube_is_live(job->cube, il, xl))
+        return 0;
+    const float *trace = litho_cube_trace(job->cube, il, xl) + at[2] - job->cube->held.lo[2];
+    for (int t = 0; t < job->n[2]; t++) {
+        any |= trace[t] != 0;
+        finite &= isfinite(trace[t]) != 0;
+    }
+    if (!any || !finite)
+        return 0;
+    const double w = job->taper[0][i] * job->taper[1][j];
+    for (int t = 0; t < job->n[2]; t++)
+        to[t] = (float)(w * job->taper[2][t] * trace[t]);
+    return w * w;
+}
+
+static void measure_window(Job *job, gint64 number, float *in, fftwf_complex *out)
+{
+    const gint64 places = job->count[0] * job->count[1] * job->count[2];
+    gint64 place = number * places / job->windows;
+    const gint64 at[3] = {start_of(job, 0, place / (job->count[1] * job->count[2])),
+                          start_of(job, 1, place / job->count[2] % job->count[1]),
+                          start_of(job, 2, place % job->count[2])};
+    double energy = 0, time_energy = 0;
+    int present = 0;
+    for (int i = 0; i < job->n[0]; i++)
+        for (int j = 0; j < job->n[1]; j++) {
+            double share = put_trace(job, at, i, j, in + ((gsize)i * job->n[1] + j) * job->n[2]);
+            energy += share;
+            present += share > 0;
+        }
+    if (2 * present < wavenumbers(job))
+        return;
+    for (int t = 0; t < job->n[2]; t++)
+        time_energy += job->taper[2][t] * job->taper[2][t];
+    fftwf_execute_dft_r2c(job->plan, in, out);
+    const float scale = (float)(1 / (energy * time_energy));
+    for (int f = 0; f < job->nf; f++) {
+        float *power = job->power + ((gsize)f * job->windows + number) * wavenumbers(job);
+        for (gint64 k = 0; k < wavenumbers(job); k++) {
+            const float *c = out[k * job->nf + f];
+            power[k] = scale * (c[0] * c[0] + c[1] * c[1]);
+        }
+    }
+    job->good[number] = 1;
+}
+
+// --- medians
+// --------------------------------------------------------------------------------------
+
+// The k-th smallest of n (Hoare's selection); reorders them.
+static float select_kth(float *x, gint64 n, gint64 k)
+{
+    gint64 lo = 0, hi = n - 1;
+    while (lo < hi) {
+        const float pivot = x[lo + (hi - lo) / 2];
+        gint64 i = lo, j = hi;
+        while (i <= j) {
+            while (x[i] < pivot)
+                i++;
+            while (pivot < x[j])
+                j--;
+            if (i <= j) {
+                float swap = x[i];
+                x[i++] = x[j];
+                x[j--] = swap;
+            }
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
+    }
+    return x[k];
+}
+
+// Whether F is real there: its |F|^2 has one degree of freedom instead of two.
+static gboolean is_real(const Job *job, int f, gint64 k)
+{
+    const int own[3] = {(int)(k / job->n[1]), (int)(k % job->n[1]), f};
+    for (int a = 0; a < 3; a++)
+        if (own[a] != 0 && 2 * own[a] != job->n[a])
+            return FALSE;
+    return TRUE;
+}
+
+// |F|^2 of one frequency, of the windows of one group (of all: GROUPS), real ones apart unless
+// there are no others. Their number; `freedom` is 1 for real ones.
+static gint64 gather(const Job *job, int f, int group, float *to, int *freedom)
+{
+    const gint64 nk = wavenumbers(job);
+    gint64 n = 0;
+    int n_real = 0;
+    for (gint64 k = 0; k < nk; k++)
+        n_real += is_real(job, f, k);
+    const gboolean take_real = n_real == nk;
+    *freedom = take_real ? 1 : 2;
+    for (gint64 w = 0; w < job->windows; w++) {
+        const float *power = job->power + ((gsize)f * job->windows + w) * nk;
+        if (!job->good[w] || (group < GROUPS && w % GROUPS != group))
+            continue;
+        for (gint64 k = 0; k < nk; k++)
+            if (take_real || n_real == 0 || !is_real(job, f, k))
+                to[n++] = power[k];
+    }
+    return n;
+}
+
+// Share of the distribution of |F|^2 in units of its mean that lies below x: exponential, or chi^2
+// with one degree of freedom; and its inverse.
+static double below(int freedom, double x)
+{
+    return freedom == 2 ? 1 - exp(-x) : erf(sqrt(x / 2));
+}
+
+static double quantile(int freedom, double share)
+{
+    if (freedom == 2)
+        return -log(1 - share);
+    double lo = 0, hi = 40;
+    for (int k = 0; k < 60; k++) {
+        const double mid = (lo + hi) / 2;
+        *(below(1, mid) < share ? &lo : &hi) = mid;
+    }
+    return (lo + hi) / 2;
+}
+
+// Standard deviation of the noise at frequency f: from the median of |F|^2, then from the median of
+// what is below CUT times the mean of the noise, where events are rare, until it rests.
+static double level(const Job *job, int f, int group, float *scratch)
+{
+    int freedom;
+    const gint64 n = gather(job, f, group, scratch, &freedom);
+    if (n == 0)
+        return 0;
+    double mean = select_kth(scratch, n, n / 2) / quantile(freedom, 0.5);
+    const double half = quantile(freedom, below(freedom, CUT) / 2);
+    for (int pass = 0; pass < PASSES; pass++) {
+        gint64 kept = 0;
+        for (gint64 k = 0; k < n; k++)
+            kept += scratch[k] <= CUT * mean;
+        mean = select_kth(scratch, n, kept / 2) / half;
+    }
+    return sqrt(mean);
+}
+
+// Of a whole sample: frequencies but the first and the last of an even length stand for two.
+static double total_of(const Job *job, const double *sigma)
+{
+    double sum = 0;
+    for (int f = 0; f < job->nf; f++)
+        sum += sigma[f] * sigma[f] * (f == 0 || 2 * f == job->n[2] ? 1 : 2);
+    return sqrt(sum / job->n[2]);
+}
+
+// Levels of all frequencies by group of windows; GROUPS: all windows.
+static void levels(const Job *job, int threads, double *sigma)
+{
+    const gsize most = (gsize)job->windows * wavenumbers(job);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *scratch = g_new(float, most);
+#pragma omp for schedule(dynamic)
+        for (int k = 0; k < (GROUPS + 1) * job->nf; k++)
+            sigma[k] = level(job, k % job->nf, GROUPS - k / job->nf, scratch);
+    }
+}
+
+// Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365), and
+// two percent for events that no median knows from noise.
+static void fill_noise(const Job *job, int threads, LithoNoise *noise)
+{
+    g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
+    levels(job, threads, sigma);
+    double totals[GROUPS], mean = 0, spread = 0;
+    int groups = 0;
+    for (int g = 0; g < GROUPS; g++) {
+        gboolean any = FALSE;
+        for (gint64 w = g; w < job->windows; w += GROUPS)
+            any |= job->good[w];
+        if (any) {
+            totals[groups] = total_of(job, sigma + (gsize)(GROUPS - g) * job->nf);
+            mean += totals[groups++];
+        }
+    }
+    mean /= MAX(groups, 1);
+    for (int g = 0; g < groups; g++)
+        spread += (totals[g] - mean) * (totals[g] - mean);
+    noise->n = job->nf;
+    noise->df = 1 / (job->n[2] * fabs(job->cube->grid.axis[2].step));
+    noise->sigma = g_memdup2(sigma, job->nf * sizeof(double));
+    noise->total = total_of(job, noise->sigma);
+    // One group alone tells nothing of its scatter: half and double.
+    const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
+    noise->low = fmax(0.98 * noise->total - off, groups > 1 ? 0 : noise->total / 2);
+    noise->high = 1.02 * noise->total + off;
+}
+
+// --- the whole
+// ------------------------------------------------------------------------------------
+
+static gboolean job_init(Job *job, const LithoCube *cube, const LithoBox *box, const int window[3],
+                         GError **error)
+{
+    *job = (Job){.cube = cube};
+    job->box = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    if (litho_box_empty(job->box) || litho_box_size(job->box, 2) < 4)
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the noise level needs traces of 4 samples or more");
+    gint64 places = 1;
+    for (int a = 0; a < 3; a++) {
+        job->n[a] = (int)MIN(window[a], litho_box_size(job->box, a));
+        // Places half a window apart.
+        const gint64 half = MAX(job->n[a] / 2, 1);
+        job->count[a] = 1 + (litho_box_size(job->box, a) - job->n[a] + half - 1) / half;
+        places *= job->count[a];
+    }
+    job->nf = job->n[2] / 2 + 1;
+    job->windows = MIN(places, LITHO_NOISE_MAX_WINDOWS);
+    for (int a = 0; a < 3; a++) {
+        job->taper[a] = g_new(double, job->n[a]);
+        for (int k = 0; k < job->n[a]; k++)
+            job->taper[a][k] = sin(G_PI * (k + 0.5) / job->n[a]);
+    }
+    const gsize samples = (gsize)wavenumbers(job) * job->n[2];
+    job->good = g_malloc0(job->windows);
+    job->power = g_try_new(float, (gsize)job->nf * job->windows * wavenumbers(job));
+    float *in = fftwf_alloc_real(samples);
+    fftwf_complex *out = fftwf_alloc_complex((gsize)wavenumbers(job) * job->nf);
+    if (in && out)
+        job->plan = fftwf_plan_dft_r2c_3d(job->n[0], job->n[1], job->n[2], in, out, FFTW_ESTIMATE);
+    fftwf_free(in);
+    fftwf_free(out);
+    if (job->plan && job->power)
+        return TRUE;
+    return litho_refuse(error, LITHO_ERROR_MEMORY,
+                        "there is no memory for %d windows of %d x %d x %d samples",
+                        (int)job->windows, job->n[0], job->n[1], job->n[2]);
+}
+
+static void job_clear(Job *job)
+{
+    for (int a = 0; a < 3; a++)
+        g_free(job->taper[a]);
+    g_free(job->good);
+    g_free(job->power);
+    if (job->plan)
+        fftwf_destroy_plan(job->plan);
+}
+
+// Windows [first, last); their results do not depend on who computes them.
+static void measure_windows(Job *job, gint64 first, gint64 last, int threads)
+{
+#pragma omp parallel num_threads(threads)
+    {
+        float *in = fftwf_alloc_real((gsize)wavenumbers(job) * job->n[2]);
+        fftwf_complex *out = fftwf_alloc_complex((gsize)wavenumbers(job) * job->nf);
+#pragma omp for schedule(static)
+        for (gint64 w = first; w < last; w++)
+            if (in && out)
+                measure_window(job, w, in, out);
+        fftwf_free(in);
+        fftwf_free(out);
+    }
+}
+
+gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
+                             LithoRun *run, LithoNoise *noise, GError **error)
+{
+    Job job;
+    const int threads = litho_run_threads(run);
+    double start = litho_now_ms();
+    gboolean ok = job_init(&job, cube, box, window, error) && litho_cube_host(cube, error);
+    litho_run_begin(run, "noise level", "windows");
+    for (gint64 w = 0; ok && w < job.windows; w += WINDOWS_PER_STEP) {
+        measure_windows(&job, w, MIN(w + WINDOWS_PER_STEP, job.windows), threads);
+        ok = litho_run_step(run, MIN(w + WINDOWS_PER_STEP, job.windows), job.windows, error);
+    }
+    if (ok && !memchr(job.good, 1, job.windows))
+        ok = litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                          "no window of %d x %d traces has half of them live: there is nothing to "
+                          "measure the noise on",
+                          job.n[0], job.n[1]);
+    if (ok) {
+        fill_noise(&job, threads, noise);
+        const double samples = (double)job.windows * wavenumbers(&job) * job.n[2];
+        litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 4 * samples,
+                       2.5 * samples * log2(wavenumbers(&job) * job.n[2]));
+    }
+    job_clear(&job);
+    return ok;
+}
+
+gboolean litho_fftw_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                          LithoNoise *noise, GError **error)
+{
+    static const int window[3] = {LITHO_NOISE_WINDOW, LITHO_NOISE_WINDOW, LITHO_NOISE_WINDOW};
+    return litho_noise_measure(cube, box, window, run, noise, error);
+}

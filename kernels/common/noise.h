@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/qc.h"
+
+// Level of random noise per frequency, from local Fourier windows.
+//
+// A window's coefficients F(k_il, k_xl, f) hold the events in few wavenumbers and random noise in
+// all. Where n is the noise and w the taper, |F|^2 of noise is distributed exponentially about
+// sigma(f)^2 sum w^2, whose median is ln 2 times its mean: the median over windows and wavenumbers
+// gives sigma(f) without a model of the events (Donoho & Johnstone 1994 use the median likewise for
+// wavelets, doi:10.1093/biomet/81.3.425).
+//
+// Windows are picked from a fixed pattern and medians are exact, so that the numbers depend neither
+// on threads nor on the machine.
+
+enum { LITHO_NOISE_WINDOW = 16, LITHO_NOISE_MAX_WINDOWS = 2048 };
+
+// Levels for windows of `window` inlines, crosslines and samples, each cut to `box` (NULL = all
+// held), tapered with the square root of a Hann window: bins f = 0 .. window[2] / 2 of the result.
+// Traces that are not live, that are zero throughout the window or hold a sample that is not finite
+// are left out; a window needs half of its traces. LITHO_ERROR_GEOMETRY when no window has.
+gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
+                             LithoRun *run, LithoNoise *noise, GError **error);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/patch_cubes.h"
+
+#include <fftw3.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/synth/synth_parts.h"
+
+static const double dt = 0.004;
+
+static double uniform(guint64 stream, guint64 index, double lo, double hi)
+{
+    return lo + (hi - lo) * litho_hash_uniform(7, stream, index);
+}
+
+// --- events
+// ---------------------------------------------------------------------------------------
+
+static void plane_events(LithoCube *c, gint64 n[3], int events, double dip)
+{
+    for (int e = 0; e < events; e++) {
+        const double p = uniform(1, e, -dip, dip), q = uniform(2, e, -dip, dip);
+        const double t0 = (e + 0.5 + uniform(3, e, -0.3, 0.3)) / events * n[2] * dt;
+        const double a = (uniform(4, e, 0, 1) < 0.5 ? -1 : 1) * uniform(5, e, 0.5, 1);
+        for (gint64 i = 0; i < n[0]; i++)
+            for (gint64 j = 0; j < n[1]; j++)
+                litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt,
+                                 t0 + p * (i - n[0] / 2.0) + q * (j - n[1] / 2.0),
+                                 uniform(6, e, 25, 35), a);
+    }
+}
+
+// Diffraction-like hyperboloids with their apexes inside the cube, and events folded by sines.
+static double curved_time(int e, double x, double y, gint64 n[3])
+{
+    const double length = n[2] * dt;
+    if (e % 2 == 0) {
+        const double t0 = (e + 0.5) / 12 * length;
+        const double dx = x - uniform(11, e, 0.1, 0.9) * n[0],
+                     dy = y - uniform(12, e, 0.1, 0.9) * n[1];
+        const double r = uniform(13, e, 0.003, 0.006); // s per trace far from the apex
+        return sqrt(t0 * t0 + r * r * (dx * dx + dy * dy));
+    }
+    const double fold = 0.03 * sin(2 * G_PI * (x / 45 + uniform(14, e, 0, 1))) *
+                        cos(2 * G_PI * (y / 60 + uniform(15, e, 0, 1)));
+    return (e + 0.5) / 12 * length + fold + 0.0008 * (x - y);
+}
+
+static void curved_events(LithoCube *c, gint64 n[3])
+{
+    for (int e = 0; e < 12; e++)
+        for (gint64 i = 0; i < n[0]; i++)
+            for (gint64 j = 0; j < n[1]; j++)
+                litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt, curved_time(e, i, j, n),
+                                 uniform(16, e, 25, 35), uniform(17, e, 0.5, 1) * (e % 3 ? 1 : -1));
+}
+
+static void fault_events(LithoCube *c, gint64 n[3])
+{
+    for (int e = 0; e < 14; e++)
+        for (gint64 i = 0; i < n[0]; i++)
+            for (gint64 j = 0; j < n[1]; j++) {
+                const double x = i / (double)n[0] - 0.5, y = j / (double)n[1] - 0.5;
+                double t = (e + 0.3) / 14 * n[2] * dt + 0.12 * (x * x + y * y);
+                // The plane's trace moves by ten inlines over the length of the record.
+                if (i + 0.3 * j + 10 * t / (n[2] * dt) > 0.65 * n[0] + 5)
+                    t += 0.028;
+                litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt, t, uniform(18, e, 25, 35),
+                                 (e % 2 ? 1 : -1) * uniform(19, e, 0.4, 1));
+            }
+}
+
+static void scale_traces(LithoCube *c, gint64 n[3])
+{
+    for (gint64 i = 0; i < n[0]; i++)
+        for (gint64 j = 0; j < n[1]; j++) {
+            const float a = (float)(1 + 0.3 * litho_hash_normal(7, 20, i * n[1] + j));
+            float *trace = litho_cube_trace(c, i, j);
+            for (gint64 t = 0; t < n[2]; t++)
+                trace[t] *= a;
+        }
+}
+
+// Sum of squares of the live traces.
+static double energy(const LithoCube *c)
+{
+    double sum = 0;
+    for (gint64 k = 0; k < litho_cube_held_samples(c); k++)
+        sum += (double)c->samples[k] * c->samples[k];
+    return sum;
+}
+
+static void normalise(LithoCube *c, double rms)
+{
+    const gint64 count = litho_cube_held_samples(c);
+    const float a = (float)(rms / sqrt(energy(c) / count));
+    for (gint64 k = 0; k < count; k++)
+        c->samples[k] *= a;
+}
+
+LithoCube *patch_cube(PatchKind kind, gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    LithoGrid grid = litho_grid_new(n_il, n_xl, n_t);
+    LithoCube *c = litho_cube_new(&grid, NULL);
+    gint64 n[3] = {n_il, n_xl, n_t};
+    if (kind == PATCH_CURVED)
+        curved_events(c, n);
+    else if (kind == PATCH_CONFLICT)
+        plane_events(c, n, 24, 0.005);
+    else if (kind == PATCH_FAULT)
+        fault_events(c, n);
+    else
+        plane_events(c, n, 12, 0.0025);
+    if (kind == PATCH_RANDOM)
+        scale_traces(c, n);
+    normalise(c, 1);
+    return c;
+}
+
+// --- noise
+// ----------------------------------------------------------------------------------------
+
+static double colour_at(PatchColour colour, double f)
+{
+    if (colour == PATCH_LOW)
+        return 1 / (1 + f * f / 225);
+    if (colour == PATCH_BAND)
+        return exp(-0.5 * (f - 30) * (f - 30) / (18.0 * 18.0));
+    return 1;
+}
+
+double patch_noise_level(PatchColour colour, double f, gint64 n_t)
+{
+    double sum = 0;
+    for (gint64 k = 0; k < n_t; k++) {
+        const double a = colour_at(colour, MIN(k, n_t - k) / (n_t * dt));
+        sum += a * a;
+    }
+    return colour_at(colour, f) / sqrt(sum / n_t);
+}
+
+LithoCube *patch_noise(PatchColour colour, gint64 n_il, gint64 n_xl, gint64 n_t, double sigma,
+                       guint64 seed)
+{
+    LithoGrid grid = litho_grid_new(n_il, n_xl, n_t);
+    LithoCube *c = litho_cube_new(&grid, NULL);
+    float *trace = fftwf_alloc_real(n_t);
+    fftwf_complex *spectrum = fftwf_alloc_complex(n_t / 2 + 1);
+    fftwf_plan to = fftwf_plan_dft_r2c_1d((int)n_t, trace, spectrum, FFTW_ESTIMATE);
+    fftwf_plan back = fftwf_plan_dft_c2r_1d((int)n_t, spectrum, trace, FFTW_ESTIMATE);
+    for (gint64 k = 0; k < n_il * n_xl; k++) {
+        for (gint64 t = 0; t < n_t; t++)
+            trace[t] = (float)(sigma * litho_hash_normal(seed, 30, k * n_t + t));
+        if (colour != PATCH_WHITE) {
+            fftwf_execute(to);
+            for (gint64 f = 0; f <= n_t / 2; f++)
+                for (int part = 0; part < 2; part++)
+                    spectrum[f][part] *=
+                        (float)(patch_noise_level(colour, f / (n_t * dt), n_t) / n_t);
+            fftwf_execute(back);
+        }
+        memcpy(c->samples + k * n_t, trace, n_t * sizeof *trace);
+    }
+    fftwf_destroy_plan(to);
+    fftwf_destroy_plan(back);
+    fftwf_free(trace);
+    fftwf_free(spectrum);
+    return c;
+}
+
+LithoCube *patch_sum(const LithoCube *a, const LithoCube *b)
+{
+    LithoCube *c = litho_cube_copy_box(a, a->held, NULL);
+    for (gint64 k = 0; k < litho_cube_held_samples(c); k++)
+        c->samples[k] += b->samples[k];
+    return c;
+}
+
+void patch_kill(LithoCube *cube, double percent, guint64 seed)
+{
+    const gint64 nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++)
+        if (100 * litho_hash_uniform(seed, 31, k) < percent) {
+            cube->live[k] = 0;
+            memset(cube->samples + k * nt, 0, nt * sizeof(float));
+        }
+}
+
+double patch_snr(const LithoCube *x, const LithoCube *truth, const LithoCube *mask)
+{
+    const gint64 nt = truth->grid.axis[2].n;
+    double signal = 0, error = 0;
+    for (gint64 k = 0; k < litho_grid_traces(&truth->grid); k++)
+        for (gint64 t = 0; (!mask || !mask->live[k]) && t < nt; t++) {
+            const double s = truth->samples[k * nt + t], e = x->samples[k * nt + t] - s;
+            signal += s * s;
+            error += e * e;
+        }
+    return 10 * log10(signal / error);
+}
