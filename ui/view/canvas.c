@@ -248,6 +248,7 @@ static void litho_canvas_init(LithoCanvas *self)
     self->wanted_space = -1;
     self->input = litho_volume_new();
     self->output = litho_volume_new();
+    self->parts_put = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     self->overlay = gtk_overlay_new();
     self->area = litho_gl_pane_new();
     gtk_gl_area_set_required_version(GTK_GL_AREA(self->area), 3, 2);
@@ -272,6 +273,7 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->overlay, gtk_widget_unparent); // unrealizes the area: textures go there
     g_clear_pointer(&self->input, litho_volume_free);
     g_clear_pointer(&self->output, litho_volume_free);
+    g_clear_pointer(&self->parts_put, g_hash_table_unref);
     g_clear_pointer(&self->gl_name, g_free);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_canvas_parent_class)->dispose(object);

@@ -53,19 +53,19 @@ static void put_result(LithoCanvas *self)
         return;
     if (result->tag != self->result_tag) {
         litho_volume_begin(self->output);
-        self->newest_part = 0;
+        g_hash_table_remove_all(self->parts_put);
     }
     self->result_tag = result->tag;
     self->generation = result->generation;
-    // Results grow view by view: what the last one of this wish brought is there already.
-    guint64 newest = self->newest_part;
+    // Results grow view by view: parts of an earlier result of this wish are in the volume already.
+    // Serials tell parts apart and no more: an operator makes its output first and the partial
+    // cubes it shows meanwhile after it, so the last cube to arrive may have the least serial.
     for (guint k = 0; k < result->parts->len; k++) {
         LithoCube *part = g_ptr_array_index(result->parts, k);
-        if (part->serial > self->newest_part)
+        gint64 serial = (gint64)part->serial;
+        if (g_hash_table_add(self->parts_put, g_memdup2(&serial, sizeof serial)))
             litho_volume_put(self->output, part);
-        newest = MAX(newest, part->serial);
     }
-    self->newest_part = newest;
 }
 
 // Boxes of the slices on screen; of the input they may be others than of the result.

@@ -38,7 +38,8 @@ struct _LithoCanvas {
     LithoBatch batch;
     LithoVolume *input, *output;
     guint64 input_serial, generation;   // what was put into the volumes
-    guint64 result_tag, newest_part;    // serial of the newest part of that result
+    guint64 result_tag;                 // of the wish whose parts came last
+    GHashTable *parts_put;              // serials of its parts, of gint64
     guint64 newest_page, pages_dropped; // slices of a cube beyond memory
     char *gl_name;
     gboolean failed;

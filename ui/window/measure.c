@@ -394,13 +394,15 @@ static gboolean wait_before(gpointer data)
 {
     Measure *m = data;
     gboolean drags = m->what.seconds > 0;
-    gboolean ready = litho_session_input(m->session) &&
+    // A flow that begins with a source has a result and no input.
+    gboolean ready = litho_session_grid(m->session) &&
                      (!drags || litho_flow_length(litho_session_flow(m->session)) > 0) &&
                      settled(m);
     if (!ready) {
         if (litho_now_ms() < m->give_up_ms)
             return G_SOURCE_CONTINUE;
-        give_up(m, "no first result; a cube and an operator are needed (--demo --operator fx)");
+        give_up(m, "no first result; a cube and an operator are needed (--demo --operator fx), or an "
+                   "operator that brings its own model (--operator twsm)");
         return G_SOURCE_REMOVE;
     }
     if (!drags) {

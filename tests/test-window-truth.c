@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What stands on the screen belongs to what it says: the texture is the result, figures and
+// pictures are of the open file and of the flow as it stands.
+#include <math.h>
+#include <string.h>
+
+#include "core/synth/synth_parts.h"
+#include "tests/gui/files.h"
+#include "ui/window/window_private.h"
+
+static Gui gui;
+
+enum { NI = 10, NX = 12, SAMPLES = 96 };
+
+static LithoCube *make_cube(void)
+{
+    LithoGrid grid = litho_grid_new(NI, NX, SAMPLES);
+    LithoCube *cube = litho_cube_new(&grid, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&grid); k++)
+        cube->samples[k] = (float)litho_hash_normal(5, 1, k);
+    g_strlcpy(cube->name, "noise", sizeof cube->name);
+    return cube;
+}
+
+// --- an operator whose result grows -------------------------------------------------------------
+
+typedef struct GrowerParams {
+    double gain;
+} GrowerParams;
+
+static gpointer grower_plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    (void)in, (void)params, (void)run, (void)error;
+    return g_new0(char, 1);
+}
+
+// Shows a cube of ones, waits until it has been drawn, then fills the output: made before it.
+static gboolean grower_exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    (void)data;
+    const GrowerParams *p = pass->params;
+    const gint64 n = litho_box_count(pass->out->held);
+    g_autoptr(LithoCube) part = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
+    if (!part)
+        return FALSE;
+    for (gint64 k = 0; k < n; k++)
+        part->samples[k] = 1;
+    litho_run_partial(run, part);
+    litho_run_begin(run, "growing", "steps");
+    for (int k = 0; k < 60; k++) {
+        g_usleep(10000);
+        if (!litho_run_step(run, k, 60, error))
+            return FALSE;
+    }
+    litho_cube_paste(pass->out, pass->in);
+    litho_cube_inherit(pass->out, pass->in);
+    for (gint64 k = 0; k < n; k++)
+        pass->out->samples[k] *= (float)p->gain;
+    return TRUE;
+}
+
+static const LithoImpl grower_cpu = {.plan = grower_plan, .exec = grower_exec, .destroy = g_free};
+static const char *const grower_stages[] = {"plan", "grow", NULL};
+static const LithoParam grower_rows[] = {LITHO_FLOAT(GrowerParams, gain, .label = "Gain", .def = 2,
+                                                     .min = 0.001, .max = 1000, .stage = 1,
+                                                     .doc = "Factor on every sample.")};
+static const LithoPreset grower_presets[] = {{"default", "", ""}, {NULL}};
+
+static const LithoOperator grower = {
+    .key = "grower",
+    .title = "Grower",
+    .summary = "Shows other samples before its result.",
+    .stages = grower_stages,
+    .params = {grower_rows, G_N_ELEMENTS(grower_rows), sizeof(GrowerParams)},
+    .presets = grower_presets,
+    .needs_input = TRUE,
+    .cpu = &grower_cpu,
+};
+
+// --- the texture --------------------------------------------------------------------------------
+
+// Texels of the output's texture that differ from the result in memory.
+static gint64 count_wrong(void)
+{
+    LithoCube *out = litho_session_output(gui.session);
+    LithoCanvas *canvas = litho_window_canvas(gui.window);
+    const gint64 line = out->grid.axis[1].n * out->grid.axis[2].n;
+    g_autofree float *texels = g_new(float, line);
+    gint64 wrong = 0;
+    gtk_gl_area_make_current(GTK_GL_AREA(litho_canvas_area(canvas)));
+    for (gint64 i = 0; i < out->grid.axis[0].n; i++) {
+        g_assert_true(litho_volume_read_inline(litho_canvas_output(canvas), i, texels));
+        for (gint64 k = 0; k < line; k++)
+            wrong += memcmp(&texels[k], &out->samples[i * line + k], sizeof(float)) != 0;
+    }
+    return wrong;
+}
+
+static void use(const char *key, const char *const *words)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    const LithoOperator *op = litho_operator_find(key);
+    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
+    for (; *words; words++)
+        g_assert_true(litho_operator_set(op, step->params, *words, NULL));
+    litho_session_set_flow(gui.session, flow, "test");
+}
+
+// Property: once the result is whole, the texture holds it bit by bit, for every operator that
+// shows parts of a result that grows. The output of an operator is made before the parts it shows:
+// where the serials of cubes decide which one is newest, the parts stay on the screen.
+static void test_texels(void)
+{
+    static const struct {
+        const char *key, *words[6];
+    } cases[] = {
+        {"grower", {"gain=3"}},
+        {"fx", {"fill_passes=2"}},
+        {"wavepacket", {"mode=denoise"}},
+        {"wavepacket", {"mode=interpolate", "iterations=3"}},
+        {"migrate", {"nz=30", "degree=9"}},
+        {"migrate", {"nz=30", "degree=9", "form=pointwise"}},
+        {"migrate", {"nz=30", "engine=splitstep"}},
+        {"migrate", {"nz=30", "mode=demigrate", "nt=60"}},
+        {"migrate",
+         {"nz=30", "degree=9", "mode=shot", "source_x=100", "source_y=100", "imaging=normalised"}},
+        {"twsm", {"frequencies=6"}},
+    };
+    g_autoptr(LithoCube) cube = make_cube();
+    litho_session_set_input(gui.session, cube);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const char *words[7] = {0};
+        memcpy(words, cases[k].words, sizeof cases[k].words);
+        use(cases[k].key, words);
+        g_test_message("%s %s", cases[k].key, words[0]);
+        g_assert_true(gui_wait(gui_has_output, &gui, 120));
+        gui_settle(&gui);
+        g_assert_null(litho_window_error(gui.window));
+        g_assert_cmpint(count_wrong(), ==, 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    gui_register(&grower);
+    gui_open_sized(&gui);
+    g_test_add_func("/truth/texels", test_texels);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
