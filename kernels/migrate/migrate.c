@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/migrate/migrate.h"
 
-#include "kernels/migrate/cpu/migrate.h"
+#include "kernels/migrate/cpu/engine.h"
 #include "kernels/migrate/job.h"
 
 typedef LithoMigrateParams P;

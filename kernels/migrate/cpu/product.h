@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/migrate/job.h"
-#include "kernels/migrate/cpu/waves.h"
+#include "kernels/migrate/cpu/step.h"
 
 // The image of a shot at one depth: Re U conj(D), summed over frequencies, and |D|^2.
 //

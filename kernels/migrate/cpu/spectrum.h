@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/migrate/job.h"
-#include "kernels/migrate/cpu/waves.h"
+#include "kernels/migrate/cpu/step.h"
 
 // Between traces and frequency planes on the CPU: P(w) = weight(w) sum_t taper(t) p(t) exp(-iwt),
 // and the exact adjoint of that.

@@ -344,7 +344,7 @@ static int steps_a_slab(const LithoMigrateJob *job, int n_groups, gboolean two_s
 }
 
 gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *image,
-                          float *illumination, LithoSweepSlab done, gpointer data, LithoRun *run,
+                          float *illumination, MigSlab done, gpointer data, LithoRun *run,
                           GError **error)
 {
     const LithoMigrateJob *job = sweep->job;
@@ -370,8 +370,7 @@ gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *imag
         slab.n = MIN(slab.s1 * job->step + 1, job->nz) - slab.first;
         slab.done = 0;
         ok = slab_down(&slab, image, illumination, run, error);
-        if (ok && done)
-            done(slab.first, slab.n, data);
+        ok = ok && (!done || done(slab.first, slab.n, data, error));
         slab.first += slab.n;
         slab.s0 = slab.s1;
     }

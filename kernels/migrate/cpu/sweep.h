@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "kernels/migrate/job.h"
+#include "kernels/migrate/engine.h"
 #include "kernels/migrate/cpu/spectrum.h"
-#include "kernels/migrate/cpu/waves.h"
+#include "kernels/migrate/cpu/step.h"
 
 // The CPU's way through the depths: all frequencies of a job, a slab of depths at a time, threads
 // over groups of frequencies. Sums are taken group by group in a fixed order, so that samples do
@@ -24,14 +24,12 @@ LithoSweep *litho_sweep_new(LithoMigrateJob *job);
 void litho_sweep_free(LithoSweep *sweep); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSweep, litho_sweep_free)
 
-// Called when planes first .. first + n - 1 of the sums are whole. Job's thread.
-typedef void (*LithoSweepSlab)(int first, int n, gpointer data);
-
 // Takes `up` (and `down`, NULL in zero-offset mode), nf waves each at the surface, down to the last
 // plane, and adds to image[nz][data_ny][data_nx]: 2 / nfft Re sum up, or Re sum up * down with
-// |down|^2 added to illumination. The waves are used up.
+// |down|^2 added to illumination. The waves are used up. `slab` is called in the caller's thread,
+// and may be NULL.
 gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *image,
-                          float *illumination, LithoSweepSlab slab, gpointer data, LithoRun *run,
+                          float *illumination, MigSlab slab, gpointer data, LithoRun *run,
                           GError **error);
 // The adjoint of the zero-offset sweep: image planes upward into nf waves at the surface (zero
 // before).

@@ -2,10 +2,10 @@
 #include <cufft.h>
 #include <math.h>
 
-#include "kernels/migrate/cuda/plan.h"
+#include "kernels/migrate/cuda/engine.h"
 
-gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *from, size_t bytes,
-                          GError **error)
+gboolean mig_gpu_upload(MigGpu *plan, LithoCudaArray *to, const void *from, size_t bytes,
+                        GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(plan->context);
     return litho_cuda_reserve(plan->context, to, MAX(bytes, 16), error) &&
@@ -15,7 +15,7 @@ gboolean litho_gpu_upload(LithoGpuPlan *plan, LithoCudaArray *to, const void *fr
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
-void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band)
+void mig_gpu_band_clear(MigGpu *plan, MigGpuBand *band)
 {
     LithoCudaArray *arrays[] = {&band->steps,    &band->coef,        &band->slow,
                                 &band->table,    &band->table_scale, &band->sponge_x,
@@ -24,40 +24,39 @@ void litho_gpu_band_clear(LithoGpuPlan *plan, LithoGpuBand *band)
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
     g_clear_pointer(&band->mean, g_free);
-    g_clear_pointer(&band->job, litho_migrate_job_free);
-    band->have_spectrum = FALSE;
+    band->job = NULL;
 }
 
-static gboolean upload_steps(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_steps(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const gsize n = (gsize)job->n_steps * job->nf;
-    g_autofree LithoGpuStep *steps = g_new0(LithoGpuStep, MAX(n, 1));
+    g_autofree MigGpuStep *steps = g_new0(MigGpuStep, MAX(n, 1));
     for (int s = 0; s < job->n_steps; s++)
         for (int f = 0; f < job->nf; f++) {
             gsize k = (gsize)s * job->nf + f;
             steps[k].stencil = litho_migrate_job_stencil(job, s, f);
             steps[k].entry = job->entry[k];
         }
-    return litho_gpu_upload(plan, &band->steps, steps, n * sizeof *steps, error);
+    return mig_gpu_upload(plan, &band->steps, steps, n * sizeof *steps, error);
 }
 
-static gboolean upload_coefficients(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_coefficients(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
-    const gsize row = 2 * LITHO_GPU_COEFS, n = (gsize)job->entries->len * job->step;
+    const gsize row = 2 * MIG_GPU_COEFS, n = (gsize)job->entries->len * job->step;
     g_autofree float *coef = g_new0(float, MAX(n, 1) * row);
     for (gsize k = 0; k < n; k++) {
         const LithoEntry *entry = &g_array_index(job->entries, LithoEntry, k / job->step);
         const LithoPoly *poly = entry->poly[k % job->step];
         memcpy(coef + k * row, poly->re, sizeof poly->re);
-        memcpy(coef + k * row + LITHO_GPU_COEFS, poly->im, sizeof poly->im);
+        memcpy(coef + k * row + MIG_GPU_COEFS, poly->im, sizeof poly->im);
     }
-    return litho_gpu_upload(plan, &band->coef, coef, n * row * sizeof(float), error);
+    return mig_gpu_upload(plan, &band->coef, coef, n * row * sizeof(float), error);
 }
 
 // [target][n][entry][re, im], and each frequency's way from slowness to entry.
-static gboolean upload_table(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_table(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     if (!job->table[0])
@@ -74,11 +73,11 @@ static gboolean upload_table(LithoGpuPlan *plan, LithoGpuBand *band, GError **er
             }
     for (int f = 0; f < job->nf; f++)
         scale[f] = (float)(job->omega[f] * job->dz * job->step / job->table_step);
-    return litho_gpu_upload(plan, &band->table, table, count * sizeof(float), error) &&
-           litho_gpu_upload(plan, &band->table_scale, scale, job->nf * sizeof(float), error);
+    return mig_gpu_upload(plan, &band->table, table, count * sizeof(float), error) &&
+           mig_gpu_upload(plan, &band->table_scale, scale, job->nf * sizeof(float), error);
 }
 
-static gboolean upload_slowness(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_slowness(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     if (!job->slowness || job->n_steps == 0)
@@ -93,11 +92,11 @@ static gboolean upload_slowness(LithoGpuPlan *plan, LithoGpuBand *band, GError *
                                       rows, cudaMemcpyHostToDevice, stream),
                     error))
         return FALSE;
-    return band->kernel != LITHO_GPU_FUSED ||
-           LITHO_CUDA(litho_gpu_square(band->slow.data, rows * pitch, stream), error);
+    return band->kernel != MIG_GPU_FUSED ||
+           LITHO_CUDA(mig_gpu_square(band->slow.data, rows * pitch, stream), error);
 }
 
-static gboolean upload_sponge(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_sponge(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     if (!job->sponge_x && !job->sponge_y)
@@ -108,11 +107,11 @@ static gboolean upload_sponge(LithoGpuPlan *plan, LithoGpuBand *band, GError **e
         factors[k] = job->sponge_x && k < nx ? job->sponge_x[k] : 1;
     for (int k = 0; k < ny; k++)
         factors[pitch + k] = job->sponge_y ? job->sponge_y[k] : 1;
-    return litho_gpu_upload(plan, &band->sponge_x, factors, pitch * sizeof(float), error) &&
-           litho_gpu_upload(plan, &band->sponge_y, factors + pitch, ny * sizeof(float), error);
+    return mig_gpu_upload(plan, &band->sponge_x, factors, pitch * sizeof(float), error) &&
+           mig_gpu_upload(plan, &band->sponge_y, factors + pitch, ny * sizeof(float), error);
 }
 
-static gboolean upload_wavenumbers(LithoGpuPlan *plan, LithoCudaArray *to, int n, double spacing,
+static gboolean upload_wavenumbers(MigGpu *plan, LithoCudaArray *to, int n, double spacing,
                                    GError **error)
 {
     g_autofree double *k2 = g_new0(double, n);
@@ -120,10 +119,10 @@ static gboolean upload_wavenumbers(LithoGpuPlan *plan, LithoCudaArray *to, int n
         double k = 2 * G_PI * (i <= n / 2 ? i : i - n) / (n * spacing);
         k2[i] = k * k;
     }
-    return litho_gpu_upload(plan, to, k2, n * sizeof(double), error);
+    return mig_gpu_upload(plan, to, k2, n * sizeof(double), error);
 }
 
-static gboolean upload_split_step(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_split_step(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const gsize n = (gsize)job->cells.nx * job->cells.ny;
@@ -138,13 +137,13 @@ static gboolean upload_split_step(LithoGpuPlan *plan, LithoGpuBand *band, GError
             band->mean[s] += job->slowness[n * s + k];
         band->mean[s] /= n;
     }
-    return litho_gpu_upload(plan, &band->omega, job->omega, job->nf * sizeof(double), error) &&
+    return mig_gpu_upload(plan, &band->omega, job->omega, job->nf * sizeof(double), error) &&
            upload_wavenumbers(plan, &band->kx2, job->cells.nx, job->cells.dx, error) &&
            upload_wavenumbers(plan, &band->ky2, job->cells.ny, job->cells.dy, error);
 }
 
 // A record that does not start at t = 0 turns by exp(-i w t0); the band's ramps.
-static gboolean upload_turn(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+static gboolean upload_turn(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
@@ -152,16 +151,16 @@ static gboolean upload_turn(LithoGpuPlan *plan, LithoGpuBand *band, GError **err
         turn[2 * f] = (float)(job->weight[f] * cos(job->omega[f] * job->t0));
         turn[2 * f + 1] = (float)(-job->weight[f] * sin(job->omega[f] * job->t0));
     }
-    return litho_gpu_upload(plan, &band->turn, turn, 2 * job->nf * sizeof(float), error);
+    return mig_gpu_upload(plan, &band->turn, turn, 2 * job->nf * sizeof(float), error);
 }
 
-int litho_gpu_slab_steps(double updates, int step)
+int mig_gpu_slab_steps(double updates, int step)
 {
-    return (int)CLAMP(3e9 / fmax(updates, 1), 1, (LITHO_GPU_PLANES - 1) / step);
+    return (int)CLAMP(3e9 / fmax(updates, 1), 1, (MIG_GPU_PLANES - 1) / step);
 }
 
 // Steps of a slab, at most `most`, that leave the multiprocessors least to wait for at its end.
-static int even_steps(const LithoGpuPlan *plan, const LithoGpuBand *band, int most)
+static int even_steps(const MigGpu *plan, const MigGpuBand *band, int most)
 {
     const LithoMigrateJob *job = band->job;
     int passes = 0, best = most;
@@ -170,7 +169,7 @@ static int even_steps(const LithoGpuPlan *plan, const LithoGpuBand *band, int mo
             (litho_migrate_target_degree(job, m) + band->degrees_a_pass) / band->degrees_a_pass;
     const double rounds = (double)MAX(job->nf, 1) *
                           (job->params.mode == LITHO_MIGRATE_SHOT ? 2 : 1) * band->strips * passes /
-                          litho_gpu_fused_blocks(band->quads, plan->processors);
+                          mig_gpu_fused_blocks(band->quads, plan->processors);
     double least = 2;
     for (int n = most; n > most / 2; n--) {
         const double waste = ceil(rounds * n) / (rounds * n);
@@ -182,29 +181,29 @@ static int even_steps(const LithoGpuPlan *plan, const LithoGpuBand *band, int mo
     return best;
 }
 
-static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
+static void choose_kernel(const MigGpu *plan, MigGpuBand *band)
 {
     const LithoMigrateJob *job = band->job;
     const LithoMigrateParams *p = &job->params;
     const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
-    band->slab_steps = litho_gpu_slab_steps((double)job->cells.nx * job->cells.ny * job->nf *
-                                                (p->degree + 1) * job->step * (shot ? 2 : 1),
-                                            job->step);
+    band->slab_steps = mig_gpu_slab_steps((double)job->cells.nx * job->cells.ny * job->nf *
+                                              (p->degree + 1) * job->step * (shot ? 2 : 1),
+                                          job->step);
     band->strips = 1;
     band->planes = job->step + 1;
     if (p->engine == LITHO_MIGRATE_SPLITSTEP) {
-        band->kernel = LITHO_GPU_SPLITSTEP;
+        band->kernel = MIG_GPU_SPLITSTEP;
         band->planes = 2; // as others have them, and interleaved
         return;
     }
     if (p->form == LITHO_MIGRATE_POINTWISE || p->gpu_kernel == LITHO_MIGRATE_PER_DEGREE) {
-        band->kernel = LITHO_GPU_PER_DEGREE;
+        band->kernel = MIG_GPU_PER_DEGREE;
         return;
     }
-    band->kernel = LITHO_GPU_FUSED;
+    band->kernel = MIG_GPU_FUSED;
     const int beside = (int)(plan->quota * plan->processors / MAX(job->nf, 1));
-    litho_gpu_fused_plan(job->cells.nx, p->degree + 1, MAX(beside, 1), plan->shared,
-                         &band->degrees_a_pass, &band->quads, &band->strip);
+    mig_gpu_fused_plan(job->cells.nx, p->degree + 1, MAX(beside, 1), plan->shared,
+                       &band->degrees_a_pass, &band->quads, &band->strip);
     band->strips = (job->cells.nx + band->strip - 1) / band->strip;
     if (p->mode == LITHO_MIGRATE_DEMIGRATE)
         return;
@@ -215,12 +214,12 @@ static void choose_kernel(const LithoGpuPlan *plan, LithoGpuBand *band)
     band->planes = band->slab_steps * job->step + 1;
 }
 
-gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **error)
+gboolean mig_gpu_band_tables(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const int pitch = (job->cells.nx + 7) / 8 * 8;
     const size_t points = (size_t)job->cells.ny * pitch;
-    band->plane = (LithoGpuPlane){job->cells.nx, job->cells.ny, pitch, 2 * points, 1, points};
+    band->plane = (MigGpuPlane){job->cells.nx, job->cells.ny, pitch, 2 * points, 1, points};
     choose_kernel(plan, band);
     litho_cuda_release(plan->context, &band->sponge_x);
     litho_cuda_release(plan->context, &band->sponge_y);
@@ -229,7 +228,7 @@ gboolean litho_gpu_band_tables(LithoGpuPlan *plan, LithoGpuBand *band, GError **
         return FALSE;
     if (job->nf == 0 || job->n_steps == 0)
         return TRUE;
-    return band->kernel == LITHO_GPU_SPLITSTEP
+    return band->kernel == MIG_GPU_SPLITSTEP
                ? upload_split_step(plan, band, error)
                : upload_steps(plan, band, error) && upload_coefficients(plan, band, error) &&
                      upload_table(plan, band, error);

@@ -26,12 +26,12 @@ struct Coef {
 };
 
 // a_n of target m at a point: the plane's polynomial, or the table at the local slowness.
-__device__ Coef coefficient(const LithoGpuDegree &a, const LithoGpuStep *step, int wave, int m,
-                            int n, float slowness)
+__device__ Coef coefficient(const MigGpuDegree &a, const MigGpuStep *step, int wave, int m, int n,
+                            float slowness)
 {
     if (!a.table) {
-        const float *c = a.coef + ((size_t)step->entry * a.targets + m) * 2 * LITHO_GPU_COEFS + n;
-        return {c[0], c[LITHO_GPU_COEFS]};
+        const float *c = a.coef + ((size_t)step->entry * a.targets + m) * 2 * MIG_GPU_COEFS + n;
+        return {c[0], c[MIG_GPU_COEFS]};
     }
     const float2 *row = (const float2 *)a.table + ((size_t)m * a.n_coefs + n) * a.n_table;
     float at = fminf(fmaxf(slowness * a.table_scale[wave] - a.table_offset, 0), a.n_table - 1);
@@ -41,7 +41,7 @@ __device__ Coef coefficient(const LithoGpuDegree &a, const LithoGpuStep *step, i
     return {lo.x + f * (hi.x - lo.x), lo.y + f * (hi.y - lo.y)};
 }
 
-__device__ void load_tile(const LithoGpuDegree &a, int wave, int x0, int y0,
+__device__ void load_tile(const MigGpuDegree &a, int wave, int x0, int y0,
                           float (&tile)[2][HIGH][WIDE])
 {
     const size_t im = (size_t)a.plane.ny * a.plane.pitch;
@@ -68,8 +68,8 @@ __device__ float stencil(const LithoStencil &s, float centre, const float (&tile
 }
 
 // T_n = Y T_(n-1) - T_(n-2) into `other`; W_m += a_n T_n. The first degree also makes a_0 T_0.
-__device__ void forward_point(const LithoGpuDegree &a, const LithoGpuStep *step, int wave,
-                              size_t at, float slowness, float yr, float yi, float nr, float ni)
+__device__ void forward_point(const MigGpuDegree &a, const MigGpuStep *step, int wave, size_t at,
+                              float slowness, float yr, float yi, float nr, float ni)
 {
     const size_t im = (size_t)a.plane.ny * a.plane.pitch, base = wave * a.plane.size + at;
     const float tr = a.n == 1 ? 0.5f * yr : yr - a.other[base];
@@ -93,8 +93,8 @@ __device__ void forward_point(const LithoGpuDegree &a, const LithoGpuStep *step,
 }
 
 // b_n = sum_m conj(a_n^m) in_m + Y b_(n+1) - b_(n+2).
-__device__ void adjoint_point(const LithoGpuDegree &a, const LithoGpuStep *step, int wave,
-                              size_t at, float slowness, float yr, float yi)
+__device__ void adjoint_point(const MigGpuDegree &a, const MigGpuStep *step, int wave, size_t at,
+                              float slowness, float yr, float yi)
 {
     const size_t im = (size_t)a.plane.ny * a.plane.pitch, base = wave * a.plane.size + at;
     float br = 0, bi = 0;
@@ -117,14 +117,14 @@ __device__ void adjoint_point(const LithoGpuDegree &a, const LithoGpuStep *step,
     a.other[base + im] = bi;
 }
 
-__global__ void degree_kernel(const __grid_constant__ LithoGpuDegree a)
+__global__ void degree_kernel(const __grid_constant__ MigGpuDegree a)
 {
     __shared__ float tile[2][HIGH][WIDE];
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y, wave = blockIdx.z;
     if (a.now)
         load_tile(a, wave, x0, y0, tile);
     __syncthreads();
-    const LithoGpuStep *step = a.steps + wave;
+    const MigGpuStep *step = a.steps + wave;
     const LithoStencil s = step->stencil;
     const int x = x0 + threadIdx.x;
     if (x >= a.plane.nx)
@@ -153,7 +153,7 @@ __global__ void degree_kernel(const __grid_constant__ LithoGpuDegree a)
 
 } // namespace
 
-int litho_gpu_degree(const LithoGpuDegree *a, cudaStream_t stream)
+int mig_gpu_degree(const MigGpuDegree *a, cudaStream_t stream)
 {
     const dim3 grid((a->plane.nx + TILE_X - 1) / TILE_X, (a->plane.ny + TILE_Y - 1) / TILE_Y,
                     a->n_waves);

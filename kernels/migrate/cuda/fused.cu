@@ -96,7 +96,7 @@ __device__ __forceinline__ void fetch4(unsigned to, const float *from, bool here
 struct Pass {
     const float *p, *b1, *b2, *slow2; // NULL: zeros, or the same slowness everywhere
     float *out1, *out2; // b of the last degree and of the one before (NULL: not wanted)
-    const LithoGpuStep *step;
+    const MigGpuStep *step;
     const float *coef;
     float slow2_value;
     int top, degrees; // b_top is the first
@@ -115,7 +115,7 @@ __device__ __forceinline__ float *rows_of_block()
     return reinterpret_cast<float *>(shared + sizeof(Desk));
 }
 
-__device__ Pass pass_of(const LithoGpuFused &a, int ticket)
+__device__ Pass pass_of(const MigGpuFused &a, int ticket)
 {
     const int tiles = a.n_sets * a.n_waves * a.strips, tile = ticket % tiles,
               wave = tile / a.strips;
@@ -145,7 +145,7 @@ __device__ Pass pass_of(const LithoGpuFused &a, int ticket)
     v.slow2 = a.slow2 ? a.slow2 + (size_t)step * a.plane.ny * a.plane.pitch : nullptr;
     v.slow2_value = a.slow2_value[step];
     v.step = a.steps + (size_t)step * a.steps_stride + f;
-    v.coef = a.coef + ((size_t)v.step->entry * a.all_targets + m) * 2 * LITHO_GPU_COEFS;
+    v.coef = a.coef + ((size_t)v.step->entry * a.all_targets + m) * 2 * MIG_GPU_COEFS;
     v.first = v.strip * a.strip;
     v.x0 = max(v.first - a.halo, 0);
     return v;
@@ -167,7 +167,7 @@ __device__ void raise(int *count, int n)
 // What it reads, and what others read that it overwrites, belongs to the stages before of its own
 // and the neighbouring strips. No task waits for a later ticket, so the smallest one unfinished
 // always runs.
-__device__ void await(const LithoGpuFused &a, const Pass &v)
+__device__ void await(const MigGpuFused &a, const Pass &v)
 {
     const int reach = a.strips > 1 ? (a.halo + a.strip - 1) / a.strip : 0;
     for (int k = max(v.strip - reach, 0); k <= min(v.strip + reach, a.strips - 1); k++)
@@ -186,7 +186,7 @@ struct Loader {
 
     // `newest`: bytes from slot 0 of the ring to the rows loaded in this step.
     template <int W, int PHASE>
-    __device__ __forceinline__ void load(const LithoGpuPlane &plane, int &newest)
+    __device__ __forceinline__ void load(const MigGpuPlane &plane, int &newest)
     {
         typedef Shape<W> S;
         // Rows outside the grid: zeros, and nothing is read.
@@ -203,8 +203,7 @@ struct Loader {
 // Kinds of rows, a quad a thread: P re, P im, b1 re, b1 im, b2 re, b2 im, slowness squared. They
 // lie as if degrees -1 and -2 had written b1 and b2; b2 is loaded a step earlier than the others,
 // into the same slot.
-template <int W>
-__device__ Loader make_loader(const LithoGpuFused &a, const Pass &pass, float *smem)
+template <int W> __device__ Loader make_loader(const MigGpuFused &a, const Pass &pass, float *smem)
 {
     typedef Shape<W> S;
     const int kind = threadIdx.x / a.quads, q = threadIdx.x % a.quads, c = kind & 1;
@@ -239,7 +238,7 @@ struct Level {
     int target; // 1, 2: goes to out1, out2; 3: out1 behind the sponge; 0: stays in the block
 };
 
-template <int W> __device__ Level make_level(const LithoGpuFused &a, const Pass &pass, float *smem)
+template <int W> __device__ Level make_level(const MigGpuFused &a, const Pass &pass, float *smem)
 {
     typedef Shape<W> S;
     const int m = pass.degrees;
@@ -260,7 +259,7 @@ template <int W> __device__ Level make_level(const LithoGpuFused &a, const Pass 
         v.beta = 0;
     }
     v.ar = pass.coef[n];
-    v.ai = a.conjugate ? -pass.coef[LITHO_GPU_COEFS + n] : pass.coef[LITHO_GPU_COEFS + n];
+    v.ai = a.conjugate ? -pass.coef[MIG_GPU_COEFS + n] : pass.coef[MIG_GPU_COEFS + n];
     v.out = smem + S::LINKS_AT + (level + 2) * S::LINK + SIDE + 4 * q;
     v.ring = smem + 4 * q;
     v.row = worker ? -2 * R - LAG * level : -(1 << 30);
@@ -363,7 +362,7 @@ __device__ __forceinline__ void damp(float4 &v, const float4 &g, float h)
 
 // The closed row to the link (zeros outside the grid) and, for the last degrees, to memory.
 template <int W, int PHASE>
-__device__ __forceinline__ void emit(const LithoGpuFused &a, const Pass &pass, Level &v,
+__device__ __forceinline__ void emit(const MigGpuFused &a, const Pass &pass, Level &v,
                                      float4 out[2])
 {
     typedef Shape<W> S;
@@ -394,7 +393,7 @@ __device__ __forceinline__ void emit(const LithoGpuFused &a, const Pass &pass, L
 // below the plane. While the pipeline fills and drains, the others have the multiprocessor for
 // themselves.
 template <int W, int PHASE>
-__device__ __forceinline__ void step(const LithoGpuFused &a, const Pass &pass, Loader &load,
+__device__ __forceinline__ void step(const MigGpuFused &a, const Pass &pass, Loader &load,
                                      int &newest, Level &v, float (&acc)[8][2][4], Late &late)
 {
     __pipeline_wait_prior(AHEAD - 1);
@@ -411,7 +410,7 @@ __device__ __forceinline__ void step(const LithoGpuFused &a, const Pass &pass, L
 }
 
 // Shared memory holds zeros.
-template <int W> __device__ void run_pass(const LithoGpuFused &a, const Pass &pass, float *smem)
+template <int W> __device__ void run_pass(const MigGpuFused &a, const Pass &pass, float *smem)
 {
     Level v = make_level<W>(a, pass, smem);
     Loader load = make_loader<W>(a, pass, smem);
@@ -437,7 +436,7 @@ template <int W> __device__ void run_pass(const LithoGpuFused &a, const Pass &pa
 
 template <int W>
 __global__ void __launch_bounds__(2 * W, 256 / W)
-    fused_kernel(const __grid_constant__ LithoGpuFused a)
+    fused_kernel(const __grid_constant__ MigGpuFused a)
 {
     Desk &desk = *reinterpret_cast<Desk *>(shared);
     float *smem = rows_of_block();
@@ -472,7 +471,7 @@ int class_of(int quads)
 
 } // namespace
 
-size_t litho_gpu_fused_shared(int degrees, int quads)
+size_t mig_gpu_fused_shared(int degrees, int quads)
 {
     const int w = class_of(quads);
     return sizeof(Desk) + sizeof(float) * (w == 64    ? Shape<64>::floats(degrees)
@@ -496,15 +495,15 @@ static double cost_of(int strips, int width, int passes, int m)
     return (double)strips * width * passes * (m + 3) * (used > 0.85 ? 1 : 0.85 / used);
 }
 
-void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
-                          int *quads, int *strip)
+void mig_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
+                        int *quads, int *strip)
 {
     const int padded = (nx + 3) / 4 * 4;
     double best = 1e31;
     for (int m = 2; m <= MOST && m <= degrees; m++)
         for (int strips = 1; strips <= padded / 4; strips++) {
             int columns, width = width_of(padded, strips, 4 * m, &columns), q = width / 4;
-            if (width > MAX_COLUMNS || litho_gpu_fused_shared(m, q) > shared)
+            if (width > MAX_COLUMNS || mig_gpu_fused_shared(m, q) > shared)
                 continue;
             double cost =
                 cost_of(strips > beside ? strips : beside, width, (degrees + m - 1) / m, m);
@@ -519,7 +518,7 @@ void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *d
         }
 }
 
-int litho_gpu_fused_prepare(size_t shared)
+int mig_gpu_fused_prepare(size_t shared)
 {
     const cudaFuncAttribute most = cudaFuncAttributeMaxDynamicSharedMemorySize;
     int status = (int)cudaFuncSetAttribute(fused_kernel<64>, most, (int)shared);
@@ -527,14 +526,14 @@ int litho_gpu_fused_prepare(size_t shared)
     return status ? status : (int)cudaFuncSetAttribute(fused_kernel<256>, most, (int)shared);
 }
 
-int litho_gpu_fused_blocks(int quads, int processors)
+int mig_gpu_fused_blocks(int quads, int processors)
 {
     return processors * (MAX_COLUMNS / class_of(quads));
 }
 
-int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stream)
+int mig_gpu_fused(const MigGpuFused *args, int processors, cudaStream_t stream)
 {
-    LithoGpuFused a = *args;
+    MigGpuFused a = *args;
     const int w = class_of(a.quads), waves = a.n_sets * a.n_waves;
     a.stages = 0;
     for (int m = a.targets[0]; m < a.targets[1]; m++) {
@@ -549,9 +548,9 @@ int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stre
     // The loader takes seven threads a quad.
     const int threads = ((a.degrees > 7 ? a.degrees : 7) * a.quads + 31) / 32 * 32;
     // More than strips have nothing to do at the same time, and others may run on the card.
-    const int room = litho_gpu_fused_blocks(a.quads, processors), tiles = waves * a.strips;
+    const int room = mig_gpu_fused_blocks(a.quads, processors), tiles = waves * a.strips;
     const int blocks = tiles < room ? tiles : room;
-    const size_t shared = litho_gpu_fused_shared(a.degrees, a.quads);
+    const size_t shared = mig_gpu_fused_shared(a.degrees, a.quads);
     if (w == 64)
         fused_kernel<64><<<blocks, threads, shared, stream>>>(a);
     else if (w == 128)

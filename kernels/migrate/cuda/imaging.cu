@@ -8,7 +8,7 @@ namespace
 
 enum { LANES = 32, SLICES = 8, THREADS = 256 };
 
-__device__ float sponge_at(const LithoGpuFrame &f, int x, int y)
+__device__ float sponge_at(const MigGpuFrame &f, int x, int y)
 {
     float g = f.sponge_x ? f.sponge_x[x] : 1;
     return f.sponge_y ? g * f.sponge_y[y] : g;
@@ -17,11 +17,11 @@ __device__ float sponge_at(const LithoGpuFrame &f, int x, int y)
 // What a wave behind the sponge is to be multiplied by; nothing of it is left below 1e-18.
 __device__ float undone(int sponge, float g)
 {
-    return sponge != LITHO_GPU_SPONGE_DONE ? 1 : g > 1e-18f ? 1 / g : 0;
+    return sponge != MIG_GPU_SPONGE_DONE ? 1 : g > 1e-18f ? 1 / g : 0;
 }
 
 // Cell under the image, or -1.
-__device__ int data_cell(const LithoGpuFrame &f, int x, int y)
+__device__ int data_cell(const MigGpuFrame &f, int x, int y)
 {
     const int i = x - f.pad_x, j = y - f.pad_y;
     return i >= 0 && j >= 0 && i < f.data_nx && j < f.data_ny ? j * f.data_nx + i : -1;
@@ -40,7 +40,7 @@ __device__ float slices_sum(float (&part)[SLICES][LANES], float mine)
 }
 
 // 4 bytes read a point and frequency, 12 more written and read where the sponge is.
-__global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *waves, float scale,
+__global__ void image_kernel(const __grid_constant__ MigGpuFrame f, float *waves, float scale,
                              float *sum, int sponge)
 {
     __shared__ float part[SLICES][LANES];
@@ -48,7 +48,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
     const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
-    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
+    const bool apply = sponge == MIG_GPU_SPONGE && g != 1;
     float mine = 0;
     if (inside) {
         float *p = waves + ((size_t)y * f.plane.pitch + x) * f.plane.step;
@@ -69,7 +69,7 @@ __global__ void image_kernel(const __grid_constant__ LithoGpuFrame f, float *wav
         sum[cell] += scale * total * undone(sponge, g);
 }
 
-__global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float *up, float *down,
+__global__ void correlate_kernel(const __grid_constant__ MigGpuFrame f, float *up, float *down,
                                  int n_plain, float *sum, float *light, int sponge)
 {
     __shared__ float part[SLICES][LANES];
@@ -77,7 +77,7 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     const size_t im = f.plane.im;
     const bool inside = x < f.plane.nx;
     const float g = sponge && inside ? sponge_at(f, x, y) : 1;
-    const bool apply = sponge == LITHO_GPU_SPONGE && g != 1;
+    const bool apply = sponge == MIG_GPU_SPONGE && g != 1;
     float mine = 0, lit = 0;
     if (inside) {
         const size_t at = ((size_t)y * f.plane.pitch + x) * f.plane.step;
@@ -106,7 +106,7 @@ __global__ void correlate_kernel(const __grid_constant__ LithoGpuFrame f, float 
     }
 }
 
-__global__ void inject_kernel(const __grid_constant__ LithoGpuFrame f, float *waves,
+__global__ void inject_kernel(const __grid_constant__ MigGpuFrame f, float *waves,
                               const float *plane, float scale, int sponge)
 {
     const int x = blockIdx.x * LANES + threadIdx.x, y = blockIdx.y;
@@ -198,7 +198,7 @@ __global__ void add_kernel(float *a, const float *b, size_t n)
         a[k] += b[k];
 }
 
-__global__ void energy_kernel(LithoGpuPlane plane, const float *waves, double *energy)
+__global__ void energy_kernel(MigGpuPlane plane, const float *waves, double *energy)
 {
     __shared__ double part[THREADS];
     const float *w = waves + blockIdx.x * plane.size;
@@ -228,7 +228,7 @@ __global__ void growth_kernel(const double *energy, double *floor, double *grown
         grown[k] = energy[k] / floor[k];
 }
 
-__global__ void taps_kernel(LithoGpuTaps t, size_t outer, size_t inner, const float *in, float *out,
+__global__ void taps_kernel(MigGpuTaps t, size_t outer, size_t inner, const float *in, float *out,
                             int add)
 {
     const size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x;
@@ -249,30 +249,30 @@ unsigned blocks_for(size_t n)
     return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-dim3 frame_grid(const LithoGpuFrame *f)
+dim3 frame_grid(const MigGpuFrame *f)
 {
     return dim3((f->plane.nx + LANES - 1) / LANES, f->plane.ny);
 }
 
 } // namespace
 
-int litho_gpu_image(const LithoGpuFrame *f, float *waves, float scale, float *sum, int sponge,
-                    cudaStream_t stream)
+int mig_gpu_image(const MigGpuFrame *f, float *waves, float scale, float *sum, int sponge,
+                  cudaStream_t stream)
 {
     image_kernel<<<frame_grid(f), dim3(LANES, SLICES), 0, stream>>>(*f, waves, scale, sum, sponge);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_correlate(const LithoGpuFrame *f, float *up, float *down, int n_plain, float *sum,
-                        float *light, int sponge, cudaStream_t stream)
+int mig_gpu_correlate(const MigGpuFrame *f, float *up, float *down, int n_plain, float *sum,
+                      float *light, int sponge, cudaStream_t stream)
 {
     correlate_kernel<<<frame_grid(f), dim3(LANES, SLICES), 0, stream>>>(*f, up, down, n_plain, sum,
                                                                         light, sponge);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_inject(const LithoGpuFrame *f, float *waves, const float *plane, float scale,
-                     int sponge, cudaStream_t stream)
+int mig_gpu_inject(const MigGpuFrame *f, float *waves, const float *plane, float scale, int sponge,
+                   cudaStream_t stream)
 {
     dim3 grid = frame_grid(f);
     grid.z = (f->n_waves + 63) / 64;
@@ -280,8 +280,8 @@ int litho_gpu_inject(const LithoGpuFrame *f, float *waves, const float *plane, f
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
-                               float eps, size_t cells, int nz, float *out, cudaStream_t stream)
+int mig_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
+                             float eps, size_t cells, int nz, float *out, cudaStream_t stream)
 {
     const dim3 grid((unsigned)((cells + 31) / 32), (nz + 31) / 32);
     planes_to_traces_kernel<<<grid, dim3(32, 8), 0, stream>>>(planes, light, largest, eps, cells,
@@ -289,50 +289,50 @@ int litho_gpu_planes_to_traces(const float *planes, const float *light, const fl
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_traces_to_planes(const float *traces, const unsigned char *live, size_t cells, int nz,
-                               float *planes, cudaStream_t stream)
+int mig_gpu_traces_to_planes(const float *traces, const unsigned char *live, size_t cells, int nz,
+                             float *planes, cudaStream_t stream)
 {
     const dim3 grid((unsigned)((cells + 31) / 32), (nz + 31) / 32);
     traces_to_planes_kernel<<<grid, dim3(32, 8), 0, stream>>>(traces, live, cells, nz, planes);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
-                        cudaStream_t stream)
+int mig_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
+                      cudaStream_t stream)
 {
     plane_max_kernel<<<nz, THREADS, 0, stream>>>(planes, cells, largest);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_square(float *values, size_t n, cudaStream_t stream)
+int mig_gpu_square(float *values, size_t n, cudaStream_t stream)
 {
     square_kernel<<<blocks_for(n), THREADS, 0, stream>>>(values, n);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_add(float *a, const float *b, size_t n, cudaStream_t stream)
+int mig_gpu_add(float *a, const float *b, size_t n, cudaStream_t stream)
 {
     add_kernel<<<blocks_for(n), THREADS, 0, stream>>>(a, b, n);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_energy(const LithoGpuPlane *plane, const float *waves, int n_waves, double *energy,
-                     cudaStream_t stream)
+int mig_gpu_energy(const MigGpuPlane *plane, const float *waves, int n_waves, double *energy,
+                   cudaStream_t stream)
 {
     energy_kernel<<<n_waves, THREADS, 0, stream>>>(*plane, waves, energy);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_growth(const double *energy, double *floor, double *grown, double limit, int n_waves,
-                     cudaStream_t stream)
+int mig_gpu_growth(const double *energy, double *floor, double *grown, double limit, int n_waves,
+                   cudaStream_t stream)
 {
     growth_kernel<<<blocks_for(n_waves), THREADS, 0, stream>>>(energy, floor, grown, limit,
                                                                n_waves);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in,
-                   float *out, int add, cudaStream_t stream)
+int mig_gpu_taps(const MigGpuTaps *taps, size_t outer, size_t inner, const float *in, float *out,
+                 int add, cudaStream_t stream)
 {
     taps_kernel<<<blocks_for(outer * taps->n_out * inner), THREADS, 0, stream>>>(
         *taps, outer, inner, in, out, add);

@@ -15,72 +15,72 @@
 extern "C" {
 #endif
 
-enum { LITHO_GPU_MAX_TARGETS = 4, LITHO_GPU_COEFS = 64 };
+enum { MIG_GPU_MAX_TARGETS = 4, MIG_GPU_COEFS = 64 };
 
-typedef struct LithoGpuPlane {
+typedef struct MigGpuPlane {
     int nx, ny, pitch;
     size_t size; // floats of one wave: 2 ny pitch
     int step;    // floats from a point to the next: 1, interleaved 2
     size_t im;   // floats from a real part to the imaginary one: ny pitch, interleaved 1
-} LithoGpuPlane;
+} MigGpuPlane;
 
 // What one frequency needs in one step.
-typedef struct LithoGpuStep {
+typedef struct MigGpuStep {
     LithoStencil stencil;
     int entry; // polynomials coef[(entry * targets + m) * 2 * COEFS]: re[COEFS], im[COEFS]
-} LithoGpuStep;
+} MigGpuStep;
 
 // --- fused: several degrees on chip (operator form) -------------------------------------------
 
-enum { LITHO_GPU_PLANES = 33 };
+enum { MIG_GPU_PLANES = 33 };
 
 // Waves through n_steps steps: for each the targets from targets[0] to targets[1] - 1, by
 // Clenshaw's recursion b_n = a_n P + Y b_(n+1) - b_(n+2) in passes of up to `degrees` degrees. A
 // step starts where the last target of the one before ended. One launch; `progress` must not be
 // another's until it is done.
-typedef struct LithoGpuFused {
-    LithoGpuPlane plane;
+typedef struct MigGpuFused {
+    MigGpuPlane plane;
     int n_sets, n_waves, n_steps;
     // Of each set, n_waves waves at every entry: the start, then each step's targets.
-    float *wave[2][LITHO_GPU_PLANES];
+    float *wave[2][MIG_GPU_PLANES];
     float *between[2][2]; // [n_sets n_waves]: what even and odd passes leave to the next, b_n and
                           // b_(n+1)
     const float *slow2;   // [n_steps][ny][pitch], or NULL: slow2_value everywhere
-    float slow2_value[LITHO_GPU_PLANES];
-    const LithoGpuStep *steps; // of the first wave's frequency and the first step
-    size_t steps_stride;       // between steps
+    float slow2_value[MIG_GPU_PLANES];
+    const MigGpuStep *steps; // of the first wave's frequency and the first step
+    size_t steps_stride;     // between steps
     const float *coef;
     int all_targets; // polynomials an entry of `coef` has
-    int targets[2], degree[LITHO_GPU_MAX_TARGETS];
+    int targets[2], degree[MIG_GPU_MAX_TARGETS];
     int conjugate;
     const float *sponge_x, *sponge_y; // [pitch], [ny] factors of a step's last target; NULL: none
     int *progress;                    // [1 + n_sets n_waves strips]
     int degrees, quads, strip, strips,
         halo; // of a block: degrees a pass, width / 4, columns written, overlap
-    int passes[LITHO_GPU_MAX_TARGETS], stages, n_tasks; // filled in by litho_gpu_fused()
-} LithoGpuFused;
+    int passes[MIG_GPU_MAX_TARGETS], stages, n_tasks; // filled in by mig_gpu_fused()
+} MigGpuFused;
 
 // A configuration that this device can run, the fastest by count of work: degrees a pass and quads
 // a tile for planes of nx columns. Up to `beside` blocks a plane run side by side. `shared` = bytes
 // of shared memory a block may have.
-void litho_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
-                          int *quads, int *strip);
-size_t litho_gpu_fused_shared(int degrees, int quads);
-int litho_gpu_fused_prepare(size_t shared);            // once per device
-int litho_gpu_fused_blocks(int quads, int processors); // at work at a time
-int litho_gpu_fused(const LithoGpuFused *args, int processors, cudaStream_t stream);
+void mig_gpu_fused_plan(int nx, int degrees, int beside, size_t shared, int *degrees_a_pass,
+                        int *quads, int *strip);
+size_t mig_gpu_fused_shared(int degrees, int quads);
+int mig_gpu_fused_prepare(size_t shared);            // once per device
+int mig_gpu_fused_blocks(int quads, int processors); // at work at a time
+int mig_gpu_fused(const MigGpuFused *args, int processors, cudaStream_t stream);
 
 // --- one launch a degree, as published ---------------------------------------------------------
 
-typedef struct LithoGpuDegree {
-    LithoGpuPlane plane;
-    const float *now; // T_(n-1) or b_(n+1); the stencil is applied to it
-    float *other;     // T_(n-2) or b_(n+2) on the way in, T_n or b_n on the way out
-    float *sum[LITHO_GPU_MAX_TARGETS];      // forward: W_m, added to
-    const float *in[LITHO_GPU_MAX_TARGETS]; // adjoint: sources
-    const float *slowness;                  // [ny][pitch] or NULL with slow_value
+typedef struct MigGpuDegree {
+    MigGpuPlane plane;
+    const float *now;                // T_(n-1) or b_(n+1); the stencil is applied to it
+    float *other;                    // T_(n-2) or b_(n+2) on the way in, T_n or b_n on the way out
+    float *sum[MIG_GPU_MAX_TARGETS]; // forward: W_m, added to
+    const float *in[MIG_GPU_MAX_TARGETS]; // adjoint: sources
+    const float *slowness;                // [ny][pitch] or NULL with slow_value
     float slow_value;
-    const LithoGpuStep *steps;
+    const MigGpuStep *steps;
     const float *coef; // operator form
     // Pointwise form: table[target][n][entry][re, im]; entry = slowness scale[wave] - offset.
     const float *table;
@@ -91,107 +91,107 @@ typedef struct LithoGpuDegree {
     int n, degree;
     int adjoint; // 0: T recursion, n = 1 .. degree; 1: Clenshaw, n = degree .. 0
     int n_waves;
-} LithoGpuDegree;
-int litho_gpu_degree(const LithoGpuDegree *args, cudaStream_t stream);
+} MigGpuDegree;
+int mig_gpu_degree(const MigGpuDegree *args, cudaStream_t stream);
 
 // --- imaging -----------------------------------------------------------------------------------
 
 // What the imaging kernels share: cells under the image inside the padded plane, sponge factors
 // (NULL = none) applied to the waves after they were used.
-typedef struct LithoGpuFrame {
-    LithoGpuPlane plane;
+typedef struct MigGpuFrame {
+    MigGpuPlane plane;
     int pad_x, pad_y, data_nx, data_ny;
     const float *sponge_x, *sponge_y;
     int n_waves;
-} LithoGpuFrame;
+} MigGpuFrame;
 
 // The sponge: leave alone, apply after the sum, or it was applied already and the sum undoes it.
-enum { LITHO_GPU_NO_SPONGE, LITHO_GPU_SPONGE, LITHO_GPU_SPONGE_DONE };
+enum { MIG_GPU_NO_SPONGE, MIG_GPU_SPONGE, MIG_GPU_SPONGE_DONE };
 
 // sum[data_ny][data_nx] += scale sum_f Re wave_f; then the sponge.
-int litho_gpu_image(const LithoGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
-                    cudaStream_t stream);
+int mig_gpu_image(const MigGpuFrame *frame, float *waves, float scale, float *sum, int sponge,
+                  cudaStream_t stream);
 // sum += sum_f Re up_f down_f, light += sum_f |down_f|^2 over the first n_plain waves; then the
 // sponge on all waves of both.
-int litho_gpu_correlate(const LithoGpuFrame *frame, float *up, float *down, int n_plain, float *sum,
-                        float *light, int sponge, cudaStream_t stream);
+int mig_gpu_correlate(const MigGpuFrame *frame, float *up, float *down, int n_plain, float *sum,
+                      float *light, int sponge, cudaStream_t stream);
 // The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves
-// the waves alone. Before litho_gpu_correlate().
-int litho_gpu_protect(const LithoGpuFrame *frame, const float *up, const float *down, int first,
-                      float *sum, float *light, int sponge, cudaStream_t stream);
+// the waves alone. Before mig_gpu_correlate().
+int mig_gpu_protect(const MigGpuFrame *frame, const float *up, const float *down, int first,
+                    float *sum, float *light, int sponge, cudaStream_t stream);
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
-int litho_gpu_inject(const LithoGpuFrame *frame, float *waves, const float *plane, float scale,
-                     int sponge, cudaStream_t stream);
+int mig_gpu_inject(const MigGpuFrame *frame, float *waves, const float *plane, float scale,
+                   int sponge, cudaStream_t stream);
 // out[i][j][z] (nz samples a trace) = planes[z][i][j]; with `light`: divided by it plus eps times
-// the plane's largest (from litho_gpu_plane_max).
-int litho_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
-                               float eps, size_t cells, int nz, float *out, cudaStream_t stream);
-int litho_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
-                        cudaStream_t stream);
+// the plane's largest (from mig_gpu_plane_max).
+int mig_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
+                             float eps, size_t cells, int nz, float *out, cudaStream_t stream);
+int mig_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
+                      cudaStream_t stream);
 // planes[z][cell] = traces[cell][z] where live and finite, else 0.
-int litho_gpu_traces_to_planes(const float *traces, const unsigned char *live, size_t cells, int nz,
-                               float *planes, cudaStream_t stream);
-int litho_gpu_square(float *values, size_t n, cudaStream_t stream);
+int mig_gpu_traces_to_planes(const float *traces, const unsigned char *live, size_t cells, int nz,
+                             float *planes, cudaStream_t stream);
+int mig_gpu_square(float *values, size_t n, cudaStream_t stream);
 // a += b over n floats.
-int litho_gpu_add(float *a, const float *b, size_t n, cudaStream_t stream);
+int mig_gpu_add(float *a, const float *b, size_t n, cudaStream_t stream);
 // energy[wave] = sum |wave|^2 (double), fixed order.
-int litho_gpu_energy(const LithoGpuPlane *plane, const float *waves, int n_waves, double *energy,
-                     cudaStream_t stream);
+int mig_gpu_energy(const MigGpuPlane *plane, const float *waves, int n_waves, double *energy,
+                   cudaStream_t stream);
 // grown[wave] = energy / floor when above limit (else 0); floor = min(floor, energy).
-int litho_gpu_growth(const double *energy, double *floor, double *grown, double limit, int n_waves,
-                     cudaStream_t stream);
+int mig_gpu_growth(const double *energy, double *floor, double *grown, double limit, int n_waves,
+                   cudaStream_t stream);
 
 // --- spectra -----------------------------------------------------------------------------------
 
 // Padded and tapered traces: lines[k][nfft] from traces first + k, dead and non-finite as 0.
-int litho_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
-                         size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream);
+int mig_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
+                       size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream);
 // wave_f at each trace's cell += turn_f spectrum[k][k_first + k_stride f]. cell = y pitch + x, -1 =
 // none.
-int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
-                      const float *turn, const int *cell, LithoGpuPlane plane, float *waves,
-                      cudaStream_t stream);
+int mig_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
+                    const float *turn, const int *cell, MigGpuPlane plane, float *waves,
+                    cudaStream_t stream);
 // The adjoint: spectrum[k][bins] from the waves (other bins 0).
-int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn,
-                     int n, int n_bins, int k_first, int k_stride, int nf, float2 *spectrum,
-                     cudaStream_t stream);
+int mig_gpu_gather(const float *waves, MigGpuPlane plane, const int *cell, const float *turn, int n,
+                   int n_bins, int k_first, int k_stride, int nf, float2 *spectrum,
+                   cudaStream_t stream);
 // traces[first + k][t] += taper[t] lines[k][t].
-int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
-                          int nfft, float *traces, cudaStream_t stream);
+int mig_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
+                        int nfft, float *traces, cudaStream_t stream);
 // A source on cells (i, j) of a rectangle with weights x[i] y[j].
-enum { LITHO_GPU_SPREAD = 16 };
-typedef struct LithoGpuSource {
+enum { MIG_GPU_SPREAD = 16 };
+typedef struct MigGpuSource {
     int first, nx, ny; // first cell as y pitch + x
-    float x[LITHO_GPU_SPREAD], y[LITHO_GPU_SPREAD];
-} LithoGpuSource;
+    float x[MIG_GPU_SPREAD], y[MIG_GPU_SPREAD];
+} MigGpuSource;
 // waves_f at the source's cells += weight conj(wavelet_f).
-int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *source,
-                     const float *wavelet, int nf, cudaStream_t stream);
+int mig_gpu_source(float *waves, MigGpuPlane plane, const MigGpuSource *source,
+                   const float *wavelet, int nf, cudaStream_t stream);
 
 // --- split-step --------------------------------------------------------------------------------
 
 // On interleaved planes. Phase shift of all waves in (kx, ky), by 1 / (nx ny) for the transforms.
-int litho_gpu_phase_shift(LithoGpuPlane plane, float *waves, int n_waves, const double *omega,
-                          double mean, double dz, const double *kx2, const double *ky2, int adjoint,
-                          cudaStream_t stream);
+int mig_gpu_phase_shift(MigGpuPlane plane, float *waves, int n_waves, const double *omega,
+                        double mean, double dz, const double *kx2, const double *ky2, int adjoint,
+                        cudaStream_t stream);
 // wave *= exp(i omega dz (slowness - mean)); slowness [ny][pitch].
-int litho_gpu_lens(LithoGpuPlane plane, float *waves, int n_waves, const double *omega, double dz,
-                   const float *slowness, double mean, cudaStream_t stream);
+int mig_gpu_lens(MigGpuPlane plane, float *waves, int n_waves, const double *omega, double dz,
+                 const float *slowness, double mean, cudaStream_t stream);
 // Planes of one kind into the other's.
-int litho_gpu_relay(LithoGpuPlane from, const float *in, LithoGpuPlane to, float *out, int n_waves,
-                    cudaStream_t stream);
+int mig_gpu_relay(MigGpuPlane from, const float *in, MigGpuPlane to, float *out, int n_waves,
+                  cudaStream_t stream);
 
 // --- resampling --------------------------------------------------------------------------------
 
 // out[a][o][x] = sum_k weight[o width + k] in[a][first[o] + k][x], k < count[o], added to what is
 // there if `add`.
-typedef struct LithoGpuTaps {
+typedef struct MigGpuTaps {
     const int *first, *count;
     const float *weight;
     int width, n_in, n_out;
-} LithoGpuTaps;
-int litho_gpu_taps(const LithoGpuTaps *taps, size_t outer, size_t inner, const float *in,
-                   float *out, int add, cudaStream_t stream);
+} MigGpuTaps;
+int mig_gpu_taps(const MigGpuTaps *taps, size_t outer, size_t inner, const float *in, float *out,
+                 int add, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

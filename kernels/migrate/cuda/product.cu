@@ -44,14 +44,14 @@ __device__ float half_sample(int j)
 }
 
 // What a wave behind the sponge is to be multiplied by; nothing of it is left below 1e-18.
-__device__ float undone(const LithoGpuFrame &f, int x, int y)
+__device__ float undone(const MigGpuFrame &f, int x, int y)
 {
     const float g = (f.sponge_x ? f.sponge_x[x] : 1) * (f.sponge_y ? f.sponge_y[y] : 1);
     return g > 1e-18f ? 1 / g : 0;
 }
 
 // x0, y0: cell of the plane at wave[.][0][0]. `undo`: the sponge was applied.
-__device__ void load_waves(Tile &t, const LithoGpuFrame &f, const float *up, const float *down,
+__device__ void load_waves(Tile &t, const MigGpuFrame &f, const float *up, const float *down,
                            int x0, int y0, bool undo)
 {
     const size_t im = f.plane.im;
@@ -98,7 +98,7 @@ __device__ void add_place(Tile &t, const float (&from)[4][WY][WIDTH], int i, int
 }
 
 // Places outside half a cell of the plane's edge stay 0, as on the CPU.
-__device__ void add_products(Tile &t, const LithoGpuFrame &f, int x0, int y0)
+__device__ void add_products(Tile &t, const MigGpuFrame &f, int x0, int y0)
 {
     for (int k = threadIdx.x; k < PLACES; k += THREADS) {
         if (k < CELLS) {
@@ -148,7 +148,7 @@ __device__ float filtered(const float *sum, int i, int j, bool along_x, bool alo
 }
 
 __global__ void __launch_bounds__(THREADS)
-    protect_kernel(const __grid_constant__ LithoGpuFrame f, const float *up, const float *down,
+    protect_kernel(const __grid_constant__ MigGpuFrame f, const float *up, const float *down,
                    int first, float *sum, float *light, int undo)
 {
     extern __shared__ float memory[];
@@ -179,8 +179,8 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-int litho_gpu_protect(const LithoGpuFrame *f, const float *up, const float *down, int first,
-                      float *sum, float *light, int sponge, cudaStream_t stream)
+int mig_gpu_protect(const MigGpuFrame *f, const float *up, const float *down, int first, float *sum,
+                    float *light, int sponge, cudaStream_t stream)
 {
     const cudaError_t set = cudaFuncSetAttribute(
         protect_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Tile));
@@ -188,6 +188,6 @@ int litho_gpu_protect(const LithoGpuFrame *f, const float *up, const float *down
         return (int)set;
     const dim3 grid((f->data_nx + TX - 1) / TX, (f->data_ny + TY - 1) / TY);
     protect_kernel<<<grid, THREADS, sizeof(Tile), stream>>>(*f, up, down, first, sum, light,
-                                                            sponge == LITHO_GPU_SPONGE_DONE);
+                                                            sponge == MIG_GPU_SPONGE_DONE);
     return (int)cudaGetLastError();
 }

@@ -2,7 +2,7 @@
 #include <cufft.h>
 #include <math.h>
 
-#include "kernels/migrate/cuda/plan.h"
+#include "kernels/migrate/cuda/engine.h"
 
 enum { LINES = 8192 }; // traces transformed at a time
 
@@ -14,7 +14,7 @@ static void drop_fft(int *handle)
 }
 
 // Time transforms of `nfft` samples, LINES at a time.
-static gboolean need_fft(LithoGpuPlan *plan, int nfft, gint64 traces, GError **error)
+static gboolean need_fft(MigGpu *plan, int nfft, gint64 traces, GError **error)
 {
     const int batch = (int)MIN(traces, LINES), bins = nfft / 2 + 1;
     if (plan->fft_length != nfft || plan->fft_batch != batch) {
@@ -37,20 +37,20 @@ static gboolean need_fft(LithoGpuPlan *plan, int nfft, gint64 traces, GError **e
                               error);
 }
 
-static gboolean upload_taper(LithoGpuPlan *plan, const LithoMigrateJob *job, GError **error)
+static gboolean upload_taper(MigGpu *plan, const LithoMigrateJob *job, GError **error)
 {
     g_autofree float *taper = litho_migrate_job_taper(job);
-    return litho_gpu_upload(plan, &plan->taper, taper, job->nt * sizeof(float), error);
+    return mig_gpu_upload(plan, &plan->taper, taper, job->nt * sizeof(float), error);
 }
 
 // Where the waves of the time transform live: the band's own plane, or for the coarse band the
 // image's cells.
 typedef struct Place {
-    LithoGpuPlane plane;
+    MigGpuPlane plane;
     int pad_x, pad_y;
 } Place;
 
-static Place place_of(const LithoGpuBand *band)
+static Place place_of(const MigGpuBand *band)
 {
     const LithoMigrateJob *job = band->job;
     if (job->ratio == 1)
@@ -59,21 +59,21 @@ static Place place_of(const LithoGpuBand *band)
     return (Place){{nx, ny, pitch, 2 * (size_t)ny * pitch}, 0, 0};
 }
 
-static gboolean upload_cells(LithoGpuPlan *plan, const Place *place, gint64 ni, gint64 nj,
-                             const int *row, const int *column, GError **error)
+static gboolean upload_cells(MigGpu *plan, const Place *place, gint64 ni, gint64 nj, const int *row,
+                             const int *column, GError **error)
 {
     g_autofree int *cells = g_new(int, ni *nj);
     for (gint64 k = 0; k < ni * nj; k++) {
         int y = row ? row[k] : (int)(k / nj), x = column ? column[k] : (int)(k % nj);
         cells[k] = x < 0 || y < 0 ? -1 : (y + place->pad_y) * place->plane.pitch + x + place->pad_x;
     }
-    return litho_gpu_upload(plan, &plan->cells, cells, ni * nj * sizeof(int), error);
+    return mig_gpu_upload(plan, &plan->cells, cells, ni * nj * sizeof(int), error);
 }
 
 // --- resampling of one axis -------------------------------------------------------------------
 
 // in -> out (device), the array seen as [outer][n][inner]; n_in and n_out may exceed the taps'.
-static gboolean apply_taps(LithoGpuPlan *plan, const LithoTaps *taps, int n_in, size_t outer,
+static gboolean apply_taps(MigGpu *plan, const LithoTaps *taps, int n_in, size_t outer,
                            size_t inner, const float *in, float *out, gboolean add, GError **error)
 {
     const gsize n = taps->n_out, weights = n * taps->width * sizeof(float);
@@ -82,19 +82,18 @@ static gboolean apply_taps(LithoGpuPlan *plan, const LithoTaps *taps, int n_in, 
     memcpy(packed, taps->first, n * sizeof(int));
     memcpy(packed + n * sizeof(int), taps->count, n * sizeof(int));
     memcpy(packed + 2 * n * sizeof(int), taps->weight, weights);
-    if (!litho_gpu_upload(plan, &plan->taps, packed, bytes, error))
+    if (!mig_gpu_upload(plan, &plan->taps, packed, bytes, error))
         return FALSE;
     const int *first = plan->taps.data;
-    const LithoGpuTaps on_device = {first,       first + n, (const float *)(first + 2 * n),
-                                    taps->width, n_in,      taps->n_out};
+    const MigGpuTaps on_device = {first,       first + n, (const float *)(first + 2 * n),
+                                  taps->width, n_in,      taps->n_out};
     return LITHO_CUDA(
-        litho_gpu_taps(&on_device, outer, inner, in, out, add, litho_cuda_stream(plan->context)),
+        mig_gpu_taps(&on_device, outer, inner, in, out, add, litho_cuda_stream(plan->context)),
         error);
 }
 
-static gboolean copy_rows(LithoGpuPlan *plan, float *to, int to_pitch, int to_rows,
-                          const float *from, int from_pitch, int from_rows, int nx, int ny, int n,
-                          GError **error)
+static gboolean copy_rows(MigGpu *plan, float *to, int to_pitch, int to_rows, const float *from,
+                          int from_pitch, int from_rows, int nx, int ny, int n, GError **error)
 {
     const struct cudaMemcpy3DParms copy = {
         .srcPtr = {(void *)from, from_pitch * sizeof(float), from_pitch, from_rows},
@@ -105,7 +104,7 @@ static gboolean copy_rows(LithoGpuPlan *plan, float *to, int to_pitch, int to_ro
 }
 
 // Waves on the image's cells to the coarse band's plane, or (adjoint) back.
-static gboolean resample_waves(LithoGpuPlan *plan, const LithoGpuBand *band, const Place *fine,
+static gboolean resample_waves(MigGpu *plan, const MigGpuBand *band, const Place *fine,
                                float *fine_waves, float *waves, gboolean adjoint, GError **error)
 {
     const LithoMigrateJob *job = band->job;
@@ -142,7 +141,7 @@ static gboolean resample_waves(LithoGpuPlan *plan, const LithoGpuBand *band, con
 
 // --- spectra ----------------------------------------------------------------------------------
 
-static gboolean lines_to_waves(LithoGpuPlan *plan, const LithoGpuBand *band, const Place *place,
+static gboolean lines_to_waves(MigGpu *plan, const MigGpuBand *band, const Place *place,
                                const float *samples, gint64 traces, float *waves, GError **error)
 {
     const LithoMigrateJob *job = band->job;
@@ -150,24 +149,24 @@ static gboolean lines_to_waves(LithoGpuPlan *plan, const LithoGpuBand *band, con
     const int bins = job->nfft / 2 + 1;
     for (gint64 first = 0; first < traces; first += plan->fft_batch) {
         const int n = (int)MIN(plan->fft_batch, traces - first);
-        if (!LITHO_CUDA(litho_gpu_load_lines(samples, plan->live.data, plan->taper.data, first, n,
-                                             job->nt, job->nfft, plan->lines.data, stream),
+        if (!LITHO_CUDA(mig_gpu_load_lines(samples, plan->live.data, plan->taper.data, first, n,
+                                           job->nt, job->nfft, plan->lines.data, stream),
                         error) ||
             !LITHO_CUFFT(cufftExecR2C(plan->fft_forward, plan->lines.data, plan->bins.data),
                          error) ||
-            !LITHO_CUDA(litho_gpu_scatter(plan->bins.data, n, bins, job->k_first, job->k_stride,
-                                          job->nf, band->turn.data,
-                                          (const int *)plan->cells.data + first, place->plane,
-                                          waves, stream),
+            !LITHO_CUDA(mig_gpu_scatter(plan->bins.data, n, bins, job->k_first, job->k_stride,
+                                        job->nf, band->turn.data,
+                                        (const int *)plan->cells.data + first, place->plane, waves,
+                                        stream),
                         error))
             return FALSE;
     }
     return TRUE;
 }
 
-gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, const LithoCube *in,
-                                    const int *row, const int *column, float *waves, LithoRun *run,
-                                    GError **error)
+gboolean mig_gpu_spectrum_forward(MigGpu *plan, MigGpuBand *band, const LithoCube *in,
+                                  const int *row, const int *column, float *waves, LithoRun *run,
+                                  GError **error)
 {
     const LithoMigrateJob *job = band->job;
     if (job->nf == 0)
@@ -179,7 +178,7 @@ gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, cons
     const size_t bytes = place.plane.size * job->nf * sizeof(float);
     if (!samples || !need_fft(plan, job->nfft, ni * nj, error) || !upload_taper(plan, job, error) ||
         !upload_cells(plan, &place, ni, nj, row, column, error) ||
-        !litho_gpu_upload(plan, &plan->live, in->live, ni * nj, error) ||
+        !mig_gpu_upload(plan, &plan->live, in->live, ni * nj, error) ||
         !LITHO_CUDA(cudaMemsetAsync(waves, 0, band->plane.size * job->nf * sizeof(float), stream),
                     error))
         return FALSE;
@@ -195,8 +194,8 @@ gboolean litho_gpu_spectrum_forward(LithoGpuPlan *plan, LithoGpuBand *band, cons
            resample_waves(plan, band, &place, fine, waves, FALSE, error);
 }
 
-gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, const float *waves,
-                                    float *out, LithoRun *run, GError **error)
+gboolean mig_gpu_spectrum_adjoint(MigGpu *plan, MigGpuBand *band, const float *waves, float *out,
+                                  LithoRun *run, GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const gint64 ni = job->image.axis[0].n, nj = job->image.axis[1].n, traces = ni * nj;
@@ -219,14 +218,14 @@ gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, cons
     litho_cuda_mark(plan->context, "spectrum", LITHO_STAGE_COMPUTE, 0, 0);
     for (gint64 first = 0; first < traces; first += plan->fft_batch) {
         const int n = (int)MIN(plan->fft_batch, traces - first);
-        if (!LITHO_CUDA(litho_gpu_gather(from, place.plane, (const int *)plan->cells.data + first,
-                                         band->turn.data, n, bins, job->k_first, job->k_stride,
-                                         job->nf, plan->bins.data, stream),
+        if (!LITHO_CUDA(mig_gpu_gather(from, place.plane, (const int *)plan->cells.data + first,
+                                       band->turn.data, n, bins, job->k_first, job->k_stride,
+                                       job->nf, plan->bins.data, stream),
                         error) ||
             !LITHO_CUFFT(cufftExecC2R(plan->fft_inverse, plan->bins.data, plan->lines.data),
                          error) ||
-            !LITHO_CUDA(litho_gpu_store_lines(plan->lines.data, plan->taper.data, first, n, job->nt,
-                                              job->nfft, out, stream),
+            !LITHO_CUDA(mig_gpu_store_lines(plan->lines.data, plan->taper.data, first, n, job->nt,
+                                            job->nfft, out, stream),
                         error))
             return FALSE;
     }
@@ -236,7 +235,7 @@ gboolean litho_gpu_spectrum_adjoint(LithoGpuPlan *plan, LithoGpuBand *band, cons
 // --- the coarse image -------------------------------------------------------------------------
 
 // Axis after axis through two work arrays. The last axis writes `to`, or adds to it.
-static gboolean resample_image(LithoGpuPlan *plan, const LithoMigrateJob *job, const float *from,
+static gboolean resample_image(MigGpu *plan, const LithoMigrateJob *job, const float *from,
                                gboolean adjoint, float *to, GError **error)
 {
     const int fine[3] = {job->image.axis[2].n, job->image.axis[0].n, job->image.axis[1].n};
@@ -276,14 +275,14 @@ static gboolean resample_image(LithoGpuPlan *plan, const LithoMigrateJob *job, c
     return TRUE;
 }
 
-gboolean litho_gpu_coarse_add(LithoGpuPlan *plan, const LithoGpuBand *band, const float *coarse,
-                              float *fine, GError **error)
+gboolean mig_gpu_coarse_add(MigGpu *plan, const MigGpuBand *band, const float *coarse, float *fine,
+                            GError **error)
 {
     return resample_image(plan, band->job, coarse, FALSE, fine, error);
 }
 
-gboolean litho_gpu_coarse_adjoint(LithoGpuPlan *plan, const LithoGpuBand *band, const float *fine,
-                                  float *coarse, GError **error)
+gboolean mig_gpu_coarse_adjoint(MigGpu *plan, const MigGpuBand *band, const float *fine,
+                                float *coarse, GError **error)
 {
     return resample_image(plan, band->job, fine, TRUE, coarse, error);
 }

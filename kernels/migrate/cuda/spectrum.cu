@@ -39,7 +39,7 @@ __global__ void store_lines_kernel(const float *lines, const float *taper, size_
 // Turns 32 traces x 32 frequencies in shared memory. Cells that several traces share are added up
 // atomically; two addends give the same sum in either order.
 __global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride,
-                               int nf, const float *turn, const int *cell, LithoGpuPlane plane,
+                               int nf, const float *turn, const int *cell, MigGpuPlane plane,
                                float *waves)
 {
     __shared__ float2 tile[32][33];
@@ -64,7 +64,7 @@ __global__ void scatter_kernel(const float2 *spectrum, int n, int n_bins, int k_
     }
 }
 
-__global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int *cell,
+__global__ void gather_kernel(const float *waves, MigGpuPlane plane, const int *cell,
                               const float *turn, int n, int n_bins, int k_first, int k_stride,
                               int nf, float2 *spectrum)
 {
@@ -89,8 +89,8 @@ __global__ void gather_kernel(const float *waves, LithoGpuPlane plane, const int
             spectrum[(size_t)(trace0 + k) * n_bins + bin0 + threadIdx.x] = tile[threadIdx.x][k];
 }
 
-__global__ void source_kernel(float *waves, LithoGpuPlane plane, LithoGpuSource s,
-                              const float *wavelet, int nf)
+__global__ void source_kernel(float *waves, MigGpuPlane plane, MigGpuSource s, const float *wavelet,
+                              int nf)
 {
     const int f = blockIdx.x * THREADS + threadIdx.x;
     if (f >= nf)
@@ -107,8 +107,8 @@ __global__ void source_kernel(float *waves, LithoGpuPlane plane, LithoGpuSource 
 
 } // namespace
 
-int litho_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
-                         size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream)
+int mig_gpu_load_lines(const float *traces, const unsigned char *live, const float *taper,
+                       size_t first, int n, int nt, int nfft, float *lines, cudaStream_t stream)
 {
     const size_t count = (size_t)n * nfft;
     load_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(traces, live, taper, first, count,
@@ -116,8 +116,8 @@ int litho_gpu_load_lines(const float *traces, const unsigned char *live, const f
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
-                          int nfft, float *traces, cudaStream_t stream)
+int mig_gpu_store_lines(const float *lines, const float *taper, size_t first, int n, int nt,
+                        int nfft, float *traces, cudaStream_t stream)
 {
     const size_t count = (size_t)n * nt;
     store_lines_kernel<<<blocks_for(count), THREADS, 0, stream>>>(lines, taper, first, count, nt,
@@ -125,26 +125,26 @@ int litho_gpu_store_lines(const float *lines, const float *taper, size_t first, 
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
-                      const float *turn, const int *cell, LithoGpuPlane plane, float *waves,
-                      cudaStream_t stream)
+int mig_gpu_scatter(const float2 *spectrum, int n, int n_bins, int k_first, int k_stride, int nf,
+                    const float *turn, const int *cell, MigGpuPlane plane, float *waves,
+                    cudaStream_t stream)
 {
     scatter_kernel<<<dim3((n + 31) / 32, (nf + 31) / 32), dim3(32, 8), 0, stream>>>(
         spectrum, n, n_bins, k_first, k_stride, nf, turn, cell, plane, waves);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_gather(const float *waves, LithoGpuPlane plane, const int *cell, const float *turn,
-                     int n, int n_bins, int k_first, int k_stride, int nf, float2 *spectrum,
-                     cudaStream_t stream)
+int mig_gpu_gather(const float *waves, MigGpuPlane plane, const int *cell, const float *turn, int n,
+                   int n_bins, int k_first, int k_stride, int nf, float2 *spectrum,
+                   cudaStream_t stream)
 {
     gather_kernel<<<dim3((n + 31) / 32, (n_bins + 31) / 32), dim3(32, 8), 0, stream>>>(
         waves, plane, cell, turn, n, n_bins, k_first, k_stride, nf, spectrum);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_source(float *waves, LithoGpuPlane plane, const LithoGpuSource *source,
-                     const float *wavelet, int nf, cudaStream_t stream)
+int mig_gpu_source(float *waves, MigGpuPlane plane, const MigGpuSource *source,
+                   const float *wavelet, int nf, cudaStream_t stream)
 {
     source_kernel<<<blocks_for(nf), THREADS, 0, stream>>>(waves, plane, *source, wavelet, nf);
     return (int)cudaGetLastError();

@@ -15,7 +15,7 @@ struct Place {
     size_t at;      // float2's from the first wave's start
 };
 
-__device__ Place place_of(const LithoGpuPlane &p)
+__device__ Place place_of(const MigGpuPlane &p)
 {
     Place v;
     v.x = 2 * (blockIdx.x * THREADS + threadIdx.x);
@@ -53,8 +53,8 @@ __device__ float2 shift_of(double kappa2, double k2, float dz, float scale, bool
 }
 
 __global__ void __launch_bounds__(THREADS)
-    phase_shift_kernel(LithoGpuPlane p, float2 *waves, int n_waves, const double *omega,
-                       double mean, float dz, const double *kx2, const double *ky2, int adjoint)
+    phase_shift_kernel(MigGpuPlane p, float2 *waves, int n_waves, const double *omega, double mean,
+                       float dz, const double *kx2, const double *ky2, int adjoint)
 {
     const Place v = place_of(p);
     if (v.x >= p.nx)
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    lens_kernel(LithoGpuPlane p, float2 *waves, int n_waves, const double *omega, float dz,
+    lens_kernel(MigGpuPlane p, float2 *waves, int n_waves, const double *omega, float dz,
                 const float *slowness, double mean)
 {
     const Place v = place_of(p);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // One kind of plane into the other.
-__global__ void relay_kernel(LithoGpuPlane from, const float *in, LithoGpuPlane to, float *out)
+__global__ void relay_kernel(MigGpuPlane from, const float *in, MigGpuPlane to, float *out)
 {
     const int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y, wave = blockIdx.z;
     if (x >= from.nx)
@@ -116,32 +116,32 @@ __global__ void relay_kernel(LithoGpuPlane from, const float *in, LithoGpuPlane 
     b[to.im] = a[from.im];
 }
 
-dim3 pair_grid(const LithoGpuPlane &p, int n_waves)
+dim3 pair_grid(const MigGpuPlane &p, int n_waves)
 {
     return dim3((p.nx + 2 * THREADS - 1) / (2 * THREADS), p.ny, (n_waves + WAVES - 1) / WAVES);
 }
 
 } // namespace
 
-int litho_gpu_phase_shift(LithoGpuPlane p, float *waves, int n_waves, const double *omega,
-                          double mean, double dz, const double *kx2, const double *ky2, int adjoint,
-                          cudaStream_t stream)
+int mig_gpu_phase_shift(MigGpuPlane p, float *waves, int n_waves, const double *omega, double mean,
+                        double dz, const double *kx2, const double *ky2, int adjoint,
+                        cudaStream_t stream)
 {
     phase_shift_kernel<<<pair_grid(p, n_waves), THREADS, 0, stream>>>(
         p, reinterpret_cast<float2 *>(waves), n_waves, omega, mean, (float)dz, kx2, ky2, adjoint);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_lens(LithoGpuPlane p, float *waves, int n_waves, const double *omega, double dz,
-                   const float *slowness, double mean, cudaStream_t stream)
+int mig_gpu_lens(MigGpuPlane p, float *waves, int n_waves, const double *omega, double dz,
+                 const float *slowness, double mean, cudaStream_t stream)
 {
     lens_kernel<<<pair_grid(p, n_waves), THREADS, 0, stream>>>(
         p, reinterpret_cast<float2 *>(waves), n_waves, omega, (float)dz, slowness, mean);
     return (int)cudaGetLastError();
 }
 
-int litho_gpu_relay(LithoGpuPlane from, const float *in, LithoGpuPlane to, float *out, int n_waves,
-                    cudaStream_t stream)
+int mig_gpu_relay(MigGpuPlane from, const float *in, MigGpuPlane to, float *out, int n_waves,
+                  cudaStream_t stream)
 {
     if (n_waves == 0)
         return 0;

@@ -2,12 +2,12 @@
 #include <cufft.h>
 
 #include "core/error.h"
-#include "kernels/migrate/cuda/plan.h"
+#include "kernels/migrate/cuda/engine.h"
 
 // A band on its way down (one or two sets of waves) or up.
 typedef struct Sweep {
-    LithoGpuPlan *plan;
-    LithoGpuBand *band;
+    MigGpu *plan;
+    MigGpuBand *band;
     gboolean shot;
 } Sweep;
 
@@ -16,10 +16,10 @@ static size_t data_cells(const LithoMigrateJob *job)
     return (size_t)job->data_nx * job->data_ny;
 }
 
-gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, LithoGpuWaves *waves,
-                                 GError **error)
+gboolean mig_gpu_waves_reserve(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *waves,
+                               GError **error)
 {
-    const size_t bytes = band->planes * band->plane.size * litho_gpu_room(band) * sizeof(float);
+    const size_t bytes = band->planes * band->plane.size * mig_gpu_room(band) * sizeof(float);
     waves->now = 0;
     return litho_cuda_reserve(plan->context, &waves->planes, bytes, error) &&
            LITHO_CUDA(
@@ -29,17 +29,17 @@ gboolean litho_gpu_waves_reserve(LithoGpuPlan *plan, const LithoGpuBand *band, L
 
 // --- a slab -----------------------------------------------------------------------------------
 
-static LithoGpuFrame frame_of(const Sweep *sweep)
+static MigGpuFrame frame_of(const Sweep *sweep)
 {
     const LithoMigrateJob *job = sweep->band->job;
-    return (LithoGpuFrame){litho_gpu_plane_under_way(sweep->band),
-                           job->pad_x,
-                           job->pad_y,
-                           job->data_nx,
-                           job->data_ny,
-                           sweep->band->sponge_x.data,
-                           sweep->band->sponge_y.data,
-                           job->nf};
+    return (MigGpuFrame){mig_gpu_plane_under_way(sweep->band),
+                         job->pad_x,
+                         job->pad_y,
+                         job->data_nx,
+                         job->data_ny,
+                         sweep->band->sponge_x.data,
+                         sweep->band->sponge_y.data,
+                         job->nf};
 }
 
 // What one slab adds up into: steps s0 .. s1 - 1.
@@ -53,17 +53,17 @@ static gboolean correlate(const Sweep *sweep, int z, int index, float *sum, floa
                           int sponge, GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
-    const LithoGpuFrame frame = frame_of(sweep);
+    const MigGpuFrame frame = frame_of(sweep);
     cudaStream_t stream = litho_cuda_stream(sweep->plan->context);
-    float *up = litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0);
-    float *down = litho_gpu_wave(sweep->band, &sweep->plan->down, index, 0);
+    float *up = mig_gpu_wave(sweep->band, &sweep->plan->up, index, 0);
+    float *down = mig_gpu_wave(sweep->band, &sweep->plan->down, index, 0);
     int plain = 0; // waves to be protected are the shorter ones
     while (plain < job->nf && !litho_migrate_job_protects(job, MAX(z - 1, 0) / job->step, plain))
         plain++;
     return (!sum || plain == job->nf ||
-            LITHO_CUDA(litho_gpu_protect(&frame, up, down, plain, sum, light, sponge, stream),
+            LITHO_CUDA(mig_gpu_protect(&frame, up, down, plain, sum, light, sponge, stream),
                        error)) &&
-           LITHO_CUDA(litho_gpu_correlate(&frame, up, down, plain, sum, light, sponge, stream),
+           LITHO_CUDA(mig_gpu_correlate(&frame, up, down, plain, sum, light, sponge, stream),
                       error);
 }
 
@@ -75,11 +75,11 @@ static gboolean image_plane(const Sweep *sweep, const Slab *slab, int z, int ind
     if (sweep->shot)
         return correlate(sweep, z, index, sum, sum ? slab->light + data_cells(job) * z : NULL,
                          sponge, error);
-    const LithoGpuFrame frame = frame_of(sweep);
-    return LITHO_CUDA(
-        litho_gpu_image(&frame, litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
-                        2.0f / job->nfft, sum, sponge, litho_cuda_stream(sweep->plan->context)),
-        error);
+    const MigGpuFrame frame = frame_of(sweep);
+    return LITHO_CUDA(mig_gpu_image(&frame, mig_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
+                                    2.0f / job->nfft, sum, sponge,
+                                    litho_cuda_stream(sweep->plan->context)),
+                      error);
 }
 
 static gboolean watch_growth(const Sweep *sweep, int index, GError **error)
@@ -89,12 +89,12 @@ static gboolean watch_growth(const Sweep *sweep, int index, GError **error)
         return TRUE;
     double *energy = sweep->plan->growth.data;
     cudaStream_t stream = litho_cuda_stream(sweep->plan->context);
-    return LITHO_CUDA(litho_gpu_energy(&sweep->band->plane,
-                                       litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
-                                       job->nf, energy, stream),
+    return LITHO_CUDA(mig_gpu_energy(&sweep->band->plane,
+                                     mig_gpu_wave(sweep->band, &sweep->plan->up, index, 0), job->nf,
+                                     energy, stream),
                       error) &&
-           LITHO_CUDA(litho_gpu_growth(energy, energy + job->nf, energy + 2 * job->nf,
-                                       job->params.growth, job->nf, stream),
+           LITHO_CUDA(mig_gpu_growth(energy, energy + job->nf, energy + 2 * job->nf,
+                                     job->params.growth, job->nf, stream),
                       error);
 }
 
@@ -102,24 +102,23 @@ static gboolean watch_growth(const Sweep *sweep, int index, GError **error)
 // others take a step at a time, and the imaging applies the sponge.
 static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
 {
-    LithoGpuPlan *plan = sweep->plan;
+    MigGpu *plan = sweep->plan;
     const LithoMigrateJob *job = sweep->band->job;
-    LithoGpuWaves *const sets[] = {&plan->up, &plan->down};
-    const gboolean fused = sweep->band->kernel == LITHO_GPU_FUSED;
-    const int at_end = fused ? LITHO_GPU_SPONGE_DONE : LITHO_GPU_SPONGE;
+    MigGpuWaves *const sets[] = {&plan->up, &plan->down};
+    const gboolean fused = sweep->band->kernel == MIG_GPU_FUSED;
+    const int at_end = fused ? MIG_GPU_SPONGE_DONE : MIG_GPU_SPONGE;
     const int steps = fused ? slab->s1 - slab->s0 : 1;
     for (int s = slab->s0; s < slab->s1; s += steps) {
         const int now = plan->up.now;
-        if (!litho_gpu_steps_down(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, steps,
-                                  error))
+        if (!mig_gpu_steps_down(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, steps, error))
             return FALSE;
         for (int k = 0; k < steps * job->step; k++)
             if (!image_plane(sweep, slab, s * job->step + k + 1,
-                             litho_gpu_plane_after(sweep->band, now, k),
-                             k % job->step == job->step - 1 ? at_end : LITHO_GPU_NO_SPONGE, error))
+                             mig_gpu_plane_after(sweep->band, now, k),
+                             k % job->step == job->step - 1 ? at_end : MIG_GPU_NO_SPONGE, error))
                 return FALSE;
         plan->up.now = plan->down.now =
-            litho_gpu_plane_after(sweep->band, now, steps * job->step - 1);
+            mig_gpu_plane_after(sweep->band, now, steps * job->step - 1);
         if (!watch_growth(sweep, plan->up.now, error))
             return FALSE;
     }
@@ -128,7 +127,7 @@ static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
 
 static gboolean begin_growth(const Sweep *sweep, GError **error)
 {
-    LithoGpuPlan *plan = sweep->plan;
+    MigGpu *plan = sweep->plan;
     const LithoMigrateJob *job = sweep->band->job;
     if (!job->table[0] || job->params.growth <= 0)
         return TRUE;
@@ -137,16 +136,16 @@ static gboolean begin_growth(const Sweep *sweep, GError **error)
     if (!litho_cuda_reserve(plan->context, &plan->growth, 3 * bytes, error))
         return FALSE;
     double *energy = plan->growth.data;
-    return LITHO_CUDA(litho_gpu_energy(&sweep->band->plane,
-                                       litho_gpu_wave(sweep->band, &plan->up, 0, 0), job->nf,
-                                       energy + job->nf, stream),
+    return LITHO_CUDA(mig_gpu_energy(&sweep->band->plane,
+                                     mig_gpu_wave(sweep->band, &plan->up, 0, 0), job->nf,
+                                     energy + job->nf, stream),
                       error) &&
            LITHO_CUDA(cudaMemsetAsync(energy + 2 * job->nf, 0, bytes, stream), error);
 }
 
 static gboolean check_growth(const Sweep *sweep, int step, GError **error)
 {
-    LithoGpuPlan *plan = sweep->plan;
+    MigGpu *plan = sweep->plan;
     const LithoMigrateJob *job = sweep->band->job;
     if (!job->table[0] || job->params.growth <= 0)
         return TRUE;
@@ -165,20 +164,19 @@ static gboolean check_growth(const Sweep *sweep, int step, GError **error)
     return TRUE;
 }
 
-gboolean litho_gpu_sweep_down(LithoGpuPlan *plan, LithoGpuBand *band, gboolean shot, float *image,
-                              float *light, LithoGpuSlab done, gpointer data, LithoRun *run,
-                              GError **error)
+gboolean mig_gpu_sweep_down(MigGpu *plan, MigGpuBand *band, gboolean shot, float *image,
+                            float *light, MigSlab done, gpointer data, LithoRun *run,
+                            GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const Sweep sweep = {plan, band, shot};
-    LithoGpuWaves *const sets[] = {&plan->up, &plan->down};
-    if (!litho_gpu_scratch_reserve(plan, band, shot ? 2 : 1, error) ||
-        !begin_growth(&sweep, error) ||
-        !litho_gpu_steps_begin(plan, band, sets, shot ? 2 : 1, error))
+    MigGpuWaves *const sets[] = {&plan->up, &plan->down};
+    if (!mig_gpu_scratch_reserve(plan, band, shot ? 2 : 1, error) || !begin_growth(&sweep, error) ||
+        !mig_gpu_steps_begin(plan, band, sets, shot ? 2 : 1, error))
         return FALSE;
     litho_run_begin(run, "extrapolate", "steps");
     Slab slab = {.image = image, .light = light};
-    if (job->nz > 0 && !image_plane(&sweep, &slab, 0, plan->up.now, LITHO_GPU_SPONGE, error))
+    if (job->nz > 0 && !image_plane(&sweep, &slab, 0, plan->up.now, MIG_GPU_SPONGE, error))
         return FALSE;
     for (int first = 0; first < job->nz;) {
         slab.s1 = MIN(slab.s0 + band->slab_steps, job->n_steps);
@@ -199,12 +197,12 @@ static gboolean inject(const Sweep *sweep, const float *image, int z, int index,
                        GError **error)
 {
     const LithoMigrateJob *job = sweep->band->job;
-    const LithoGpuFrame frame = frame_of(sweep);
-    return LITHO_CUDA(
-        litho_gpu_inject(&frame, litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
-                         z < job->nz ? image + data_cells(job) * z : NULL, 1.0f / job->nfft, sponge,
-                         litho_cuda_stream(sweep->plan->context)),
-        error);
+    const MigGpuFrame frame = frame_of(sweep);
+    return LITHO_CUDA(mig_gpu_inject(&frame, mig_gpu_wave(sweep->band, &sweep->plan->up, index, 0),
+                                     z < job->nz ? image + data_cells(job) * z : NULL,
+                                     1.0f / job->nfft, sponge,
+                                     litho_cuda_stream(sweep->plan->context)),
+                      error);
 }
 
 // Depth planes inside the step, into cleared waves.
@@ -214,8 +212,8 @@ static gboolean inject_between(const Sweep *sweep, const float *image, int s, in
     const LithoMigrateJob *job = sweep->band->job;
     const size_t bytes = sweep->band->plane.size * job->nf * sizeof(float);
     for (int m = 0; m + 1 < job->step; m++) {
-        const int index = litho_gpu_plane_after(sweep->band, now, m);
-        if (!LITHO_CUDA(cudaMemsetAsync(litho_gpu_wave(sweep->band, &sweep->plan->up, index, 0), 0,
+        const int index = mig_gpu_plane_after(sweep->band, now, m);
+        if (!LITHO_CUDA(cudaMemsetAsync(mig_gpu_wave(sweep->band, &sweep->plan->up, index, 0), 0,
                                         bytes, litho_cuda_stream(sweep->plan->context)),
                         error) ||
             !inject(sweep, image, s * job->step + m + 1, index, FALSE, error))
@@ -226,26 +224,26 @@ static gboolean inject_between(const Sweep *sweep, const float *image, int s, in
 
 static gboolean step_up(const Sweep *sweep, const float *image, int s, GError **error)
 {
-    LithoGpuPlan *plan = sweep->plan;
+    MigGpu *plan = sweep->plan;
     const LithoMigrateJob *job = sweep->band->job;
     const int now = plan->up.now;
     // The sponge of the step below comes with the injection.
     if (!inject(sweep, image, (s + 1) * job->step, now, s < job->n_steps - 1, error) ||
         !inject_between(sweep, image, s, now, error) ||
-        !litho_gpu_step_up(plan, sweep->band, &plan->up, now, s, error))
+        !mig_gpu_step_up(plan, sweep->band, &plan->up, now, s, error))
         return FALSE;
-    plan->up.now = litho_gpu_plane_after(sweep->band, now, job->step - 1);
+    plan->up.now = mig_gpu_plane_after(sweep->band, now, job->step - 1);
     return TRUE;
 }
 
-gboolean litho_gpu_sweep_up(LithoGpuPlan *plan, LithoGpuBand *band, const float *image,
-                            LithoRun *run, GError **error)
+gboolean mig_gpu_sweep_up(MigGpu *plan, MigGpuBand *band, const float *image, LithoRun *run,
+                          GError **error)
 {
     const LithoMigrateJob *job = band->job;
     const Sweep sweep = {plan, band, FALSE};
-    LithoGpuWaves *const sets[] = {&plan->up};
-    if (!litho_gpu_scratch_reserve(plan, band, 1, error) ||
-        !litho_gpu_steps_begin(plan, band, sets, 1, error))
+    MigGpuWaves *const sets[] = {&plan->up};
+    if (!mig_gpu_scratch_reserve(plan, band, 1, error) ||
+        !mig_gpu_steps_begin(plan, band, sets, 1, error))
         return FALSE;
     litho_run_begin(run, "extrapolate", "steps");
     for (int s = job->n_steps - 1; s >= 0; s--) {
@@ -256,5 +254,5 @@ gboolean litho_gpu_sweep_up(LithoGpuPlan *plan, LithoGpuBand *band, const float 
             return FALSE;
     }
     return inject(&sweep, image, 0, plan->up.now, job->n_steps > 0, error) &&
-           litho_gpu_steps_end(plan, band, &plan->up, error);
+           mig_gpu_steps_end(plan, band, &plan->up, error);
 }

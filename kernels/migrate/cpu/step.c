@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/migrate/cpu/waves.h"
+#include "kernels/migrate/cpu/step.h"
 
 #include <math.h>
 #include <stdlib.h>
