@@ -6,7 +6,8 @@
 #include "core/synth/synth_parts.h"
 
 static const LithoSynth *const synths[] = {
-    &litho_synth_survey, &litho_synth_mix, &litho_synth_planes, &litho_synth_models, NULL,
+    &litho_synth_survey,   &litho_synth_mix,   &litho_synth_planes, &litho_synth_curved,
+    &litho_synth_conflict, &litho_synth_fault, &litho_synth_models, NULL,
 };
 
 const LithoSynth *const *litho_synths(void)

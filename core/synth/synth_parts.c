@@ -58,6 +58,54 @@ static double energy(const LithoCube *cube)
     return total;
 }
 
+// Amplitude of a colour at `f` Hz, 1 at its largest.
+static double colour_at(LithoNoiseColour colour, double f)
+{
+    const double band = (f - 30) / 18;
+    return colour == LITHO_NOISE_LOW    ? 1 / (1 + f * f / (15 * 15))
+           : colour == LITHO_NOISE_BAND ? exp(-0.5 * band * band)
+                                        : 1;
+}
+
+enum { REACH = 64 }; // samples; both colours are smooth over the 2 Hz that this resolves at 4 ms
+
+// Half of a zero-phase filter of that amplitude response, sum of squares over both halves 1.
+static void colour_filter(LithoNoiseColour colour, double dt, double h[REACH + 1])
+{
+    enum { BINS = 512 };
+    double sum = 0;
+    for (int m = 0; m <= REACH; m++) {
+        h[m] = 0;
+        for (int k = 0; k < BINS; k++) // midpoints of bins up to Nyquist
+            h[m] +=
+                colour_at(colour, (k + 0.5) / BINS * 0.5 / dt) * cos(G_PI * (k + 0.5) * m / BINS);
+        h[m] *= 0.5 + 0.5 * cos(G_PI * m / (REACH + 1));
+        sum += h[m] * h[m] * (m > 0 ? 2 : 1);
+    }
+    for (int m = 0; m <= REACH; m++)
+        h[m] /= sqrt(sum);
+}
+
+// Normal noise behind the filter; the noise goes on beyond the ends of the trace.
+static void add_coloured(LithoCube *cube, LithoNoiseColour colour, double sigma, guint64 seed)
+{
+    const gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
+    double h[REACH + 1];
+    colour_filter(colour, fabs(cube->grid.axis[LITHO_SAMPLE].step), h);
+#pragma omp parallel for
+    for (gint64 t = 0; t < traces; t++) {
+        g_autofree double *white = g_new(double, n + 2 * REACH);
+        for (gint64 k = 0; k < n + 2 * REACH; k++)
+            white[k] = litho_hash_normal(seed, STREAM_NOISE, t * (n + 2 * REACH) + k);
+        for (gint64 k = 0; k < n; k++) {
+            double x = h[0] * white[k + REACH];
+            for (int m = 1; m <= REACH; m++)
+                x += h[m] * (white[k + REACH - m] + white[k + REACH + m]);
+            cube->samples[t * n + k] += (float)(sigma * x);
+        }
+    }
+}
+
 static void add_noise(LithoCube *cube, double sigma, guint64 seed)
 {
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
@@ -71,12 +119,21 @@ static void add_noise(LithoCube *cube, double sigma, guint64 seed)
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,
                              guint64 seed, GError **error)
 {
+    return litho_synth_spoil_with(clean, LITHO_NOISE_WHITE, snr_db, missing_percent, seed, error);
+}
+
+LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colour, double snr_db,
+                                  double missing_percent, guint64 seed, GError **error)
+{
     LithoCube *cube = litho_cube_copy_box(clean, clean->held, error);
     if (!cube)
         return NULL;
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
-    if (snr_db <= 200)
-        add_noise(cube, sqrt(energy(clean) / (traces * n)) * pow(10, -snr_db / 20), seed);
+    const double sigma = sqrt(energy(clean) / (traces * n)) * pow(10, -snr_db / 20);
+    if (snr_db <= 200 && colour == LITHO_NOISE_WHITE)
+        add_noise(cube, sigma, seed);
+    else if (snr_db <= 200)
+        add_coloured(cube, colour, sigma, seed);
     for (gint64 t = 0; t < traces; t++) {
         if (litho_hash_uniform(seed, STREAM_MISSING, t) * 100 >= missing_percent)
             continue;

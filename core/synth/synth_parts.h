@@ -16,13 +16,25 @@ double litho_ricker(double t, double f);
 // end are cut.
 void litho_add_ricker(float *trace, gint64 n, double dt, double t0, double f, double amplitude);
 
+// Spectrum of noise.
+typedef enum {
+    LITHO_NOISE_WHITE = 0,
+    LITHO_NOISE_LOW,  // amplitude 1 / (1 + (f / 15 Hz)^2): swell, ground roll's remains
+    LITHO_NOISE_BAND, // amplitude exp(-((f - 30 Hz) / 18 Hz)^2 / 2): in the band of the signal
+} LithoNoiseColour;
+
 // Noise and gaps on top of a clean cube, in a new cube: white Gaussian noise scaled to `snr_db`
 // over the whole cube (10 log10 of energies; above 200 = none), then a fraction of traces taken
 // away (masked and zero). `density` of missing traces is in percent.
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,
                              guint64 seed, GError **error);
 
+// The same with noise of a spectrum; white is the function above.
+LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colour, double snr_db,
+                                  double missing_percent, guint64 seed, GError **error);
+
 // Hands the parts to a caller of LithoSynth.make(): takes over the cubes, drops what is not wanted.
 void litho_synth_hand_over(LithoCube *made, LithoCube **to);
 
-extern const LithoSynth litho_synth_survey, litho_synth_mix, litho_synth_planes, litho_synth_models;
+extern const LithoSynth litho_synth_survey, litho_synth_mix, litho_synth_planes, litho_synth_curved,
+    litho_synth_conflict, litho_synth_fault, litho_synth_models;
