@@ -44,6 +44,11 @@ typedef struct LithoImpl {
     char *(*less_memory)(const LithoGrid *in, const void *params, guint64 bytes);
 } LithoImpl;
 
+typedef struct LithoFindRow {
+    const char *key;
+    double lo, hi; // range of the search; both 0 = the slider's
+} LithoFindRow;
+
 typedef struct LithoOperator {
     const char *key;           // "fx"
     const char *title;         // "F-X prediction filter"
@@ -52,6 +57,11 @@ typedef struct LithoOperator {
     LithoParamTable params;
     const LithoPreset *presets; // NULL-terminated by name, or NULL; first = "default"
     gboolean needs_input;       // FALSE: a source such as modelling
+    const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =
+                       // they never are
+    // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the
+    // order of their weight, NULL-terminated by key; NULL = none.
+    const LithoFindRow *find;
 
     // Combinations of legal values that make no sense ("half width 5 needs a window of 11 or
     // more"), and grids the operator refuses. `in` is NULL for sources. NULL = nothing to check.

@@ -150,6 +150,7 @@ const LithoOperator litho_operator_fx = {
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoFxParams)},
     .presets = presets,
     .needs_input = TRUE,
+    .fills = "fill_dead=on",
     .check = check,
     .input_box = litho_fx_input_box,
     .slab = slab,

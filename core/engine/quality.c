@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/quality.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/engine/probe.h"
+#include "core/error.h"
+
+// e of the formula: small against the noise, large against the rounding of single precision.
+#define STEP 0.1
+
+struct LithoJudge {
+    LithoEngine *plain, *probed, *hidden;
+    // What was made for the last question, kept for the next one.
+    LithoCube *cut;         // of a flow that is not local: the area as a cube of its own
+    guint64 cut_of;         // serial of the input it was cut out of
+    LithoBox cut_box;       // and where
+    LithoCube *probe, *sum; // b, and y + e b
+    guint64 probe_of;       // serial of y
+    guint32 probe_seed;
+    LithoNoise probe_noise;
+    LithoCube *out;
+};
+
+LithoJudge *litho_judge_new(LithoDevice device)
+{
+    LithoJudge *judge = g_new0(LithoJudge, 1);
+    judge->plain = litho_engine_new(device);
+    judge->probed = litho_engine_new(device);
+    judge->hidden = litho_engine_new(device);
+    return judge;
+}
+
+static void drop_probe(LithoJudge *judge)
+{
+    g_clear_pointer(&judge->probe, litho_cube_unref);
+    g_clear_pointer(&judge->sum, litho_cube_unref);
+    litho_noise_clear(&judge->probe_noise);
+}
+
+void litho_judge_free(LithoJudge *judge)
+{
+    if (!judge)
+        return;
+    drop_probe(judge);
+    g_clear_pointer(&judge->cut, litho_cube_unref);
+    g_clear_pointer(&judge->out, litho_cube_unref);
+    litho_engine_free(judge->plain);
+    litho_engine_free(judge->probed);
+    litho_engine_free(judge->hidden);
+    g_free(judge);
+}
+
+LithoCube *litho_judge_output(const LithoJudge *judge)
+{
+    return judge->out;
+}
+
+// --- progress -----------------------------------------------------------------------------------
+
+// Runs of the flow as parts of one job.
+typedef struct Runs {
+    LithoRun *whole;
+    gint64 done, total;
+} Runs;
+
+enum { PARTS = 1000 }; // of one run
+
+static void on_progress(const LithoProgress *progress, gpointer data)
+{
+    Runs *runs = data;
+    const double part = progress->total > 0 ? (double)progress->done / progress->total : 0;
+    litho_run_step(runs->whole, runs->done * PARTS + (gint64)(part * PARTS), runs->total * PARTS,
+                   NULL);
+}
+
+static LithoCube *run_flow(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
+                           const LithoBox *area, Runs *runs, GError **error)
+{
+    LithoRun one = {0};
+    if (runs->whole) {
+        one.cancel = runs->whole->cancel;
+        one.threads = runs->whole->threads;
+        one.superseded = runs->whole->superseded;
+        one.superseded_data = runs->whole->superseded_data;
+        one.on_progress = runs->whole->on_progress ? on_progress : NULL;
+        one.progress_data = runs;
+    }
+    LithoCube *out = litho_engine_run(engine, flow, in, area, &one, error);
+    if (out && !litho_cube_host(out, error))
+        g_clear_pointer(&out, litho_cube_unref);
+    runs->done++;
+    return out;
+}
+
+// --- the cube that is judged --------------------------------------------------------------------
+
+// One question, on the grid it is computed on.
+typedef struct Case {
+    const LithoFlow *flow;
+    LithoCube *in, *out; // borrowed
+    LithoBox area;       // of their grid
+    gint64 shift[3];     // to the grid of the question
+} Case;
+
+// The grid of the samples in `box`: axes and coordinates begin there.
+static LithoGrid grid_of_box(const LithoGrid *grid, LithoBox box)
+{
+    LithoGrid part = *grid;
+    for (int a = 0; a < 3; a++) {
+        part.axis[a].n = litho_box_size(box, a);
+        part.axis[a].first = litho_axis_value(&grid->axis[a], (double)box.lo[a]);
+    }
+    for (int c = 0; c < 2; c++)
+        part.origin[c] += box.lo[0] * grid->inline_step[c] + box.lo[1] * grid->xline_step[c];
+    return part;
+}
+
+static LithoCube *cut_out(const LithoCube *cube, LithoBox box, GError **error)
+{
+    if (!litho_box_contains(cube->held, box)) {
+        litho_refuse(error, LITHO_ERROR_GEOMETRY, "the cube does not hold the area");
+        return NULL;
+    }
+    g_autoptr(LithoCube) part = litho_cube_copy_box(cube, box, error);
+    if (!part)
+        return NULL;
+    const LithoGrid grid = grid_of_box(&cube->grid, box);
+    LithoCube *cut = litho_cube_new(&grid, error);
+    if (!cut)
+        return NULL;
+    memcpy(cut->samples, part->samples, (gsize)litho_box_count(box) * sizeof(float));
+    memcpy(cut->live, part->live, (gsize)litho_grid_traces(&grid));
+    g_strlcpy(cut->name, cube->name, sizeof cut->name);
+    return cut;
+}
+
+static gboolean same_shape(const LithoFlow *flow, const LithoGrid *in, GError **error)
+{
+    LithoGrid out;
+    for (guint k = 0; k < litho_flow_length(flow); k++)
+        if (litho_flow_step(flow, k)->enabled && !litho_flow_step(flow, k)->op->needs_input)
+            return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                                "%s makes its own data; there is no noise to judge it by",
+                                litho_flow_step(flow, k)->op->key);
+    if (!litho_flow_check(flow, in, &out, error))
+        return FALSE;
+    return litho_grid_same_shape(in, &out) ||
+           litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                        "the output lies on another grid than the input; only filters of one grid "
+                        "can be judged by their noise");
+}
+
+static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c, GError **error)
+{
+    const LithoBox area = litho_box_empty(ask->area) ? ask->in->held : ask->area;
+    *c = (Case){.flow = ask->flow, .in = ask->in, .area = area};
+    if (!same_shape(ask->flow, &ask->in->grid, error) || !litho_cube_host(ask->in, error))
+        return FALSE;
+    if (litho_flow_is_local(ask->flow) || litho_box_equal(area, litho_box_full(&ask->in->grid)))
+        return TRUE;
+    if (!judge->cut || judge->cut_of != ask->in->serial || !litho_box_equal(judge->cut_box, area)) {
+        g_clear_pointer(&judge->cut, litho_cube_unref);
+        if (!(judge->cut = cut_out(ask->in, area, error)))
+            return FALSE;
+        judge->cut_of = ask->in->serial;
+        judge->cut_box = area;
+    }
+    c->in = judge->cut;
+    c->area = litho_box_full(&judge->cut->grid);
+    for (int axis = 0; axis < 3; axis++)
+        c->shift[axis] = area.lo[axis];
+    return same_shape(ask->flow, &c->in->grid, error); // the cut may be too small for the operator
+}
+
+// --- sums ---------------------------------------------------------------------------------------
+
+typedef struct Sums {
+    gint64 n;
+    double yy, rr;       // |y|^2, |y - f(y)|^2
+    double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
+    double ss, ee, nn;   // truth, its misfit to output and to input
+} Sums;
+
+static const float *row(const LithoCube *cube, gint64 i, gint64 j)
+{
+    return litho_cube_trace(cube, i, j) - cube->held.lo[LITHO_SAMPLE];
+}
+
+// Of the counted samples of one trace: energies, and the divergence where there is a probe.
+static void add_trace(const Case *c, const LithoCube *probe, const LithoCube *moved, gint64 i,
+                      gint64 j, Sums *sums)
+{
+    gint64 from, to;
+    if (!litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
+        return;
+    const float *y = row(c->in, i, j), *f = row(c->out, i, j);
+    const float *b = probe ? row(probe, i, j) : NULL, *g = probe ? row(moved, i, j) : NULL;
+    double div = 0;
+    for (gint64 t = from; t < to; t++) {
+        const double r = (double)y[t] - f[t];
+        if (!isfinite(r))
+            continue;
+        sums->n++;
+        sums->yy += (double)y[t] * y[t];
+        sums->rr += r * r;
+        if (b)
+            div += b[t] * ((double)g[t] - f[t]) / STEP;
+    }
+    sums->div += div;
+    sums->scatter += div * div;
+}
+
+static void add_traces(const Case *c, const LithoCube *probe, const LithoCube *moved, Sums *sums)
+{
+    gint64 traces = 0;
+    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
+        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++, traces++)
+            add_trace(c, probe, moved, i, j, sums);
+    // Traces' sums are nearly independent: n times their variance is that of the total.
+    if (traces > 0)
+        sums->scatter = MAX(sums->scatter - sums->div * sums->div / traces, 0);
+}
+
+static void add_reference(const Case *c, const LithoCube *reference, Sums *sums)
+{
+    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
+        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
+            if (!litho_cube_is_live(c->in, i, j))
+                continue;
+            const float *s = row(reference, i + c->shift[0], j + c->shift[1]) + c->shift[2];
+            const float *y = row(c->in, i, j), *f = row(c->out, i, j);
+            for (gint64 t = c->area.lo[2]; t < c->area.hi[2]; t++) {
+                const double e = (double)f[t] - s[t], n = (double)y[t] - s[t];
+                if (!isfinite(e + n))
+                    continue;
+                sums->ss += (double)s[t] * s[t];
+                sums->ee += e * e;
+                sums->nn += n * n;
+            }
+        }
+}
+
+// --- expected SNR -------------------------------------------------------------------------------
+
+static gboolean same_noise(const LithoNoise *a, const LithoNoise *b)
+{
+    return a->n == b->n && a->total == b->total &&
+           (a->n == 0 || memcmp(a->sigma, b->sigma, a->n * sizeof *a->sigma) == 0);
+}
+
+// b over everything the area depends on, and y + e b.
+static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const Case *c,
+                           GError **error)
+{
+    LithoBox need;
+    if (!litho_flow_input_box(ask->flow, &c->in->grid, c->area, &need, error))
+        return FALSE;
+    need = litho_box_intersect(litho_box_union(need, c->area), c->in->held);
+    if (judge->probe && judge->probe_of == c->in->serial && judge->probe_seed == ask->seed &&
+        same_noise(&judge->probe_noise, ask->noise) && litho_box_contains(judge->probe->held, need))
+        return TRUE;
+    drop_probe(judge);
+    judge->probe = litho_probe_new(c->in, need, ask->noise, ask->seed, error);
+    judge->sum = judge->probe ? litho_cube_copy_box(c->in, need, error) : NULL;
+    if (!judge->sum)
+        return FALSE;
+    const gint64 n = litho_box_count(need);
+    for (gint64 k = 0; k < n; k++)
+        judge->sum->samples[k] += (float)STEP * judge->probe->samples[k];
+    judge->probe_of = c->in->serial;
+    judge->probe_seed = ask->seed;
+    judge->probe_noise = litho_noise_copy(ask->noise);
+    return TRUE;
+}
+
+static double decibel(double ratio)
+{
+    return ratio > 0 ? 10 * log10(ratio) : NAN;
+}
+
+// SURE with a noise level `factor` times the given one: mean squared error of the output.
+static double sure(const Sums *s, double variance, double factor)
+{
+    return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
+}
+
+// Of the estimate by its own randomness: |n|^2 instead of tr C (common to all settings), the noise
+// that hides in n . (s - f), and the scatter of the probe.
+static double sure_deviation(const Sums *s, const LithoNoise *noise, double mse)
+{
+    const double own = 2 * litho_noise_fourth(noise) + 4 * noise->total * noise->total * mse;
+    return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n));
+}
+
+static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
+{
+    const double variance = noise->total * noise->total;
+    const double signal = s->yy / s->n - variance, mse = sure(s, variance, 1);
+    const double deviation = sure_deviation(s, noise, MAX(mse, 0));
+    q->input_snr_db = decibel(signal / variance);
+    if (!(signal > 0)) {
+        g_strlcpy(q->why, "the noise level is as large as the data: nothing is left of the signal",
+                  sizeof q->why);
+        return;
+    }
+    // Below its own deviation an error cannot be told from none.
+    q->expected_snr_db = decibel(signal / MAX(mse, deviation));
+    if (mse < deviation)
+        g_strlcpy(q->why,
+                  "the error is too small to be told beside this noise level: the expected SNR is "
+                  "a lower bound",
+                  sizeof q->why);
+    q->expected_gain_db = q->expected_snr_db - q->input_snr_db;
+    // A larger level means less error and less signal, so that its ends are tried as they are.
+    double low = INFINITY, high = -INFINITY;
+    const double ends[] = {noise->low / noise->total, noise->high / noise->total};
+    for (int k = 0; k < 2; k++) {
+        const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
+        const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
+        const double error = sure(s, variance, level);
+        low = MIN(low, decibel(left / MAX(error + 2 * deviation, deviation)));
+        high = MAX(high, decibel(left / MAX(error - 2 * deviation, deviation / 4)));
+    }
+    q->expected_low_db = MIN(low, q->expected_snr_db);
+    q->expected_high_db = MAX(high, q->expected_snr_db);
+}
+
+static gboolean judge_noise(LithoJudge *judge, const LithoQualityAsk *ask, const Case *c,
+                            Runs *runs, Sums *sums, LithoQuality *q, GError **error)
+{
+    if (!make_probe(judge, ask, c, error))
+        return FALSE;
+    g_autoptr(LithoCube) moved =
+        run_flow(judge->probed, ask->flow, judge->sum, &c->area, runs, error);
+    if (!moved)
+        return FALSE;
+    memset(sums, 0, sizeof *sums);
+    add_traces(c, judge->probe, moved, sums);
+    if (sums->n > 0)
+        expect(sums, ask->noise, q);
+    return TRUE;
+}
+
+// --- hidden traces ------------------------------------------------------------------------------
+
+// The flow with missing traces written by every step that can.
+static LithoFlow *filling_flow(const LithoFlow *flow, gboolean *fills)
+{
+    LithoFlow *copy = litho_flow_copy(flow);
+    *fills = FALSE;
+    for (guint k = 0; k < litho_flow_length(copy); k++) {
+        LithoStep *step = litho_flow_step(copy, k);
+        if (!step->enabled || !step->op->fills)
+            continue;
+        g_auto(GStrv) words = g_strsplit(step->op->fills, " ", -1);
+        for (char **word = words; *word; word++)
+            *fills |= litho_operator_set(step->op, step->params, *word, NULL);
+    }
+    return copy;
+}
+
+// A copy of what the area needs without the traces of one fold.
+static LithoCube *hide_traces(const LithoQualityAsk *ask, const LithoFlow *flow, const Case *c,
+                              guint fold, GError **error)
+{
+    LithoBox need;
+    if (!litho_flow_input_box(flow, &c->in->grid, c->area, &need, error))
+        return NULL;
+    need = litho_box_intersect(litho_box_union(need, c->area), c->in->held);
+    LithoCube *cube = litho_cube_copy_box(c->in, need, error);
+    for (gint64 i = need.lo[0]; cube && i < need.hi[0]; i++)
+        for (gint64 j = need.lo[1]; j < need.hi[1]; j++) {
+            if (!litho_probe_hides(i + c->shift[0], j + c->shift[1], ask->hide, fold, ask->seed))
+                continue;
+            cube->live[litho_cube_trace_index(cube, i, j)] = 0;
+            memset(litho_cube_trace(cube, i, j), 0, litho_box_size(need, 2) * sizeof(float));
+        }
+    return cube;
+}
+
+typedef struct Hidden {
+    gint64 n;
+    guint traces;
+    double yy, ee, pp; // recorded, misfit, predicted
+} Hidden;
+
+static void add_hidden(const LithoQualityAsk *ask, const Case *c, const LithoCube *out, guint fold,
+                       Hidden *h)
+{
+    for (gint64 i = c->area.lo[0]; i < c->area.hi[0]; i++)
+        for (gint64 j = c->area.lo[1]; j < c->area.hi[1]; j++) {
+            gint64 from, to;
+            if (!litho_probe_hides(i + c->shift[0], j + c->shift[1], ask->hide, fold, ask->seed) ||
+                !litho_trace_span(c->in, i, j, c->area.lo[2], c->area.hi[2], &from, &to))
+                continue;
+            const float *y = row(c->in, i, j), *p = row(out, i, j);
+            h->traces++;
+            for (gint64 t = from; t < to; t++) {
+                const double e = (double)y[t] - p[t];
+                if (!isfinite(e))
+                    continue;
+                h->n++;
+                h->yy += (double)y[t] * y[t];
+                h->pp += (double)p[t] * p[t];
+                h->ee += e * e;
+            }
+        }
+}
+
+static gboolean judge_hidden(LithoJudge *judge, const LithoQualityAsk *ask, const Case *c,
+                             guint folds, Runs *runs, LithoQuality *q, GError **error)
+{
+    gboolean fills;
+    g_autoptr(LithoFlow) flow = filling_flow(ask->flow, &fills);
+    Hidden h = {0};
+    for (guint fold = 0; fold < folds; fold++) {
+        g_autoptr(LithoCube) in = hide_traces(ask, flow, c, fold, error);
+        g_autoptr(LithoCube) out =
+            in ? run_flow(judge->hidden, flow, in, &c->area, runs, error) : NULL;
+        if (!out)
+            return FALSE;
+        add_hidden(ask, c, out, fold, &h);
+    }
+    q->hidden_traces = h.traces;
+    if (h.n == 0 || h.pp == 0) {
+        g_strlcpy(q->why,
+                  h.n == 0 ? "no live trace was hidden: the area or the share is too small"
+                           : "this flow leaves missing traces empty: hidden ones tell nothing",
+                  sizeof q->why);
+        return TRUE;
+    }
+    const double variance = ask->noise ? ask->noise->total * ask->noise->total : 0;
+    q->hidden_snr_db = decibel((h.yy / h.n - variance) / (h.ee / h.n - variance));
+    return TRUE;
+}
+
+// --- the question -------------------------------------------------------------------------------
+
+static gboolean judge_similarity(const LithoQualityAsk *ask, const Case *c, LithoRun *run,
+                                 LithoQuality *q, GError **error)
+{
+    LithoRun quiet = {.cancel = run ? run->cancel : NULL, .threads = run ? run->threads : 0};
+    if (!ask->similarity)
+        return TRUE;
+    if (!litho_similarity(c->in, c->out, c->area, NULL, &quiet, NULL, &q->leak, error))
+        return FALSE;
+    for (int axis = 0; axis < 3; axis++)
+        q->leak.worst[axis] += c->shift[axis];
+    return TRUE;
+}
+
+static gboolean judge_reference(const LithoQualityAsk *ask, const Case *c, LithoQuality *q,
+                                GError **error)
+{
+    if (!ask->reference)
+        return TRUE;
+    const LithoBox area = litho_box_empty(ask->area) ? ask->in->held : ask->area;
+    if (!litho_grid_same_shape(&ask->reference->grid, &ask->in->grid) ||
+        !litho_box_contains(ask->reference->held, area))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the reference has another shape than the input");
+    if (!litho_cube_host(ask->reference, error))
+        return FALSE;
+    Sums sums = {0};
+    add_reference(c, ask->reference, &sums);
+    q->snr_db = decibel(sums.ss / sums.ee);
+    q->gain_db = q->snr_db - decibel(sums.ss / sums.nn);
+    return TRUE;
+}
+
+static LithoQuality nothing_known(void)
+{
+    return (LithoQuality){
+        .expected_snr_db = NAN,
+        .expected_low_db = NAN,
+        .expected_high_db = NAN,
+        .input_snr_db = NAN,
+        .expected_gain_db = NAN,
+        .noise_sigma = NAN,
+        .hidden_snr_db = NAN,
+        .removed = NAN,
+        .snr_db = NAN,
+        .gain_db = NAN,
+    };
+}
+
+gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
+                         LithoQuality *quality, GError **error)
+{
+    Case c;
+    LithoQuality q = nothing_known();
+    *quality = q;
+    if (!make_case(judge, ask, &c, error))
+        return FALSE;
+    const guint fit = ask->hide > 0 ? (guint)MAX(100 / ask->hide, 1) : 0;
+    const guint folds = MIN(ask->folds > 0 ? ask->folds : 2, fit);
+    Runs runs = {.whole = run, .total = 1 + (ask->noise != NULL) + folds};
+    litho_run_begin(run, "judging", NULL);
+    const double start = litho_now_ms();
+    LithoCube *out = run_flow(judge->plain, ask->flow, c.in, &c.area, &runs, error);
+    if (!out)
+        return FALSE;
+    q.seconds = (litho_now_ms() - start) * 1e-3;
+    g_clear_pointer(&judge->out, litho_cube_unref);
+    judge->out = c.out = out;
+    Sums sums = {0};
+    add_traces(&c, NULL, NULL, &sums);
+    q.count = sums.n;
+    q.removed = sums.yy > 0 ? sums.rr / sums.yy : NAN;
+    q.noise_sigma = ask->noise ? ask->noise->total : NAN;
+    if ((ask->noise && !judge_noise(judge, ask, &c, &runs, &sums, &q, error)) ||
+        (folds > 0 && !judge_hidden(judge, ask, &c, folds, &runs, &q, error)) ||
+        !judge_similarity(ask, &c, run, &q, error) || !judge_reference(ask, &c, &q, error))
+        return FALSE;
+    *quality = q;
+    return TRUE;
+}
+
+// --- words --------------------------------------------------------------------------------------
+
+LithoBox litho_quality_part(LithoBox area, gint64 samples)
+{
+    enum { SIDE = 16 };
+    while (litho_box_count(area) > samples) {
+        // Halve the widest of the three, the time axis only when the others are thin.
+        int axis = litho_box_size(area, 0) >= litho_box_size(area, 1) ? 0 : 1;
+        if (litho_box_size(area, axis) <= SIDE)
+            axis = LITHO_SAMPLE;
+        const gint64 n = litho_box_size(area, axis), other = litho_box_count(area) / n;
+        const gint64 least = axis == LITHO_SAMPLE ? 64 : SIDE;
+        const gint64 keep = MAX(MAX(n / 2, MIN(samples / other, n - 1)), least);
+        if (keep >= n)
+            break;
+        area.lo[axis] += (n - keep) / 2;
+        area.hi[axis] = area.lo[axis] + keep;
+    }
+    return area;
+}
+
+const char *litho_quality_disagreement(const LithoQuality *q)
+{
+    const double more = q->hidden_snr_db - q->expected_snr_db;
+    if (!(fabs(more) > 1))
+        return "";
+    return more > 0 ? "Hidden traces promise more than the noise level: noise remains that a "
+                      "prediction of missing traces does not touch, or the noise level is too high."
+                    : "Hidden traces promise less than the noise level: events differ from trace "
+                      "to trace more than neighbours can tell, or the noise level is too low.";
+}
+
+static void add_number(JsonObject *object, const char *key, double value)
+{
+    if (isfinite(value))
+        json_object_set_double_member(object, key, value);
+}
+
+void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
+{
+    add_number(object, "expected_snr_db", q->expected_snr_db);
+    if (isfinite(q->expected_low_db) && isfinite(q->expected_high_db)) {
+        JsonArray *interval = json_array_new();
+        json_array_add_double_element(interval, q->expected_low_db);
+        json_array_add_double_element(interval, q->expected_high_db);
+        json_object_set_array_member(object, "expected_snr_interval_db", interval);
+    }
+    add_number(object, "expected_gain_db", q->expected_gain_db);
+    add_number(object, "input_snr_db", q->input_snr_db);
+    add_number(object, "noise_sigma", q->noise_sigma);
+    if (q->leak.count > 0) {
+        add_number(object, "similarity_share", q->leak.share);
+        json_object_set_string_member(object, "similarity_reading",
+                                      litho_leak_words(litho_leak_reading(q->leak.share)));
+        JsonArray *worst = json_array_new();
+        for (int axis = 0; axis < 3; axis++)
+            json_array_add_int_element(worst, q->leak.worst[axis]);
+        json_object_set_array_member(object, "similarity_worst", worst);
+    }
+    add_number(object, "removed_percent", 100 * q->removed);
+    add_number(object, "snr_db", q->snr_db);
+    add_number(object, "gain_db", q->gain_db);
+    add_number(object, "hidden_snr_db", q->hidden_snr_db);
+    if (q->hidden_traces > 0)
+        json_object_set_int_member(object, "hidden_traces", q->hidden_traces);
+    add_number(object, "seconds", q->seconds);
+    json_object_set_int_member(object, "samples", q->count);
+    if (*q->why)
+        json_object_set_string_member(object, "note", q->why);
+    if (*litho_quality_disagreement(q))
+        json_object_set_string_member(object, "disagreement", litho_quality_disagreement(q));
+}

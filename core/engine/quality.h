@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/engine.h"
+#include "core/qc.h"
+#include "core/similarity.h"
+
+// How good the result of a flow is where nobody knows the truth: y = s + n is the input, f the flow
+// with its parameters, C the covariance of the noise.
+//
+// Expected SNR, by Monte-Carlo SURE (Ramani, Blu, Unser 2008, IEEE Trans. Image Processing 17(9)):
+//
+//     mse = |y - f(y)|^2 / N - tr(C) / N + 2 tr(J C) / N,   tr(J C) ~ b . (f(y + e b) - f(y)) / e,
+//     expected SNR = 10 lg((|y|^2 / N - tr(C) / N) / mse),
+//
+// where J is the derivative of f, b a cube of the noise's spectrum (random signs where the noise is
+// white) and e = 0.1. Two runs of the flow. b depends on the seed and the sample's index alone, so
+// that curves over a parameter are smooth and results do not depend on the cut.
+//
+// Hidden traces (Batson and Royer 2019, Noise2Self): a few percent of the live traces, at random,
+// are declared absent and predicted from the others. Noise that differs from trace to trace cannot
+// be predicted, so that the misfit is error^2 + sigma^2. One run a fold.
+//
+// Counted are samples of live traces between the first and the last that is not zero (the mute is
+// no noise).
+
+typedef struct LithoQualityAsk {
+    const LithoFlow *flow;   // output on the input's grid; every step with an input
+    LithoCube *in;           // held covers what `area` needs (litho_flow_input_box)
+    LithoBox area;           // samples that are judged; empty = all that `in` holds. A flow that is
+                             // not local is applied to the area cut out of the cube
+    const LithoNoise *noise; // NULL = no expected SNR
+    const LithoCube *reference; // truth on the input's grid that holds the area, or NULL
+    double hide;                // percent of the traces hidden in a fold; 0 = no hidden traces
+    guint folds;                // 0 = 2; no more than fit into all traces
+    guint32 seed;               // of signs and hidden traces
+    gboolean similarity;        // compute `leak`
+} LithoQualityAsk;
+
+// NAN = was not asked for or cannot be told; `why` says so then.
+typedef struct LithoQuality {
+    double expected_snr_db, expected_low_db, expected_high_db; // interval of 95 %: from the noise
+                                                               // level's own, and of the sum
+    double input_snr_db;     // what the noise level says of the input
+    double expected_gain_db; // expected less input's
+    double noise_sigma;      // as was given, units of the data
+    double hidden_snr_db;   // against the clean traces where the noise level is known, else against
+                            // the recorded ones
+    guint hidden_traces;    // in all folds
+    double removed;         // removed energy as a part of the input's
+    LithoLeak leak;         // count 0 = was not asked for
+    double snr_db, gain_db; // against the reference: of the output, and less that of the input
+    double seconds;         // of one run of the flow
+    gint64 count;           // samples counted
+    char why[256];          // a sentence on what could not be told; "" = nothing
+} LithoQuality;
+
+typedef struct LithoJudge LithoJudge;
+
+// A judge has engines of its own, so that it works in a job's thread beside the window's worker,
+// and keeps their plans and stages between questions: one judge, one thread at a time.
+LithoJudge *litho_judge_new(LithoDevice device);
+void litho_judge_free(LithoJudge *judge); // NULL is fine
+
+// Progress in runs of the flow; cancelled as fast as the flow is. FALSE: cancelled, or the flow
+// fails, or LITHO_ERROR_UNSUPPORTED where output and input cannot be compared.
+gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun *run,
+                         LithoQuality *quality, GError **error);
+// The output of the last question over its area, on the grid it was computed on; borrowed until
+// the next question. NULL before the first.
+LithoCube *litho_judge_output(const LithoJudge *judge);
+
+// Part of `area` of at most `samples` samples around its middle, with all samples in time while
+// that leaves 16 traces a side: what a question about a large area is answered on. A fifth of its
+// thickness is no good for filters, so thin areas stay as they are.
+LithoBox litho_quality_part(LithoBox area, gint64 samples);
+// Whether hidden traces and SURE tell different things (by more than 1 dB), and why; "" = they
+// agree or one of them is not known. Static.
+const char *litho_quality_disagreement(const LithoQuality *quality);
+// The members of reports: expected_snr_db, expected_snr_interval_db (two numbers), noise_sigma,
+// similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, ...; what is not known is left
+// out.
+void litho_quality_to_json(const LithoQuality *quality, JsonObject *object);

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The Gaussian mean is separable: products are summed over inlines straight from the cubes, then
+// over crosslines, then over samples, each time over no more than the later sums need. The weights
+// cancel in c, so that absent traces need no bookkeeping: they add nothing to any of the sums.
+#include "core/similarity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum { OO, RR, OR, SUMS };
+
+typedef struct Kernel {
+    int reach;
+    float *weight; // 2 reach + 1
+} Kernel;
+
+typedef struct Job {
+    const LithoCube *in, *out;
+    LithoBox box, reach;
+    Kernel kernel[3];
+    LithoRun *run;
+    int threads;
+} Job;
+
+// Sums of one box: SUMS floats a sample, plane by plane.
+typedef struct Sums {
+    LithoBox box;
+    float *at[SUMS];
+} Sums;
+
+LithoSimilarityWidths litho_similarity_widths(void)
+{
+    return (LithoSimilarityWidths){.traces = {3, 3}, .seconds = 0.020};
+}
+
+// --- weights ------------------------------------------------------------------------------------
+
+static double half_width(const LithoGrid *grid, const LithoSimilarityWidths *widths, int axis)
+{
+    const LithoSimilarityWidths none = litho_similarity_widths();
+    const LithoSimilarityWidths *w = widths ? widths : &none;
+    if (axis != LITHO_SAMPLE)
+        return w->traces[axis];
+    return grid->is_depth ? 5 : w->seconds / fabs(grid->axis[LITHO_SAMPLE].step);
+}
+
+// Standard deviation of a Gaussian of this half width at half height.
+static double deviation(double width)
+{
+    return width / sqrt(2 * G_LN2);
+}
+
+static int reach_of(const LithoGrid *grid, const LithoSimilarityWidths *widths, int axis)
+{
+    double reach = ceil(3 * deviation(half_width(grid, widths, axis)));
+    return (int)CLAMP(reach, 0, 4096);
+}
+
+static Kernel kernel_new(const LithoGrid *grid, const LithoSimilarityWidths *widths, int axis)
+{
+    const double sd = deviation(half_width(grid, widths, axis));
+    Kernel k = {.reach = reach_of(grid, widths, axis)};
+    k.weight = g_new(float, 2 * k.reach + 1);
+    double sum = 0;
+    for (int m = -k.reach; m <= k.reach; m++)
+        sum += sd > 0 ? exp(-0.5 * m * m / (sd * sd)) : 1;
+    for (int m = -k.reach; m <= k.reach; m++)
+        k.weight[m + k.reach] = (float)((sd > 0 ? exp(-0.5 * m * m / (sd * sd)) : 1) / sum);
+    return k;
+}
+
+LithoBox litho_similarity_reach(const LithoGrid *grid, LithoBox box,
+                                const LithoSimilarityWidths *widths)
+{
+    gint64 halo[3];
+    for (int axis = 0; axis < 3; axis++)
+        halo[axis] = reach_of(grid, widths, axis);
+    return litho_box_grow(grid, box, halo);
+}
+
+// --- sums ---------------------------------------------------------------------------------------
+
+static void sums_clear(Sums *s)
+{
+    for (int q = 0; q < SUMS; q++)
+        g_free(s->at[q]);
+    memset(s, 0, sizeof *s);
+}
+
+static gboolean sums_init(Sums *s, LithoBox box, GError **error)
+{
+    memset(s, 0, sizeof *s);
+    s->box = box;
+    for (int q = 0; q < SUMS; q++)
+        if (!(s->at[q] = g_try_malloc0_n((gsize)litho_box_count(box), sizeof(float)))) {
+            sums_clear(s);
+            return litho_refuse(error, LITHO_ERROR_MEMORY,
+                                "there is no memory for the similarity of this area");
+        }
+    return TRUE;
+}
+
+static const float *row_of(const LithoCube *cube, gint64 i, gint64 j, gint64 t)
+{
+    return litho_cube_trace(cube, i, j) + (t - cube->held.lo[2]);
+}
+
+static gboolean is_present(const Job *job, gint64 i, gint64 j)
+{
+    return litho_cube_is_live(job->in, i, j) && litho_cube_is_live(job->out, i, j);
+}
+
+// Adds weight * (o o, r r, o r) of one trace; samples that are not finite are left out.
+static void add_products(const Job *job, gint64 i, gint64 j, float weight, gint64 n, float *oo,
+                         float *rr, float * or)
+{
+    const float *a = row_of(job->in, i, j, job->reach.lo[2]);
+    const float *b = row_of(job->out, i, j, job->reach.lo[2]);
+    for (gint64 t = 0; t < n; t++) {
+        const float o = b[t], r = a[t] - b[t], finite = fabsf(a[t]) + fabsf(b[t]);
+        const float w = finite <= G_MAXFLOAT ? weight : 0;
+        oo[t] += w > 0 ? w * o * o : 0;
+        rr[t] += w > 0 ? w * r * r : 0;
+        or [t] += w > 0 ? w * o * r : 0;
+    }
+}
+
+// Over inlines: from the cubes to [box 0][reach 1][reach 2].
+static void sum_inlines(const Job *job, Sums *to)
+{
+    const Kernel *k = &job->kernel[0];
+    const gint64 n0 = litho_box_size(to->box, 0), n1 = litho_box_size(to->box, 1);
+    const gint64 n2 = litho_box_size(to->box, 2);
+#pragma omp parallel for collapse(2) num_threads(job->threads) schedule(dynamic, 16)
+    for (gint64 i = 0; i < n0; i++)
+        for (gint64 j = 0; j < n1; j++) {
+            if (litho_run_cancelled(job->run))
+                continue;
+            const gint64 at = (i * n1 + j) * n2, x = to->box.lo[0] + i, y = to->box.lo[1] + j;
+            for (int m = -k->reach; m <= k->reach; m++)
+                if (x + m >= job->reach.lo[0] && x + m < job->reach.hi[0] &&
+                    is_present(job, x + m, y))
+                    add_products(job, x + m, y, k->weight[m + k->reach], n2, to->at[OO] + at,
+                                 to->at[RR] + at, to->at[OR] + at);
+        }
+}
+
+// Over crosslines: to [box 0][box 1][reach 2].
+static void sum_xlines(const Job *job, const Sums *from, Sums *to)
+{
+    const Kernel *k = &job->kernel[1];
+    const gint64 n0 = litho_box_size(to->box, 0), n1 = litho_box_size(to->box, 1);
+    const gint64 n2 = litho_box_size(to->box, 2), wide = litho_box_size(from->box, 1);
+    const gint64 shift = to->box.lo[1] - from->box.lo[1];
+#pragma omp parallel for collapse(2) num_threads(job->threads) schedule(dynamic, 16)
+    for (gint64 i = 0; i < n0; i++)
+        for (gint64 j = 0; j < n1; j++)
+            for (int m = -k->reach; m <= k->reach && !litho_run_cancelled(job->run); m++) {
+                const gint64 y = j + shift + m;
+                if (y < 0 || y >= wide)
+                    continue;
+                const float w = k->weight[m + k->reach];
+                for (int q = 0; q < SUMS; q++) {
+                    const float *a = from->at[q] + (i * wide + y) * n2;
+                    float *b = to->at[q] + (i * n1 + j) * n2;
+                    for (gint64 t = 0; t < n2; t++)
+                        b[t] += w * a[t];
+                }
+            }
+}
+
+// Over samples: to [box 0][box 1][box 2].
+static void sum_samples(const Job *job, const Sums *from, Sums *to)
+{
+    const Kernel *k = &job->kernel[2];
+    const gint64 traces = litho_box_size(to->box, 0) * litho_box_size(to->box, 1);
+    const gint64 n2 = litho_box_size(to->box, 2), tall = litho_box_size(from->box, 2);
+    const gint64 shift = to->box.lo[2] - from->box.lo[2];
+#pragma omp parallel for num_threads(job->threads) schedule(dynamic, 16)
+    for (gint64 x = 0; x < traces; x++)
+        for (int m = -k->reach; m <= k->reach && !litho_run_cancelled(job->run); m++) {
+            const float w = k->weight[m + k->reach];
+            const gint64 lo = MAX(0, -(shift + m)), hi = MIN(n2, tall - shift - m);
+            for (int q = 0; q < SUMS; q++) {
+                const float *a = from->at[q] + x * tall + shift + m;
+                float *b = to->at[q] + x * n2;
+                for (gint64 t = lo; t < hi; t++)
+                    b[t] += w * a[t];
+            }
+        }
+}
+
+// The three means over job->box, into `means`.
+static gboolean compute_means(const Job *job, Sums *means, GError **error)
+{
+    LithoBox first = job->reach, second = job->reach;
+    first.lo[0] = second.lo[0] = job->box.lo[0];
+    first.hi[0] = second.hi[0] = job->box.hi[0];
+    second.lo[1] = job->box.lo[1];
+    second.hi[1] = job->box.hi[1];
+    Sums a, b;
+    if (!sums_init(&a, first, error))
+        return FALSE;
+    sum_inlines(job, &a);
+    gboolean ok = sums_init(&b, second, error);
+    if (ok)
+        sum_xlines(job, &a, &b);
+    sums_clear(&a);
+    if (!ok)
+        return FALSE;
+    ok = sums_init(means, job->box, error);
+    if (ok)
+        sum_samples(job, &b, means);
+    sums_clear(&b);
+    return ok;
+}
+
+// --- the answer ---------------------------------------------------------------------------------
+
+// |c| of sample `k`; 0 where the output or the removed part is nothing.
+static float similarity_at(const Sums *means, gint64 k)
+{
+    const double energy = (double)means->at[OO][k] * means->at[RR][k];
+    return energy > 0 ? (float)MIN(fabs(means->at[OR][k]) / sqrt(energy), 1.0) : 0;
+}
+
+static void fill_map(const Job *job, const Sums *means, LithoCube *map)
+{
+    const gint64 n1 = litho_box_size(job->box, 1), n2 = litho_box_size(job->box, 2);
+    const gint64 traces = litho_box_size(job->box, 0) * n1;
+#pragma omp parallel for num_threads(job->threads)
+    for (gint64 x = 0; x < traces; x++) {
+        map->live[x] = is_present(job, job->box.lo[0] + x / n1, job->box.lo[1] + x % n1);
+        for (gint64 t = 0; t < n2; t++)
+            map->samples[x * n2 + t] = map->live[x] ? similarity_at(means, x * n2 + t) : 0;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+// Median of <o o> over present traces, from at most about 20000 samples spread evenly.
+static float median_energy(const Job *job, const Sums *means)
+{
+    const gint64 n = litho_box_count(job->box), n1 = litho_box_size(job->box, 1);
+    const gint64 n2 = litho_box_size(job->box, 2);
+    const gint64 stride = MAX(n / 20000, 1) | 1; // odd: no walking down the same samples
+    g_autofree float *some = g_new(float, n / stride + 1);
+    gsize count = 0;
+    for (gint64 k = 0; k < n; k += stride)
+        if (is_present(job, job->box.lo[0] + k / n2 / n1, job->box.lo[1] + k / n2 % n1))
+            some[count++] = means->at[OO][k];
+    qsort(some, count, sizeof *some, by_value);
+    return count > 0 ? some[count / 2] : 0;
+}
+
+static void find_leak(const Job *job, const Sums *means, LithoLeak *leak)
+{
+    const gint64 n1 = litho_box_size(job->box, 1), n2 = litho_box_size(job->box, 2);
+    const gint64 traces = litho_box_size(job->box, 0) * n1;
+    const float median = median_energy(job, means);
+    double input = 0, removed = 0, similar = 0;
+    float worst = 0;
+    memset(leak, 0, sizeof *leak);
+    for (int axis = 0; axis < 3; axis++)
+        leak->worst[axis] = job->box.lo[axis];
+    for (gint64 x = 0; x < traces; x++) {
+        const gint64 i = job->box.lo[0] + x / n1, j = job->box.lo[1] + x % n1;
+        if (!is_present(job, i, j))
+            continue;
+        const float *a = row_of(job->in, i, j, job->box.lo[2]);
+        const float *b = row_of(job->out, i, j, job->box.lo[2]);
+        for (gint64 t = 0; t < n2; t++) {
+            const gint64 k = x * n2 + t;
+            const double r = (double)a[t] - b[t];
+            if (!isfinite(r))
+                continue;
+            leak->count++;
+            input += (double)a[t] * a[t];
+            removed += r * r;
+            const float c = similarity_at(means, k), leaves = c * c * means->at[RR][k];
+            if (c <= LITHO_SIMILAR || means->at[OO][k] <= median)
+                continue;
+            similar += r * r;
+            if (leaves > worst) {
+                worst = leaves;
+                leak->worst[0] = i;
+                leak->worst[1] = j;
+                leak->worst[2] = job->box.lo[2] + t;
+            }
+        }
+    }
+    leak->share = removed > 0 ? similar / removed : 0;
+    leak->removed = input > 0 ? removed / input : 0;
+}
+
+static gboolean check(const LithoCube *in, const LithoCube *out, LithoBox box, GError **error)
+{
+    if (!litho_grid_same_shape(&in->grid, &out->grid))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "similarity compares input and output of one shape; these two differ");
+    if (litho_box_empty(box) || !litho_box_contains(in->held, box) ||
+        !litho_box_contains(out->held, box))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the cubes do not hold the area whose similarity is asked for");
+    return litho_cube_host(in, error) && litho_cube_host(out, error);
+}
+
+gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
+                          const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
+                          LithoLeak *leak, GError **error)
+{
+    if (!check(in, out, box, error))
+        return FALSE;
+    Job job = {.in = in, .out = out, .box = box, .run = run, .threads = litho_run_threads(run)};
+    job.reach = litho_box_intersect(litho_similarity_reach(&in->grid, box, widths),
+                                    litho_box_intersect(in->held, out->held));
+    for (int axis = 0; axis < 3; axis++)
+        job.kernel[axis] = kernel_new(&in->grid, widths, axis);
+    Sums means = {0};
+    litho_run_begin(run, "similarity", NULL);
+    gboolean ok = compute_means(&job, &means, error) && litho_run_step(run, 0, 1, error);
+    LithoCube *cube = ok && map ? litho_cube_new_box(&in->grid, box, error) : NULL;
+    ok = ok && (cube || !map);
+    if (cube) {
+        g_strlcpy(cube->name, "similarity", sizeof cube->name);
+        fill_map(&job, &means, cube);
+        *map = cube;
+    }
+    if (ok && leak)
+        find_leak(&job, &means, leak);
+    sums_clear(&means);
+    for (int axis = 0; axis < 3; axis++)
+        g_free(job.kernel[axis].weight);
+    return ok;
+}
+
+LithoLeakReading litho_leak_reading(double share)
+{
+    return share < 0.05 ? LITHO_LEAK_NOISE : share <= 0.15 ? LITHO_LEAK_SOME : LITHO_LEAK_EVENTS;
+}
+
+const char *litho_leak_words(LithoLeakReading reading)
+{
+    static const char *const words[] = {"removed looks like noise", "some signal leaves",
+                                        "events leave"};
+    return words[reading];
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "core/run.h"
+
+// Local similarity of the output o and the removed part r = input - output of a filter (Fomel 2007,
+// Geophysics 72, A29; Chen and Fomel 2015, Geophysics 80, WD1):
+//
+//     c = <o r> / sqrt(<o o> <r r>),
+//
+// where < > is a Gaussian mean over neighbouring traces and samples. Noise resembles no event and
+// gives |c| near 0; an event that leaves with the noise resembles itself and gives |c| near 1.
+// Absent traces and samples that are not finite count as nothing. Reads the cubes only; any thread.
+
+typedef struct LithoSimilarityWidths {
+    double traces[2]; // half widths at half height along the inline and the crossline axis
+    double seconds;   // the same in time; cubes in depth take 5 samples
+} LithoSimilarityWidths;
+
+// 3 traces, 3 traces, 20 ms.
+LithoSimilarityWidths litho_similarity_widths(void);
+
+// Beyond this |c| two signals count as alike.
+#define LITHO_SIMILAR 0.3
+
+typedef enum LithoLeakReading {
+    LITHO_LEAK_NOISE,  // below 5 %
+    LITHO_LEAK_SOME,   // 5 to 15 %
+    LITHO_LEAK_EVENTS, // above
+} LithoLeakReading;
+
+typedef struct LithoLeak {
+    double share;    // of the removed energy, 0..1: where |c| > LITHO_SIMILAR and the output's
+                     // envelope, sqrt(<o o>), exceeds its median
+    double removed;  // removed energy as a part of the input's, 0..1 and more; 0 for no input
+    gint64 worst[3]; // the sample, in grid indices, around which most similar energy leaves
+    gint64 count;    // samples of present traces in the box; 0 = nothing to tell
+} LithoLeak;
+
+// Similarity over `box` of two cubes of one grid, both of which should hold `box` and three half
+// widths around it (the mean ends at what they hold). `map`: |c| in a new cube that holds `box`, 0
+// in absent traces; `leak`: the numbers; each may be NULL. `widths` NULL = the default. FALSE:
+// cancelled, no memory, or LITHO_ERROR_GEOMETRY. Visible slices take a few milliseconds.
+gboolean litho_similarity(const LithoCube *in, const LithoCube *out, LithoBox box,
+                          const LithoSimilarityWidths *widths, LithoRun *run, LithoCube **map,
+                          LithoLeak *leak, GError **error);
+// The box of samples that litho_similarity() uses for `box`.
+LithoBox litho_similarity_reach(const LithoGrid *grid, LithoBox box,
+                                const LithoSimilarityWidths *widths);
+
+LithoLeakReading litho_leak_reading(double share);
+// "removed looks like noise", "some signal leaves", "events leave". Static.
+const char *litho_leak_words(LithoLeakReading reading);
