@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/json.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "core/contents.h"
+#include "core/error.h"
+
 char *litho_json_text(JsonNode *node)
 {
     g_autofree char *text = json_to_string(node, TRUE);
@@ -18,4 +24,230 @@ char *litho_json_object_text(JsonObject *object)
     char *text = litho_json_text(node);
     json_node_unref(node);
     return text;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static gboolean refuse_at(const char *text, const char *at, const char *what, GError **error)
+{
+    guint line = 1;
+    for (const char *p = text; p < at; p++)
+        line += *p == '\n';
+    return litho_refuse(error, LITHO_ERROR_FORMAT, "line %u %s", line, what);
+}
+
+// The parser behind calls itself for every level, takes comments and single quotes, and stops at a
+// 0: none of these may reach it, so that brackets counted here are the brackets it sees.
+static gboolean check_text(const char *text, gsize length, GError **error)
+{
+    guint level = 0;
+    gboolean quoted = FALSE;
+    for (const char *p = text, *end = text + length; p < end; p++) {
+        if (quoted) {
+            quoted = *p != '"';
+            p += *p == '\\'; // what it escapes is skipped
+            continue;
+        }
+        if (*p == '"')
+            quoted = TRUE;
+        else if (*p == '{' || *p == '[')
+            level++;
+        else if (*p == '}' || *p == ']')
+            level -= level > 0;
+        else if (*p == '\0' || !(g_ascii_isalnum(*p) || strchr(",:+-. \t\r\n", *p)))
+            return refuse_at(text, p, "has a character that JSON does not have outside of strings",
+                             error);
+        if (level > LITHO_JSON_LEVELS)
+            return refuse_at(text, p,
+                             "is nested too deep: 32 arrays and objects in one another "
+                             "are the limit",
+                             error);
+    }
+    return TRUE;
+}
+
+JsonNode *litho_json_parse(const char *text, gssize length, GError **error)
+{
+    const gsize n = length < 0 ? strlen(text) : (gsize)length;
+    g_autoptr(JsonParser) parser = json_parser_new();
+    g_autoptr(GError) why = NULL;
+    if (n > LITHO_JSON_BYTES) {
+        litho_refuse(error, LITHO_ERROR_FORMAT,
+                     "%" G_GSIZE_FORMAT " bytes of JSON; at most %d are read", n, LITHO_JSON_BYTES);
+        return NULL;
+    }
+    if (!g_utf8_validate_len(text, n, NULL)) {
+        litho_refuse(error, LITHO_ERROR_FORMAT, "not text (UTF-8)");
+        return NULL;
+    }
+    // A byte order mark, which some editors write, is no part of the text.
+    const gsize mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (!check_text(text + mark, n - mark, error))
+        return NULL;
+    if (!json_parser_load_from_data(parser, text + mark, n - mark, &why)) {
+        litho_refuse(error, LITHO_ERROR_FORMAT, "not JSON: %s", why->message);
+        return NULL;
+    }
+    if (!json_parser_get_root(parser)) {
+        litho_refuse(error, LITHO_ERROR_FORMAT, "not JSON: the text is empty");
+        return NULL;
+    }
+    return json_parser_steal_root(parser);
+}
+
+JsonNode *litho_json_load(const char *path, GError **error)
+{
+    gsize length = 0;
+    g_autofree char *text = litho_contents_load(path, LITHO_JSON_BYTES, &length, error);
+    JsonNode *root = text ? litho_json_parse(text, length, error) : NULL;
+    if (text && !root)
+        g_prefix_error(error, "%s: ", path);
+    return root;
+}
+
+gboolean litho_json_complain(const LithoJsonReader *r, const char *key, const char *what,
+                             GError **error)
+{
+    return litho_refuse(error, LITHO_ERROR_FORMAT, "%s%s%s %s", r->where, *r->where ? "." : "", key,
+                        what);
+}
+
+gboolean litho_json_open(LithoJsonReader *r, JsonNode *node, const char *where, const char *root,
+                         GError **error)
+{
+    *r = (LithoJsonReader){.object = litho_json_node_object(node)};
+    g_strlcpy(r->where, where, sizeof r->where);
+    if (!r->object)
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "%s must be an object { ... }",
+                            *where ? where : root);
+    r->asked = g_hash_table_new(g_str_hash, g_str_equal);
+    return TRUE;
+}
+
+gboolean litho_json_close(LithoJsonReader *r, gboolean ok, const char *schema, GError **error)
+{
+    if (!r->object)
+        return ok;
+    g_autoptr(GList) members = json_object_get_members(r->object);
+    for (GList *m = members; m && ok; m = m->next)
+        if (!g_hash_table_contains(r->asked, m->data)) {
+            g_autofree char *what =
+                g_strconcat("is not known here", schema ? "; see " : "", schema, NULL);
+            ok = litho_json_complain(r, m->data, what, error);
+        }
+    g_clear_pointer(&r->asked, g_hash_table_unref);
+    return ok;
+}
+
+JsonNode *litho_json_ask(LithoJsonReader *r, const char *key)
+{
+    g_hash_table_add(r->asked, (gpointer)key);
+    return json_object_get_member(r->object, key);
+}
+
+gboolean litho_json_number(LithoJsonReader *r, const char *key, double def, double *value,
+                           GError **error)
+{
+    JsonNode *node = litho_json_ask(r, key);
+    *value = def;
+    if (!node)
+        return !isnan(def) || litho_json_complain(r, key, "is missing", error);
+    return litho_json_node_number(node, value) ||
+           litho_json_complain(r, key, "must be a number", error);
+}
+
+gboolean litho_json_numbers(LithoJsonReader *r, const char *key, guint n, double *value,
+                            GError **error)
+{
+    JsonNode *node = litho_json_ask(r, key);
+    JsonArray *array = litho_json_node_array(node);
+    gboolean good = array && json_array_get_length(array) == n;
+    for (guint k = 0; good && k < n; k++)
+        good = litho_json_node_number(json_array_get_element(array, k), &value[k]);
+    g_autofree char *what = g_strdup_printf("must be a list of %u numbers", n);
+    return good || litho_json_complain(r, key, node ? what : "is missing", error);
+}
+
+gboolean litho_json_boolean(LithoJsonReader *r, const char *key, gboolean def, gboolean *value,
+                            GError **error)
+{
+    JsonNode *node = litho_json_ask(r, key);
+    *value = def;
+    if (!node)
+        return TRUE;
+    if (!JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_BOOLEAN)
+        return litho_json_complain(r, key, "must be true or false", error);
+    *value = json_node_get_boolean(node);
+    return TRUE;
+}
+
+const char *litho_json_string(LithoJsonReader *r, const char *key, GError **error)
+{
+    JsonNode *node = litho_json_ask(r, key);
+    const char *text = litho_json_node_string(node);
+    if (!text)
+        litho_json_complain(r, key, node ? "must be a text" : "is missing", error);
+    return text;
+}
+
+JsonArray *litho_json_array(LithoJsonReader *r, const char *key, guint min, guint max,
+                            GError **error)
+{
+    JsonNode *node = litho_json_ask(r, key);
+    JsonArray *array = litho_json_node_array(node);
+    const guint n = array ? json_array_get_length(array) : 0;
+    if (array && n >= min && n <= max)
+        return array;
+    g_autofree char *what = g_strdup_printf("must be a list of %u to %u entries", min, max);
+    litho_json_complain(r, key, node ? what : "is missing", error);
+    return NULL;
+}
+
+gboolean litho_json_node_number(JsonNode *node, double *value)
+{
+    const GType type =
+        node && JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
+    if (type != G_TYPE_INT64 && type != G_TYPE_DOUBLE)
+        return FALSE;
+    *value = json_node_get_double(node);
+    return isfinite(*value);
+}
+
+const char *litho_json_node_string(JsonNode *node)
+{
+    return node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_STRING
+               ? json_node_get_string(node)
+               : NULL;
+}
+
+JsonObject *litho_json_node_object(JsonNode *node)
+{
+    return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+}
+
+JsonArray *litho_json_node_array(JsonNode *node)
+{
+    return node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+}
+
+double litho_json_number_or(JsonObject *object, const char *key, double fallback)
+{
+    double value;
+    return litho_json_node_number(json_object_get_member(object, key), &value) ? value : fallback;
+}
+
+const char *litho_json_string_or(JsonObject *object, const char *key, const char *fallback)
+{
+    const char *text = litho_json_node_string(json_object_get_member(object, key));
+    return text ? text : fallback;
+}
+
+JsonObject *litho_json_object_or_null(JsonObject *object, const char *key)
+{
+    return litho_json_node_object(json_object_get_member(object, key));
+}
+
+JsonArray *litho_json_array_or_null(JsonObject *object, const char *key)
+{
+    return litho_json_node_array(json_object_get_member(object, key));
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/contents.h"
 #include "core/error.h"
 
 // --- Oklab (B. Ottosson, "A perceptual color space for image processing", 2020) ------------------
@@ -325,8 +326,8 @@ static double luma(const guint8 rgba[4])
 
 LithoColormap *litho_colormap_load(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
+    g_autofree char *text = litho_contents_load_text(path, LITHO_CONTENTS_TEXT, error);
+    if (!text)
         return NULL;
     g_autoptr(GArray) rows = parse_rows(text, path, error);
     if (!rows)

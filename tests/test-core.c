@@ -207,11 +207,12 @@ static void test_recipe_refusals(void)
     const struct {
         const char *text, *names;
     } bad[] = {
-        {"[]", "not a recipe"},
+        {"[]", "a recipe must be"},
         {"{\"lithoscope\":2,\"flow\":[]}", "version 1"},
-        {"{\"lithoscope\":1,\"flow\":[],\"x\":1}", "'x'"},
+        {"{\"lithoscope\":1,\"flow\":[],\"x\":1}", "x is not known"},
         {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"magic\"}]}", "'magic'"},
-        {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"parms\":{}}]}", "'parms'"},
+        {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"parms\":{}}]}",
+         "flow[0].parms is not known"},
         {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"params\":{\"gain\":1e9}}]}",
          "0.001 to 1000"},
         {"{\"lithoscope\":1,\"flow\":[{\"operator\":\"template\",\"params\":{\"gain\":[1]}}]}",

@@ -134,6 +134,7 @@ static void test_line(void)
 // it: no JSON, another JSON, a recipe of an unknown operator, numbers where lists belong.
 static void test_broken_session(void)
 {
+    static char deep[100001]; // nested so far that a parser's stack would not do
     static const char *const texts[] = {
         "{ \"lithoscope-session\": 1, ",
         "[1, 2, 3]",
@@ -141,7 +142,13 @@ static void test_broken_session(void)
         "{ \"lithoscope-session\": 1, \"recipe\": { \"lithoscope\": 1, \"flow\": [ { "
         "\"operator\": \"nonsense\" } ] } }",
         "{ \"lithoscope-session\": 1, \"recipe\": 5, \"past\": 3, \"views\": [], \"look\": 1 }",
+        "{ \"lithoscope-session\": 1, \"recipe\": { \"lithoscope\": 1, \"flow\": [ { "
+        "\"operator\": 5 } ] } }",
+        "{ \"lithoscope-session\": 1, \"recipe\": { \"lithoscope\": 1, \"flow\": [] }, "
+        "\"look\": { \"colours_unsigned\": 5 } }",
+        deep,
     };
+    memset(deep, '[', sizeof deep - 1);
     g_autofree char *path = gui_path(&gui, "other.sgy");
     g_autofree char *key = litho_state_key((const char *const[]){path, NULL});
     for (guint k = 0; k < G_N_ELEMENTS(texts); k++) {
@@ -154,6 +161,12 @@ static void test_broken_session(void)
         g_test_message("%s", litho_window_error(gui.window));
         g_assert_nonnull(litho_window_error(gui.window));
         g_assert_cmpstr(litho_session_path(gui.session), ==, path);
+        // What was refused is set aside: it does not come back at the next start.
+        g_autofree char *name = g_strconcat(key, ".json.damaged", NULL), *kept = NULL;
+        g_autofree char *aside =
+            g_build_filename(g_get_user_state_dir(), "lithoscope", "sessions", name, NULL);
+        g_assert_true(g_file_get_contents(aside, &kept, NULL, NULL));
+        g_assert_cmpstr(kept, ==, texts[k]);
     }
     gui_screenshot(&gui, "files-broken-session");
     // Odd pieces of a session that is one otherwise are passed over without a word.

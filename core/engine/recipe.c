@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recipes: flows as JSON text (core/flow.h).
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/flow.h"
 #include "core/json.h"
+
+enum { MOST_STEPS = 1000 };
+
+// Where the members of a recipe are told.
+#define SCHEMA "'lithoscope-cli run --help'"
 
 JsonNode *litho_flow_to_json(const LithoFlow *flow)
 {
@@ -34,107 +40,84 @@ char *litho_flow_print(const LithoFlow *flow)
     return g_strconcat(text, "\n", NULL);
 }
 
-// Every member of `object` must be one of `known` (NULL-terminated).
-static gboolean known_members(JsonObject *object, const char *const *known, const char *where,
-                              GError **error)
+static gboolean read_params(LithoStep *step, JsonNode *node, const char *where, GError **error)
 {
-    g_autoptr(GList) keys = json_object_get_members(object);
-    for (GList *k = keys; k; k = k->next)
-        if (!g_strv_contains(known, k->data)) {
-            g_autofree char *list = g_strjoinv(", ", (char **)known);
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        "%s has a key '%s'; known keys are %s", where, (char *)k->data, list);
-            return FALSE;
-        }
-    return TRUE;
-}
-
-static gboolean parse_step(LithoFlow *flow, JsonNode *node, GError **error)
-{
-    static const char *const known[] = {"operator", "enabled", "params", NULL};
-    if (!JSON_NODE_HOLDS_OBJECT(node)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "a step of the recipe is not an object with \"operator\" and \"params\"");
-        return FALSE;
-    }
-    JsonObject *object = json_node_get_object(node);
-    if (!known_members(object, known, "a step of the recipe", error))
-        return FALSE;
-    const char *key = json_object_get_string_member_with_default(object, "operator", "");
-    const LithoOperator *op = litho_operator_find(key);
-    if (!op) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "the recipe names an operator '%s', which this program does not have", key);
-        return FALSE;
-    }
-    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
-    step->enabled = json_object_get_boolean_member_with_default(object, "enabled", TRUE);
-    if (!json_object_has_member(object, "params"))
+    if (!node)
         return TRUE;
-    JsonNode *params = json_object_get_member(object, "params");
-    if (!JSON_NODE_HOLDS_OBJECT(params)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "\"params\" of %s is not an object",
-                    key);
-        return FALSE;
-    }
-    if (litho_params_from_json(&op->params, step->params, json_node_get_object(params), error))
+    if (!JSON_NODE_HOLDS_OBJECT(node))
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "%s.params must be an object { ... }",
+                            where);
+    if (litho_params_from_json(&step->op->params, step->params, json_node_get_object(node), error))
         return TRUE;
-    g_prefix_error(error, "%s: ", key);
+    g_prefix_error(error, "%s: ", step->op->key);
     return FALSE;
 }
 
-static gboolean parse_root(LithoFlow *flow, JsonNode *root, GError **error)
+static gboolean read_step(LithoFlow *flow, LithoJsonReader *r, GError **error)
 {
-    static const char *const known[] = {"lithoscope", "flow", NULL};
-    if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "not a recipe: a JSON object with \"lithoscope\" and \"flow\" is needed");
+    const char *key = litho_json_string(r, "operator", error);
+    const LithoOperator *op = key ? litho_operator_find(key) : NULL;
+    if (!key)
         return FALSE;
-    }
-    JsonObject *object = json_node_get_object(root);
-    if (!known_members(object, known, "the recipe", error))
-        return FALSE;
-    gint64 version = json_object_get_int_member_with_default(object, "lithoscope", 0);
-    JsonNode *steps = json_object_get_member(object, "flow");
-    if (version != 1 || !steps || !JSON_NODE_HOLDS_ARRAY(steps)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "the recipe has \"lithoscope\": %" G_GINT64_FORMAT
-                    "; version 1 with an array \"flow\" is needed",
-                    version);
-        return FALSE;
-    }
-    JsonArray *array = json_node_get_array(steps);
-    for (guint k = 0; k < json_array_get_length(array); k++)
-        if (!parse_step(flow, json_array_get_element(array, k), error))
+    if (!op)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the recipe names an operator '%s', which this program does not have",
+                            key);
+    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
+    return litho_json_boolean(r, "enabled", TRUE, &step->enabled, error) &&
+           read_params(step, litho_json_ask(r, "params"), r->where, error);
+}
+
+static gboolean read_steps(LithoFlow *flow, JsonArray *steps, GError **error)
+{
+    for (guint k = 0; k < json_array_get_length(steps); k++) {
+        LithoJsonReader r;
+        char where[24];
+        g_snprintf(where, sizeof where, "flow[%u]", k);
+        gboolean good = litho_json_open(&r, json_array_get_element(steps, k), where, NULL, error) &&
+                        read_step(flow, &r, error);
+        if (!litho_json_close(&r, good, SCHEMA, error))
             return FALSE;
+    }
     return TRUE;
+}
+
+static gboolean read_recipe(LithoFlow *flow, LithoJsonReader *r, GError **error)
+{
+    double version;
+    if (!litho_json_number(r, "lithoscope", LITHO_JSON_REQUIRED, &version, error))
+        return FALSE;
+    if (version != 1)
+        return litho_refuse(error, LITHO_ERROR_FORMAT,
+                            "the recipe has \"lithoscope\": %g; version 1 is read", version);
+    JsonArray *steps = litho_json_array(r, "flow", 0, MOST_STEPS, error);
+    return steps && read_steps(flow, steps, error);
 }
 
 LithoFlow *litho_flow_from_json(JsonNode *root, GError **error)
 {
-    LithoFlow *flow = litho_flow_new();
-    if (parse_root(flow, root, error))
-        return flow;
-    litho_flow_free(flow);
-    return NULL;
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    LithoJsonReader r;
+    gboolean good =
+        litho_json_open(&r, root, "", "a recipe", error) && read_recipe(flow, &r, error);
+    return litho_json_close(&r, good, SCHEMA, error) ? g_steal_pointer(&flow) : NULL;
 }
 
 LithoFlow *litho_flow_parse(const char *text, GError **error)
 {
-    g_autoptr(JsonParser) parser = json_parser_new();
-    if (!json_parser_load_from_data(parser, text, -1, error))
-        return NULL;
-    return litho_flow_from_json(json_parser_get_root(parser), error);
+    JsonNode *root = litho_json_parse(text, -1, error);
+    LithoFlow *flow = root ? litho_flow_from_json(root, error) : NULL;
+    g_clear_pointer(&root, json_node_unref);
+    return flow;
 }
 
 LithoFlow *litho_flow_load(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
-        return NULL;
-    LithoFlow *flow = litho_flow_parse(text, error);
-    if (!flow)
+    JsonNode *root = litho_json_load(path, error);
+    LithoFlow *flow = root ? litho_flow_from_json(root, error) : NULL;
+    if (root && !flow)
         g_prefix_error(error, "%s: ", path);
+    g_clear_pointer(&root, json_node_unref);
     return flow;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/npy.h"
 #include "core/io/survey_private.h"
 
 // NumPy's .npy and raw samples: a regular box of samples behind a small header or none.
@@ -135,8 +136,8 @@ static const char *value_of(const char *header, const char *key)
     return p;
 }
 
-// (a, b, c) with up to three numbers, missing leading ones = 1. FALSE for more or none.
-static gboolean parse_shape(const char *text, gint64 n[3])
+// (a, b, c) with `axes` = up to three numbers, missing leading ones = 1. FALSE for more or none.
+static gboolean parse_shape(const char *text, gint64 n[3], int *axes)
 {
     gint64 found[3];
     int count = 0;
@@ -159,6 +160,7 @@ static gboolean parse_shape(const char *text, gint64 n[3])
     n[0] = n[1] = n[2] = 1;
     for (int k = 0; k < count; k++)
         n[3 - count + k] = found[k];
+    *axes = count;
     return count > 0;
 }
 
@@ -174,41 +176,124 @@ static gboolean take(LithoSurvey *survey, LithoTraceFile *file, const char *kind
     return TRUE;
 }
 
-gboolean litho_npy_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
-                        GError **error)
+// Element type and shape from the header; what follows it begins at file->first.
+static gboolean read_kind(LithoTraceFile *file, gint64 n[3], int *axes, GError **error)
 {
-    LithoTraceFile file;
-    g_autofree char *header = NULL;
-    gint64 n[3];
+    g_autofree char *header = read_header(file, error);
     char type[16] = "";
-    if (!litho_file_open(&file, path, error) || !(header = read_header(&file, error)))
-        goto fail;
+    if (!header)
+        return FALSE;
     const char *descr = value_of(header, "descr");
     if (*descr == '\'')
         for (guint k = 0; k < sizeof type - 1 && descr[1 + k] && descr[1 + k] != '\''; k++)
             type[k] = descr[1 + k];
-    if (!type_code(type, &file.format, &file.sample_order)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s holds NumPy type '%s'; float32, float64 and int16 are read", path, type);
-        goto fail;
-    }
-    if (!parse_shape(value_of(header, "shape"), n)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                    "%s has no shape of 1 to 3 dimensions; (inline, crossline, time) is needed",
-                    path);
-        goto fail;
-    }
+    if (!type_code(type, &file->format, &file->sample_order))
+        return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                            "%s holds NumPy type '%s'; float32, float64 and int16 are read",
+                            file->path, type);
+    if (!parse_shape(value_of(header, "shape"), n, axes))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "%s has no shape of 1 to 3 dimensions; (inline, crossline, time) is "
+                            "needed",
+                            file->path);
     gboolean flat = (n[0] == 1) + (n[1] == 1) + (n[2] == 1) >= 2;
-    if (g_str_has_prefix(value_of(header, "fortran_order"), "True") && !flat) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "%s is in Fortran order; save numpy.ascontiguousarray(cube)", path);
-        goto fail;
-    }
-    if (take(survey, &file, "NumPy", n, options, error))
+    if (g_str_has_prefix(value_of(header, "fortran_order"), "True") && !flat)
+        return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                            "%s is in Fortran order; save numpy.ascontiguousarray(array)",
+                            file->path);
+    return TRUE;
+}
+
+gboolean litho_npy_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                        GError **error)
+{
+    LithoTraceFile file;
+    gint64 n[3];
+    int axes;
+    if (litho_file_open(&file, path, error) && read_kind(&file, n, &axes, error) &&
+        take(survey, &file, "NumPy", n, options, error))
         return TRUE;
-fail:
     litho_file_close(&file);
     return FALSE;
+}
+
+// --- arrays that are no cubes -------------------------------------------------------------------
+
+// The numbers behind the header, a part at a time.
+static gboolean read_doubles(const LithoTraceFile *file, double *out, gint64 count, GError **error)
+{
+    enum { PART = 8192 };
+    guint8 raw[PART * 8];
+    float single[PART];
+    const int bytes = litho_format_bytes(file->format);
+    for (gint64 at = 0; at < count; at += PART) {
+        const gint64 n = MIN(count - at, PART);
+        if (!litho_file_read_all(file, raw, n * bytes, file->first + at * bytes, error))
+            return FALSE;
+        if (file->format != LITHO_FORMAT_DOUBLE)
+            litho_decode(raw, file->format, file->sample_order, single, n);
+        for (gint64 k = 0; k < n; k++)
+            out[at + k] = file->format == LITHO_FORMAT_DOUBLE
+                              ? litho_get_f64(raw + 8 * k, file->sample_order)
+                              : single[k];
+    }
+    return TRUE;
+}
+
+// How many numbers the array has; 0 with a sentence when they are too many or not all there.
+static gint64 count_array(const LithoTraceFile *file, const gint64 n[3], gint64 most,
+                          GError **error)
+{
+    const gint64 held = (file->size - file->first) / litho_format_bytes(file->format);
+    gint64 count = 1;
+    for (int k = 0; k < 3; k++) {
+        if (n[k] > most / count) { // before the product, which could wrap
+            litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                         "%s says it holds more than %" G_GINT64_FORMAT
+                         " numbers, the most that are read of a file of this kind",
+                         file->path, most);
+            return 0;
+        }
+        count *= n[k];
+    }
+    if (count <= held)
+        return count;
+    litho_refuse(error, LITHO_ERROR_FORMAT,
+                 "%s says it holds %" G_GINT64_FORMAT " numbers and ends after %" G_GINT64_FORMAT,
+                 file->path, count, held);
+    return 0;
+}
+
+static double *read_array(LithoTraceFile *file, int axes, gint64 most, gint64 *shape,
+                          GError **error)
+{
+    gint64 n[3];
+    int found;
+    if (!read_kind(file, n, &found, error))
+        return NULL;
+    if (found != axes) {
+        litho_refuse(error, LITHO_ERROR_GEOMETRY, "%s has an array of %d axes; %d are needed",
+                     file->path, found, axes);
+        return NULL;
+    }
+    const gint64 count = count_array(file, n, most, error);
+    double *out = count > 0 ? g_try_new(double, count) : NULL;
+    if (count > 0 && !out)
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "no memory for the %" G_GINT64_FORMAT " numbers of %s", count, file->path);
+    if (out && !read_doubles(file, out, count, error))
+        g_clear_pointer(&out, g_free);
+    memcpy(shape, n + 3 - axes, axes * sizeof *n);
+    return out;
+}
+
+double *litho_npy_read(const char *path, int axes, gint64 most, gint64 *shape, GError **error)
+{
+    LithoTraceFile file;
+    double *out =
+        litho_file_open(&file, path, error) ? read_array(&file, axes, most, shape, error) : NULL;
+    litho_file_close(&file);
+    return out;
 }
 
 // --- raw --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/contents.h"
 #include "core/error.h"
 #include "core/io/survey.h"
 
@@ -140,10 +141,12 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
 
 static LithoMigrateModel *model_table(const char *path, GError **error)
 {
-    g_autofree char *content = NULL;
     gsize length = 0;
-    if (!g_file_get_contents(path, &content, &length, error))
+    g_autofree char *content = litho_contents_load(path, LITHO_CONTENTS_TEXT, &length, error);
+    if (!content) {
+        g_prefix_error(error, "velocity: ");
         return NULL;
+    }
     if (memchr(content, 0, length)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "%s is not text; a velocity table has lines of depth and velocity, a velocity "

@@ -4,8 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/contents.h"
 #include "core/error.h"
-#include "kernels/twsm/npy.h"
+#include "core/io/npy.h"
+
+enum { MOST_NODES = 1 << 27 }; // of a grid or a horizon: a survey of 10,000 x 10,000 bins
 
 void twsm_heights_free(TwsmHeights *heights)
 {
@@ -69,12 +72,12 @@ static TwsmHeights *heights_new(int nx, int ny, double x0, double y0, double dx,
 TwsmHeights *twsm_heights_from_npy(const char *path, double x0, double y0, double dx, double dy,
                                    GError **error)
 {
-    int shape[2];
-    g_autofree double *z = twsm_npy_read(path, shape, error);
+    gint64 shape[2];
+    g_autofree double *z = litho_npy_read(path, 2, MOST_NODES, shape, error);
     if (!z)
         return NULL;
     g_autoptr(TwsmHeights) h = heights_new(shape[1], shape[0], x0, y0, dx, dy);
-    for (gsize k = 0; k < (gsize)shape[0] * shape[1]; k++) {
+    for (gint64 k = 0; k < shape[0] * shape[1]; k++) {
         if (!isfinite(z[k])) {
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                         "%s holds a depth that is not a number at row %d, column %d", path,
@@ -110,8 +113,8 @@ static gboolean parse_point(const char *line, Point *p)
 
 static GArray *points_from_text(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
+    g_autofree char *text = litho_contents_load_text(path, LITHO_CONTENTS_TEXT, error);
+    if (!text)
         return NULL;
     g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(Point));
     int number = 0;
@@ -136,17 +139,18 @@ static GArray *points_from_text(const char *path, GError **error)
 
 static GArray *points_from_npy(const char *path, GError **error)
 {
-    int shape[2];
-    g_autofree double *v = twsm_npy_read(path, shape, error);
+    gint64 shape[2];
+    g_autofree double *v = litho_npy_read(path, 2, 3 * MOST_NODES, shape, error);
     if (!v)
         return NULL;
     if (shape[1] != 3) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "%s has %d columns; a horizon needs 3: x, y, z", path, shape[1]);
+                    "%s has %" G_GINT64_FORMAT " columns; a horizon needs 3: x, y, z", path,
+                    shape[1]);
         return NULL;
     }
     GArray *points = g_array_new(FALSE, FALSE, sizeof(Point));
-    for (int k = 0; k < shape[0]; k++)
+    for (gint64 k = 0; k < shape[0]; k++)
         if (isfinite(v[3 * k] + v[3 * k + 1] + v[3 * k + 2]))
             g_array_append_vals(points, v + 3 * k, 1);
     return points;

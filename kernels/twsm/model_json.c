@@ -2,122 +2,22 @@
 //
 // Reading a model: every member is asked for by name, so that whatever is left over is a spelling
 // mistake, and every complaint names the member.
-#include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "core/json.h"
 #include "kernels/twsm/model.h"
 
-// An object of the file under its path ("boundaries[1]"), and the members asked for so far.
-typedef struct Reader {
-    JsonObject *object;
-    char where[64];
-    GHashTable *asked; // of const char *, not owned
-} Reader;
+typedef LithoJsonReader Reader;
 
-#define REQUIRED NAN // as a default: the member must be there
-
-static gboolean complain(const Reader *r, const char *key, const char *what, GError **error)
-{
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s%s%s %s", r->where, *r->where ? "." : "",
-                key, what);
-    return FALSE;
-}
-
-static gboolean reader_open(Reader *r, JsonNode *node, const char *where, GError **error)
-{
-    *r = (Reader){0};
-    g_strlcpy(r->where, where, sizeof r->where);
-    if (!node || !JSON_NODE_HOLDS_OBJECT(node)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s must be an object { ... }",
-                    *where ? where : "the model");
-        return FALSE;
-    }
-    r->object = json_node_get_object(node);
-    r->asked = g_hash_table_new(g_str_hash, g_str_equal);
-    return TRUE;
-}
-
-// Frees the reader; with `ok` TRUE complains about members nobody asked for.
-static gboolean reader_close(Reader *r, gboolean ok, GError **error)
-{
-    if (!r->object)
-        return ok;
-    g_autoptr(GList) members = json_object_get_members(r->object);
-    for (GList *m = members; m && ok; m = m->next)
-        if (!g_hash_table_contains(r->asked, m->data))
-            ok = complain(r, m->data, "is not known here; see the schema in docs/twsm.md", error);
-    g_hash_table_unref(r->asked);
-    return ok;
-}
-
-static JsonNode *ask(Reader *r, const char *key)
-{
-    g_hash_table_add(r->asked, (gpointer)key);
-    return json_object_get_member(r->object, key);
-}
-
-static gboolean node_number(JsonNode *node, double *value)
-{
-    if (!node || !JSON_NODE_HOLDS_VALUE(node))
-        return FALSE;
-    GType type = json_node_get_value_type(node);
-    if (type != G_TYPE_INT64 && type != G_TYPE_DOUBLE)
-        return FALSE;
-    *value = json_node_get_double(node);
-    return isfinite(*value);
-}
-
-static gboolean number(Reader *r, const char *key, double def, double *value, GError **error)
-{
-    JsonNode *node = ask(r, key);
-    *value = def;
-    if (!node)
-        return !isnan(def) || complain(r, key, "is missing", error);
-    return node_number(node, value) || complain(r, key, "must be a number", error);
-}
+#define REQUIRED LITHO_JSON_REQUIRED
+#define SCHEMA "the schema in docs/twsm.md"
 
 static gboolean positive(Reader *r, const char *key, double def, double *value, GError **error)
 {
-    return number(r, key, def, value, error) &&
-           (*value > 0 || complain(r, key, "must be greater than 0", error));
-}
-
-static gboolean numbers(Reader *r, const char *key, guint n, double *value, GError **error)
-{
-    JsonNode *node = ask(r, key);
-    char what[60];
-    g_snprintf(what, sizeof what, "must be a list of %u numbers", n);
-    if (!node || !JSON_NODE_HOLDS_ARRAY(node) ||
-        json_array_get_length(json_node_get_array(node)) != n)
-        return complain(r, key, node ? what : "is missing", error);
-    for (guint k = 0; k < n; k++)
-        if (!node_number(json_array_get_element(json_node_get_array(node), k), &value[k]))
-            return complain(r, key, what, error);
-    return TRUE;
-}
-
-static const char *text(Reader *r, const char *key, GError **error)
-{
-    JsonNode *node = ask(r, key);
-    if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_STRING)
-        return json_node_get_string(node);
-    complain(r, key, node ? "must be a text" : "is missing", error);
-    return NULL;
-}
-
-static JsonArray *array(Reader *r, const char *key, guint min, guint max, GError **error)
-{
-    JsonNode *node = ask(r, key);
-    guint n =
-        node && JSON_NODE_HOLDS_ARRAY(node) ? json_array_get_length(json_node_get_array(node)) : 0;
-    char what[60];
-    g_snprintf(what, sizeof what, "must be a list of %u to %u entries", min, max);
-    if (n >= min && n <= max && n > 0)
-        return json_node_get_array(node);
-    complain(r, key, node ? what : "is missing", error);
-    return NULL;
+    return litho_json_number(r, key, def, value, error) &&
+           (*value > 0 || litho_json_complain(r, key, "must be greater than 0", error));
 }
 
 // --- the parts --------------------------------------------------------------------------------
@@ -127,24 +27,24 @@ static gboolean read_layer(TwsmModel *model, int l, JsonNode *node, GError **err
     Reader r;
     char where[64];
     g_snprintf(where, sizeof where, "layers[%d]", l);
-    gboolean ok = reader_open(&r, node, where, error) &&
+    gboolean ok = litho_json_open(&r, node, where, "the model", error) &&
                   positive(&r, "velocity", REQUIRED, &model->velocity[l], error) &&
                   positive(&r, "density", REQUIRED, &model->density[l], error);
-    return reader_close(&r, ok, error);
+    return litho_json_close(&r, ok, SCHEMA, error);
 }
 
 static gboolean read_dipping(Reader *r, TwsmBoundary *b, GError **error)
 {
     static const char *const keys[2] = {"dip_x", "dip_y"};
     b->shape = TWSM_DIPPING;
-    if (!number(r, "depth", REQUIRED, &b->depth, error))
+    if (!litho_json_number(r, "depth", REQUIRED, &b->depth, error))
         return FALSE;
     for (int k = 0; k < 2; k++) {
         double dip;
-        if (!number(r, keys[k], 0, &dip, error))
+        if (!litho_json_number(r, keys[k], 0, &dip, error))
             return FALSE;
         if (fabs(dip) > 80)
-            return complain(r, keys[k], "must be a dip from -80 to 80 degrees", error);
+            return litho_json_complain(r, keys[k], "must be a dip from -80 to 80 degrees", error);
         b->slope[k] = tan(dip * G_PI / 180);
     }
     return TRUE;
@@ -153,18 +53,19 @@ static gboolean read_dipping(Reader *r, TwsmBoundary *b, GError **error)
 static gboolean read_gaussian(Reader *r, TwsmBoundary *b, GError **error)
 {
     b->shape = TWSM_GAUSSIAN;
-    return number(r, "depth", REQUIRED, &b->depth, error) &&
-           number(r, "amplitude", REQUIRED, &b->amplitude, error) &&
-           number(r, "sigma_x", 0, &b->sigma[0], error) &&
-           number(r, "sigma_y", 0, &b->sigma[1], error) &&
-           number(r, "x", 0, &b->centre[0], error) && number(r, "y", 0, &b->centre[1], error) &&
+    return litho_json_number(r, "depth", REQUIRED, &b->depth, error) &&
+           litho_json_number(r, "amplitude", REQUIRED, &b->amplitude, error) &&
+           litho_json_number(r, "sigma_x", 0, &b->sigma[0], error) &&
+           litho_json_number(r, "sigma_y", 0, &b->sigma[1], error) &&
+           litho_json_number(r, "x", 0, &b->centre[0], error) &&
+           litho_json_number(r, "y", 0, &b->centre[1], error) &&
            ((b->sigma[0] >= 0 && b->sigma[1] >= 0) ||
-            complain(r, "sigma_x", "and sigma_y must not be negative", error));
+            litho_json_complain(r, "sigma_x", "and sigma_y must not be negative", error));
 }
 
 static gboolean read_file_name(Reader *r, TwsmBoundary *b, const char *folder, GError **error)
 {
-    const char *file = text(r, "file", error);
+    const char *file = litho_json_string(r, "file", error);
     if (!file)
         return FALSE;
     b->file =
@@ -176,8 +77,8 @@ static gboolean read_grid(Reader *r, TwsmBoundary *b, const char *folder, GError
 {
     b->shape = TWSM_HEIGHTS;
     return read_file_name(r, b, folder, error) &&
-           number(r, "x0", REQUIRED, &b->file_grid[0], error) &&
-           number(r, "y0", REQUIRED, &b->file_grid[1], error) &&
+           litho_json_number(r, "x0", REQUIRED, &b->file_grid[0], error) &&
+           litho_json_number(r, "y0", REQUIRED, &b->file_grid[1], error) &&
            positive(r, "dx", REQUIRED, &b->file_grid[2], error) &&
            positive(r, "dy", REQUIRED, &b->file_grid[3], error);
 }
@@ -188,12 +89,12 @@ static gboolean read_boundary(TwsmBoundary *b, int index, JsonNode *node, const 
     Reader r;
     char where[64];
     g_snprintf(where, sizeof where, "boundaries[%d]", index);
-    gboolean ok = reader_open(&r, node, where, error);
-    const char *type = ok ? text(&r, "type", error) : NULL;
+    gboolean ok = litho_json_open(&r, node, where, "the model", error);
+    const char *type = ok ? litho_json_string(&r, "type", error) : NULL;
     if (!type) {
         ok = FALSE;
     } else if (strcmp(type, "flat") == 0) {
-        ok = number(&r, "depth", REQUIRED, &b->depth, error);
+        ok = litho_json_number(&r, "depth", REQUIRED, &b->depth, error);
     } else if (strcmp(type, "dipping") == 0) {
         ok = read_dipping(&r, b, error);
     } else if (strcmp(type, "gaussian") == 0) {
@@ -203,14 +104,16 @@ static gboolean read_boundary(TwsmBoundary *b, int index, JsonNode *node, const 
     } else if (strcmp(type, "horizon") == 0) {
         b->shape = TWSM_HEIGHTS;
         b->horizon = TRUE;
-        ok = read_file_name(&r, b, folder, error) && number(&r, "spacing", 0, &b->spacing, error);
+        ok = read_file_name(&r, b, folder, error) &&
+             litho_json_number(&r, "spacing", 0, &b->spacing, error);
     } else if (strcmp(type, "sheet") == 0) {
         b->shape = TWSM_SHEET;
         ok = read_file_name(&r, b, folder, error);
     } else {
-        ok = complain(&r, "type", "must be flat, dipping, gaussian, grid, horizon or sheet", error);
+        ok = litho_json_complain(&r, "type",
+                                 "must be flat, dipping, gaussian, grid, horizon or sheet", error);
     }
-    return reader_close(&r, ok, error);
+    return litho_json_close(&r, ok, SCHEMA, error);
 }
 
 // "0T 1R 0T" -> hits. Blanks and commas part the hits.
@@ -251,15 +154,16 @@ static gboolean read_code(TwsmModel *model, const char *from, GError **error)
 
 static gboolean read_codes(Reader *r, TwsmModel *model, GError **error)
 {
-    JsonNode *node = ask(r, "wave_code");
-    if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_STRING)
-        return read_code(model, json_node_get_string(node), error);
-    JsonArray *list = array(r, "wave_code", 1, TWSM_MAX_CODES, error);
+    JsonNode *node = litho_json_ask(r, "wave_code");
+    const char *single = litho_json_node_string(node);
+    if (single)
+        return read_code(model, single, error);
+    JsonArray *list = litho_json_array(r, "wave_code", 1, TWSM_MAX_CODES, error);
     for (guint k = 0; list && k < json_array_get_length(list); k++) {
-        JsonNode *entry = json_array_get_element(list, k);
-        if (!JSON_NODE_HOLDS_VALUE(entry) || json_node_get_value_type(entry) != G_TYPE_STRING)
-            return complain(r, "wave_code", "must be a text or a list of texts", error);
-        if (!read_code(model, json_node_get_string(entry), error))
+        const char *code = litho_json_node_string(json_array_get_element(list, k));
+        if (!code)
+            return litho_json_complain(r, "wave_code", "must be a text or a list of texts", error);
+        if (!read_code(model, code, error))
             return FALSE;
     }
     return list != NULL;
@@ -269,18 +173,17 @@ static gboolean read_sources(Reader *r, TwsmModel *model, GError **error)
 {
     model->n_sources = 1;
     if (!json_object_has_member(r->object, "sources"))
-        return numbers(r, "source", 3, model->source[0], error);
-    JsonArray *list = array(r, "sources", 1, TWSM_MAX_SOURCES, error);
+        return litho_json_numbers(r, "source", 3, model->source[0], error);
+    JsonArray *list = litho_json_array(r, "sources", 1, TWSM_MAX_SOURCES, error);
     if (!list)
         return FALSE;
     model->n_sources = json_array_get_length(list);
     for (int s = 0; s < model->n_sources; s++) {
-        JsonNode *entry = json_array_get_element(list, s);
-        JsonArray *at = JSON_NODE_HOLDS_ARRAY(entry) ? json_node_get_array(entry) : NULL;
+        JsonArray *at = litho_json_node_array(json_array_get_element(list, s));
         for (guint k = 0; k < 3; k++)
             if (!at || json_array_get_length(at) != 3 ||
-                !node_number(json_array_get_element(at, k), &model->source[s][k]))
-                return complain(r, "sources", "must be a list of [x, y, z]", error);
+                !litho_json_node_number(json_array_get_element(at, k), &model->source[s][k]))
+                return litho_json_complain(r, "sources", "must be a list of [x, y, z]", error);
     }
     return TRUE;
 }
@@ -289,45 +192,46 @@ static gboolean read_receivers(TwsmModel *model, JsonNode *node, GError **error)
 {
     static const char *const keys[2] = {"x", "y"};
     Reader r;
-    gboolean ok = reader_open(&r, node, "receivers", error);
+    gboolean ok = litho_json_open(&r, node, "receivers", "the model", error);
     for (int k = 0; k < 2 && ok; k++) {
         double line[3];
-        ok = numbers(&r, keys[k], 3, line, error);
+        ok = litho_json_numbers(&r, keys[k], 3, line, error);
         if (ok && (line[2] < 1 || line[2] > 100000 || line[2] != floor(line[2])))
-            ok = complain(&r, keys[k], "must be [first, step, count] with a count of 1 to 100000",
-                          error);
+            ok = litho_json_complain(
+                &r, keys[k], "must be [first, step, count] with a count of 1 to 100000", error);
         if (ok) {
             model->receiver_first[k] = line[0];
             model->receiver_step[k] = line[1];
             model->receiver_count[k] = (int)line[2];
         }
     }
-    ok = ok && number(&r, "z", 0, &model->receiver_z, error);
-    return reader_close(&r, ok, error);
+    ok = ok && litho_json_number(&r, "z", 0, &model->receiver_z, error);
+    return litho_json_close(&r, ok, SCHEMA, error);
 }
 
 static gboolean read_wavelet(TwsmModel *model, JsonNode *node, GError **error)
 {
     Reader r;
-    gboolean ok = reader_open(&r, node, "wavelet", error) &&
+    gboolean ok = litho_json_open(&r, node, "wavelet", "the model", error) &&
                   positive(&r, "ricker", REQUIRED, &model->ricker, error) &&
-                  number(&r, "delay", 0, &model->delay, error);
-    return reader_close(&r, ok, error);
+                  litho_json_number(&r, "delay", 0, &model->delay, error);
+    return litho_json_close(&r, ok, SCHEMA, error);
 }
 
 static gboolean read_extent(TwsmModel *model, JsonNode *node, GError **error)
 {
     Reader r;
-    gboolean ok = reader_open(&r, node, "extent", error) && numbers(&r, "x", 2, model->x, error) &&
-                  numbers(&r, "y", 2, model->y, error);
+    gboolean ok = litho_json_open(&r, node, "extent", "the model", error) &&
+                  litho_json_numbers(&r, "x", 2, model->x, error) &&
+                  litho_json_numbers(&r, "y", 2, model->y, error);
     if (ok && (model->x[1] <= model->x[0] || model->y[1] <= model->y[0]))
-        ok = complain(&r, "x", "and y must be [smaller, larger]", error);
-    return reader_close(&r, ok, error);
+        ok = litho_json_complain(&r, "x", "and y must be [smaller, larger]", error);
+    return litho_json_close(&r, ok, SCHEMA, error);
 }
 
 static gboolean read_layers(Reader *r, TwsmModel *model, const char *folder, GError **error)
 {
-    JsonArray *layers = array(r, "layers", 2, TWSM_MAX_LAYERS, error);
+    JsonArray *layers = litho_json_array(r, "layers", 2, TWSM_MAX_LAYERS, error);
     if (!layers)
         return FALSE;
     model->n_layers = json_array_get_length(layers);
@@ -335,7 +239,8 @@ static gboolean read_layers(Reader *r, TwsmModel *model, const char *folder, GEr
     for (int l = 0; l < model->n_layers; l++)
         if (!read_layer(model, l, json_array_get_element(layers, l), error))
             return FALSE;
-    JsonArray *boundaries = array(r, "boundaries", model->n_boundaries, model->n_boundaries, error);
+    JsonArray *boundaries =
+        litho_json_array(r, "boundaries", model->n_boundaries, model->n_boundaries, error);
     for (int b = 0; boundaries && b < model->n_boundaries; b++)
         if (!read_boundary(&model->boundary[b], b, json_array_get_element(boundaries, b), folder,
                            error))
@@ -346,20 +251,21 @@ static gboolean read_layers(Reader *r, TwsmModel *model, const char *folder, GEr
 static gboolean read_model(TwsmModel *model, JsonNode *root, const char *folder, GError **error)
 {
     Reader r;
-    gboolean ok = reader_open(&r, root, "", error) && read_layers(&r, model, folder, error) &&
-                  read_extent(model, ask(&r, "extent"), error) && read_codes(&r, model, error) &&
-                  read_sources(&r, model, error) &&
-                  read_receivers(model, ask(&r, "receivers"), error) &&
-                  read_wavelet(model, ask(&r, "wavelet"), error) &&
+    gboolean ok = litho_json_open(&r, root, "", "the model", error) &&
+                  read_layers(&r, model, folder, error) &&
+                  read_extent(model, litho_json_ask(&r, "extent"), error) &&
+                  read_codes(&r, model, error) && read_sources(&r, model, error) &&
+                  read_receivers(model, litho_json_ask(&r, "receivers"), error) &&
+                  read_wavelet(model, litho_json_ask(&r, "wavelet"), error) &&
                   // Beyond 2.5 times its peak a Ricker spectrum is under 1.1 % of the maximum.
                   positive(&r, "fmax", 2.5 * model->ricker, &model->fmax, error) &&
                   positive(&r, "record", REQUIRED, &model->record, error) &&
                   positive(&r, "dt", 0.002, &model->dt, error) &&
                   positive(&r, "cells_per_wavelength", 2.5, &model->cells, error) &&
-                  number(&r, "taper", 0.15, &model->taper, error);
+                  litho_json_number(&r, "taper", 0.15, &model->taper, error);
     if (ok && (model->taper < 0 || model->taper > 0.5))
-        ok = complain(&r, "taper", "must be from 0 to 0.5", error);
-    return reader_close(&r, ok, error);
+        ok = litho_json_complain(&r, "taper", "must be from 0 to 0.5", error);
+    return litho_json_close(&r, ok, SCHEMA, error);
 }
 
 static gboolean load_file(TwsmModel *model, TwsmBoundary *b, GError **error)
@@ -381,13 +287,12 @@ static gboolean load_file(TwsmModel *model, TwsmBoundary *b, GError **error)
 
 TwsmModel *twsm_model_load(const char *name, gboolean files, GError **error)
 {
-    g_autoptr(JsonParser) parser = json_parser_new();
     const char *builtin = twsm_model_text(name);
     g_autofree char *folder = builtin ? NULL : g_path_get_dirname(name);
     GError *inner = NULL;
-    gboolean parsed = builtin ? json_parser_load_from_data(parser, builtin, -1, &inner)
-                              : json_parser_load_from_file(parser, name, &inner);
-    if (!parsed) {
+    JsonNode *root =
+        builtin ? litho_json_parse(builtin, -1, &inner) : litho_json_load(name, &inner);
+    if (!root) {
         g_autofree char *names = g_strjoinv(", ", (char **)twsm_model_names());
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                     "model '%s' cannot be read (%s); a JSON file or one of %s is needed", name,
@@ -396,7 +301,8 @@ TwsmModel *twsm_model_load(const char *name, gboolean files, GError **error)
         return NULL;
     }
     g_autoptr(TwsmModel) model = g_new0(TwsmModel, 1);
-    gboolean ok = read_model(model, json_parser_get_root(parser), folder, &inner);
+    gboolean ok = read_model(model, root, folder, &inner);
+    json_node_unref(root);
     for (int b = 0; files && ok && b < model->n_boundaries; b++)
         ok = load_file(model, &model->boundary[b], &inner);
     if (ok)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/contents.h"
 #include "core/error.h"
 #include "kernels/twsm/heights.h"
 
@@ -92,8 +93,8 @@ static gboolean read_lines(Reader *r, char *text, const char *path, GError **err
 
 TwsmSheet *twsm_sheet_load(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, error))
+    g_autofree char *text = litho_contents_load_text(path, LITHO_CONTENTS_TEXT, error);
+    if (!text)
         return NULL;
     Reader r = {g_array_new(FALSE, FALSE, sizeof(double[3])),
                 g_array_new(FALSE, FALSE, sizeof(int[3])), g_hash_table_new(NULL, NULL), 1};

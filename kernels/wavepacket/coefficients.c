@@ -4,7 +4,9 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "core/contents.h"
 #include "core/error.h"
+#include "core/json.h"
 
 static const char MAGIC[8] = "LITHOWP1";
 enum { ZSTD_EFFORT = 6 };
@@ -190,24 +192,16 @@ static char *describe(const WpJob *job, const Sizes *sizes, gsize *length)
     return text;
 }
 
-static gboolean check_description(const WpJob *job, const char *text, gsize length, Sizes *sizes,
-                                  GError **error)
+static gboolean read_description(const WpJob *job, JsonNode *root, Sizes *sizes, GError **error)
 {
-    g_autoptr(JsonParser) parser = json_parser_new();
     const char *names[16];
     double values[16];
-    if (!json_parser_load_from_data(parser, text, (gssize)length, error))
-        return FALSE;
-    JsonNode *root = json_parser_get_root(parser);
-    if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "the coefficient file has no description");
-        return FALSE;
-    }
-    JsonObject *o = json_node_get_object(root);
+    JsonObject *o = litho_json_node_object(root);
+    if (!o)
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "the coefficient file has no description");
     guint n = settings_of(job, names, values);
     for (guint i = 0; i < n; i++) {
-        double found = json_object_get_double_member_with_default(o, names[i], -1);
+        double found = litho_json_number_or(o, names[i], -1);
         if (found == values[i])
             continue;
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
@@ -226,8 +220,7 @@ static gboolean check_description(const WpJob *job, const char *text, gsize leng
     // Every coefficient has a gap of 1 to 10 bytes and a value of 4 or 8; a file that says
     // otherwise must not make us allocate for it.
     for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
-        *counts[i].value =
-            (guint64)MAX(json_object_get_int_member_with_default(o, counts[i].name, 0), 0);
+        *counts[i].value = (guint64)CLAMP(litho_json_number_or(o, counts[i].name, 0), 0, 1e15);
     guint64 total = (guint64)job->geometry->n_points * job->n_blocks;
     if (sizes->kept <= total && sizes->gaps <= 10 * sizes->kept && sizes->values <= 8 * sizes->kept)
         return TRUE;
@@ -236,6 +229,15 @@ static gboolean check_description(const WpJob *job, const char *text, gsize leng
                 " bytes, which cannot be",
                 sizes->kept, sizes->gaps + sizes->values);
     return FALSE;
+}
+
+static gboolean check_description(const WpJob *job, const char *text, gsize length, Sizes *sizes,
+                                  GError **error)
+{
+    JsonNode *root = litho_json_parse(text, (gssize)length, error);
+    gboolean good = root && read_description(job, root, sizes, error);
+    g_clear_pointer(&root, json_node_unref);
+    return good;
 }
 
 static void report_file(const WpJob *job, guint64 bytes, guint64 kept, LithoRun *run)
@@ -316,7 +318,8 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     g_autofree char *data = NULL;
     gsize size;
     guint32 length;
-    if (!g_file_get_contents(path, &data, &size, error))
+    data = litho_contents_load(path, G_MAXSSIZE - 1, &size, error);
+    if (!data)
         return FALSE;
     if (size < 12 || memcmp(data, MAGIC, sizeof MAGIC) != 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is not a coefficient file", path);

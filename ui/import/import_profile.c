@@ -78,9 +78,8 @@ static double likeness(GHashTable *words, JsonArray *array)
 {
     guint shared = 0, n = json_array_get_length(array), mine = g_hash_table_size(words);
     for (guint k = 0; k < n; k++) {
-        JsonNode *node = json_array_get_element(array, k);
-        shared += json_node_get_value_type(node) == G_TYPE_STRING &&
-                  g_hash_table_contains(words, json_node_get_string(node));
+        const char *word = litho_json_node_string(json_array_get_element(array, k));
+        shared += word && g_hash_table_contains(words, word);
     }
     return shared >= LEAST_WORDS ? (double)shared / (n + mine - shared) : 0;
 }
@@ -91,11 +90,11 @@ static double likeness(GHashTable *words, JsonArray *array)
 static JsonNode *load(const char *name, GError **error)
 {
     g_autofree char *path = path_of(name);
-    g_autoptr(JsonParser) parser = json_parser_new();
     g_autoptr(GError) why = NULL;
-    if (json_parser_load_from_file(parser, path, &why) && json_parser_get_root(parser) &&
-        JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)))
-        return json_parser_steal_root(parser);
+    JsonNode *root = litho_json_load(path, &why);
+    if (litho_json_node_object(root))
+        return root;
+    g_clear_pointer(&root, json_node_unref);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
                 "the import profile '%s' cannot be read: %s", name,
                 why ? why->message : "it is no JSON object");
@@ -139,9 +138,8 @@ gboolean litho_profile_load(const char *name, LithoOpenOptions *options, GError 
     JsonNode *node = load(name, error);
     if (!node)
         return FALSE;
-    JsonNode *open = json_object_get_member(json_node_get_object(node), "open");
-    *options = litho_open_options_from_json(
-        open && JSON_NODE_HOLDS_OBJECT(open) ? json_node_get_object(open) : NULL);
+    *options =
+        litho_open_options_from_json(litho_json_object_or_null(json_node_get_object(node), "open"));
     json_node_unref(node);
     return TRUE;
 }
@@ -165,9 +163,9 @@ char *litho_profile_match(const char *text)
     double most = LEAST_SHARED;
     for (char **name = names; *name; name++) {
         JsonNode *node = load(*name, NULL);
-        JsonNode *list = node ? json_object_get_member(json_node_get_object(node), "words") : NULL;
-        double like =
-            list && JSON_NODE_HOLDS_ARRAY(list) ? likeness(words, json_node_get_array(list)) : 0;
+        JsonArray *list =
+            node ? litho_json_array_or_null(json_node_get_object(node), "words") : NULL;
+        double like = list ? likeness(words, list) : 0;
         if (like >= most) {
             most = like;
             best = *name;

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/json.h"
+
 typedef enum { WHOLE, REAL, FLAG, ORDER, DOMAIN, DUPLICATES } Kind;
 
 // JSON key, word of the command line, place. Shape and type of raw files are no numbers: by hand.
@@ -64,15 +66,15 @@ JsonObject *litho_open_options_to_json(const LithoOpenOptions *options)
 
 static void read_shape(JsonObject *object, LithoOpenOptions *options)
 {
-    JsonNode *node = json_object_get_member(object, "shape");
-    JsonArray *shape = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+    JsonArray *shape = litho_json_array_or_null(object, "shape");
     for (guint a = 0; shape && json_array_get_length(shape) == 3 && a < 3; a++) {
-        JsonNode *n = json_array_get_element(shape, a);
-        options->shape[a] = JSON_NODE_HOLDS_VALUE(n) ? MAX(json_node_get_int(n), 0) : 0;
+        double n = 0;
+        litho_json_node_number(json_array_get_element(shape, a), &n);
+        options->shape[a] = (gint64)CLAMP(n, 0, 1e15);
     }
-    node = json_object_get_member(object, "dtype");
-    if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_string(node))
-        options->dtype = g_intern_string(json_node_get_string(node));
+    const char *type = litho_json_string_or(object, "dtype", NULL);
+    if (type)
+        options->dtype = g_intern_string(type);
 }
 
 LithoOpenOptions litho_open_options_from_json(JsonObject *object)
@@ -80,12 +82,16 @@ LithoOpenOptions litho_open_options_from_json(JsonObject *object)
     LithoOpenOptions options = {0};
     for (guint k = 0; object && k < G_N_ELEMENTS(rows); k++) {
         JsonNode *node = json_object_get_member(object, rows[k].key);
-        if (!node || !JSON_NODE_HOLDS_VALUE(node))
-            continue;
-        if (rows[k].kind == REAL)
-            *(double *)place(&options, k) = json_node_get_double(node);
+        double value = 0;
+        // A flag may be written as true; another type is nothing.
+        if (node && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_BOOLEAN)
+            value = json_node_get_boolean(node);
         else
-            *(int *)place(&options, k) = (int)json_node_get_int(node);
+            litho_json_node_number(node, &value);
+        if (rows[k].kind == REAL)
+            *(double *)place(&options, k) = value;
+        else
+            *(int *)place(&options, k) = (int)CLAMP(value, G_MININT, G_MAXINT);
     }
     if (object)
         read_shape(object, &options);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/json.h"
+
 #define MERGE_US 1500000 // longer than a frame of the slowest software OpenGL
 
 typedef struct Entry {
@@ -132,11 +134,10 @@ void litho_history_from_json(LithoHistory *h, gboolean redo, JsonArray *array)
     g_ptr_array_set_size(list, 0);
     h->pushed_us = 0;
     for (guint k = 0; array && k < json_array_get_length(array); k++) {
-        JsonNode *node = json_array_get_element(array, k);
-        JsonObject *object = JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+        JsonObject *object = litho_json_node_object(json_array_get_element(array, k));
         g_autoptr(LithoFlow) flow =
             object ? litho_flow_from_json(json_object_get_member(object, "recipe"), NULL) : NULL;
         if (flow)
-            add(list, flow, json_object_get_string_member_with_default(object, "name", "Change"));
+            add(list, flow, litho_json_string_or(object, "name", "Change"));
     }
 }

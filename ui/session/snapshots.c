@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "ui/session/job.h"
 
@@ -350,16 +351,15 @@ void litho_snapshots_from_json(LithoSnapshots *self, JsonArray *array)
 {
     litho_snapshots_clear(self);
     for (guint k = 0; array && k < json_array_get_length(array); k++) {
-        JsonNode *node = json_array_get_element(array, k);
-        if (!JSON_NODE_HOLDS_OBJECT(node))
+        JsonObject *object = litho_json_node_object(json_array_get_element(array, k));
+        if (!object)
             continue;
-        JsonObject *object = json_node_get_object(node);
-        const char *letter = json_object_get_string_member_with_default(object, "letter", "");
+        const char *letter = litho_json_string_or(object, "letter", "");
         g_autoptr(LithoFlow) flow =
             litho_flow_from_json(json_object_get_member(object, "recipe"), NULL);
         if (!flow || *letter < 'A' || *letter > 'Z' || find_letter(self, *letter) >= 0)
             continue;
-        const char *name = json_object_get_string_member_with_default(object, "name", NULL);
+        const char *name = litho_json_string_or(object, "name", NULL);
         g_ptr_array_add(self->list, snapshot_new(*letter, flow, name));
     }
     attach(self);

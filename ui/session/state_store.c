@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/flow.h"
+#include "core/json.h"
 
-enum { KEEP = 100, LARGEST_BYTES = 16 << 20 };
+enum { KEEP = 100 };
 
 static const char suffix[] = ".json";
 
@@ -127,34 +129,91 @@ gboolean litho_state_write(const char *key, const char *text, gint64 stamp, GErr
     return ok;
 }
 
-static JsonNode *refuse(const char *path, const char *why, GError **error)
+// --- reading one back
+// -----------------------------------------------------------------------------
+
+typedef enum { NUMBER, TEXT, OBJECT, LIST } Kind;
+
+typedef struct Member {
+    const char *object, *key; // object NULL = the root
+    Kind kind;
+} Member;
+
+// Every member that the window reads, where it is there. Members of other versions pass.
+static const Member members[] = {
+    {NULL, "saved", NUMBER},   {NULL, "name", TEXT},
+    {NULL, "paths", LIST},     {NULL, "open", OBJECT},
+    {NULL, "recipe", OBJECT},  {NULL, "selected", NUMBER},
+    {NULL, "show", TEXT},      {NULL, "look", OBJECT},
+    {NULL, "views", OBJECT},   {NULL, "snapshots", LIST},
+    {NULL, "past", LIST},      {NULL, "future", LIST},
+    {"look", "colours", TEXT}, {"look", "colours_unsigned", TEXT},
+    {"look", "gain", NUMBER},  {"look", "removed_gain", NUMBER},
+    {"look", "split", NUMBER}, {"look", "wiggle", NUMBER},
+    {"look", "clip", NUMBER},  {"views", "maximised", NUMBER},
+};
+
+static gboolean is_of_kind(JsonNode *node, Kind kind)
 {
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                "the session saved in %s cannot be read (%s) and was left aside", path, why);
-    return NULL;
+    double value;
+    switch (kind) {
+    case NUMBER:
+        return litho_json_node_number(node, &value);
+    case TEXT:
+        return litho_json_node_string(node) != NULL;
+    case OBJECT:
+        return litho_json_node_object(node) != NULL;
+    default:
+        return litho_json_node_array(node) != NULL;
+    }
+}
+
+static gboolean check_members(JsonObject *root, GError **error)
+{
+    static const char *const kinds[] = {"a number", "a text", "an object", "a list"};
+    for (guint k = 0; k < G_N_ELEMENTS(members); k++) {
+        const Member *m = &members[k];
+        JsonObject *object = m->object ? litho_json_object_or_null(root, m->object) : root;
+        JsonNode *node = object ? json_object_get_member(object, m->key) : NULL;
+        if (node && !is_of_kind(node, m->kind))
+            return litho_refuse(error, LITHO_ERROR_FORMAT, "%s%s%s must be %s",
+                                m->object ? m->object : "", m->object ? "." : "", m->key,
+                                kinds[m->kind]);
+    }
+    return TRUE;
+}
+
+static gboolean check_session(JsonNode *node, GError **error)
+{
+    JsonObject *root = litho_json_node_object(node);
+    if (!root || litho_json_number_or(root, "lithoscope-session", 0) != 1)
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "it is no session of this program");
+    g_autoptr(LithoFlow) flow = NULL;
+    return check_members(root, error) &&
+           (flow = litho_flow_from_json(json_object_get_member(root, "recipe"), error));
+}
+
+// A session that cannot be used is renamed: it neither comes back at each start nor is written
+// over.
+static void set_aside(const char *path, const char *why, GError **error)
+{
+    g_autofree char *aside = g_strconcat(path, ".damaged", NULL);
+    const gboolean renamed = g_rename(path, aside) == 0;
+    litho_refuse(error, LITHO_ERROR_FORMAT,
+                 "the session saved in %s cannot be read (%s) and was %s", renamed ? aside : path,
+                 why, renamed ? "set aside under this name" : "left aside");
 }
 
 JsonNode *litho_state_read(const char *key, GError **error)
 {
-    g_autofree char *path = path_of(key), *text = NULL;
+    g_autofree char *path = path_of(key);
     g_autoptr(GError) trouble = NULL;
-    GStatBuf info;
-    if (g_stat(path, &info) != 0)
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return NULL;
-    if (info.st_size > LARGEST_BYTES)
-        return refuse(path, "it is far too large", error);
-    gsize length;
-    if (!g_file_get_contents(path, &text, &length, &trouble))
-        return refuse(path, trouble->message, error);
-    g_autoptr(JsonParser) parser = json_parser_new();
-    if (strlen(text) != length || !g_utf8_validate(text, -1, NULL))
-        return refuse(path, "it is no text", error);
-    if (!json_parser_load_from_data(parser, text, -1, &trouble))
-        return refuse(path, trouble->message, error);
-    JsonNode *root = json_parser_get_root(parser);
-    if (!root || !JSON_NODE_HOLDS_OBJECT(root) ||
-        json_object_get_int_member_with_default(json_node_get_object(root), "lithoscope-session",
-                                                0) != 1)
-        return refuse(path, "it is no session of this program", error);
-    return json_parser_steal_root(parser);
+    JsonNode *root = litho_json_load(path, &trouble);
+    if (root && check_session(root, &trouble))
+        return root;
+    g_clear_pointer(&root, json_node_unref);
+    set_aside(path, trouble->message, error);
+    return NULL;
 }

@@ -11,8 +11,9 @@ char *litho_state_key(const char *const *paths);
 // Writes `text`, made at `stamp` (monotonic time), unless a later one has been written already: a
 // thread may come late. Forgets the oldest sessions beyond a hundred.
 gboolean litho_state_write(const char *key, const char *text, gint64 stamp, GError **error);
-// NULL without an error = there is none. A file that is no session gives LITHO_ERROR_FORMAT with a
-// sentence. json_node_unref().
+// NULL without an error = there is none. A file that is no session, whose recipe cannot be used or
+// that has a member of another type gives LITHO_ERROR_FORMAT with a sentence and is renamed to
+// KEY.json.damaged: it neither comes back at each start nor is written over. json_node_unref().
 JsonNode *litho_state_read(const char *key, GError **error);
 // Key of the session written last, NULL = none. g_free().
 char *litho_state_newest(void);

@@ -5,6 +5,7 @@
 // again.
 #include "ui/window/window_private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -198,30 +199,14 @@ void litho_window_state_flush(LithoWindow *self)
 
 // --- restoring ----------------------------------------------------------------------------------
 
-static JsonObject *member_object(JsonObject *object, const char *key)
-{
-    JsonNode *node = json_object_get_member(object, key);
-    return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-}
-
-static JsonArray *member_array(JsonObject *object, const char *key)
-{
-    JsonNode *node = json_object_get_member(object, key);
-    return node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
-}
-
 // Exactly `n` finite numbers.
 static gboolean read_numbers(JsonObject *object, const char *key, double *x, guint n)
 {
-    JsonArray *array = member_array(object, key);
+    JsonArray *array = litho_json_array_or_null(object, key);
     if (!array || json_array_get_length(array) != n)
         return FALSE;
     for (guint k = 0; k < n; k++) {
-        JsonNode *node = json_array_get_element(array, k);
-        if (!JSON_NODE_HOLDS_VALUE(node))
-            return FALSE;
-        x[k] = json_node_get_double(node);
-        if (!(x[k] > -1e15 && x[k] < 1e15))
+        if (!litho_json_node_number(json_array_get_element(array, k), &x[k]) || fabs(x[k]) >= 1e15)
             return FALSE;
     }
     return TRUE;
@@ -230,7 +215,7 @@ static gboolean read_numbers(JsonObject *object, const char *key, double *x, gui
 static double member_number(JsonObject *object, const char *key, double fallback, double least,
                             double most)
 {
-    double value = json_object_get_double_member_with_default(object, key, fallback);
+    double value = litho_json_number_or(object, key, fallback);
     return value >= least && value <= most ? value : fallback;
 }
 
@@ -244,7 +229,7 @@ static void restore_look(LithoWindow *self, JsonObject *object)
     look.wiggle = (LithoWiggle)member_number(object, "wiggle", look.wiggle, 0, LITHO_WIGGLE_FILL);
     litho_session_set_look(session, &look);
     for (int k = 0; k < 2; k++) {
-        const char *name = json_object_get_string_member_with_default(object, colour_keys[k], "");
+        const char *name = litho_json_string_or(object, colour_keys[k], "");
         const LithoColormap *map = litho_window_find_colours(self, name);
         if (map)
             litho_session_set_colours(session, k, map);
@@ -287,15 +272,15 @@ static gboolean restore_views(LithoWindow *self, JsonObject *object)
 static void restore_flow(LithoWindow *self, JsonObject *root, const LithoFlow *flow)
 {
     LithoHistory *history = litho_history_new();
-    litho_history_from_json(history, FALSE, member_array(root, "past"));
-    litho_history_from_json(history, TRUE, member_array(root, "future"));
+    litho_history_from_json(history, FALSE, litho_json_array_or_null(root, "past"));
+    litho_history_from_json(history, TRUE, litho_json_array_or_null(root, "future"));
     int selected = (int)member_number(root, "selected", 0, -1, 1000);
     litho_session_restore_flow(self->session, flow, selected, history);
 }
 
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow)
 {
-    JsonObject *root = json_node_get_object(state), *look = member_object(root, "look");
+    JsonObject *root = json_node_get_object(state), *look = litho_json_object_or_null(root, "look");
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoFlow) flow =
         litho_flow_from_json(json_object_get_member(root, "recipe"), &error);
@@ -314,14 +299,14 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
         // Nothing is lost: one undo gives this file its own recipe back.
         litho_history_push(litho_session_history(self->session), flow,
                            "The recipe of another file");
-    litho_snapshots_from_json(self->snapshots, member_array(root, "snapshots"));
+    litho_snapshots_from_json(self->snapshots, litho_json_array_or_null(root, "snapshots"));
     if (look)
         restore_look(self, look);
-    const char *show = json_object_get_string_member_with_default(root, "show", "output");
+    const char *show = litho_json_string_or(root, "show", "output");
     for (int k = 0; k < 5; k++)
         if (strcmp(show, litho_show_keys[k]) == 0)
             litho_session_show(self->session, k);
-    JsonObject *views = member_object(root, "views");
+    JsonObject *views = litho_json_object_or_null(root, "views");
     if (views && !restore_views(self, views))
         self->state_views = json_object_ref(views);
 }
@@ -336,13 +321,13 @@ void litho_window_state_result(LithoWindow *self)
 
 static char **paths_of(JsonObject *root)
 {
-    JsonArray *array = member_array(root, "paths");
+    JsonArray *array = litho_json_array_or_null(root, "paths");
     guint n = array ? json_array_get_length(array) : 0;
     GStrvBuilder *builder = g_strv_builder_new();
     for (guint k = 0; k < n; k++) {
-        JsonNode *node = json_array_get_element(array, k);
-        if (json_node_get_value_type(node) == G_TYPE_STRING)
-            g_strv_builder_add(builder, json_node_get_string(node));
+        const char *path = litho_json_node_string(json_array_get_element(array, k));
+        if (path)
+            g_strv_builder_add(builder, path);
     }
     char **paths = g_strv_builder_end(builder);
     g_strv_builder_unref(builder);
@@ -365,7 +350,7 @@ static char *ago(gint64 saved)
 static char *describe(JsonObject *root)
 {
     g_autoptr(LithoFlow) flow = litho_flow_from_json(json_object_get_member(root, "recipe"), NULL);
-    g_autofree char *when = ago(json_object_get_int_member_with_default(root, "saved", 0));
+    g_autofree char *when = ago((gint64)CLAMP(litho_json_number_or(root, "saved", 0), 0, 1e15));
     guint n = flow ? litho_flow_length(flow) : 0;
     if (n == 0)
         return g_steal_pointer(&when);
@@ -387,7 +372,7 @@ char *litho_window_state_last(char **name, GError **error)
         there &= g_file_test(*p, G_FILE_TEST_EXISTS);
     char *text = there ? describe(root) : NULL;
     if (there && name)
-        *name = g_strdup(json_object_get_string_member_with_default(root, "name", ""));
+        *name = g_strdup(litho_json_string_or(root, "name", ""));
     json_node_unref(state);
     return text;
 }
@@ -404,7 +389,8 @@ void litho_window_continue(LithoWindow *self)
     }
     JsonObject *root = json_node_get_object(state);
     g_auto(GStrv) paths = paths_of(root);
-    LithoOpenOptions options = litho_open_options_from_json(member_object(root, "open"));
+    LithoOpenOptions options =
+        litho_open_options_from_json(litho_json_object_or_null(root, "open"));
     litho_window_open_as(self, paths[0] ? (const char *const *)paths : NULL, &options,
                          LITHO_OPEN_CONTINUE);
     json_node_unref(state);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/contents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+static char *refuse_errno(const char *verb, const char *path, GError **error)
+{
+    const int code = errno;
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
+                g_strerror(code));
+    return NULL;
+}
+
+// Reads up to `size` bytes; a file that shrinks meanwhile is shorter.
+static char *read_bytes(int fd, const char *path, gsize size, gsize *length, GError **error)
+{
+    g_autofree char *bytes = g_try_malloc(size + 1);
+    gsize done = 0;
+    if (!bytes) {
+        litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for the %" G_GSIZE_FORMAT " bytes of %s",
+                     size, path);
+        return NULL;
+    }
+    while (done < size) {
+        const gssize got = read(fd, bytes + done, size - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return refuse_errno("read", path, error);
+        if (got == 0)
+            break;
+        done += got;
+    }
+    bytes[done] = '\0';
+    if (length)
+        *length = done;
+    return g_steal_pointer(&bytes);
+}
+
+char *litho_contents_load(const char *path, gsize most, gsize *length, GError **error)
+{
+    // Not blocking: opening a pipe by that name would wait for its writer.
+    const int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    char *bytes = NULL;
+    struct stat info;
+    if (fd < 0)
+        return refuse_errno("open", path, error);
+    if (fstat(fd, &info) < 0)
+        refuse_errno("examine", path, error);
+    else if (!S_ISREG(info.st_mode))
+        litho_refuse(error, LITHO_ERROR_FORMAT, "%s is %s; a regular file is needed", path,
+                     S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe");
+    else if ((guint64)info.st_size > most)
+        litho_refuse(error, LITHO_ERROR_FORMAT,
+                     "%s has %" G_GINT64_FORMAT " bytes; at most %" G_GSIZE_FORMAT
+                     " are read of a file of this kind",
+                     path, (gint64)info.st_size, most);
+    else
+        bytes = read_bytes(fd, path, info.st_size, length, error);
+    close(fd);
+    return bytes;
+}
+
+char *litho_contents_load_text(const char *path, gsize most, GError **error)
+{
+    gsize length = 0;
+    g_autofree char *text = litho_contents_load(path, most, &length, error);
+    if (!text)
+        return NULL;
+    if (memchr(text, 0, length)) {
+        litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not text", path);
+        return NULL;
+    }
+    if (g_utf8_validate(text, -1, NULL))
+        return g_steal_pointer(&text);
+    return g_convert(text, -1, "UTF-8", "ISO-8859-1", NULL, NULL, error);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+
+// Small files that are read whole: recipes, sessions, models, tables, colour maps.
+
+enum { LITHO_CONTENTS_TEXT = 1 << 30 }; // bytes: no table, horizon or colour map is longer
+
+// The bytes of the regular file `path`, with a 0 behind them that `length` (may be NULL) does not
+// count; g_free(). A folder, device or pipe, a file of more than `most` bytes and a failing
+// allocation are errors of one sentence; none of them blocks. Any thread.
+char *litho_contents_load(const char *path, gsize most, gsize *length, GError **error);
+// Likewise for text, as UTF-8: other bytes are taken for Latin-1 (comments of old programs), a 0
+// byte is an error.
+char *litho_contents_load_text(const char *path, gsize most, GError **error);
