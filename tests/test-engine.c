@@ -336,12 +336,12 @@ static void test_report(void)
     g_autoptr(LithoFlow) flow = mean_flow();
     params_of(flow, 0)->halfwidth = 50;
     LithoWorker *worker = litho_worker_new(wake, &wakes);
-    g_assert_null(litho_worker_report(worker));
+    g_assert_null(litho_worker_report(worker, NULL));
     LithoWish wish = {.flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE};
     litho_worker_submit(worker, &wish);
     LithoReport *report = NULL;
     for (int k = 0; !report && k < 2000; k++, g_usleep(1000))
-        report = litho_worker_report(worker);
+        report = litho_worker_report(worker, NULL);
     g_assert_nonnull(report);
     g_assert_null(litho_worker_take(worker));
     litho_report_unref(report);

@@ -7,6 +7,7 @@
 
 #include "core/synth/synth_parts.h"
 #include "tests/gui/files.h"
+#include "tests/gui/teller.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -141,12 +142,144 @@ static void test_texels(void)
     }
 }
 
+// --- figures ------------------------------------------------------------------------------------
+
+static void set(const char *key, double value)
+{
+    const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+    const LithoParam *row = litho_param_find(&step->op->params, key);
+    g_assert_true(litho_session_set_param(gui.session, 0, row, value, NULL, NULL));
+}
+
+static gboolean has_figures(Gui *g)
+{
+    g_autoptr(GArray) curves = litho_session_report_curves(g->session);
+    return curves && curves->len > 0 && litho_session_numbers(g->session, LITHO_NUMBERS_OUT);
+}
+
+static guint count_times(void)
+{
+    LithoStage stages[LITHO_TIMINGS_STAGES];
+    guint n = litho_timings_snapshot(litho_session_timings(gui.session), stages,
+                                     LITHO_TIMINGS_STAGES),
+          told = 0;
+    for (guint k = 0; k < n; k++)
+        told += stages[k].count > 0;
+    return told;
+}
+
+static void assert_no_figures(void)
+{
+    double last, median;
+    g_autoptr(GArray) numbers = litho_session_report_numbers(gui.session);
+    g_autoptr(GArray) curves = litho_session_report_curves(gui.session);
+    g_autoptr(GArray) shapes = litho_session_report_shapes(gui.session);
+    g_assert_true(!numbers && !curves && !shapes);
+    g_assert_null(litho_session_numbers(gui.session, LITHO_NUMBERS_OUT));
+    g_assert_cmpuint(count_times(), ==, 0);
+    litho_session_latency(gui.session, &last, &median);
+    g_assert_cmpfloat(last, ==, 0);
+    g_assert_nonnull(litho_session_figures_missing(gui.session));
+}
+
+static const char *const slow[] = {"wait_ms=1500", NULL};
+
+static void tell_figures(void)
+{
+    g_autoptr(LithoCube) cube = make_cube();
+    litho_session_set_input(gui.session, cube);
+    use("teller", (const char *[]){NULL});
+    g_assert_true(gui_wait(has_figures, &gui, 20));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_settle(&gui);
+    g_assert_cmpuint(count_times(), >, 0);
+    g_assert_null(litho_session_figures_missing(gui.session));
+}
+
+// Property: figures of another operator, of another mode and of another file go at once, and a
+// pass of the former kind that still runs brings none of them back; a number that moves leaves
+// them until the next pass has told its own.
+static void test_figures(void)
+{
+    tell_figures();
+    set("gain", 0.7);
+    g_assert_true(has_figures(&gui));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+
+    use("grower", (const char *[]){NULL});
+    assert_no_figures();
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    g_autoptr(GArray) curves = litho_session_report_curves(gui.session);
+    g_assert_null(curves);
+
+    tell_figures();
+    use("teller", slow);
+    gui_spin(&gui, 0.3); // it is telling
+    g_assert_true(litho_session_progress(gui.session, NULL));
+    set("mode", 1);
+    assert_no_figures();
+    gui_spin(&gui, 0.02);
+
+    use("teller", slow);
+    gui_spin(&gui, 0.3);
+    g_autoptr(LithoCube) other = make_cube();
+    use("grower", (const char *[]){NULL});
+    litho_session_set_input(gui.session, other);
+    assert_no_figures();
+    for (int k = 0; k < 20; k++) {
+        gui_spin(&gui, 0.05);
+        g_autoptr(GArray) told = litho_session_report_curves(gui.session);
+        g_assert_null(told);
+    }
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_settle(&gui);
+}
+
+// --- refused ------------------------------------------------------------------------------------
+
+// Property: a value that the flow cannot be computed with leaves result, comparison, slices and
+// rows where they were, and says why; the next value that can be computed takes it from there.
+static void test_refused(void)
+{
+    g_autoptr(LithoCube) cube = make_cube();
+    litho_session_set_input(gui.session, cube);
+    use("fx", (const char *[]){"window=8", "half_width=1", NULL});
+    litho_session_select(gui.session, 0);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    litho_session_show(gui.session, LITHO_SHOW_REMOVED);
+    gui_settle(&gui);
+    GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), "prewhitening");
+    graphene_rect_t before, after;
+    g_assert_true(gtk_widget_compute_bounds(row, GTK_WIDGET(gui.window), &before));
+    const LithoResult *result = litho_session_result(gui.session);
+
+    set("half_width", 5);
+    g_assert_nonnull(litho_session_flow_problem(gui.session));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "truth-refused");
+    g_assert_true(litho_session_result(gui.session) == result);
+    g_assert_cmpint(litho_session_shown(gui.session), ==, LITHO_SHOW_REMOVED);
+    g_assert_true(litho_session_comparable(gui.session));
+    g_assert_true(gtk_widget_compute_bounds(row, GTK_WIDGET(gui.window), &after));
+    g_assert_true(graphene_rect_equal(&before, &after));
+    g_assert_null(litho_session_output(gui.session)); // it is not the result of the flow shown
+
+    set("half_width", 2);
+    g_assert_null(litho_session_flow_problem(gui.session));
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    g_assert_true(litho_session_result(gui.session) != result);
+    litho_session_show(gui.session, LITHO_SHOW_OUTPUT);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
     gui_register(&grower);
+    gui_register(&gui_teller);
     gui_open_sized(&gui);
     g_test_add_func("/truth/texels", test_texels);
+    g_test_add_func("/truth/figures", test_figures);
+    g_test_add_func("/truth/refused", test_refused);
     int status = g_test_run();
     gui_close(&gui);
     return status;

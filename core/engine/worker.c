@@ -28,6 +28,7 @@ struct LithoWorker {
     LithoResult *newest;  // unseen
     guint64 generation;
     LithoReport *report; // of the pass under way, or the last one
+    guint64 report_tag;  // of its wish
     LithoProgress progress;
     gboolean busy;
     gboolean paused;
@@ -39,6 +40,7 @@ struct LithoWorker {
     // The worker thread's own.
     LithoEngine *engine;
     LithoCube *read[LITHO_WORKER_KEPT]; // for the views of a survey; a drag needs them again
+    guint64 kind;                       // of the last wish
     // How long the last finished passes took; 0 = not known.
     double view_s[LITHO_WORKER_MAX_VIEWS], whole_s;
     guint next_other; // of the views behind the first, 0 the second: whose turn is next
@@ -371,16 +373,25 @@ static gboolean sees_all(const LithoWish *wish)
     return FALSE;
 }
 
+// Times of another device, or of another kind of wish, say nothing about the next pass.
+static void forget_times(LithoWorker *worker)
+{
+    litho_timings_reset(worker->timings);
+    memset(worker->view_s, 0, sizeof worker->view_s);
+    worker->whole_s = worker->owed_s = 0;
+}
+
 static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
                      GCancellable *cancel)
 {
+    if (wish->kind != worker->kind)
+        forget_times(worker);
+    worker->kind = wish->kind;
     if (worker->engine) {
         LithoDevice now = litho_engine_device(worker->engine);
         if (now.backend != wish->device.backend || now.index != wish->device.index) {
             g_clear_pointer(&worker->engine, litho_engine_free);
-            litho_timings_reset(worker->timings);
-            memset(worker->view_s, 0, sizeof worker->view_s);
-            worker->whole_s = 0;
+            forget_times(worker);
         }
     }
     if (!worker->engine)
@@ -393,6 +404,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     g_mutex_lock(&worker->lock);
     litho_report_unref(worker->report);
     worker->report = litho_report_ref(pass.report);
+    worker->report_tag = wish->tag;
     g_mutex_unlock(&worker->lock);
     LithoRun run = {
         .cancel = cancel,
@@ -552,9 +564,11 @@ LithoResult *litho_worker_take(LithoWorker *worker)
     return result;
 }
 
-LithoReport *litho_worker_report(LithoWorker *worker)
+LithoReport *litho_worker_report(LithoWorker *worker, guint64 *tag)
 {
     g_mutex_lock(&worker->lock);
+    if (tag)
+        *tag = worker->report_tag;
     LithoReport *report = worker->report ? litho_report_ref(worker->report) : NULL;
     g_mutex_unlock(&worker->lock);
     return report;

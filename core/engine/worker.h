@@ -32,6 +32,8 @@ typedef struct LithoWish {
     LithoBox views[LITHO_WORKER_MAX_VIEWS];
     gboolean whole; // also compute the rest of the cube
     guint64 tag;    // the caller's number, comes back in the result
+    guint64 kind;   // the caller's number for what is computed (operators, their modes, the input):
+                    // times of another kind say nothing about this wish
 } LithoWish;
 
 typedef struct LithoResult {
@@ -74,8 +76,8 @@ gboolean litho_worker_is_paused(LithoWorker *worker);
 LithoResult *litho_worker_take(LithoWorker *worker);
 // What the operators of the present pass have told so far, or those of the last one; NULL before
 // the first. It fills while the pass runs: a design's error curve is there long before the image.
-// The caller gives it back with litho_report_unref(). Any thread.
-LithoReport *litho_worker_report(LithoWorker *worker);
+// `tag`: of its wish; may be NULL. The caller gives it back with litho_report_unref(). Any thread.
+LithoReport *litho_worker_report(LithoWorker *worker, guint64 *tag);
 // FALSE when idle.
 gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);
 // Borrowed for the worker's life.

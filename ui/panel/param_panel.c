@@ -140,7 +140,14 @@ static void load_values(LithoParamPanel *self)
     const char *problem = litho_session_flow_problem(self->session);
     // Without a cube there is nothing to check against, and nothing to complain about yet.
     gboolean tell = problem && litho_session_input(self->session);
-    gtk_label_set_text(GTK_LABEL(self->problem), tell ? problem : "");
+    g_autofree char *sentence =
+        tell ? g_strdup_printf("%s. %s", problem,
+                               litho_session_result(self->session)
+                                   ? "The views show the last result that could be computed."
+                                   : "There is no result.")
+             : g_strdup("");
+    *sentence = g_ascii_toupper(*sentence);
+    gtk_label_set_text(GTK_LABEL(self->problem), sentence);
     gtk_widget_set_visible(self->problem, tell);
     if (!step || step->op != self->op)
         return;
@@ -300,12 +307,7 @@ static GtkWidget *make_body(LithoParamPanel *self)
     gtk_widget_add_css_class(self->advanced, "litho-advanced");
     litho_name_widget(self->advanced, "Advanced parameters");
     gtk_expander_set_child(GTK_EXPANDER(self->advanced), gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
-    self->problem = gtk_label_new(NULL);
-    gtk_label_set_wrap(GTK_LABEL(self->problem), TRUE);
-    gtk_label_set_xalign(GTK_LABEL(self->problem), 0);
-    gtk_widget_add_css_class(self->problem, "litho-complaint");
     gtk_box_append(GTK_BOX(body), make_preset_line(self));
-    gtk_box_append(GTK_BOX(body), self->problem);
     gtk_box_append(GTK_BOX(body), self->rows);
     gtk_box_append(GTK_BOX(body), self->advanced);
     self->foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
@@ -313,6 +315,23 @@ static GtkWidget *make_body(LithoParamPanel *self)
     gtk_box_append(GTK_BOX(self->foot), make_sweep());
     gtk_box_append(GTK_BOX(body), self->foot);
     return body;
+}
+
+// Why the flow is refused: over the panel's end, so that no row moves while it is dragged.
+static GtkWidget *make_problem(LithoParamPanel *self, GtkWidget *below)
+{
+    GtkWidget *overlay = gtk_overlay_new();
+    gtk_overlay_set_child(GTK_OVERLAY(overlay), below);
+    self->problem = gtk_label_new(NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->problem), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(self->problem), 0);
+    gtk_widget_set_valign(self->problem, GTK_ALIGN_END);
+    gtk_widget_set_can_target(self->problem, FALSE); // what lies below it stays in reach
+    gtk_widget_add_css_class(self->problem, "litho-complaint");
+    gtk_widget_add_css_class(self->problem, "litho-over");
+    gtk_widget_set_visible(self->problem, FALSE);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->problem);
+    return overlay;
 }
 
 static void litho_param_panel_init(LithoParamPanel *self)
@@ -326,7 +345,7 @@ static void litho_param_panel_init(LithoParamPanel *self)
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), make_body(self));
     gtk_widget_set_vexpand(scroll, TRUE);
-    gtk_box_append(GTK_BOX(self), scroll);
+    gtk_box_append(GTK_BOX(self), make_problem(self, scroll));
     self->memory = gtk_label_new(NULL);
     gtk_label_set_wrap(GTK_LABEL(self->memory), TRUE);
     gtk_label_set_xalign(GTK_LABEL(self->memory), 0);

@@ -14,7 +14,7 @@ enum { HISTOGRAM_BARS = 101, NUMBERS_MS = 200, CURVES_MS = 33 };
 struct _LithoQcPanel {
     GtkBox parent;
     LithoSession *session;
-    GtkWidget *spectrum, *histogram, *numbers, *curves;
+    GtkWidget *spectrum, *histogram, *numbers, *curves, *missing;
     GPtrArray *plot_keys; // of the plots in `curves`, each a title and a chart
     guint numbers_timeout, curves_timeout;
 };
@@ -104,7 +104,10 @@ static void load_histogram(LithoQcPanel *self)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-static void add_number(LithoQcPanel *self, int row, const char *label, const char *value)
+// `newest`: told by the pass that runs or ran last; other figures are pale until it has told its
+// own.
+static void add_number(LithoQcPanel *self, int row, const char *label, const char *value,
+                       gboolean newest)
 {
     g_autofree char *sentence = g_strdup(label); // operators write their labels either way
     sentence[0] = g_ascii_toupper(sentence[0]);
@@ -117,6 +120,11 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
     gtk_widget_set_valign(number, GTK_ALIGN_START);
     gtk_widget_add_css_class(name, "dim-label");
     gtk_widget_add_css_class(number, "numeric");
+    if (!newest) {
+        gtk_widget_add_css_class(number, "dim-label");
+        gtk_widget_set_tooltip_text(number, "Of the computation before; the one that runs has not "
+                                            "told it yet");
+    }
     gtk_grid_attach(GTK_GRID(self->numbers), name, 0, row, 1, 1);
     gtk_grid_attach(GTK_GRID(self->numbers), number, 1, row, 1, 1);
 }
@@ -140,9 +148,9 @@ static int add_sizes(LithoQcPanel *self, int row)
                         *high = litho_format_amplitude(s->max);
         g_autofree char *size = g_strdup_printf("%s%s%s", value, unit ? " " : "", unit ? unit : "");
         g_autofree char *range = g_strdup_printf("%s to %s", low, high);
-        add_number(self, row++, labels[is_unsigned][w], size);
+        add_number(self, row++, labels[is_unsigned][w], size, TRUE);
         if (is_unsigned)
-            add_number(self, row++, ranges[w], range);
+            add_number(self, row++, ranges[w], range, TRUE);
     }
     return row;
 }
@@ -166,9 +174,18 @@ static int add_report(LithoQcPanel *self, int row)
         char number[48];
         format_value(n->value, number, sizeof number);
         g_autofree char *text = g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", n->unit);
-        add_number(self, row++, *n->label ? n->label : n->key, text);
+        add_number(self, row++, *n->label ? n->label : n->key, text,
+                   litho_session_number_is_newest(self->session, n->key));
     }
     return row;
+}
+
+// Why there are no figures of a result, in the place where they stand otherwise.
+static void show_missing(LithoQcPanel *self)
+{
+    const char *why = litho_session_figures_missing(self->session);
+    gtk_label_set_text(GTK_LABEL(self->missing), why ? why : "");
+    gtk_widget_set_visible(self->missing, why != NULL);
 }
 
 static void load_numbers(LithoQcPanel *self)
@@ -178,6 +195,7 @@ static void load_numbers(LithoQcPanel *self)
         gtk_grid_remove(GTK_GRID(self->numbers), child);
     int rows = add_report(self, add_sizes(self, 0));
     gtk_widget_set_visible(self->numbers, rows > 0);
+    show_missing(self);
 }
 
 // --- the operator's curves ----------------------------------------------------------------------
@@ -355,6 +373,9 @@ static void litho_qc_panel_init(LithoQcPanel *self)
     gtk_grid_set_row_spacing(GTK_GRID(self->numbers), 2);
     gtk_widget_add_css_class(self->numbers, "litho-numbers");
     gtk_box_append(GTK_BOX(box), self->numbers);
+    self->missing = add_title(box, "", "dim-label");
+    gtk_label_set_wrap(GTK_LABEL(self->missing), TRUE);
+    gtk_widget_add_css_class(self->missing, "litho-numbers");
     self->curves = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(box), self->curves);
 }
@@ -380,6 +401,7 @@ GtkWidget *litho_qc_panel_new(LithoSession *session)
     self->session = g_object_ref(session);
     gtk_box_prepend(GTK_BOX(self), litho_area_panel_new(session));
     g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "progress", G_CALLBACK(show_missing), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(refresh_soon), self,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "stats-changed", G_CALLBACK(load_plots), self,

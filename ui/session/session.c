@@ -49,6 +49,8 @@ static void finalize(GObject *object)
     litho_flow_free(self->flow);
     litho_history_free(self->history);
     g_free(self->flow_problem);
+    g_free(self->kind_text);
+    litho_figures_free(self->figures);
     g_free(self->reference_name);
     g_free(self->wanted_device);
     g_free(self->device_label);
@@ -148,6 +150,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
         litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
     }
     self->area = (LithoArea){0}; // of another survey
+    litho_session_area_forget(self);
     litho_session_emit(self, SIGNAL_CUBE);
     litho_session_flow_touched(self);
     litho_session_emit(self, SIGNAL_FLOW);
@@ -161,7 +164,10 @@ const LithoGrid *litho_session_grid(LithoSession *self)
 gboolean litho_session_comparable(LithoSession *self)
 {
     const LithoCube *against = self->reference ? self->reference : self->input;
-    return against && !self->preview && !self->flow_problem && litho_flow_length(self->flow) > 0 &&
+    if (!against || self->preview || litho_flow_length(self->flow) == 0)
+        return FALSE;
+    // A flow that is refused leaves the last result on the screen, with the grid it had.
+    return (!self->flow_problem || self->result) &&
            litho_grid_same_shape(&against->grid, &self->out_grid);
 }
 
@@ -187,24 +193,9 @@ const char *litho_session_flow_problem(LithoSession *self)
     return self->flow_problem;
 }
 
-static gboolean same_operators(const LithoFlow *a, const LithoFlow *b)
-{
-    guint n = litho_flow_length(a);
-    if (n != litho_flow_length(b))
-        return FALSE;
-    for (guint k = 0; k < n; k++)
-        if (litho_flow_step(a, k)->op != litho_flow_step(b, k)->op)
-            return FALSE;
-    return TRUE;
-}
-
 // Replaces the flow without a step in the history.
 static void adopt_flow(LithoSession *self, LithoFlow *flow)
 {
-    if (!same_operators(flow, self->flow)) { // what others told says nothing about these
-        litho_timings_reset(litho_session_timings(self));
-        litho_session_report_drop(self);
-    }
     litho_flow_free(self->flow);
     self->flow = flow;
     int n = litho_flow_length(flow);

@@ -6,6 +6,7 @@
 #include "render/scene.h"
 #include "render/view.h"
 #include "ui/session/history.h"
+#include "ui/session/latency.h"
 
 // What the window shows and edits: the input cube, the flow, the newest result, and how they are
 // looked at. Widgets read it and call its setters; it tells them by signals what changed. No GTK in
@@ -165,6 +166,11 @@ const LithoResult *litho_session_result(LithoSession *session);
 GArray *litho_session_report_numbers(LithoSession *session);
 GArray *litho_session_report_curves(LithoSession *session);
 GArray *litho_session_report_shapes(LithoSession *session);
+// FALSE while the number of that key is still the one that the pass before told.
+gboolean litho_session_number_is_newest(LithoSession *session, const char *key);
+// Why there are no figures of a result (numbers, curves, histogram), one sentence; NULL = there are
+// some, or they are on their way within a moment. Static or borrowed until the next signal.
+const char *litho_session_figures_missing(LithoSession *session);
 // Why the newest wish has no result; NULL = no failure. Borrowed.
 const GError *litho_session_problem(LithoSession *session);
 // `known` is the whole result of the flow as it stands, computed earlier: shown at once, and
@@ -187,7 +193,6 @@ void litho_session_drawn(LithoSession *session, const LithoResult *result, doubl
 guint64 litho_session_slices_drawn(LithoSession *session, int axis);
 // Last and median time from a change to its first picture, ms; 0 = none yet.
 void litho_session_latency(LithoSession *session, double *last, double *median);
-enum { LITHO_LATENCY_RING = 64 };
 guint litho_session_latencies(LithoSession *session, float ms[LITHO_LATENCY_RING]); // newest last
 const LithoCubeNumbers *litho_session_numbers(LithoSession *session, int which); // NULL = not yet
 

@@ -12,6 +12,7 @@ typedef struct Question {
     LithoCube *cube[2]; // input, output; NULL = none
     LithoBox box[2];
     guint traces, samples;
+    guint64 kind; // of the flow and input it is about
 } Question;
 
 void litho_area_numbers_free(LithoAreaNumbers *numbers)
@@ -75,12 +76,18 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
 
 // --- asking -------------------------------------------------------------------------------------
 
+// Not of another operator, mode or file, which is shown until the next result has come.
+static gboolean is_own(LithoSession *self, const LithoResult *result)
+{
+    return result && result->tag >= self->first_tag;
+}
+
 // The newest part of the result that holds the box.
 static LithoCube *result_with(LithoSession *self, LithoBox box)
 {
     const LithoResult *newest[] = {self->result, self->backdrop};
     for (guint r = 0; r < G_N_ELEMENTS(newest); r++)
-        for (guint k = newest[r] ? newest[r]->parts->len : 0; k-- > 0;) {
+        for (guint k = is_own(self, newest[r]) ? newest[r]->parts->len : 0; k-- > 0;) {
             LithoCube *part = g_ptr_array_index(newest[r]->parts, k);
             if (litho_box_contains(part->held, box))
                 return part;
@@ -119,6 +126,8 @@ static void done(gpointer result, const GError *error, gpointer data)
         return;
     }
     self->area_job = NULL;
+    if (q->kind != self->kind)
+        g_clear_pointer(&result, litho_area_numbers_free); // the file or the operator has changed
     litho_area_numbers_free(self->area_numbers);
     self->area_numbers = result;
     litho_session_emit(self, SIGNAL_AREA);
@@ -140,6 +149,7 @@ void litho_session_area_look(LithoSession *self)
     LithoCube *in = same || shows_input ? input_with(self, box) : NULL;
     LithoCube *out = same || !shows_input ? result_with(self, box) : NULL;
     q->session = g_object_ref(self);
+    q->kind = self->kind;
     q->cube[0] = in ? litho_cube_ref(in) : NULL;
     q->cube[1] = out ? litho_cube_ref(out) : NULL;
     q->box[0] = q->box[1] = box;
@@ -148,14 +158,24 @@ void litho_session_area_look(LithoSession *self)
     self->area_job = litho_job_start(&(LithoJobFuncs){compute, NULL, done, question_free}, q);
 }
 
+void litho_session_area_forget(LithoSession *self)
+{
+    if (!self->area_numbers)
+        return;
+    g_clear_pointer(&self->area_numbers, litho_area_numbers_free);
+    litho_session_emit(self, SIGNAL_AREA);
+    litho_session_area_look(self);
+}
+
 const LithoArea *litho_session_area(LithoSession *self)
 {
-    return &self->area;
+    static const LithoArea none = {0};
+    return self->preview ? &none : &self->area; // it lies in the file that is open
 }
 
 const LithoAreaNumbers *litho_session_area_numbers(LithoSession *self)
 {
-    return self->area_numbers;
+    return self->preview ? NULL : self->area_numbers;
 }
 
 void litho_session_set_area(LithoSession *self, const LithoArea *area)

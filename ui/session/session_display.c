@@ -59,7 +59,7 @@ LithoShow litho_session_shown(LithoSession *self)
     if (self->preview)
         return LITHO_SHOW_INPUT;
     // Until the first result is there the input is better than an empty view.
-    gboolean output = !self->flow_problem && self->result;
+    gboolean output = self->result != NULL;
     if (litho_session_against(self) && (d->hold_input || !output))
         return LITHO_SHOW_INPUT;
     if (d->show == LITHO_SHOW_SIDE && litho_session_side_by_side(self))

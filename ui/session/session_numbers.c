@@ -209,5 +209,5 @@ void litho_session_numbers_clear(LithoSession *self)
 
 const LithoCubeNumbers *litho_session_numbers(LithoSession *self, int which)
 {
-    return self->numbers[which];
+    return self->preview ? NULL : self->numbers[which]; // the others are not of the file on screen
 }

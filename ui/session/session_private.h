@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "ui/session/figures.h"
 #include "ui/session/job.h"
 #include "ui/session/pager.h"
 #include "ui/session/session.h"
@@ -43,18 +44,18 @@ struct _LithoSession {
     // Worker binding, session_result.c.
     LithoWorker *worker; // NULL once disposed
     LithoTimings *display_timings;
-    gint wake_posted;                  // atomic: an idle that fetches is on its way
-    guint64 tag;                       // of the newest wish
-    guint64 drawn_tag;                 // of the newest result that has been on screen
-    guint64 slice_tag[3], n_slices[3]; // likewise, of each axis; how many such
-    LithoResult *result;               // newest
+    gint wake_posted; // atomic: an idle that fetches is on its way
+    guint64 tag;      // of the newest wish
+    // Operators, modes and input of the newest wish, as text; how many different ones there have
+    // been; the first wish of this one: results and figures of earlier wishes are of another kind.
+    char *kind_text;
+    guint64 kind, first_tag;
+    LithoResult *result;   // newest
     LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
     guint64 n_adopted;     // results taken from elsewhere, for their generation
     GError *problem;
-    LithoReport *report,
-        *report_before;  // of the newest pass that told something, and the one before
-    guint report_serial; // of `report` when it was last looked at
-    GArray *depth_time;  // pairs depth (m), two-way time (s) of the report; NULL = none
+    LithoFigures *figures;
+    GArray *depth_time; // pairs depth (m), two-way time (s) of the figures; NULL = none
     LithoArea area;
     LithoAreaNumbers *area_numbers;
     LithoJob *area_job;
@@ -64,8 +65,7 @@ struct _LithoSession {
     gboolean memory_again; // the flow changed while the job ran
     guint n_visible;
     int visible[3];
-    float latency[LITHO_LATENCY_RING];
-    guint n_latency;
+    LithoLatency latency;
 
     LithoDevice device;
     char *wanted_device;
@@ -105,15 +105,18 @@ void litho_session_slices_moved(LithoSession *self);
 // Forgets results: another cube or another grid.
 void litho_session_result_drop(LithoSession *self);
 
-// session_report.c: is there news from the worker? And: forget, another flow.
+// session_report.c: is there news from the worker? And: forget, another kind of flow begins.
 void litho_session_report_look(LithoSession *self);
 void litho_session_report_drop(LithoSession *self);
+// The figures are those of a result computed earlier; `report` may be NULL.
+void litho_session_report_adopt(LithoSession *self, LithoReport *report);
 
 void litho_session_side_look(LithoSession *self); // session_side.c: the report changed
 
 // session_area.c: samples or slices changed.
 void litho_session_area_look(LithoSession *self);
 void litho_area_numbers_free(LithoAreaNumbers *numbers); // NULL is fine
+void litho_session_area_forget(LithoSession *self);      // what was found is of other data
 
 // session_memory.c: asks again, the flow or the device is another one; and: nothing to ask about.
 void litho_session_memory_want(LithoSession *self);

@@ -3,8 +3,6 @@
 // The session's side of the worker: wishes out, results in, latency, device.
 #include "ui/session/session_private.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -34,6 +32,57 @@ static LithoDevice device_for_flow(LithoSession *self, char **why)
     return self->device;
 }
 
+// --- another kind -------------------------------------------------------------------------------
+
+// Operators, switches, choices and texts of the flow, and the input. While these stay as they are
+// and only numbers move, figures of the last pass may stand until the next has told its own.
+static char *describe_kind(LithoSession *self)
+{
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%" G_GUINT64_FORMAT, self->input ? self->input->serial : 0);
+    for (guint k = 0; k < litho_flow_length(self->flow); k++) {
+        const LithoStep *step = litho_flow_step(self->flow, k);
+        if (!step->enabled)
+            continue;
+        g_string_append_printf(text, "\n%s", step->op->key);
+        for (guint r = 0; r < step->op->params.n; r++) {
+            const LithoParam *row = &step->op->params.rows[r];
+            if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT)
+                continue;
+            g_autofree char *value = litho_param_print(row, step->params);
+            g_string_append_printf(text, " %s=%s", row->key, value);
+        }
+    }
+    return g_string_free(text, FALSE);
+}
+
+// Figures of another operator, mode or file go at once: numbers, curves, histogram, timings, the
+// area's spectra. The picture stays until there is another one.
+static void forget_figures(LithoSession *self)
+{
+    self->kind++;
+    self->first_tag = self->tag + 1;
+    litho_timings_reset(litho_session_timings(self));
+    litho_latency_restart(&self->latency);
+    litho_session_numbers_forget(self, LITHO_NUMBERS_OUT);
+    litho_session_report_drop(self);
+    litho_session_area_forget(self);
+    litho_session_emit(self, SIGNAL_STATS);
+}
+
+// The flow as it stands will be computed, or is not to be: are the figures of its kind?
+static void note_kind(LithoSession *self)
+{
+    g_autofree char *text = describe_kind(self);
+    if (g_strcmp0(text, self->kind_text) == 0)
+        return;
+    g_free(self->kind_text);
+    self->kind_text = g_steal_pointer(&text);
+    forget_figures(self);
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
 static void label_device(LithoSession *self, LithoDevice device, const char *why)
 {
     g_autofree char *label = litho_device_label(device, 0);
@@ -55,6 +104,7 @@ static void submit(LithoSession *self)
         .device = device_for_flow(self, &why),
         .whole = TRUE,
         .tag = ++self->tag,
+        .kind = self->kind,
     };
     // A device that was asked for and is not there is told as well, and stays told.
     label_device(self, wish.device, why ? why : self->device_missing);
@@ -79,7 +129,7 @@ void litho_session_update_grid(LithoSession *self)
 {
     const LithoCube *against = litho_session_against(self);
     const LithoGrid *grid = against ? &against->grid : NULL;
-    if (litho_session_shown(self) != LITHO_SHOW_INPUT && !self->flow_problem)
+    if (litho_session_shown(self) != LITHO_SHOW_INPUT && (!self->flow_problem || self->result))
         grid = &self->out_grid;
     if (!grid || (self->has_grid && litho_grid_equal(grid, &self->grid)))
         return;
@@ -110,12 +160,13 @@ void litho_session_flow_touched(LithoSession *self)
     g_clear_error(&self->problem);
     if (self->preview)
         return; // set_input() or set_preview(NULL) comes here again
+    // A flow that is refused leaves result and figures as they are: nothing has taken their place.
+    if (!self->flow_problem)
+        note_kind(self);
     if (self->flow_problem || !flow_has_work(self->flow)) {
         litho_worker_cancel(self->worker);
-        if (!self->flow_problem) {
+        if (!self->flow_problem)
             litho_session_result_drop(self);
-            litho_session_report_drop(self);
-        }
         litho_session_memory_forget(self);
         self->tag++;
         litho_session_update_grid(self);
@@ -171,8 +222,8 @@ gboolean litho_session_is_paused(LithoSession *self)
 static void adopt_result(LithoSession *self, LithoResult *result)
 {
     LithoCube *last = g_ptr_array_index(result->parts, result->parts->len - 1);
-    if (!litho_grid_same_shape(&last->grid, &self->out_grid)) {
-        litho_result_unref(result); // of a flow that has gone since
+    if (result->tag < self->first_tag || !litho_grid_same_shape(&last->grid, &self->out_grid)) {
+        litho_result_unref(result); // of a flow or a file that has gone since
         return;
     }
     if (result->complete) {
@@ -197,6 +248,7 @@ void litho_session_adopt_result(LithoSession *self, LithoResult *known)
     result->seconds = known->seconds;
     result->wish_ms = litho_now_ms();
     adopt_result(self, result);
+    litho_session_report_adopt(self, known->report);
     litho_session_update_grid(self);
     litho_session_auto_clip(self);
     litho_session_emit(self, SIGNAL_RESULT);
@@ -244,6 +296,7 @@ void litho_session_result_init(LithoSession *self)
     self->wanted_device = g_strdup("cpu");
     self->device_label = litho_device_label(self->device, 0);
     self->display_timings = litho_timings_new();
+    self->figures = litho_figures_new();
     self->worker = litho_worker_new(wake, self);
 }
 
@@ -263,8 +316,6 @@ void litho_session_result_clear(LithoSession *self)
         ;
     g_clear_pointer(&self->result, litho_result_unref);
     g_clear_pointer(&self->backdrop, litho_result_unref);
-    g_clear_pointer(&self->report, litho_report_unref);
-    g_clear_pointer(&self->report_before, litho_report_unref);
     g_clear_pointer(&self->depth_time, g_array_unref);
     g_clear_pointer(&self->display_timings, litho_timings_unref);
     g_clear_error(&self->problem);
@@ -333,65 +384,29 @@ LithoTimings *litho_session_display_timings(LithoSession *self)
 
 // --- latency ------------------------------------------------------------------------------------
 
-// Which axes have a new slice on screen with this result.
-static void count_slices(LithoSession *self, const LithoResult *result)
-{
-    for (guint k = 0; k < result->parts->len; k++) {
-        const LithoCube *part = g_ptr_array_index(result->parts, k);
-        for (int a = 0; a < 3; a++)
-            if ((result->complete || litho_box_size(part->held, a) == 1) &&
-                result->tag != self->slice_tag[a]) {
-                self->slice_tag[a] = result->tag;
-                self->n_slices[a]++;
-            }
-    }
-}
-
 void litho_session_drawn(LithoSession *self, const LithoResult *result, double draw_ms)
 {
     litho_timings_add(self->display_timings, "draw", LITHO_STAGE_DISPLAY, draw_ms, 0, 0);
     litho_timings_end_pass(self->display_timings);
     if (!result)
         return;
-    count_slices(self, result);
-    if (result->tag == self->drawn_tag)
-        return;
-    self->drawn_tag = result->tag; // the first slice; what follows is the rest
-    self->latency[self->n_latency++ % LITHO_LATENCY_RING] =
-        (float)(litho_now_ms() - result->wish_ms);
-    litho_session_emit(self, SIGNAL_PROGRESS);
+    if (litho_latency_drawn(&self->latency, result))
+        litho_session_emit(self, SIGNAL_PROGRESS);
 }
 
 guint64 litho_session_slices_drawn(LithoSession *self, int axis)
 {
-    return self->n_slices[axis];
-}
-
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
+    return self->latency.n_slices[axis];
 }
 
 void litho_session_latency(LithoSession *self, double *last, double *median)
 {
-    guint n = MIN(self->n_latency, LITHO_LATENCY_RING);
-    *last = *median = 0;
-    if (n == 0)
-        return;
-    float sorted[LITHO_LATENCY_RING];
-    memcpy(sorted, self->latency, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_floats);
-    *median = sorted[n / 2];
-    *last = self->latency[(self->n_latency - 1) % LITHO_LATENCY_RING];
+    litho_latency_get(&self->latency, last, median);
 }
 
 guint litho_session_latencies(LithoSession *self, float ms[LITHO_LATENCY_RING])
 {
-    guint n = MIN(self->n_latency, LITHO_LATENCY_RING);
-    for (guint k = 0; k < n; k++)
-        ms[k] = self->latency[(self->n_latency - n + k) % LITHO_LATENCY_RING];
-    return n;
+    return litho_latency_ring(&self->latency, ms);
 }
 
 // --- device -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ static const char curve_key[] = "depth_time";
 
 gboolean litho_session_side_by_side(LithoSession *self)
 {
-    if (!self->input || self->preview || self->flow_problem || !self->result)
+    if (!self->input || self->preview || !self->result)
         return FALSE;
     const LithoAxis *in = self->input->grid.axis, *out = self->out_grid.axis;
     return in[0].n == out[0].n && in[1].n == out[1].n;

@@ -371,6 +371,9 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_widget_set_visible(self->scan_map, FALSE);
     gtk_overlay_set_child(GTK_OVERLAY(overlay), self->stack);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->scan_map);
+    // Over the views: it comes in the middle of a drag, and nothing may move under the pointer.
+    gtk_widget_set_valign(self->error_bar, GTK_ALIGN_START);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->error_bar);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_window_make_notice(self));
     gtk_box_append(GTK_BOX(box), overlay);
     gtk_box_append(GTK_BOX(box), make_work_bar(self));
@@ -445,7 +448,6 @@ void litho_window_build(LithoWindow *self)
     gtk_box_append(GTK_BOX(bottom), self->status);
     gtk_widget_add_css_class(bottom, "litho-bottom");
     gtk_box_append(GTK_BOX(box), self->progress);
-    gtk_box_append(GTK_BOX(box), self->error_bar);
     gtk_box_append(GTK_BOX(box), self->offer_bar);
     gtk_box_append(GTK_BOX(box), self->notes_bar);
     gtk_box_append(GTK_BOX(box), make_panes(self));

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/latency.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Which axes have a new slice on screen with this result.
+static void count_slices(LithoLatency *latency, const LithoResult *result)
+{
+    for (guint k = 0; k < result->parts->len; k++) {
+        const LithoCube *part = g_ptr_array_index(result->parts, k);
+        for (int a = 0; a < 3; a++)
+            if ((result->complete || litho_box_size(part->held, a) == 1) &&
+                result->tag != latency->slice_tag[a]) {
+                latency->slice_tag[a] = result->tag;
+                latency->n_slices[a]++;
+            }
+    }
+}
+
+gboolean litho_latency_drawn(LithoLatency *latency, const LithoResult *result)
+{
+    count_slices(latency, result);
+    if (result->tag == latency->drawn_tag)
+        return FALSE;
+    latency->drawn_tag = result->tag; // the first slice; what follows is the rest
+    latency->ring[latency->n++ % LITHO_LATENCY_RING] = (float)(litho_now_ms() - result->wish_ms);
+    return TRUE;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+void litho_latency_get(const LithoLatency *latency, double *last, double *median)
+{
+    guint n = MIN(latency->n, LITHO_LATENCY_RING);
+    *last = *median = 0;
+    if (n == 0)
+        return;
+    float sorted[LITHO_LATENCY_RING];
+    memcpy(sorted, latency->ring, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_floats);
+    *median = sorted[n / 2];
+    *last = latency->ring[(latency->n - 1) % LITHO_LATENCY_RING];
+}
+
+guint litho_latency_ring(const LithoLatency *latency, float ms[LITHO_LATENCY_RING])
+{
+    guint n = MIN(latency->n, LITHO_LATENCY_RING);
+    for (guint k = 0; k < n; k++)
+        ms[k] = latency->ring[(latency->n - n + k) % LITHO_LATENCY_RING];
+    return n;
+}
+
+void litho_latency_restart(LithoLatency *latency)
+{
+    latency->n = 0;
+}
