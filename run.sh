@@ -29,6 +29,6 @@ else
 fi
 $cli info "$in" | tee demo/info.txt
 $cli run fx -i "$in" -o demo/filtered.sgy --force --timings demo/timings.json
-$cli render "$in" --against demo/filtered.sgy -o demo/fx.png
-$cli bench fx --size 64x64x256 --backends cpu1,cpu --repeat 3 --json demo/bench.json | tee demo/bench.txt
+$cli render "$in" --against demo/filtered.sgy -o demo/fx.png --force
+$cli bench fx --size 64x64x256 --backends cpu1,cpu --repeat 3 --json demo/bench.json --force | tee demo/bench.txt
 say "Pictures and tables are in $top/demo."

@@ -5,13 +5,16 @@
 
 #include "app/bench.h"
 #include "app/cli.h"
+#include "app/cli_files.h"
 #include "app/cli_open.h"
 #include "core/error.h"
+#include "core/io/output.h"
 
 typedef struct Options {
     char *size, *backends, *json, **also;
     double dt, missing, seconds;
     int repeat, seed;
+    gboolean force;
 } Options;
 
 static gboolean parse_size(const Options *o, LithoGrid *grid, GError **error)
@@ -151,10 +154,21 @@ static gboolean run_all(Bench *b, const Options *o, GError **error)
     return TRUE;
 }
 
-static gboolean write_json(const Bench *b, const char *path, GError **error)
+static gboolean write_json(const Bench *b, const Options *o, GError **error)
 {
     g_autofree char *text = bench_json(b);
-    return g_file_set_contents(path, text, -1, error);
+    return litho_output_save(o->json, text, -1, o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE,
+                             error);
+}
+
+// Variants after the first one write the files that the first one has written.
+static gboolean check_outputs(Bench *b, const Options *o, GError **error)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, b->op);
+    memcpy(litho_flow_step(flow, 0)->params, bench_variant(b, 0)->params, b->op->params.size);
+    const char *const writes[] = {o->json, NULL};
+    return litho_cli_files_check(&(LithoCliFiles){NULL}, flow, NULL, writes, o->force, error);
 }
 
 static gboolean bench(char **words, const Options *o, gboolean *usage, GError **error)
@@ -177,12 +191,12 @@ static gboolean bench(char **words, const Options *o, gboolean *usage, GError **
     if (ok) {
         *usage = FALSE;
         multiply(&b);
-        ok = run_all(&b, o, error);
+        ok = check_outputs(&b, o, error) && run_all(&b, o, error);
     }
     if (ok) {
         g_autofree char *text = bench_text(&b);
         fputs(text, stdout);
-        ok = !o->json || write_json(&b, o->json, error);
+        ok = !o->json || write_json(&b, o, error);
     }
     g_array_unref(b.runs);
     g_array_unref(b.variants);
@@ -200,6 +214,7 @@ int litho_cli_bench(int argc, char **argv)
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
          "No further run of a kind after this long (20)", "S"},
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write everything to FILE", "FILE"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Replace an existing FILE", NULL},
         {"also", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.also,
          "Time these settings too, on top of the others (may be repeated)", "key=value,..."},
         {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &o.dt, "Sample interval of the input (0.004)", "S"},

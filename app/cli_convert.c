@@ -35,6 +35,8 @@ static gboolean copy_slabs(LithoSurvey *survey, LithoWriter *writer, LithoRun *r
 
 static gboolean convert(Convert *c, LithoRun *run, GError **error)
 {
+    if (!litho_cli_files_check(&c->files, NULL, NULL, NULL, c->save.force, error))
+        return FALSE;
     g_autoptr(LithoSurvey) survey =
         litho_survey_open((const char *const *)c->files.in, &c->open, run, error);
     if (!survey)

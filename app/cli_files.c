@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/output.h"
 
 gboolean litho_cli_files_add(LithoCliFiles *files, char *const *words, guint most_in,
                              gboolean wants_out, GError **error)
@@ -39,6 +40,52 @@ char **litho_cli_settings(const LithoParamTable *table, char **words)
         *(is_setting(table, *word) ? kept++ : file++) = *word;
     *kept = NULL;
     return files;
+}
+
+static void add_params(const LithoParamTable *table, const void *params, GPtrArray *writes)
+{
+    for (guint k = 0; k < table->n; k++) {
+        const LithoParam *row = &table->rows[k];
+        if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, params))
+            continue;
+        char *path = litho_param_print(row, params);
+        if (litho_param_is_written(table, row, params)) {
+            g_ptr_array_add(writes, path);
+            continue;
+        }
+        litho_input_hold_path(path); // a number or the name of a built-in model is no file
+        g_free(path);
+    }
+}
+
+static void add_written(GPtrArray *writes, const char *path)
+{
+    g_ptr_array_add(writes, g_strdup(path));
+    if (g_str_has_suffix(path, ".rsf")) // the samples lie beside the header
+        g_ptr_array_add(writes, g_strconcat(path, "@", NULL));
+}
+
+gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow,
+                               const char *const *reads, const char *const *writes, gboolean force,
+                               GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
+    for (char **in = files->in; in && *in; in++)
+        litho_input_hold_path(*in);
+    for (; reads && *reads; reads++)
+        litho_input_hold_path(*reads);
+    if (files->out)
+        add_written(all, files->out);
+    for (; writes && *writes; writes++)
+        add_written(all, *writes);
+    for (guint k = 0; flow && k < litho_flow_length(flow); k++) {
+        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
+        if (step->enabled)
+            add_params(&step->op->params, step->params, all);
+    }
+    g_ptr_array_add(all, NULL);
+    return litho_outputs_check((const char *const *)all->pdata,
+                               force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
 void litho_cli_files_clear(LithoCliFiles *files)

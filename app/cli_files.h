@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <glib.h>
-#include "core/param.h"
+#include "core/flow.h"
 
 // Files of a command. Every command takes them as -i IN and -o OUT or as bare words in that order.
 typedef struct LithoCliFiles {
@@ -27,5 +27,12 @@ gboolean litho_cli_files_add(LithoCliFiles *files, char *const *words, guint mos
 // out of `words`, which stays NULL-terminated. Returns them, NULL-terminated; g_free() of the array
 // only.
 char **litho_cli_settings(const LithoParamTable *table, char **words);
+// Before a command opens anything for writing: holds everything that it reads (files->in, `reads`,
+// the files that parameters of `flow` name) as inputs, and refuses when one of its outputs
+// (files->out, `writes`, the files that parameters name for writing) is an input, exists without
+// `force`, or is another output. `flow` and the lists, which end with NULL, may be NULL.
+gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow,
+                               const char *const *reads, const char *const *writes, gboolean force,
+                               GError **error);
 void litho_cli_files_clear(LithoCliFiles *files);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliFiles, litho_cli_files_clear)

@@ -20,7 +20,7 @@ typedef struct Render {
     char **slices[3]; // --inline, --xline, --time or --depth; each may be given several times
     char **depths;
     double clip, scale, gain;
-    gboolean scene, wiggle, grid, nearest, cpu;
+    gboolean scene, wiggle, grid, nearest, cpu, force;
     double width, height; // from --size
     const LithoColormap *map;
 } Render;
@@ -223,11 +223,20 @@ static gboolean draw(const Render *r, const LithoCube *cube, const LithoCube *ot
     picture.look.nearest = r->nearest;
     g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
     add_panels(r, &picture, wanted, titles);
+    picture.replace = r->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
     return litho_picture_save(&picture, r->files.out, error);
 }
 
 static gboolean render(const Render *r, const char *path, LithoRun *run, GError **error)
 {
+    const char *reads[3] = {NULL};
+    int n = 0;
+    if (r->against)
+        reads[n++] = r->against;
+    if (r->colormap)
+        reads[n++] = r->colormap; // the name of a built-in map is no file
+    if (!litho_cli_files_check(&r->files, NULL, reads, NULL, r->force, error))
+        return FALSE;
     g_autoptr(LithoSurvey) survey = open_one(r, path, run, error);
     if (!survey)
         return FALSE;
@@ -315,6 +324,7 @@ static GOptionContext *options(Render *r)
         {"grid", 0, 0, G_OPTION_ARG_NONE, &r->grid, "Grid lines at the ticks", NULL},
         {"nearest", 0, 0, G_OPTION_ARG_NONE, &r->nearest, "Cells without interpolation", NULL},
         {"cpu", 0, 0, G_OPTION_ARG_NONE, &r->cpu, "Draw without OpenGL", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &r->force, "Replace an existing picture", NULL},
         {"progress", 0, 0, G_OPTION_ARG_STRING, &r->progress, "auto, plain, jsonl or none", "FORM"},
         {NULL},
     };

@@ -10,6 +10,7 @@
 #include "app/progress.h"
 #include "core/engine/engine.h"
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/memory.h"
 #include "core/engine/stream.h"
 #include "core/json.h"
@@ -128,7 +129,7 @@ static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *op
     printf("\n");
 }
 
-static gboolean save_timings(const char *path, LithoRun *run, double seconds,
+static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
                              const LithoStreamPlan *plan, GError **error)
 {
     JsonNode *root = litho_timings_to_json(run->timings);
@@ -139,25 +140,19 @@ static gboolean save_timings(const char *path, LithoRun *run, double seconds,
     json_object_set_member(object, "numbers", litho_report_to_json(run->report));
     g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
-    return g_file_set_contents(path, text, -1, error);
+    return litho_output_save(o->timings, text, -1,
+                             o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
 // --- the command ------------------------------------------------------------------------------
 
-static gboolean refuse_overwrite(const Options *o, GError **error)
+static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Options *o,
+                         const LithoPeersModule *peers, LithoRun *run, GError **error)
 {
-    if (o->force || !g_file_test(o->files.out, G_FILE_TEST_EXISTS))
-        return FALSE;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "%s exists already; --force overwrites it", o->files.out);
-    return TRUE;
-}
-
-static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPeersModule *peers,
-                         LithoRun *run, GError **error)
-{
+    const char *const reads[] = {recipe, NULL}, *const writes[] = {o->timings, NULL};
     g_autoptr(GArray) devices = parse_devices(o, peers, error);
-    if (!devices || (!o->dry_run && refuse_overwrite(o, error)))
+    if (!devices ||
+        (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)))
         return FALSE;
     const LithoBackend *backend = g_array_index(devices, LithoDevice, 0).backend;
     if (o->gpu_memory > 0 && backend->limit_memory)
@@ -200,7 +195,7 @@ static gboolean run_flow(const LithoFlow *flow, const Options *o, const LithoPee
     if (!litho_stream_run(flow, survey, o->files.out, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
-    return !speaks || !o->timings || save_timings(o->timings, run, seconds, &plan, error);
+    return !speaks || !o->timings || save_timings(o, run, seconds, &plan, error);
 }
 
 // What is missing is said in one go.
@@ -234,7 +229,8 @@ int litho_cli_run(int argc, char **argv)
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
         {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
         {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},
-        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite the output", NULL},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Replace existing outputs (never an input)",
+         NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
@@ -273,7 +269,7 @@ int litho_cli_run(int argc, char **argv)
         form = "none";
     if (!litho_cli_progress_init(&progress, form, &run, &error))
         return litho_cli_misused("run", error);
-    gboolean ok = run_flow(flow, &o, peers, &run, &error);
+    gboolean ok = run_flow(flow, argv[1], &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
     if (ok && !o.dry_run)
         litho_cli_wrote(&progress, o.files.out);

@@ -49,6 +49,20 @@ static gboolean save_all(const Made *made, const char *out, gboolean force, Lith
            (!made->velocity || litho_cube_save(made->velocity, velocity, &options, run, error));
 }
 
+// Nothing is made when one of the files could not be written in the end.
+static gboolean check_outputs(const LithoCliFiles *files, gboolean truth, gboolean velocity,
+                              gboolean force, GError **error)
+{
+    g_autofree char *a = beside(files->out, "truth"), *b = beside(files->out, "velocity");
+    const char *writes[3] = {NULL};
+    int n = 0;
+    if (truth)
+        writes[n++] = a;
+    if (velocity)
+        writes[n++] = b;
+    return litho_cli_files_check(files, NULL, NULL, writes, force, error);
+}
+
 static void tell(const LithoCliProgress *progress, const Made *made, const char *out)
 {
     g_autofree char *truth = beside(out, "truth"), *velocity = beside(out, "velocity");
@@ -109,7 +123,8 @@ int litho_cli_synth(int argc, char **argv)
     LithoCliProgress progress;
     litho_cli_progress_init(&progress, "auto", &run, NULL);
     Made made = {NULL};
-    gboolean ok = synth->make(params, &run, &made.noisy, no_truth ? NULL : &made.truth,
+    gboolean ok = check_outputs(&files, !no_truth, velocity, force, &error) &&
+                  synth->make(params, &run, &made.noisy, no_truth ? NULL : &made.truth,
                               velocity ? &made.velocity : NULL, &error) &&
                   save_all(&made, files.out, force, &run, &error);
     litho_cli_progress_end(&progress);

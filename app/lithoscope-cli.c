@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/cli.h"
 #include "kernels/kernels.h"
@@ -34,6 +37,20 @@ static void print_as_is(const char *text)
     fputs(text, stdout);
 }
 
+// Registered for the end of the process, which GLib's --help reaches by exit(): what standard
+// output did not take (a full disk) is a failure, too. A closed pipe is the reader's own wish.
+static void close_output(void)
+{
+    gboolean bad = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) == 0 && !bad && (fclose(stdout) == 0 || errno == EBADF))
+        return; // EBADF: there was none from the start, and nothing was printed
+    if (errno != EPIPE)
+        fprintf(stderr, "lithoscope-cli: cannot write to standard output: %s\n",
+                g_strerror(errno ? errno : EIO));
+    _exit(LITHO_EXIT_FAILED);
+}
+
 static const LithoCommand *find(const char *name)
 {
     const LithoCommand *c = commands;
@@ -51,6 +68,7 @@ static int start(const LithoCommand *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    atexit(close_output);
     litho_kernels_init();
     if (argc < 2)
         return usage(stderr);

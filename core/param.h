@@ -43,16 +43,18 @@ typedef struct LithoParam {
     double soft_min, soft_max; // slider range; both 0 = the legal range
     double special;            // a value that stands for something else, such as "from the model"
     const char
-        *special_text;    // what it stands for, shown instead of the number; NULL = there is none
-    double step;          // slider and spin step; 0 = 1 for int, 1/100 of the slider range
-    bool log;             // slider moves in ratios
-    bool advanced;        // folded away in the panel
-    int stage;            // first stage that must run again when this changes (0 = plan)
-    const char *when;     // "mode=shot|demigrate geometry=headers": the row matters only while
-                          // all of these hold; "!=" instead of "="; NULL = always
-    const char *choices;  // "a\0b\0"; CHOICE only
-    const char *def_text; // default of TEXT and FILE; NULL = ""
-    const char *doc;      // one sentence: what it physically does, typical values
+        *special_text; // what it stands for, shown instead of the number; NULL = there is none
+    double step;       // slider and spin step; 0 = 1 for int, 1/100 of the slider range
+    bool log;          // slider moves in ratios
+    bool advanced;     // folded away in the panel
+    int stage;         // first stage that must run again when this changes (0 = plan)
+    const char *when;  // "mode=shot|demigrate geometry=headers": the row matters only while
+                       // all of these hold; "!=" instead of "="; NULL = always
+    const char *written_when; // FILE, as `when`: conditions under which the operator writes the
+                              // file; it reads it under all others. NULL = it always reads
+    const char *choices;      // "a\0b\0"; CHOICE only
+    const char *def_text;     // default of TEXT and FILE; NULL = ""
+    const char *doc;          // one sentence: what it physically does, typical values
 } LithoParam;
 
 #define LITHO_PARAM_CHECK(S, f, T)                                                                 \
@@ -105,6 +107,9 @@ const char *litho_param_special(const LithoParam *row, const void *params);
 // TRUE when the row matters with these values of the others; it may always be set.
 gboolean litho_param_applies(const LithoParamTable *table, const LithoParam *row,
                              const void *params);
+// TRUE for a FILE row that matters, is not empty and is written, not read.
+gboolean litho_param_is_written(const LithoParamTable *table, const LithoParam *row,
+                                const void *params);
 gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
 // Smallest stage over rows that differ, G_MAXINT when none differs.
 int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);

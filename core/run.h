@@ -28,6 +28,7 @@ typedef struct LithoRun {
     LithoReport *report;   // borrowed; NULL = numbers are dropped
     int threads;           // CPU threads to use; 0 = all
     int device;            // device index of the backend
+    gboolean force;        // files that an operator writes beside its samples replace existing ones
 
     LithoProgressFunc on_progress; // at most about 20 a second, in the job's thread
     gpointer progress_data;

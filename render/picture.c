@@ -3,9 +3,6 @@
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
-#include <errno.h>
-#include <gio/gio.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +23,8 @@ void litho_picture_init(LithoPicture *picture, const LithoCube *input, const Lit
                               .scale = 1,
                               .input = input,
                               .output = output,
-                              .look = litho_look_default()};
+                              .look = litho_look_default(),
+                              .replace = LITHO_REPLACE_ANY};
 }
 
 static LithoPanel *add_panel(LithoPicture *picture)
@@ -426,7 +424,8 @@ static gboolean save_png(const LithoPicture *picture, const char *path, GError *
     if (!surface)
         return FALSE;
     g_autoptr(GPtrArray) texts = all_texts(picture);
-    gboolean ok = litho_png_write(surface, path, (const char *const *)texts->pdata, error);
+    gboolean ok =
+        litho_png_write(surface, path, (const char *const *)texts->pdata, picture->replace, error);
     cairo_surface_destroy(surface);
     return ok;
 }
@@ -443,30 +442,38 @@ static char *join_texts(const LithoPicture *picture)
     return g_string_free(joined, FALSE);
 }
 
-// cairo writes no metadata into SVG: title and description go behind the opening tag.
-static gboolean add_svg_texts(const LithoPicture *picture, const char *path, GError **error)
+static cairo_status_t append(void *closure, const unsigned char *bytes, unsigned n)
 {
-    g_autofree char *svg = NULL, *all = join_texts(picture);
-    if (!g_file_get_contents(path, &svg, NULL, error))
-        return FALSE;
-    const char *tag = strstr(svg, "<svg"), *end = tag ? strchr(tag, '>') : NULL;
+    g_byte_array_append(closure, bytes, n);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+// cairo writes no metadata into SVG: title and description go behind the opening tag.
+static void add_svg_texts(const LithoPicture *picture, GByteArray *svg)
+{
+    const guint8 *tag = memmem(svg->data, svg->len, "<svg", 4);
+    const guint8 *end = tag ? memchr(tag, '>', svg->len - (gsize)(tag - svg->data)) : NULL;
     if (!end)
-        return TRUE;
+        return;
+    g_autofree char *all = join_texts(picture);
     g_autofree char *texts =
         g_markup_printf_escaped("\n<title>%s</title>\n<desc>%s</desc>",
                                 picture->title ? picture->title : picture->input->name, all);
-    g_autofree char *whole = g_strdup_printf("%.*s%s%s", (int)(end + 1 - svg), svg, texts, end + 1);
-    return g_file_set_contents_full(path, whole, -1, G_FILE_SET_CONTENTS_NONE, 0666, error);
+    const guint at = (guint)(end + 1 - svg->data), old = svg->len, n = (guint)strlen(texts);
+    g_byte_array_set_size(svg, old + n);
+    memmove(svg->data + at + n, svg->data + at, old - at);
+    memcpy(svg->data + at, texts, n);
 }
 
 static gboolean save_vector(const LithoPicture *picture, const char *path, gboolean pdf,
                             GError **error)
 {
-    g_autofree char *temporary = g_strconcat(path, ".part", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
     LithoPicture p = *picture;
     p.style.vector = TRUE;
-    cairo_surface_t *surface = pdf ? cairo_pdf_surface_create(temporary, p.width, p.height)
-                                   : cairo_svg_surface_create(temporary, p.width, p.height);
+    cairo_surface_t *surface =
+        pdf ? cairo_pdf_surface_create_for_stream(append, bytes, p.width, p.height)
+            : cairo_svg_surface_create_for_stream(append, bytes, p.width, p.height);
     if (pdf) {
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
                                        p.title ? p.title : p.input->name);
@@ -483,16 +490,14 @@ static gboolean save_vector(const LithoPicture *picture, const char *path, gbool
     cairo_surface_finish(surface);
     cairo_status_t status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    ok = ok && (pdf || status != CAIRO_STATUS_SUCCESS || add_svg_texts(&p, temporary, error));
-    if (ok && (status != CAIRO_STATUS_SUCCESS || g_rename(temporary, path) != 0)) {
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "cannot write %s: %s", path,
-                    status != CAIRO_STATUS_SUCCESS ? cairo_status_to_string(status)
-                                                   : g_strerror(errno));
-        ok = FALSE;
-    }
+    if (ok && status != CAIRO_STATUS_SUCCESS)
+        ok = litho_refuse(error, LITHO_ERROR_FORMAT, "cannot draw %s: %s", path,
+                          cairo_status_to_string(status));
     if (!ok)
-        g_unlink(temporary);
-    return ok;
+        return FALSE;
+    if (!pdf)
+        add_svg_texts(&p, bytes);
+    return litho_output_save(path, (const char *)bytes->data, bytes->len, p.replace, error);
 }
 
 gboolean litho_picture_save(const LithoPicture *picture, const char *path, GError **error)

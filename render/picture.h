@@ -2,6 +2,7 @@
 #pragma once
 #include <cairo.h>
 #include "core/cube.h"
+#include "core/io/output.h"
 #include "render/axes.h"
 #include "render/model.h"
 #include "render/scene.h"
@@ -47,6 +48,7 @@ typedef struct LithoPicture {
                               // built-in ones (Title, Software, slice, clip, colour map)
     LithoDrawWith with;
     LithoAxesStyle style; // zero = black on white, 11 px
+    LithoReplace replace; // what litho_picture_save() may replace; any file after the init
 } LithoPicture;
 
 // Black on white, 1280 x 800, no panels yet.
@@ -57,10 +59,10 @@ LithoPanel *litho_picture_add_scene(LithoPicture *picture, LithoShow show);
 // `model` outlives the picture.
 LithoPanel *litho_picture_add_model(LithoPicture *picture, const LithoModel *model);
 
-// Draws into a file; the suffix decides: .png, .pdf, .svg. Writes a temporary name and renames.
+// Draws into a file by core/io/output.h; the suffix decides: .png, .pdf, .svg.
 gboolean litho_picture_save(const LithoPicture *picture, const char *path, GError **error);
 // Draws into an image surface of width * scale x height * scale (RGB24).
 cairo_surface_t *litho_picture_draw(const LithoPicture *picture, GError **error);
 // PNG with text chunks (UTF-8 iTXt; key, value, ..., NULL) from an RGB24 or ARGB32 surface.
 gboolean litho_png_write(cairo_surface_t *surface, const char *path, const char *const *texts,
-                         GError **error);
+                         LithoReplace replace, GError **error);

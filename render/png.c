@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <errno.h>
-#include <gio/gio.h>
-#include <glib/gstdio.h>
 #include <png.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "render/picture.h"
 
+typedef struct Target {
+    LithoOutput *output;
+    GError *error; // of the first write that failed
+} Target;
+
 typedef struct Failure {
     char sentence[200];
 } Failure;
+
+static void on_write(png_structp png, png_bytep bytes, gsize n)
+{
+    Target *to = png_get_io_ptr(png);
+    if (!to->error && !litho_output_write(to->output, bytes, n, &to->error))
+        png_error(png, to->error->message);
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
 
 static void on_error(png_structp png, png_const_charp message)
 {
@@ -40,7 +53,7 @@ static void set_texts(png_structp png, png_infop info, const char *const *texts)
 }
 
 // Everything that may jump; FALSE with the sentence in `failure`.
-static gboolean write_rows(FILE *file, cairo_surface_t *surface, const char *const *texts,
+static gboolean write_rows(Target *to, cairo_surface_t *surface, const char *const *texts,
                            guint8 *row, Failure *failure)
 {
     int width = cairo_image_surface_get_width(surface);
@@ -53,7 +66,7 @@ static gboolean write_rows(FILE *file, cairo_surface_t *surface, const char *con
         png_destroy_write_struct(&png, &info);
         return FALSE;
     }
-    png_init_io(png, file);
+    png_set_write_fn(png, to, on_write, on_flush);
     png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
@@ -74,25 +87,21 @@ static gboolean write_rows(FILE *file, cairo_surface_t *surface, const char *con
 }
 
 gboolean litho_png_write(cairo_surface_t *surface, const char *path, const char *const *texts,
-                         GError **error)
+                         LithoReplace replace, GError **error)
 {
     cairo_surface_flush(surface);
-    g_autofree char *temporary = g_strconcat(path, ".part", NULL);
-    FILE *file = g_fopen(temporary, "wb");
-    if (!file) {
-        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "cannot write %s: %s", path,
-                    g_strerror(errno));
+    g_autoptr(LithoOutput) output = litho_output_new(path, replace, error);
+    if (!output)
         return FALSE;
-    }
+    Target to = {.output = output};
     Failure failure = {"out of memory"};
     g_autofree guint8 *row = g_malloc(3 * (gsize)cairo_image_surface_get_width(surface));
-    gboolean ok = write_rows(file, surface, texts, row, &failure);
-    ok = fclose(file) == 0 && ok;
-    ok = ok && g_rename(temporary, path) == 0;
-    if (!ok) {
-        g_unlink(temporary);
+    if (write_rows(&to, surface, texts, row, &failure))
+        return litho_output_finish(output, error);
+    if (to.error)
+        g_propagate_error(error, to.error);
+    else
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "writing %s failed: %s", path,
                     failure.sentence);
-    }
-    return ok;
+    return FALSE;
 }

@@ -381,8 +381,8 @@ static void test_target(void)
     g_unlink(alias);
     g_assert_cmpint(link(in, alias), ==, 0);
     g_autoptr(LithoCube) cube = load(in, NULL);
-    refuse_save(cube, in, &forced, "is the input");
-    refuse_save(cube, alias, &forced, "is the input"); // by any name
+    refuse_save(cube, in, &forced, "is an input");
+    refuse_save(cube, alias, &forced, "is an input"); // by any name
     refuse_save(cube, odd, NULL, "follows the name");
     refuse_save(cube, nowhere, NULL, "cannot write");
     assert_same_file(in, file);
@@ -406,6 +406,26 @@ static void test_target(void)
     litho_writer_free(w);
     g_assert_cmpint(count_files(), ==, before);
     assert_same_file(out, file);
+}
+
+// A file written to between two reads gives no mixture of old and new samples.
+static void test_changed(void)
+{
+    Make make = make_plain();
+    g_autoptr(GByteArray) file = make_file(&make);
+    g_autofree char *in = put_file("changed.sgy", file);
+    g_autoptr(LithoCube) cube = load(in, NULL);
+    FILE *other = g_fopen(in, "r+b"); // in place, as cp does
+    g_assert_nonnull(other);
+    g_usleep(20000); // file systems count time in ticks of up to 10 ms
+    g_assert_cmpint(fseek(other, -40, SEEK_END), ==, 0);
+    g_assert_cmpint(fputc('x', other), ==, 'x');
+    g_assert_cmpint(fclose(other), ==, 0);
+    GError *error = NULL;
+    g_assert_null(litho_survey_read(cube->survey, NULL, NULL, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_FAILED);
+    g_assert_nonnull(strstr(error->message, "was changed after it was opened"));
+    g_error_free(error);
 }
 
 // In slabs or at once: the same bytes, also for a file sorted the other way.
@@ -562,6 +582,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/long-traces", test_long_traces);
     g_test_add_func("/files/target", test_target);
     g_test_add_func("/files/slabs", test_slabs);
+    g_test_add_func("/files/changed", test_changed);
     g_test_add_func("/files/clipping", test_clipping);
     g_test_add_func("/files/ibm", test_ibm);
     g_test_add_func("/files/oracle", test_oracle);

@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as folder:
     # Compressed: zfp stands beside it with as many bytes or a bit (a factor 2.2) more, where it was built in.
     done = subprocess.run(
         [cli, "bench", "wavepacket", "mode=compress", "keep=0.1", f"coefficients={Path(folder) / 'kept.lwp'}",
-         "--size", "32x33x34", "--backends", "cpu", "--repeat", "1", "--json", str(path)],
+         "--size", "32x33x34", "--backends", "cpu", "--repeat", "1", "--json", str(path), "--force"],
         capture_output=True, text=True)
     check(done.returncode == 0, f"compress: {done.stderr}")
     numbers = json.loads(path.read_text())["runs"][0]["numbers"]

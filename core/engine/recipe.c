@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/flow.h"
+#include "core/io/output.h"
 #include "core/json.h"
 
 enum { MOST_STEPS = 1000 };
@@ -124,5 +125,5 @@ LithoFlow *litho_flow_load(const char *path, GError **error)
 gboolean litho_flow_save(const LithoFlow *flow, const char *path, GError **error)
 {
     g_autofree char *text = litho_flow_print(flow);
-    return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+    return litho_output_save(path, text, -1, LITHO_REPLACE_ANY, error);
 }

@@ -234,7 +234,10 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
 {
     Stream *s = lane->stream;
     const LithoDevice device = litho_engine_device(lane->engine);
-    LithoRun run = {.cancel = s->cancel, .threads = s->options->threads, .device = device.index};
+    LithoRun run = {.cancel = s->cancel,
+                    .threads = s->options->threads,
+                    .device = device.index,
+                    .force = s->options->save.force};
     if (s->run) {
         run.timings = s->run->timings;
         run.report = s->run->report;

@@ -65,6 +65,11 @@ static gboolean errno_error(const char *path, const char *verb, GError **error)
     return FALSE;
 }
 
+static gint64 changed_ns(const struct stat *info)
+{
+    return info->st_mtim.tv_sec * G_GINT64_CONSTANT(1000000000) + info->st_mtim.tv_nsec;
+}
+
 gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
 {
     *file = (LithoTraceFile){.path = g_strdup(path)};
@@ -81,6 +86,8 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
         return FALSE;
     }
     file->size = info.st_size;
+    file->changed_ns = changed_ns(&info);
+    file->id = (LithoFileId){info.st_dev, info.st_ino};
     if (file->size == 0) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is empty", path);
         return FALSE;
@@ -128,6 +135,19 @@ gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n,
                 "%s ends at byte %" G_GINT64_FORMAT " but had %" G_GINT64_FORMAT
                 " bytes when it was opened; it was changed or is still being copied",
                 file->path, at + got, file->size);
+    return FALSE;
+}
+
+gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
+{
+    struct stat now;
+    if (fstat(file->fd, &now) < 0)
+        return errno_error(file->path, "examine", error);
+    if (now.st_size == file->size && changed_ns(&now) == file->changed_ns)
+        return TRUE;
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                "%s was changed after it was opened; its samples would be a mixture, open it again",
+                file->path);
     return FALSE;
 }
 

@@ -442,7 +442,7 @@ static gboolean copy_trailer(LithoWriter *w, GError **error)
     for (gint64 k = 0; k < file->trailer; k += sizeof block) {
         gint64 n = MIN((gint64)sizeof block, file->trailer - k);
         if (!litho_file_read_all(file, block, n, from + k, error) ||
-            !litho_writer_write_at(w, block, n, to + k, error))
+            !litho_output_write_at(w->out, block, n, to + k, error))
             return FALSE;
     }
     return TRUE;
@@ -464,5 +464,5 @@ gboolean litho_segy_finish(LithoWriter *w, GError **error)
     if (litho_get_u64(count, file->order) == 0) // never was filled in
         return TRUE;
     litho_put_64(count, w->order, (guint64)w->written);
-    return litho_writer_write_at(w, count, sizeof count, at, error);
+    return litho_output_write_at(w->out, count, sizeof count, at, error);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/io/output.h"
 #include "core/io/sample_codec.h"
 #include "core/io/survey.h"
 
@@ -18,7 +19,9 @@ typedef enum {
 typedef struct LithoTraceFile {
     char *path;
     int fd;
-    gint64 size;             // bytes, at opening
+    gint64 size;       // bytes, at opening
+    gint64 changed_ns; // time of the last change, at opening
+    LithoFileId id;
     gint64 label;            // bytes of a tape label before the text header (0 or 128)
     gint64 first;            // byte of the first trace
     gint64 header_bytes;     // in front of each trace's samples: 0, 240, 480, ...
@@ -90,6 +93,8 @@ gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint6
 // The same, but fewer bytes are an error too ("file became shorter").
 gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
                              GError **error);
+// Size and time of change are those of the opening. FALSE: what was read since may be a mixture.
+gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error);
 // TRUE when `bytes` fit; else LITHO_ERROR_MEMORY with `what` in the sentence.
 gboolean litho_memory_check(gint64 bytes, const char *what, GError **error);
 

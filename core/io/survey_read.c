@@ -384,6 +384,14 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
                         c.bad, c.bad == 1 ? " holds" : "s hold", survey->holed);
 }
 
+static gboolean unchanged(const LithoSurvey *survey, GError **error)
+{
+    for (guint k = 0; k < survey->files->len; k++)
+        if (!litho_file_unchanged(&g_array_index(survey->files, LithoTraceFile, k), error))
+            return FALSE;
+    return TRUE;
+}
+
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
                              GError **error)
 {
@@ -410,7 +418,7 @@ LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun 
     };
     litho_run_begin(run, "reading", "traces");
     double start = litho_now_ms();
-    if (!read_box(&reader, error)) {
+    if (!read_box(&reader, error) || !unchanged(survey, error)) {
         litho_cube_unref(cube);
         return NULL;
     }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/io/writer_private.h"
@@ -19,29 +13,7 @@ typedef struct Place {
     gint64 cell;     // of the slab
 } Place;
 
-// --- files ------------------------------------------------------------------------------------
-
-static gboolean errno_error(const char *path, const char *verb, GError **error)
-{
-    int code = errno;
-    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot %s %s: %s", verb, path,
-                g_strerror(code));
-    return FALSE;
-}
-
-gboolean litho_writer_write_at(LithoWriter *w, const void *bytes, gint64 n, gint64 at,
-                               GError **error)
-{
-    for (gint64 done = 0; done < n;) {
-        ssize_t put = pwrite(w->fd, (const char *)bytes + done, n - done, at + done);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return errno_error(w->path, "write", error);
-        done += put;
-    }
-    return TRUE;
-}
+// --- files ----------------------------------------------------------------------------------
 
 static gboolean kind_for(const char *path, LithoFileKind *kind, GError **error)
 {
@@ -64,62 +36,6 @@ static gboolean kind_for(const char *path, LithoFileKind *kind, GError **error)
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                 "%s: the format follows the name: .sgy .segy .su .npy .rsf .bin .raw", path);
     return FALSE;
-}
-
-// The input is sacred: no --force helps, whatever name it goes by.
-static gboolean check_target(const char *path, LithoSurvey *like, gboolean force, GError **error)
-{
-    struct stat target, source;
-    if (stat(path, &target) < 0)
-        return TRUE;
-    for (guint k = 0; like && k < like->files->len; k++)
-        if (fstat(g_array_index(like->files, LithoTraceFile, k).fd, &source) == 0 &&
-            source.st_dev == target.st_dev && source.st_ino == target.st_ino) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                        "%s is the input; choose another name for the output", path);
-            return FALSE;
-        }
-    if (S_ISREG(target.st_mode) && force)
-        return TRUE;
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s exists%s", path,
-                S_ISREG(target.st_mode) ? "; use --force to replace it"
-                                        : " and is no regular file");
-    return FALSE;
-}
-
-static char *open_temp(const char *path, int *fd, GError **error)
-{
-    char *temp = g_strdup_printf("%s.part-XXXXXX", path);
-    *fd = g_mkstemp_full(temp, O_RDWR | O_CLOEXEC, 0666);
-    if (*fd >= 0)
-        return temp;
-    errno_error(path, "write", error); // the temporary name would only puzzle
-    g_free(temp);
-    return NULL;
-}
-
-static gboolean sync_folder(const char *path)
-{
-    g_autofree char *folder = g_path_get_dirname(path);
-    int fd = g_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return FALSE;
-    fsync(fd); // some file systems refuse it for folders; the file itself is safe by then
-    close(fd);
-    return TRUE;
-}
-
-static gboolean move_into_place(const char *temp, const char *path, gboolean force, GError **error)
-{
-    // Without force the name must still be free: another program may have taken it meanwhile.
-    int failed =
-        force ? rename(temp, path) : renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE);
-    if (failed && !force && (errno == EINVAL || errno == ENOSYS)) // not every file system can
-        failed = access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(temp, path);
-    if (failed)
-        return errno_error(path, "create", error);
-    sync_folder(path);
-    return TRUE;
 }
 
 // --- life -------------------------------------------------------------------------------------
@@ -163,22 +79,27 @@ static gboolean write_head(LithoWriter *w, GError **error)
         return FALSE;
     w->first = head->len;
     w->stride = w->header_bytes + w->grid.axis[2].n * litho_format_bytes(w->format);
-    return litho_writer_write_at(w, head->data, head->len, 0, error);
+    return litho_output_write_at(w->out, head->data, head->len, 0, error);
+}
+
+static void hold_source(const LithoSurvey *like, void (*change)(LithoFileId))
+{
+    for (guint k = 0; like && k < like->files->len; k++)
+        change(g_array_index(like->files, LithoTraceFile, k).id);
 }
 
 LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurvey *like,
                               const LithoSaveOptions *options, GError **error)
 {
     LithoFileKind kind;
-    if (!litho_grid_check(grid, error) || !kind_for(path, &kind, error) ||
-        !check_target(path, like, options && options->force, error))
+    if (!litho_grid_check(grid, error) || !kind_for(path, &kind, error))
         return NULL;
     LithoWriter *w = g_new0(LithoWriter, 1);
     w->path = g_strdup(path);
-    w->fd = -1;
     w->kind = kind;
     w->grid = *grid;
     w->like = like ? litho_survey_ref(like) : NULL;
+    hold_source(like, litho_input_hold); // the input is sacred: no --force helps, by any name
     w->notes = g_ptr_array_new_with_free_func(g_free);
     if (options)
         w->options = *options;
@@ -186,14 +107,14 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
     w->options.note = w->note;
     if (!choose_format(w, error))
         goto fail;
+    LithoReplace replace = w->options.force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
     if (kind == LITHO_FILE_RSF) {
         w->data_path = g_strconcat(path, "@", NULL);
-        if (!check_target(w->data_path, like, w->options.force, error) ||
-            !(w->data_temp = open_temp(w->data_path, &w->fd, error)))
+        if (!(w->text = litho_output_new(path, replace, error)))
             goto fail;
-    } else if (!(w->temp = open_temp(path, &w->fd, error))) {
-        goto fail;
     }
+    if (!(w->out = litho_output_new(w->data_path ? w->data_path : path, replace, error)))
+        goto fail;
     if (!write_head(w, error))
         goto fail;
     return w;
@@ -211,19 +132,13 @@ void litho_writer_free(LithoWriter *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        close(w->fd);
-    if (!w->finished && w->temp)
-        g_unlink(w->temp);
-    if (!w->finished && w->data_temp)
-        g_unlink(w->data_temp);
-    if (w->like)
-        litho_survey_unref(w->like);
+    litho_output_free(w->out);
+    litho_output_free(w->text);
+    hold_source(w->like, litho_input_release);
+    litho_survey_unref(w->like);
     g_ptr_array_unref(w->notes);
     g_free(w->path);
-    g_free(w->temp);
     g_free(w->data_path);
-    g_free(w->data_temp);
     g_free(w->note);
     g_free(w->blank);
     g_free(w);
@@ -326,8 +241,8 @@ static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *sa
         g_propagate_error(error, failure);
         return FALSE;
     }
-    return litho_writer_write_at(w, block, n * w->stride, w->first + places[0].position * w->stride,
-                                 error);
+    return litho_output_write_at(w->out, block, n * w->stride,
+                                 w->first + places[0].position * w->stride, error);
 }
 
 static gboolean check_slab(const LithoWriter *w, const LithoCube *slab, GError **error)
@@ -391,20 +306,6 @@ static void add_notes(LithoWriter *w)
                                         w->not_finite));
 }
 
-static gboolean write_rsf_header(LithoWriter *w, GError **error)
-{
-    int fd;
-    g_autofree char *text = litho_rsf_text(w);
-    if (!(w->temp = open_temp(w->path, &fd, error)))
-        return FALSE;
-    gsize n = strlen(text);
-    gboolean good = write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
-    if (!good)
-        errno_error(w->path, "write", error);
-    close(fd);
-    return good;
-}
-
 gboolean litho_writer_finish(LithoWriter *w, GError **error)
 {
     if (w->finished)
@@ -417,13 +318,10 @@ gboolean litho_writer_finish(LithoWriter *w, GError **error)
     }
     if (w->kind == LITHO_FILE_SEGY && !litho_segy_finish(w, error))
         return FALSE;
-    if (fsync(w->fd) < 0)
-        return errno_error(w->path, "write", error);
-    if (w->kind == LITHO_FILE_RSF &&
-        (!write_rsf_header(w, error) ||
-         !move_into_place(w->data_temp, w->data_path, w->options.force, error)))
+    g_autofree char *text = w->text ? litho_rsf_text(w) : NULL;
+    if (text && !litho_output_write(w->text, text, strlen(text), error))
         return FALSE;
-    if (!move_into_place(w->temp, w->path, w->options.force, error))
+    if (!litho_output_finish(w->out, error) || (w->text && !litho_output_finish(w->text, error)))
         return FALSE;
     w->finished = TRUE;
     add_notes(w);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/io/output.h"
 #include "core/io/survey_private.h"
 
 // One output file being written. Every format is file head, then traces of header_bytes and
 // samples at first + position * stride.
 struct LithoWriter {
-    char *path, *temp;           // temp is renamed to path at the end
-    char *data_path, *data_temp; // RSF: the samples' file, NULL otherwise
-    int fd;                      // of the file that takes the samples
+    char *path, *data_path; // RSF: data_path takes the samples; else NULL
+    LithoOutput *out;       // takes the samples
+    LithoOutput *text;      // RSF: the header, NULL otherwise
     LithoFileKind kind;
     LithoGrid grid;
     LithoSurvey *like; // or NULL
@@ -43,6 +44,3 @@ gboolean litho_segy_finish(LithoWriter *writer, GError **error);
 // NumPy, RSF, raw (regular_write.c): head of the samples' file; for RSF the text of the header.
 GByteArray *litho_regular_head(LithoWriter *writer, GError **error);
 char *litho_rsf_text(const LithoWriter *writer);
-
-gboolean litho_writer_write_at(LithoWriter *writer, const void *bytes, gint64 n, gint64 at,
-                               GError **error);

@@ -6,10 +6,15 @@
 
 #include "core/contents.h"
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/json.h"
 
-static const char MAGIC[8] = "LITHOWP1";
-enum { ZSTD_EFFORT = 6 };
+static const char MAGIC[8] = "LITHOWP2";
+static const char MAGIC_1[8] = "LITHOWP1"; // the layout before, without a checksum
+enum {
+    ZSTD_EFFORT = 6,
+    SUM_BYTES = 32, // SHA-256
+};
 
 struct WpCoefficients {
     GByteArray *gaps;
@@ -251,6 +256,14 @@ static void report_file(const WpJob *job, guint64 bytes, guint64 kept, LithoRun 
     litho_report_number(run->report, "file_kept", "Coefficients in the file", "", (double)kept);
 }
 
+static void checksum(const guint8 *bytes, gsize n, guint8 sum[SUM_BYTES])
+{
+    g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
+    gsize length = SUM_BYTES;
+    g_checksum_update(hash, bytes, (gssize)n);
+    g_checksum_get_digest(hash, sum, &length);
+}
+
 // --- writing ------------------------------------------------------------------------------------
 
 gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, LithoRun *run,
@@ -272,17 +285,17 @@ gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, 
     g_byte_array_append(all, (const guint8 *)text, (guint)length);
     g_byte_array_append(all, g_bytes_get_data(gaps, NULL), (guint)sizes.gaps_packed);
     g_byte_array_append(all, g_bytes_get_data(values, NULL), (guint)sizes.values_packed);
-    g_autoptr(GFile) file = g_file_new_for_path(path);
-    if (!g_file_replace_contents(file, (const char *)all->data, all->len, NULL, FALSE,
-                                 G_FILE_CREATE_REPLACE_DESTINATION, NULL, run ? run->cancel : NULL,
-                                 error))
+    guint8 sum[SUM_BYTES];
+    checksum(all->data, all->len, sum);
+    g_byte_array_append(all, sum, sizeof sum);
+    if (!litho_output_save(path, (const char *)all->data, all->len,
+                           run && run->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN, error))
         return FALSE;
     report_file(job, all->len, f->written, run);
     return TRUE;
 }
 
-// --- reading
-// --------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 typedef struct Reader {
     guint8 *gaps;
@@ -321,9 +334,17 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
     data = litho_contents_load(path, G_MAXSSIZE - 1, &size, error);
     if (!data)
         return FALSE;
-    if (size < 12 || memcmp(data, MAGIC, sizeof MAGIC) != 0) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is not a coefficient file", path);
-        return FALSE;
+    const gsize whole = size;
+    const gboolean old = size >= 12 && memcmp(data, MAGIC_1, sizeof MAGIC_1) == 0;
+    if (!old && (size < 12 + SUM_BYTES || memcmp(data, MAGIC, sizeof MAGIC) != 0))
+        return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is not a coefficient file", path);
+    if (!old) {
+        guint8 sum[SUM_BYTES];
+        size -= SUM_BYTES;
+        checksum((const guint8 *)data, size, sum);
+        if (memcmp(sum, data + size, SUM_BYTES) != 0)
+            return litho_refuse(error, LITHO_ERROR_FORMAT,
+                                "%s is damaged: its checksum does not fit its bytes", path);
     }
     memcpy(&length, data + 8, sizeof length);
     length = GUINT32_FROM_LE(length);
@@ -339,7 +360,7 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
         return FALSE;
     }
     const guint8 *parts = (const guint8 *)data + 12 + length;
-    r->bytes = size;
+    r->bytes = whole;
     r->gaps = unpack(parts, r->sizes.gaps_packed, r->sizes.gaps, error);
     g_autofree guint8 *planes = r->gaps ? unpack(parts + r->sizes.gaps_packed,
                                                  r->sizes.values_packed, r->sizes.values, error)

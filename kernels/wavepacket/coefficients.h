@@ -4,13 +4,15 @@
 
 // A file of kept coefficients. Layout, little endian:
 //
-//     "LITHOWP1"                      8 bytes
+//     "LITHOWP2"                      8 bytes
 //     u32 n; n bytes of JSON          sizes, transform settings, counts, sizes of the two parts
 //     gaps                            zstd: distance to the previous kept coefficient, as a varint;
 //                                     coefficients are numbered through all boxes and blocks
 //     values                          zstd: the floats (re, im; residual box re), their bytes in
 //                                     four planes, which is where zstd finds repetition
+//     SHA-256 of all bytes before     32 bytes
 //
+// A file of the first version ("LITHOWP1") is the same without the sum and is still read.
 // Nothing is rounded: reading gives the bits that were written.
 typedef struct WpCoefficients WpCoefficients;
 

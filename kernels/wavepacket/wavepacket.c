@@ -51,7 +51,8 @@ static const LithoParam rows[] = {
                 .doc = "Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
                        "0.8 lets the packets denoise them."),
     LITHO_FILE(FIELD, coefficients, .label = "Coefficient file",
-               .when = "mode=compress|reconstruct", .advanced = true, .stage = WP_STAGE_SHRINK,
+               .when = "mode=compress|reconstruct", .written_when = "mode=compress",
+               .advanced = true, .stage = WP_STAGE_SHRINK,
                .doc = "Compress writes the kept coefficients to this file, reconstruct reads them "
                       "from it; empty = none."),
     LITHO_INT(

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gio/gio.h>
+
+// Every file that the program writes for a person goes through here: survey, picture, recipe,
+// coefficients, timings. The bytes go to a temporary name in the folder of the target;
+// litho_output_finish() syncs, closes and renames. Until then, and after every failure, the file
+// that had the name before is untouched. Mode and owner of a replaced file stay, a symbolic link
+// stays a link (the file it leads to is replaced). Temporary files whose process has died are
+// removed when their target is written again.
+
+// Which existing file an output may replace. An input of the process is never replaced.
+typedef enum LithoReplace {
+    LITHO_REPLACE_NONE, // no file at all
+    LITHO_REPLACE_OWN,  // files that this process has written
+    LITHO_REPLACE_ANY,  // every regular file: the user said so
+} LithoReplace;
+
+// --- files that the process reads ---------------------------------------------------------------
+
+// A file by its identity, whatever names lead to it.
+typedef struct LithoFileId {
+    guint64 device, inode;
+} LithoFileId;
+
+// Holds a file as an input until as many releases. Any thread. A writer holds the survey whose
+// headers it carries on, the command line whatever its command reads.
+void litho_input_hold(LithoFileId id);
+void litho_input_release(LithoFileId id);
+// Holds what `path` leads to until the process ends; a name without a file is passed over.
+void litho_input_hold_path(const char *path);
+
+// --- files that it writes -----------------------------------------------------------------------
+
+typedef struct LithoOutput LithoOutput;
+
+// Could every one of `paths` be written? TRUE when no one is an input, exists against `replace` or
+// leads to the target of another one. For the start of a command; `paths` is NULL-terminated.
+gboolean litho_outputs_check(const char *const *paths, LithoReplace replace, GError **error);
+
+// Ownership: free with litho_output_free(), which removes what was not finished. One thread at a
+// time, except litho_output_write_at(), which is safe anywhere.
+LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error);
+// Appends.
+gboolean litho_output_write(LithoOutput *output, const void *bytes, gsize n, GError **error);
+gboolean litho_output_write_at(LithoOutput *output, const void *bytes, gint64 n, gint64 at,
+                               GError **error);
+// FALSE: the target is as it was.
+gboolean litho_output_finish(LithoOutput *output, GError **error);
+void litho_output_free(LithoOutput *output);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoOutput, litho_output_free)
+
+// The short way for a text; n < 0 = up to its end.
+gboolean litho_output_save(const char *path, const char *text, gssize n, LithoReplace replace,
+                           GError **error);

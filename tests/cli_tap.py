@@ -1,0 +1,52 @@
+"""What the tests of the command line share: cli() runs a command and checks its status, @test collects, run() prints
+TAP from a scratch folder."""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+CLI = os.path.abspath(sys.argv[1])
+TESTS = []
+
+
+def test(f):
+    TESTS.append(f)
+    return f
+
+
+def cli(*args, status=0, file_limit=None, **more):
+    """file_limit: bytes after which every write to a file fails (EFBIG), as on a full disk."""
+    def limit():
+        if file_limit is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+    more = {"capture_output": True, "text": True, "timeout": 300, **more}
+    r = subprocess.run([CLI, *map(str, args)], preexec_fn=limit, **more)
+    assert r.returncode == status, f"{args}: status {r.returncode}, wanted {status}\n{r.stdout}\n{r.stderr}"
+    return r
+
+
+def read(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def run():
+    failed = 0
+    print(f"1..{len(TESTS)}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for n, f in enumerate(TESTS, 1):
+            name = f.__name__.replace("_", " ")
+            try:
+                f()
+                print(f"ok {n} {name}", flush=True)
+            except Exception as e:  # any surprise is a failure of this test, the next ones still run
+                failed += 1
+                print(f"not ok {n} {name}", flush=True)
+                for line in f"{type(e).__name__}: {e}".splitlines():
+                    print(f"# {line}", flush=True)
+        os.chdir("/")
+    sys.exit(1 if failed else 0)
