@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "app/cli.h"
-#include "app/cli_files.h"
+#include "app/cli_flow.h"
+#include "app/cli_judge.h"
 #include "app/cli_open.h"
 #include "app/peers.h"
 #include "app/progress.h"
@@ -19,16 +20,20 @@ static const double GIB = 1 << 30;
 
 typedef struct Options {
     LithoCliFiles files;
-    char *backend, *gpus, *timings, *progress;
+    LithoCliJudge judge;
+    char *backend, *gpus, *timings, *progress, *report;
     int threads;
     double memory, gpu_memory; // GiB
     gboolean dry_run, force;
+    gboolean watched; // by a person at a terminal
     LithoOpenOptions open;
 } Options;
 
 static void options_clear(Options *o)
 {
     litho_cli_files_clear(&o->files);
+    litho_cli_judge_clear(&o->judge);
+    g_free(o->report);
     g_free(o->backend);
     g_free(o->gpus);
     g_free(o->timings);
@@ -36,49 +41,6 @@ static void options_clear(Options *o)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
-
-// --- what to run ------------------------------------------------------------------------------
-
-// words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes).
-static LithoFlow *named_flow(const char *word, GError **error)
-{
-    const LithoOperator *op = litho_operator_find(word);
-    if (op) {
-        LithoFlow *flow = litho_flow_new();
-        litho_flow_append(flow, op);
-        return flow;
-    }
-    if (word[0] == '{')
-        return litho_flow_parse(word, error);
-    if (g_file_test(word, G_FILE_TEST_EXISTS))
-        return litho_flow_load(word, error);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "'%s' is neither an operator (see 'lithoscope-cli list') nor a recipe file", word);
-    return NULL;
-}
-
-// The other words are settings of the operator (or of a recipe's only step), and files, which are
-// added to `files`.
-static LithoFlow *parse_flow(char **words, LithoCliFiles *files, GError **error)
-{
-    g_autoptr(LithoFlow) flow = named_flow(words[0], error);
-    if (!flow)
-        return NULL;
-    const LithoOperator *op = litho_flow_length(flow) ? litho_flow_step(flow, 0)->op : NULL;
-    g_autofree char **bare = litho_cli_settings(op ? &op->params : NULL, words + 1);
-    if (words[1] && litho_flow_length(flow) != 1) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "settings such as %s can change a recipe of one step; this one has %u",
-                    words[1], litho_flow_length(flow));
-        return NULL;
-    }
-    for (char **word = words + 1; *word; word++)
-        if (!litho_operator_set(op, litho_flow_step(flow, 0)->params, *word, error))
-            return NULL;
-    if (!litho_cli_files_add(files, bare, op && !op->needs_input ? 0 : G_MAXUINT, TRUE, error))
-        return NULL;
-    return g_steal_pointer(&flow);
-}
 
 // --- where to run -----------------------------------------------------------------------------
 
@@ -144,12 +106,47 @@ static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
                              o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
+// --- figures ----------------------------------------------------------------------------------
+
+// More samples than this are judged on a part around the middle: two more runs of a million samples
+// cost seconds, whatever the survey's size.
+enum { JUDGED_SAMPLES = 1 << 20 };
+
+// The figures of the window's panel, for a person who watches and for a report. An operator that
+// cannot be judged (its output lies on another grid) is no failure unless a report was asked for.
+static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDevice device,
+                             const Options *o, LithoRun *run, GError **error)
+{
+    g_auto(LithoCliPart) part = {0};
+    g_autoptr(GError) problem = NULL;
+    LithoQuality quality;
+    LithoJudge *judge = litho_judge_new(device);
+    gboolean ok =
+        litho_cli_part(survey, flow, &o->judge, &o->open, JUDGED_SAMPLES, run, &part, &problem);
+    if (ok) {
+        LithoQualityAsk ask = litho_cli_ask(&o->judge, &part, flow);
+        ok = litho_judge_run(judge, &ask, run, &quality, &problem);
+    }
+    litho_judge_free(judge);
+    if (ok && o->report)
+        ok = litho_cli_save_json(
+            litho_cli_quality_json(&quality, &part, &o->judge, flow, litho_survey_name(survey)),
+            o->report, o->force, &problem);
+    if (ok)
+        litho_cli_print_quality(&quality, &part);
+    else if (o->report || o->judge.reference || litho_error_is_cancelled(problem))
+        g_propagate_error(error, g_steal_pointer(&problem));
+    return ok || !problem;
+}
+
 // --- the command ------------------------------------------------------------------------------
 
 static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Options *o,
                          const LithoPeersModule *peers, LithoRun *run, GError **error)
 {
-    const char *const reads[] = {recipe, NULL}, *const writes[] = {o->timings, NULL};
+    const char *const reads[] = {recipe, o->judge.reference, NULL};
+    const char *const writes[] = {o->timings ? o->timings : o->report,
+                                  o->timings ? o->report : NULL, NULL};
     g_autoptr(GArray) devices = parse_devices(o, peers, error);
     if (!devices ||
         (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)))
@@ -195,7 +192,11 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     if (!litho_stream_run(flow, survey, o->files.out, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
-    return !speaks || !o->timings || save_timings(o, run, seconds, &plan, error);
+    if (speaks && o->timings && !save_timings(o, run, seconds, &plan, error))
+        return FALSE;
+    const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
+    return !survey || !speaks || !(asked || o->watched) ||
+           tell_quality(flow, survey, g_array_index(devices, LithoDevice, 0), o, run, error);
 }
 
 // What is missing is said in one go.
@@ -215,7 +216,7 @@ static gboolean check_files(const LithoFlow *flow, const Options *o, GError **er
 
 int litho_cli_run(int argc, char **argv)
 {
-    g_auto(Options) o = {0};
+    g_auto(Options) o = {.judge.seed = 1};
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
         LITHO_CLI_OUTPUT(&o.files, "File to write"),
@@ -226,6 +227,9 @@ int litho_cli_run(int argc, char **argv)
          "Host memory to stay under (default: half of what is free)", "GiB"},
         {"gpu-memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.gpu_memory,
          "Memory of each GPU to stay under (default: what is free)", "GiB"},
+        {"report", 0, 0, G_OPTION_ARG_FILENAME, &o.report,
+         "Write expected SNR, signal leaving and removed energy", "FILE.json"},
+        LITHO_CLI_JUDGE(&o.judge),
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
         {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
         {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},
@@ -252,7 +256,7 @@ int litho_cli_run(int argc, char **argv)
                     "an operator (see 'lithoscope-cli list') or a recipe is needed");
         return litho_cli_misused("run", error);
     }
-    g_autoptr(LithoFlow) flow = parse_flow(argv + 1, &o.files, &error);
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
     if (!flow)
         return litho_cli_misused("run", error);
     if (!check_files(flow, &o, &error))
@@ -269,6 +273,7 @@ int litho_cli_run(int argc, char **argv)
         form = "none";
     if (!litho_cli_progress_init(&progress, form, &run, &error))
         return litho_cli_misused("run", error);
+    o.watched = progress.talks;
     gboolean ok = run_flow(flow, argv[1], &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
     if (ok && !o.dry_run)

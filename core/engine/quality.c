@@ -300,6 +300,7 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
     const double variance = noise->total * noise->total;
     const double signal = s->yy / s->n - variance, mse = sure(s, variance, 1);
     const double deviation = sure_deviation(s, noise, MAX(mse, 0));
+    q->mse = mse;
     q->input_snr_db = decibel(signal / variance);
     if (!(signal > 0)) {
         g_strlcpy(q->why, "the noise level is as large as the data: nothing is left of the signal",
@@ -477,6 +478,7 @@ static LithoQuality nothing_known(void)
         .expected_snr_db = NAN,
         .expected_low_db = NAN,
         .expected_high_db = NAN,
+        .mse = NAN,
         .input_snr_db = NAN,
         .expected_gain_db = NAN,
         .noise_sigma = NAN,

@@ -40,6 +40,8 @@ typedef struct LithoQualityAsk {
 typedef struct LithoQuality {
     double expected_snr_db, expected_low_db, expected_high_db; // interval of 95 %: from the noise
                                                                // level's own, and of the sum
+    double mse;              // of the output as SURE tells it, also below what can be told from 0:
+                             // what settings are ranked by
     double input_snr_db;     // what the noise level says of the input
     double expected_gain_db; // expected less input's
     double noise_sigma;      // as was given, units of the data

@@ -139,6 +139,9 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoFindRow find[] = {
+    {"prewhitening", 1, 1000}, {"half_width", 1, 4}, {"window", 10, 40}, {NULL}};
+
 const LithoOperator litho_operator_fx = {
     .key = "fx",
     .title = "F-X prediction filter",
@@ -151,6 +154,7 @@ const LithoOperator litho_operator_fx = {
     .presets = presets,
     .needs_input = TRUE,
     .fills = "fill_dead=on",
+    .find = find,
     .check = check,
     .input_box = litho_fx_input_box,
     .slab = slab,

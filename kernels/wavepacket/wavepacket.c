@@ -171,6 +171,8 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoFindRow find[] = {{"threshold", 2, 5}, {"directions", 3, 5}, {NULL}};
+
 const LithoOperator litho_operator_wavepacket = {
     .key = "wavepacket",
     .title = "Wave packets",
@@ -183,6 +185,7 @@ const LithoOperator litho_operator_wavepacket = {
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoWavepacketParams)},
     .presets = presets,
     .needs_input = TRUE,
+    .find = find,
     .check = check,
     .cpu = &cpu,
 };

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_flow.h"
+#include "app/cli_judge.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "core/engine/find.h"
+#include "core/error.h"
+#include "core/json.h"
+
+typedef struct Options {
+    LithoCliFiles files;
+    LithoCliJudge judge;
+    LithoOpenOptions open;
+    char *backend, *progress, *recipe;
+    int threads, step;
+    double seconds;
+    gboolean json;
+} Options;
+
+static void options_clear(Options *o)
+{
+    litho_cli_files_clear(&o->files);
+    litho_cli_judge_clear(&o->judge);
+    g_free(o->backend);
+    g_free(o->progress);
+    g_free(o->recipe);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+static char *value_text(const LithoParam *row, double value)
+{
+    if (row->type == LITHO_PARAM_CHOICE)
+        return g_strdup(litho_param_choice(row, (guint)value));
+    return g_strdup_printf("%.6g%s%s", value, row->unit ? " " : "", row->unit ? row->unit : "");
+}
+
+static void print_find(const LithoFind *find, const LithoCliPart *part)
+{
+    printf("%-16s %-16s %-16s %s\n", "parameter", "now", "found", "gain");
+    for (guint k = 0; k < find->n; k++) {
+        const LithoFound *f = &find->item[k];
+        g_autofree char *now = value_text(f->row, f->now), *found = value_text(f->row, f->found);
+        printf("%-16s %-16s %-16s %+.2f dB\n", f->row->key, now, found, f->gain_db);
+    }
+    g_autofree char *area = litho_cli_area_text(&part->in->grid, find->area);
+    if (isfinite(find->found.expected_snr_db))
+        printf("expected SNR %.2f dB, found %.2f dB (%.2f to %.2f)\n", find->now.expected_snr_db,
+               find->found.expected_snr_db, find->found.expected_low_db,
+               find->found.expected_high_db);
+    else
+        printf("hidden traces %.2f dB, found %.2f dB\n", find->now.hidden_snr_db,
+               find->found.hidden_snr_db);
+    printf("%u trials in %.1f s on %s\n", find->trials, find->seconds, area);
+    if (*find->found.why)
+        printf("note: %s\n", find->found.why);
+}
+
+static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
+{
+    LithoDevice device;
+    if (!litho_cli_device(o->backend, &device, error))
+        return FALSE;
+    const guint step = o->step > 0 ? (guint)o->step - 1 : 0;
+    if (step >= litho_flow_length(flow))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--step %d: the flow has %u", o->step,
+                            litho_flow_length(flow));
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)o->files.in, &o->open, run, error);
+    if (!survey)
+        return FALSE;
+    g_auto(LithoCliPart) part = {0};
+    if (!litho_cli_part(survey, flow, &o->judge, &o->open, 1 << 22, run, &part, error))
+        return FALSE;
+    LithoFindAsk ask = {
+        .quality = litho_cli_ask(&o->judge, &part, flow), .step = step, .seconds = o->seconds};
+    LithoJudge *judge = litho_judge_new(device);
+    LithoFind find;
+    const gboolean ok = litho_find(judge, &ask, run, &find, error);
+    litho_judge_free(judge);
+    if (!ok)
+        return FALSE;
+    if (o->json) {
+        JsonObject *object = litho_find_to_json(&find);
+        g_autofree char *text = litho_json_object_text(object);
+        printf("%s\n", text);
+    } else {
+        print_find(&find, &part);
+    }
+    litho_find_apply(&find, G_MAXUINT, litho_flow_step(flow, step)->op,
+                     litho_flow_step(flow, step)->params);
+    return !o->recipe || litho_flow_save(flow, o->recipe, error);
+}
+
+int litho_cli_find(int argc, char **argv)
+{
+    g_auto(Options) o = {.judge.seed = 1, .seconds = 20};
+    const GOptionEntry entries[] = {
+        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
+        LITHO_CLI_JUDGE(&o.judge),
+        {"step", 0, 0, G_OPTION_ARG_INT, &o.step, "Step of a recipe (default 1)", "N"},
+        {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
+         "No trial begins later (default 20, 0 = no end)", "S"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, "Write the recipe found", "FILE.json"},
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "OPERATOR|RECIPE.json [key=value ...] -i IN",
+        "Finds the best values of the operator's main parameters without knowing the truth: by "
+        "the expected SNR (Monte-Carlo SURE with the noise level measured on the data), or by "
+        "hidden traces where no noise level can be measured.",
+        entries, litho_cli_open_group(&o.open));
+    g_option_context_set_description(
+        context, "Example: lithoscope-cli find fx -i survey.sgy --save tuned.json");
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("find", error);
+    if (argc < 2) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    "an operator (see 'lithoscope-cli list') or a recipe is needed");
+        return litho_cli_misused("find", error);
+    }
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, FALSE, &error);
+    if (flow && !o.files.in)
+        litho_refuse(&error, LITHO_ERROR_PARAMETER, "-i IN is needed");
+    if (error)
+        return litho_cli_misused("find", error);
+    LithoRun run = {.threads = o.threads};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+        return litho_cli_misused("find", error);
+    const gboolean ok = find_best(flow, &o, &run, &error);
+    litho_cli_progress_end(&progress);
+    return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli_judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/engine/probe.h"
+#include "core/error.h"
+#include "core/io/output.h"
+#include "core/json.h"
+
+void litho_cli_judge_clear(LithoCliJudge *judge)
+{
+    g_free(judge->reference);
+    g_free(judge->area);
+}
+
+void litho_cli_part_clear(LithoCliPart *part)
+{
+    litho_cube_unref(part->in);
+    litho_cube_unref(part->reference);
+    litho_noise_clear(&part->noise);
+}
+
+// --- the area -----------------------------------------------------------------------------------
+
+// "LO:HI" in units of the axis, both ends included; "" = all.
+static gboolean parse_range(const LithoAxis *axis, const char *text, gint64 *lo, gint64 *hi)
+{
+    if (*text == 0)
+        return TRUE;
+    char *end;
+    const double a = g_ascii_strtod(text, &end);
+    if (end == text || *end != ':')
+        return FALSE;
+    const char *second = end + 1;
+    const double b = g_ascii_strtod(second, &end);
+    if (end == second || *end != 0 || !isfinite(a) || !isfinite(b))
+        return FALSE;
+    const double x = litho_axis_index(axis, a), y = litho_axis_index(axis, b);
+    *lo = (gint64)MAX(ceil(MIN(x, y) - 1e-6), 0);
+    *hi = (gint64)MIN(floor(MAX(x, y) + 1e-6) + 1, (double)axis->n);
+    return *lo < *hi;
+}
+
+static gboolean parse_area(const LithoGrid *grid, const char *text, LithoBox *area, GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    *area = litho_box_full(grid);
+    const guint n = g_strv_length(words);
+    for (guint axis = 0; axis < n && axis < 3; axis++)
+        if (!parse_range(&grid->axis[axis], words[axis], &area->lo[axis], &area->hi[axis]))
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "--area %s: '%s' is no range of this survey; FROM:TO is needed",
+                                text, words[axis]);
+    return n <= 3 || litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                  "--area %s: three ranges, I:I,X:X,T:T, are needed", text);
+}
+
+char *litho_cli_area_text(const LithoGrid *grid, LithoBox area)
+{
+    static const char *const names[] = {"inlines", "crosslines", "time"};
+    GString *text = g_string_new(NULL);
+    for (int k = 0; k < 3; k++) {
+        const LithoAxis *a = &grid->axis[k];
+        g_string_append_printf(
+            text, "%s%s %.10g to %.10g%s%s", k ? ", " : "",
+            k == 2 && grid->is_depth ? "depth" : names[k], litho_axis_value(a, (double)area.lo[k]),
+            litho_axis_value(a, (double)area.hi[k] - 1), *a->unit ? " " : "", a->unit);
+    }
+    return g_string_free(text, FALSE);
+}
+
+// --- the part of the survey ---------------------------------------------------------------------
+
+static gboolean read_reference(const LithoCliJudge *judge, const LithoOpenOptions *open,
+                               LithoRun *run, LithoCliPart *part, GError **error)
+{
+    if (!judge->reference)
+        return TRUE;
+    const char *paths[] = {judge->reference, NULL};
+    g_autoptr(LithoSurvey) survey = litho_survey_open(paths, open, run, error);
+    if (!survey)
+        return FALSE;
+    if (!litho_grid_same_shape(litho_survey_grid(survey), &part->in->grid))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "%s has another shape than the input; a truth has the same",
+                            judge->reference);
+    part->reference = litho_survey_read(survey, &part->area, run, error);
+    return part->reference != NULL;
+}
+
+static gboolean measure_noise(const LithoCliJudge *judge, LithoRun *run, LithoCliPart *part,
+                              GError **error)
+{
+    g_autoptr(GError) unknown = NULL;
+    if (judge->sigma > 0)
+        part->noise = litho_noise_white(judge->sigma, judge->sigma, judge->sigma);
+    else if (!litho_qc_noise(part->in, &part->area, run, &part->noise, &unknown)) {
+        part->noise.n = 0;
+        g_strlcpy(part->why_not, unknown->message, sizeof part->why_not);
+        if (litho_error_is_cancelled(unknown)) {
+            g_propagate_error(error, g_steal_pointer(&unknown));
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
+                        const LithoOpenOptions *open, gint64 most, LithoRun *run,
+                        LithoCliPart *part, GError **error)
+{
+    const LithoGrid *grid = litho_survey_grid(survey);
+    LithoBox need;
+    memset(part, 0, sizeof *part);
+    part->area = litho_box_full(grid);
+    if (judge->area && !parse_area(grid, judge->area, &part->area, error))
+        return FALSE;
+    part->area = litho_quality_part(part->area, most);
+    part->is_all = litho_box_equal(part->area, litho_box_full(grid));
+    need = part->area;
+    if (litho_flow_is_local(flow) && !litho_flow_input_box(flow, grid, part->area, &need, error))
+        return FALSE;
+    need = litho_box_union(need, part->area);
+    part->in = litho_survey_read(survey, &need, run, error);
+    return part->in && read_reference(judge, open, run, part, error) &&
+           measure_noise(judge, run, part, error);
+}
+
+LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,
+                              const LithoFlow *flow)
+{
+    return (LithoQualityAsk){.flow = flow,
+                             .in = part->in,
+                             .area = part->area,
+                             .noise = part->noise.n > 0 ? &part->noise : NULL,
+                             .reference = part->reference,
+                             .hide = judge->hide,
+                             .seed = (guint32)judge->seed,
+                             .similarity = TRUE};
+}
+
+// --- telling ------------------------------------------------------------------------------------
+
+void litho_cli_print_quality(const LithoQuality *q, const LithoCliPart *part)
+{
+    if (isfinite(q->expected_snr_db))
+        printf("expected SNR   %.2f dB (%.2f to %.2f), input %.2f dB\n", q->expected_snr_db,
+               q->expected_low_db, q->expected_high_db, q->input_snr_db);
+    if (isfinite(q->noise_sigma))
+        printf("noise level    %.4g\n", q->noise_sigma);
+    if (q->leak.count > 0) {
+        const LithoLeakReading reading = litho_leak_reading(q->leak.share);
+        printf("signal leaving %.1f %%: %s", 100 * q->leak.share, litho_leak_words(reading));
+        const LithoAxis *a = part->in->grid.axis;
+        if (reading != LITHO_LEAK_NOISE)
+            printf("; look at inline %.10g, crossline %.10g, %.4g %s",
+                   litho_axis_value(&a[0], (double)q->leak.worst[0]),
+                   litho_axis_value(&a[1], (double)q->leak.worst[1]),
+                   litho_axis_value(&a[2], (double)q->leak.worst[2]), a[2].unit);
+        printf("\n");
+    }
+    if (isfinite(q->removed))
+        printf("removed        %.1f %% of the energy\n", 100 * q->removed);
+    if (isfinite(q->hidden_snr_db))
+        printf("hidden traces  %.2f dB (%u traces)\n", q->hidden_snr_db, q->hidden_traces);
+    if (isfinite(q->snr_db))
+        printf("true SNR       %.2f dB, gain %.2f dB\n", q->snr_db, q->gain_db);
+    const char *sentences[] = {q->why, part->why_not, litho_quality_disagreement(q)};
+    for (guint k = 0; k < G_N_ELEMENTS(sentences); k++)
+        if (*sentences[k])
+            printf("note: %s\n", sentences[k]);
+    if (!part->is_all) {
+        g_autofree char *area = litho_cli_area_text(&part->in->grid, part->area);
+        printf("These figures are of a part: %s.\n", area);
+    }
+}
+
+static JsonObject *noise_json(const LithoNoise *noise)
+{
+    JsonObject *object = json_object_new();
+    JsonArray *sigma = json_array_new();
+    for (guint f = 0; f < noise->n; f++)
+        json_array_add_double_element(sigma, noise->sigma[f]);
+    json_object_set_double_member(object, "sigma", noise->total);
+    json_object_set_double_member(object, "low", noise->low);
+    json_object_set_double_member(object, "high", noise->high);
+    json_object_set_double_member(object, "df", noise->df);
+    json_object_set_array_member(object, "sigma_of_frequency", sigma);
+    return object;
+}
+
+JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,
+                                   const LithoCliJudge *judge, const LithoFlow *flow,
+                                   const char *input)
+{
+    JsonObject *object = json_object_new();
+    g_autofree char *area = litho_cli_area_text(&part->in->grid, part->area);
+    litho_quality_to_json(quality, object);
+    json_object_set_string_member(object, "area", area);
+    json_object_set_boolean_member(object, "area_is_all", part->is_all);
+    if (part->noise.n > 0)
+        json_object_set_object_member(object, "noise", noise_json(&part->noise));
+    if (*part->why_not)
+        json_object_set_string_member(object, "noise_unknown", part->why_not);
+    if (judge->hide > 0)
+        json_object_set_int_member(object, "seed", judge->seed);
+    if (input)
+        json_object_set_string_member(object, "input", input);
+    if (judge->reference)
+        json_object_set_string_member(object, "reference", judge->reference);
+    if (flow)
+        json_object_set_member(object, "recipe", litho_flow_to_json(flow));
+    json_object_set_string_member(object, "version", LITHO_VERSION);
+    return object;
+}
+
+gboolean litho_cli_save_json(JsonObject *object, const char *path, gboolean force, GError **error)
+{
+    g_autofree char *text = litho_json_object_text(object);
+    return litho_output_save(path, text, -1, force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+}

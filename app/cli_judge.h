@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/quality.h"
+#include "core/io/survey.h"
+
+// What run, find, sweep and report share: the options of a judgement, the part of a survey it is
+// made on, and how its figures are told.
+
+typedef struct LithoCliJudge {
+    char *reference, *area;
+    double sigma; // 0 = estimated
+    double hide;  // percent
+    int seed;
+} LithoCliJudge;
+
+// clang-format off
+#define LITHO_CLI_JUDGE(judge) \
+    {"reference", 0, 0, G_OPTION_ARG_FILENAME, &(judge)->reference, \
+     "The truth: SNR and gain are told", "FILE"}, \
+    {"hide", 0, 0, G_OPTION_ARG_DOUBLE, &(judge)->hide, \
+     "Share of traces that are hidden and predicted from the others", "PERCENT"}, \
+    {"seed", 0, 0, G_OPTION_ARG_INT, &(judge)->seed, "Which traces are hidden (default 1)", "N"}, \
+    {"sigma", 0, 0, G_OPTION_ARG_DOUBLE, &(judge)->sigma, \
+     "Standard deviation of white noise (default: estimated, each frequency apart)", "S"}, \
+    {"area", 0, 0, G_OPTION_ARG_STRING, &(judge)->area, \
+     "Line numbers and s or m that are judged: I:I,X:X,T:T; an empty piece is all", "AREA"}
+// clang-format on
+
+void litho_cli_judge_clear(LithoCliJudge *judge);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliJudge, litho_cli_judge_clear)
+
+// A part of a survey with all that a flow needs to compute it.
+typedef struct LithoCliPart {
+    LithoCube *in, *reference; // reference NULL = none
+    LithoBox area;
+    gboolean is_all;  // the area is the whole survey
+    LithoNoise noise; // n 0 = unknown, `why_not` says why
+    char why_not[256];
+} LithoCliPart;
+
+void litho_cli_part_clear(LithoCliPart *part);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliPart, litho_cli_part_clear)
+
+// Reads the area asked for, or as much around the middle of the survey as `most` samples allow, and
+// measures its noise. FALSE sets `error`.
+gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoCliJudge *judge,
+                        const LithoOpenOptions *open, gint64 most, LithoRun *run,
+                        LithoCliPart *part, GError **error);
+// The question of `judge` about `flow` on `part`; everything is borrowed.
+LithoQualityAsk litho_cli_ask(const LithoCliJudge *judge, const LithoCliPart *part,
+                              const LithoFlow *flow);
+
+// Lines for people, on stdout.
+void litho_cli_print_quality(const LithoQuality *quality, const LithoCliPart *part);
+// The figures, the area, the noise level, the flow and the files as one object.
+JsonObject *litho_cli_quality_json(const LithoQuality *quality, const LithoCliPart *part,
+                                   const LithoCliJudge *judge, const LithoFlow *flow,
+                                   const char *input);
+// "fx, inlines 10 to 50, ...": the area in words; g_free().
+char *litho_cli_area_text(const LithoGrid *grid, LithoBox area);
+// Takes over `object`; replaces a file with `force` only.
+gboolean litho_cli_save_json(JsonObject *object, const char *path, gboolean force, GError **error);

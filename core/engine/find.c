@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/find.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum { ALL_VALUES = 6, COARSE = 5, GOLDEN_STEPS = 4, ROUNDS = 2, MOST_TRIALS = 160 };
+// A change that gains less than this, in dB, is no reason to leave what the person has chosen.
+#define WORTH_DB 0.05
+
+typedef struct Trial {
+    double value[LITHO_FIND_MOST], score;
+} Trial;
+
+typedef struct Search {
+    LithoJudge *judge;
+    const LithoFindAsk *ask;
+    LithoQualityAsk question;
+    LithoFlow *flow; // owned; the one that is tried
+    LithoStep *step;
+    const LithoFindRow *range[LITHO_FIND_MOST];
+    LithoFind *find;
+    GArray *trials; // of Trial: nothing is computed twice
+    LithoRun *run;
+    double start_ms;
+    gboolean cancelled;
+} Search;
+
+// --- values -------------------------------------------------------------------------------------
+
+// Rows are searched on a scale where equal steps matter alike: ratios where the slider moves in
+// ratios.
+static double to_scale(const LithoParam *row, double value)
+{
+    return row->log ? log(MAX(value, 1e-12)) : value;
+}
+
+static double from_scale(const LithoParam *row, double x)
+{
+    double value = row->log ? exp(x) : x;
+    if (row->type != LITHO_PARAM_FLOAT)
+        return CLAMP(rint(value), row->min, row->max);
+    // Three digits are plenty, and can be read.
+    const double digit = pow(10, floor(log10(MAX(fabs(value), 1e-12))) - 2);
+    value = rint(value / digit) * digit;
+    return CLAMP(value, row->min, row->max);
+}
+
+static void ends(const Search *s, guint k, double *lo, double *hi)
+{
+    const LithoParam *row = s->find->item[k].row;
+    const gboolean soft = row->soft_min != 0 || row->soft_max != 0;
+    *lo = soft ? MAX(row->soft_min, row->min) : row->min;
+    *hi = soft ? MIN(row->soft_max, row->max) : row->max;
+    if (s->range[k]->lo != s->range[k]->hi) {
+        *lo = s->range[k]->lo;
+        *hi = s->range[k]->hi;
+    }
+    if (row->type == LITHO_PARAM_CHOICE) {
+        *lo = 0;
+        *hi = litho_param_n_choices(row) - 1.0;
+    }
+}
+
+// --- trials -------------------------------------------------------------------------------------
+
+// Ranked by the error itself where it is known: the expected SNR ends where errors cannot be told
+// from none.
+static double score_of(const Search *s, const LithoQuality *q)
+{
+    if (!s->question.noise)
+        return isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
+    return isfinite(q->mse) ? -q->mse : -INFINITY;
+}
+
+static gboolean time_is_up(const Search *s)
+{
+    return s->cancelled || s->find->trials >= MOST_TRIALS ||
+           (s->ask->seconds > 0 && (litho_now_ms() - s->start_ms) * 1e-3 > s->ask->seconds);
+}
+
+static const Trial *known(const Search *s, const double value[LITHO_FIND_MOST])
+{
+    for (guint k = 0; k < s->trials->len; k++) {
+        const Trial *t = &g_array_index(s->trials, Trial, k);
+        if (memcmp(t->value, value, s->find->n * sizeof *value) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+static gboolean set_values(Search *s, const double value[LITHO_FIND_MOST])
+{
+    for (guint k = 0; k < s->find->n; k++)
+        if (!litho_param_set(s->find->item[k].row, s->step->params, value[k], NULL))
+            return FALSE;
+    return TRUE;
+}
+
+// Score of these values; -INFINITY: refused, cancelled, or no time.
+static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQuality *quality,
+                         GError **error)
+{
+    const Trial *before = known(s, value);
+    if (before && !quality)
+        return before->score;
+    if (time_is_up(s) && !quality)
+        return -INFINITY;
+    Trial trial = {.score = -INFINITY};
+    memcpy(trial.value, value, sizeof trial.value);
+    LithoQuality q;
+    g_autoptr(GError) refused = NULL;
+    LithoRun quiet = {0};
+    if (s->run) {
+        quiet.cancel = s->run->cancel;
+        quiet.threads = s->run->threads;
+        quiet.superseded = s->run->superseded;
+        quiet.superseded_data = s->run->superseded_data;
+    }
+    if (set_values(s, value) && litho_judge_run(s->judge, &s->question, &quiet, &q, &refused)) {
+        trial.score = score_of(s, &q);
+        if (quality)
+            *quality = q;
+    } else if (litho_error_is_cancelled(refused)) {
+        s->cancelled = TRUE;
+    }
+    if (refused && (quality || s->cancelled))
+        g_propagate_error(error, g_steal_pointer(&refused));
+    if (!s->cancelled) {
+        g_array_append_val(s->trials, trial);
+        s->find->trials++;
+        s->find->seconds = (litho_now_ms() - s->start_ms) * 1e-3;
+        if (s->ask->on_trial)
+            s->ask->on_trial(s->find, s->ask->data);
+        litho_run_step(s->run, s->find->trials, MAX(s->find->trials, 12 * s->find->n), NULL);
+    }
+    return trial.score;
+}
+
+// --- one parameter ------------------------------------------------------------------------------
+
+typedef struct Line {
+    Search *s;
+    guint k;
+    double value[LITHO_FIND_MOST]; // of all; [k] = the best so far
+    double score;
+} Line;
+
+static double try_on(Line *line, double value, GError **error)
+{
+    double all[LITHO_FIND_MOST];
+    memcpy(all, line->value, sizeof all);
+    all[line->k] = value;
+    const double score = try_values(line->s, all, NULL, error);
+    if (score > line->score) {
+        line->score = score;
+        line->value[line->k] = value;
+    }
+    return score;
+}
+
+static void golden(Line *line, const LithoParam *row, double lo, double hi, GError **error)
+{
+    const double ratio = 2 / (1 + sqrt(5));
+    double a = hi - ratio * (hi - lo), b = lo + ratio * (hi - lo);
+    double fa = try_on(line, from_scale(row, a), error);
+    double fb = try_on(line, from_scale(row, b), error);
+    for (int step = 0; step < GOLDEN_STEPS && !time_is_up(line->s); step++)
+        if (fa > fb) {
+            hi = b;
+            b = a;
+            fb = fa;
+            a = hi - ratio * (hi - lo);
+            fa = try_on(line, from_scale(row, a), error);
+        } else {
+            lo = a;
+            a = b;
+            fa = fb;
+            b = lo + ratio * (hi - lo);
+            fb = try_on(line, from_scale(row, b), error);
+        }
+}
+
+// A coarse row over the range first: the curve may have more than one hill.
+static void search_range(Line *line, const LithoParam *row, double lo, double hi, GError **error)
+{
+    const double from = to_scale(row, lo), to = to_scale(row, hi),
+                 step = (to - from) / (COARSE - 1);
+    for (int m = 0; m < COARSE && !time_is_up(line->s); m++)
+        try_on(line, from_scale(row, from + m * step), error);
+    const double at = to_scale(row, line->value[line->k]);
+    golden(line, row, MAX(at - step, from), MIN(at + step, to), error);
+}
+
+static void search_one(Line *line, GError **error)
+{
+    const LithoParam *row = line->s->find->item[line->k].row;
+    double lo, hi;
+    ends(line->s, line->k, &lo, &hi);
+    if (row->type == LITHO_PARAM_FLOAT || hi - lo >= ALL_VALUES) {
+        search_range(line, row, lo, hi, error);
+        return;
+    }
+    for (double value = lo; value <= hi && !time_is_up(line->s); value++)
+        try_on(line, value, error);
+}
+
+// --- the search ---------------------------------------------------------------------------------
+
+static gboolean list_rows(Search *s, GError **error)
+{
+    const LithoOperator *op = s->step->op;
+    LithoFind *find = s->find;
+    for (const LithoFindRow *r = op->find; r && r->key && find->n < LITHO_FIND_MOST; r++) {
+        const LithoParam *row = litho_param_find(&op->params, r->key);
+        if (!row || !litho_param_applies(&op->params, row, s->step->params))
+            continue;
+        s->range[find->n] = r;
+        const double now = litho_param_get(row, s->step->params);
+        find->item[find->n++] = (LithoFound){.row = row, .now = now, .found = now};
+    }
+    return find->n > 0 ||
+           litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                        "%s names no parameter that could be found with these settings", op->key);
+}
+
+static double ratio_db(const Search *s, double before, double after)
+{
+    if (!s->question.noise)
+        return after - before;
+    // Scores are errors with a minus; an error below zero is one that cannot be told from none.
+    return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
+}
+
+// One round over all parameters; TRUE when one of them changed for the better.
+static gboolean search_round(Search *s, double value[LITHO_FIND_MOST], double *score,
+                             GError **error)
+{
+    gboolean better = FALSE;
+    for (guint k = 0; k < s->find->n && !time_is_up(s); k++) {
+        Line line = {.s = s, .k = k, .score = *score};
+        memcpy(line.value, value, sizeof line.value);
+        search_one(&line, error);
+        const double gain = ratio_db(s, *score, line.score);
+        if (gain < WORTH_DB || s->cancelled)
+            continue;
+        s->find->item[k].gain_db += gain;
+        s->find->item[k].found = value[k] = line.value[k];
+        *score = line.score;
+        better = TRUE;
+    }
+    return better;
+}
+
+static gboolean search(Search *s, GError **error)
+{
+    LithoFind *find = s->find;
+    double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
+    for (guint k = 0; k < find->n; k++)
+        now[k] = find->item[k].now;
+    double score = try_values(s, now, &find->now, error);
+    if (score == -INFINITY) {
+        if (error && !*error)
+            litho_refuse(error, LITHO_ERROR_NUMERICS,
+                         "the area tells nothing about this operator: %s", find->now.why);
+        return FALSE;
+    }
+    memcpy(value, now, sizeof value);
+    for (int round = 0; round < ROUNDS && search_round(s, value, &score, error); round++)
+        continue;
+    if (s->cancelled)
+        return FALSE;
+    find->found = find->now;
+    if (memcmp(now, value, sizeof now) != 0 &&
+        try_values(s, value, &find->found, error) == -INFINITY)
+        return FALSE;
+    find->gain_db = s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
+                                      : find->found.hidden_snr_db - find->now.hidden_snr_db;
+    return TRUE;
+}
+
+gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
+                    GError **error)
+{
+    memset(find, 0, sizeof *find);
+    Search s = {.judge = judge,
+                .ask = ask,
+                .question = ask->quality,
+                .find = find,
+                .run = run,
+                .start_ms = litho_now_ms()};
+    s.flow = litho_flow_copy(ask->quality.flow);
+    s.step = litho_flow_step(s.flow, ask->step);
+    s.question.flow = s.flow;
+    s.question.reference = NULL;
+    s.question.similarity = FALSE;
+    const gint64 most = ask->samples > 0              ? ask->samples
+                        : litho_flow_is_local(s.flow) ? 1 << 20
+                                                      : 1 << 18;
+    const LithoBox area = litho_box_empty(s.question.area) ? s.question.in->held : s.question.area;
+    find->area = s.question.area = litho_quality_part(area, most);
+    if (!s.question.noise && !(s.question.hide > 0))
+        s.question.hide = 5;
+    else if (s.question.noise)
+        s.question.hide = 0;
+    s.trials = g_array_new(FALSE, FALSE, sizeof(Trial));
+    litho_run_begin(run, "finding", "trials");
+    const gboolean ok = list_rows(&s, error) && search(&s, error);
+    find->seconds = (litho_now_ms() - s.start_ms) * 1e-3;
+    g_array_unref(s.trials);
+    litho_flow_free(s.flow);
+    return ok;
+}
+
+void litho_find_apply(const LithoFind *find, guint which, const LithoOperator *op, gpointer params)
+{
+    for (guint k = 0; k < find->n; k++)
+        if (which & 1u << k && litho_param_find(&op->params, find->item[k].row->key))
+            litho_param_set(find->item[k].row, params, find->item[k].found, NULL);
+}
+
+// --- report -------------------------------------------------------------------------------------
+
+static void add_value(JsonObject *object, const LithoParam *row, double value)
+{
+    if (row->type == LITHO_PARAM_CHOICE)
+        json_object_set_string_member(object, row->key, litho_param_choice(row, (guint)value));
+    else if (row->type == LITHO_PARAM_FLOAT)
+        json_object_set_double_member(object, row->key, value);
+    else
+        json_object_set_int_member(object, row->key, (gint64)value);
+}
+
+JsonObject *litho_find_to_json(const LithoFind *find)
+{
+    JsonObject *root = json_object_new(), *now = json_object_new(), *found = json_object_new();
+    JsonObject *gains = json_object_new(), *before = json_object_new(), *after = json_object_new();
+    JsonArray *area = json_array_new();
+    for (guint k = 0; k < find->n; k++) {
+        add_value(now, find->item[k].row, find->item[k].now);
+        add_value(found, find->item[k].row, find->item[k].found);
+        json_object_set_double_member(gains, find->item[k].row->key, find->item[k].gain_db);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        json_array_add_int_element(area, find->area.lo[axis]);
+        json_array_add_int_element(area, find->area.hi[axis]);
+    }
+    litho_quality_to_json(&find->now, before);
+    litho_quality_to_json(&find->found, after);
+    json_object_set_object_member(root, "now", now);
+    json_object_set_object_member(root, "found", found);
+    json_object_set_double_member(root, "gain_db", find->gain_db);
+    json_object_set_double_member(root, "seconds", find->seconds);
+    json_object_set_object_member(root, "gains_db", gains);
+    json_object_set_object_member(root, "quality_now", before);
+    json_object_set_object_member(root, "quality_found", after);
+    json_object_set_array_member(root, "area", area);
+    json_object_set_int_member(root, "trials", find->trials);
+    return root;
+}

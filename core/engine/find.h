@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/quality.h"
+
+// The best values of the parameters that an operator names (LithoOperator.find), by the expected
+// SNR of the area: one parameter after the other, all values of choices and short ranges, a coarse
+// row and golden section on long ones, until a round gains nothing. Where the noise level is not
+// given, hidden traces decide.
+
+enum { LITHO_FIND_MOST = 3 };
+
+typedef struct LithoFound {
+    const LithoParam *row;
+    double now, found; // values
+    double gain_db;    // of this change alone, in the order of the list
+} LithoFound;
+
+typedef struct LithoFind {
+    guint n; // parameters that matter with the others' values
+    LithoFound item[LITHO_FIND_MOST];
+    LithoQuality now, found; // on the area searched
+    double gain_db;          // of all changes
+    LithoBox area;           // that was searched: a part of what was asked for
+    guint trials;
+    double seconds;
+} LithoFind;
+
+typedef struct LithoFindAsk {
+    LithoQualityAsk quality; // flow, input, area, noise, seed; hide and folds where noise is NULL
+    guint step;              // of the flow, whose operator is tuned
+    gint64 samples;          // of the area, at most; 0 = a million, a quarter of that for an
+                             // operator that is not local
+    double seconds;          // after which no further trial begins; 0 = no end
+    // After each trial, in the job's thread: values in the order of `find` and their score in dB.
+    // May be NULL.
+    void (*on_trial)(const LithoFind *so_far, gpointer data);
+    gpointer data;
+} LithoFindAsk;
+
+// FALSE: cancelled, the operator names nothing (LITHO_ERROR_UNSUPPORTED), or its first run fails.
+// Settings that the operator refuses are passed over. `judge` keeps plans between questions.
+gboolean litho_find(LithoJudge *judge, const LithoFindAsk *ask, LithoRun *run, LithoFind *find,
+                    GError **error);
+// Writes the found values into a step's parameters: all items, or those whose bit is set in
+// `which`.
+void litho_find_apply(const LithoFind *find, guint which, const LithoOperator *op, gpointer params);
+// { "now": {...}, "found": {...}, "gain_db", "seconds", ... }
+JsonObject *litho_find_to_json(const LithoFind *find);
