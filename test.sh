@@ -8,7 +8,7 @@ cd "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 exec 3>&1 1>&2   # everything but the last line goes to standard error
 
 install_missing "${runtime_packages[@]}" "${test_packages[@]}"
-export OMP_WAIT_POLICY=passive XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$(mktemp -d)}
 export LITHO_SCREENSHOTS=$PWD/build-test/screenshots   # left there to be looked at
 status=0
 logs=()

@@ -5,7 +5,7 @@ runtime_packages=(
   gcc libc6-dev meson ninja-build pkg-config python3-minimal ca-certificates
   libgtk-4-dev libepoxy-dev libcairo2-dev libpng-dev
   libsegyio-dev libjson-glib-dev
-  libfftw3-dev libopenblas-dev liblapacke-dev libzstd-dev
+  libfftw3-dev libopenblas-dev libzstd-dev
   libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core adwaita-icon-theme
 )
 # The CUDA toolkit compiles its host code with a C++ compiler.

@@ -5,14 +5,16 @@
 
 #include "app/cli.h"
 #include "app/cli_open.h"
+#include "app/progress.h"
 #include "core/error.h"
 #include "core/operator.h"
 #include "core/json.h"
 
 int litho_cli_fail(GError *error)
 {
-    gboolean cancelled = litho_error_is_cancelled(error);
-    fprintf(stderr, "lithoscope-cli: %s\n", error->message);
+    gboolean cancelled = litho_error_is_cancelled(error) || litho_cli_pipe_closed();
+    if (!litho_cli_pipe_closed())
+        fprintf(stderr, "lithoscope-cli: %s\n", error->message);
     g_error_free(error);
     return cancelled ? LITHO_EXIT_CANCELLED : LITHO_EXIT_FAILED;
 }

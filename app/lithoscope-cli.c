@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/cli.h"
+#include "app/progress.h"
 #include "kernels/kernels.h"
 
 static const LithoCommand commands[] = {
@@ -46,9 +47,10 @@ static void close_output(void)
     errno = 0;
     if (fflush(stdout) == 0 && !bad && (fclose(stdout) == 0 || errno == EBADF))
         return; // EBADF: there was none from the start, and nothing was printed
-    if (errno != EPIPE)
-        fprintf(stderr, "lithoscope-cli: cannot write to standard output: %s\n",
-                g_strerror(errno ? errno : EIO));
+    if (errno == EPIPE)
+        _exit(LITHO_EXIT_CANCELLED);
+    fprintf(stderr, "lithoscope-cli: cannot write to standard output: %s\n",
+            g_strerror(errno ? errno : EIO));
     _exit(LITHO_EXIT_FAILED);
 }
 
@@ -70,6 +72,7 @@ static int start(const LithoCommand *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
     atexit(close_output);
+    litho_cli_signals_init();
     litho_kernels_init();
     if (argc < 2)
         return usage(stderr);

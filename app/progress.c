@@ -1,43 +1,84 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/progress.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "app/cli.h"
 #include "core/error.h"
 #include "core/timings.h"
 
-enum { FORM_NONE, FORM_LINE, FORM_PLAIN, FORM_JSONL };
+enum { FORM_NONE, FORM_LINE, FORM_PLAIN, FORM_JSONL, FORM_SLOW };
 
-// --- SIGINT -> cancel -------------------------------------------------------------------------
-// g_cancellable_cancel() may not be called from a signal handler: a thread waits for the signal.
+// --- signals -> cancel ------------------------------------------------------------------------
+// Libraries make threads before main() (OpenBLAS), and the system may give a signal to any of them:
+// blocking signals and waiting for them in one thread would miss it. A handler runs in whichever
+// thread takes the signal; it may only write a byte, which wakes the thread that cancels.
+
+static int wake[2] = {-1, -1};
+static volatile sig_atomic_t listening; // a command runs that can be cancelled
+static volatile sig_atomic_t pipe_closed;
+
+static void on_signal(int number)
+{
+    static const char told[] = "lithoscope-cli: cancelled\n";
+    const int saved = errno;
+    if (number == SIGPIPE)
+        pipe_closed = 1;
+    ssize_t ignored;
+    if (listening) {
+        ignored = write(wake[1], "", 1);
+    } else {
+        ignored = number == SIGPIPE ? 0 : write(STDERR_FILENO, told, sizeof told - 1);
+        _exit(LITHO_EXIT_CANCELLED);
+    }
+    (void)ignored;
+    errno = saved;
+}
+
+void litho_cli_signals_init(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return; // the signals end the program as they would anyway
+    for (guint k = 0; k < G_N_ELEMENTS(numbers); k++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+        // A second Ctrl+C ends the program at once; a pipe stays closed.
+        action.sa_flags |= numbers[k] == SIGPIPE ? 0 : (int)SA_RESETHAND;
+        // What the caller ignores (nohup, a shell's background job) stays ignored.
+        if (sigaction(numbers[k], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(numbers[k], &action, NULL);
+    }
+}
+
+gboolean litho_cli_pipe_closed(void)
+{
+    return pipe_closed != 0;
+}
 
 static gpointer wait_for_signal(gpointer data)
 {
-    GCancellable *cancel = data;
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    int number = 0;
-    sigwait(&set, &number);
-    g_cancellable_cancel(cancel);
-    // A second one ends the program at once.
-    signal(number, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    g_autoptr(GCancellable) cancel = data;
+    char byte;
+    struct pollfd poll_fd = {.fd = wake[0], .events = POLLIN};
+    while (poll(&poll_fd, 1, -1) < 0 && errno == EINTR)
+        ;
+    if (read(wake[0], &byte, 1) == 1)
+        g_cancellable_cancel(cancel);
     return NULL;
 }
 
-static void catch_signals(GCancellable *cancel)
+static void listen_to_signals(GCancellable *cancel)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, NULL); // inherited by every thread made later
+    if (wake[0] < 0)
+        return;
     g_thread_unref(g_thread_new("litho-signal", wait_for_signal, g_object_ref(cancel)));
+    listening = 1;
 }
 
 // --- showing ----------------------------------------------------------------------------------
@@ -72,8 +113,11 @@ static void on_progress(const LithoProgress *p, gpointer data)
 {
     LithoCliProgress *progress = data;
     gint64 now = g_get_monotonic_time();
-    gint64 pause = progress->form == FORM_PLAIN ? G_TIME_SPAN_SECOND : G_TIME_SPAN_SECOND / 10;
-    if (now - progress->last_us < pause && p->done < p->total)
+    // Off a terminal a line every 10 s shows that the command is alive, short ones say nothing.
+    gint64 pause = progress->form == FORM_SLOW    ? 10 * G_TIME_SPAN_SECOND
+                   : progress->form == FORM_PLAIN ? G_TIME_SPAN_SECOND
+                                                  : G_TIME_SPAN_SECOND / 10;
+    if (now - progress->last_us < pause && (p->done < p->total || progress->form == FORM_SLOW))
         return;
     progress->last_us = now;
     switch (progress->form) {
@@ -83,6 +127,7 @@ static void on_progress(const LithoProgress *p, gpointer data)
         progress->shown = TRUE;
         break;
     case FORM_PLAIN:
+    case FORM_SLOW:
         print_line(p);
         fprintf(stderr, "\n");
         break;
@@ -110,11 +155,12 @@ gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, L
         return FALSE;
     }
     if (progress->form == FORM_LINE && !isatty(STDERR_FILENO))
-        progress->form = FORM_NONE;
+        progress->form = FORM_SLOW;
+    progress->last_us = progress->form == FORM_SLOW ? g_get_monotonic_time() : 0;
     progress->talks = progress->form == FORM_LINE || progress->form == FORM_PLAIN;
     progress->start_ms = litho_now_ms();
     progress->cancel = g_cancellable_new();
-    catch_signals(progress->cancel);
+    listen_to_signals(progress->cancel);
     run->cancel = progress->cancel;
     if (progress->form != FORM_NONE) {
         run->on_progress = on_progress;
@@ -128,6 +174,7 @@ void litho_cli_progress_end(LithoCliProgress *progress)
     if (progress->shown)
         fprintf(stderr, "\r\033[K");
     progress->shown = FALSE;
+    listening = 0; // from now on a signal ends the program: nothing is left to clean up
     g_clear_object(&progress->cancel);
 }
 

@@ -2,7 +2,15 @@
 #pragma once
 #include "core/run.h"
 
-// Progress of a command on stderr and cancel by SIGINT or SIGTERM.
+// Call once at the start of main(): Ctrl+C, SIGTERM, SIGHUP and a closed pipe cancel the command
+// that runs between litho_cli_progress_init() and _end(), at other times they end the program; in
+// both cases with status 3. A second signal ends it at once. Signals that the caller ignores stay
+// ignored.
+void litho_cli_signals_init(void);
+// TRUE when nobody reads the standard output or error any more: nothing is said about it.
+gboolean litho_cli_pipe_closed(void);
+
+// Progress of a command on stderr and its cancel by a signal.
 typedef struct LithoCliProgress {
     GCancellable *cancel;
     int form;        // private
@@ -12,9 +20,9 @@ typedef struct LithoCliProgress {
     double start_ms; // private
 } LithoCliProgress;
 
-// `form`: "auto" (a line that is rewritten when stderr is a terminal, else nothing), "plain" (a
-// line every second), "jsonl" (an object a line), "none". FALSE sets LITHO_ERROR_PARAMETER.
-// Installs the signal handler; one per process. Fills run's cancel and progress.
+// `form`: "auto" (a line that is rewritten when stderr is a terminal, else a line every 10 s),
+// "plain" (a line every second), "jsonl" (an object a line), "none". FALSE sets
+// LITHO_ERROR_PARAMETER. Listens to signals; one at a time per process. Fills run's cancel and progress.
 gboolean litho_cli_progress_init(LithoCliProgress *progress, const char *form, LithoRun *run,
                                  GError **error);
 // Ends the line and frees. Call before printing anything else.

@@ -511,7 +511,7 @@ static void test_effective(void)
         g_assert_cmpfloat(cabs(c - cases[k].value), <, 1e-3);
     }
     g_assert_cmpfloat_with_epsilon(creal(twsm_coef_plane(&contact, 0.75)), 0.81513, 1e-5);
-    TwsmEffective *table = twsm_effective_new(&contact, 300, 0.4, 2);
+    TwsmEffective *table = twsm_effective_new(&contact, 300, 0.4, NULL);
     for (double chi = 6; chi < 290; chi *= 1.7)
         for (double cos1 = 0.45; cos1 < 1; cos1 += 0.0637) {
             double complex row[3];
@@ -519,6 +519,10 @@ static void test_effective(void)
             g_assert_cmpfloat(cabs(row[1] - twsm_coef_effective(&contact, chi, cos1)), <, 1e-3);
         }
     twsm_effective_free(table);
+    // Seconds of work at high chi: a cancel is seen inside, not behind.
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_cancellable_cancel(cancel);
+    g_assert_null(twsm_effective_new(&contact, 300, 0.4, &(LithoRun){.cancel = cancel}));
 }
 
 // Property: the frozen coefficient is the plane one below 0.8 of the critical sine, real and smooth

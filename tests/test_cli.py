@@ -169,23 +169,80 @@ def streaming_gives_the_same_samples_in_bounded_memory():
         os.remove(f)
 
 
-@test
-def an_interrupt_leaves_nothing_and_exits_3():
-    cli("synth", "planes", "inlines=200", "xlines=200", "samples=500", "events=2", "-o", "c.npy", "--no-truth")
-    p = subprocess.Popen([CLI, "run", "fx", "-i", "c.npy", "-o", "cancelled.npy", "--backend", "cpu", "--progress", "jsonl"],
-                         stderr=subprocess.PIPE, text=True)
+def begun(*args, env=None, **more):
+    """A command that is in the middle of its work."""
+    p = subprocess.Popen([CLI, *args, "--progress", "jsonl"], stderr=subprocess.PIPE, text=True, env=env, **more)
     for line in p.stderr:
         if line.startswith("{"):
             json.loads(line)
             break
     time.sleep(0.3)
-    start = time.time()
-    p.send_signal(signal.SIGINT)
-    rest = p.stderr.read()
-    assert p.wait(30) == 3, rest
-    assert time.time() - start < 5
-    left = [f for f in os.listdir(".") if "cancelled" in f]
-    assert not left, left
+    return p
+
+
+@test
+def signals_leave_nothing_and_exit_3():
+    """Whichever thread takes the signal: OpenBLAS makes threads before main() that know nothing of it."""
+    cli("synth", "planes", "inlines=200", "xlines=200", "samples=500", "events=2", "-o", "c.npy", "--no-truth")
+    commands = [["run", "fx", "-i", "c.npy"], ["run", "migrate", "velocity=2500", "-i", "c.npy"],
+                ["run", "twsm", "model=syncline", "algorithm=alg1"]]
+    env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
+    env["OPENBLAS_NUM_THREADS"] = "16"  # many threads that could take it
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for args in commands:
+            p = begun(*args, "-o", "cancelled.npy", "--backend", "cpu", env=env)
+            p.send_signal(number)
+            rest = p.stderr.read()
+            assert p.wait(100) == 3, (args, number, rest)
+            assert rest.strip().splitlines()[-1] == "lithoscope-cli: cancelled", rest
+            left = [f for f in os.listdir(".") if "cancelled" in f]
+            assert not left, left
+
+
+@test
+def a_signal_to_every_thread_is_seen():
+    """tgkill to the threads one after the other: none of them dies of it."""
+    import ctypes
+    libc, tgkill = ctypes.CDLL(None, use_errno=True), {"x86_64": 234, "aarch64": 131}[os.uname().machine]
+    n = 0
+    while True:
+        p = begun("run", "fx", "-i", "c.npy", "-o", "cancelled.npy", "--backend", "cpu")
+        threads = sorted(map(int, os.listdir(f"/proc/{p.pid}/task")))
+        if n >= min(len(threads), 6):
+            p.kill()
+            p.wait()
+            break
+        assert libc.syscall(tgkill, p.pid, threads[n], signal.SIGTERM) == 0
+        rest = p.stderr.read()
+        assert p.wait(100) == 3, (n, rest)
+        n += 1
+    assert n > 1
+    for f in os.listdir("."):
+        if "cancelled" in f:
+            os.remove(f)
+
+
+@test
+def an_ignored_hangup_stays_ignored():
+    p = begun("run", "fx", "-i", "c.npy", "-o", "kept.npy", "--backend", "cpu",
+              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    p.send_signal(signal.SIGHUP)
+    p.stderr.read()
+    assert p.wait(300) == 0 and os.path.exists("kept.npy")
+    os.remove("kept.npy")
+
+
+@test
+def a_closed_pipe_ends_quietly_with_3():
+    """... | head -1, for results on standard output and for progress on standard error."""
+    p = begun("run", "fx", "-i", "c.npy", "-o", "cancelled.npy", "--backend", "cpu")
+    p.stderr.close()
+    assert p.wait(100) == 3
+    assert not [f for f in os.listdir(".") if "cancelled" in f]
+    p = subprocess.Popen([CLI, "list", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    p.stdout.close()
+    assert p.stderr.read() == b"" and p.wait(100) == 3
+    os.remove("c.npy")
 
 
 @test

@@ -139,7 +139,7 @@ static double *make_cosines(double low, double critical, double fine, int *count
 }
 
 TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, double cos_min,
-                                  int threads)
+                                  LithoRun *run)
 {
     TwsmEffective *t = g_new0(TwsmEffective, 1);
     double ratio = contact->v1 / contact->v2;
@@ -153,11 +153,20 @@ TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, do
     t->cosine =
         make_cosines(CLAMP(cos_min, 0.05, 0.95), critical, critical > 0 ? fine : 0.01, &t->n_cos);
     t->value = g_new(double complex, (gsize)t->n_cos * t->n_chi);
-#pragma omp parallel for collapse(2) schedule(dynamic, 4) num_threads(threads)
+    gint stop = 0;
+#pragma omp parallel for collapse(2) schedule(dynamic, 4) num_threads(litho_run_threads(run))
     for (int j = 0; j < t->n_chi; j++)
-        for (int i = 0; i < t->n_cos; i++)
-            t->value[(gsize)i * t->n_chi + j] = twsm_coef_effective(
-                contact, exp(t->log_min + (t->n_chi - 1 - j) * t->log_step), t->cosine[i]);
+        for (int i = 0; i < t->n_cos; i++) {
+            if (g_atomic_int_get(&stop) || litho_run_cancelled(run))
+                g_atomic_int_set(&stop, 1);
+            else
+                t->value[(gsize)i * t->n_chi + j] = twsm_coef_effective(
+                    contact, exp(t->log_min + (t->n_chi - 1 - j) * t->log_step), t->cosine[i]);
+        }
+    if (stop) {
+        twsm_effective_free(t);
+        return NULL;
+    }
     // Long integrals first keeps the threads busy to the end; turn the rows round again.
     for (int i = 0; i < t->n_cos; i++)
         for (int j = 0; j < t->n_chi / 2; j++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <complex.h>
-#include <glib.h>
+#include "core/run.h"
 
 // Reflection and transmission of pressure at the contact of two acoustic half-spaces. All functions
 // are pure; velocities m/s, densities kg/m3. Medium 1 is the one the wave comes from.
@@ -28,9 +28,10 @@ float *twsm_coef_table(const TwsmContact *contact, gboolean plane);
 // Effective coefficients for chi = 5..chi_max and cos_min..1, tabulated once; look-ups interpolate
 // (cubic, in log chi and in cos1 on a grid refined around the critical angle) with an error under
 // 1e-3, most of it at chi above 300 far beyond critical. Smaller chi and cosines take the edge.
+// Seconds of work at high chi: NULL when `run` (may be NULL) was cancelled.
 typedef struct TwsmEffective TwsmEffective;
 TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, double cos_min,
-                                  int threads);
+                                  LithoRun *run);
 void twsm_effective_free(TwsmEffective *table); // NULL is fine
 // Coefficients for chi = k * chi1, k = k0 .. k0 + n - 1, at one incidence. Any thread.
 void twsm_effective_row(const TwsmEffective *table, double chi1, double cos1, int k0, int n,

@@ -346,7 +346,7 @@ static gboolean build_effective(TwsmSetup *s, int c, LithoRun *run)
     TwsmContact contact = contact_of(s->model, code, 0);
     incidence(s, s->mesh[code->hit[0].boundary], &r_max, &cos_min);
     double chi = s->dw * s->n_frequencies * r_max / contact.v1;
-    s->effective[c] = twsm_effective_new(&contact, chi, cos_min, litho_run_threads(run));
+    s->effective[c] = twsm_effective_new(&contact, chi, cos_min, run);
     return TRUE;
 }
 
