@@ -41,6 +41,14 @@ static gboolean apply_settings(const LithoOperator *op, const char *settings, vo
     return TRUE;
 }
 
+const char *litho_operator_number_doc(const LithoOperator *op, const char *key)
+{
+    for (const LithoNumberDoc *n = op->numbers; n && n->key; n++)
+        if (strcmp(n->key, key) == 0)
+            return n->doc;
+    return NULL;
+}
+
 gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
                                GError **error)
 {

@@ -13,6 +13,12 @@ typedef struct LithoPreset {
     const char *doc;
 } LithoPreset;
 
+// What a number that the operator tells (litho_report_number) means, for the person who reads it.
+typedef struct LithoNumberDoc {
+    const char *key;
+    const char *doc; // one sentence; where it can be said, which values are good
+} LithoNumberDoc;
+
 // What one call of exec() is asked for.
 typedef struct LithoPass {
     const void *params;  // the operator's struct; valid during the call
@@ -55,8 +61,9 @@ typedef struct LithoOperator {
     const char *summary;       // one paragraph for panel, list and manual
     const char *const *stages; // NULL-terminated; stages[0] = "plan"
     LithoParamTable params;
-    const LithoPreset *presets; // NULL-terminated by name, or NULL; first = "default"
-    gboolean needs_input;       // FALSE: a source such as modelling
+    const LithoPreset *presets;    // NULL-terminated by name, or NULL; first = "default"
+    const LithoNumberDoc *numbers; // NULL-terminated by key, or NULL
+    gboolean needs_input;          // FALSE: a source such as modelling
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =
                        // they never are
     // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the
@@ -85,6 +92,8 @@ const LithoOperator *const *litho_operators(void);
 void litho_operators_register(const LithoOperator *const *table);
 // NULL when there is none of that key.
 const LithoOperator *litho_operator_find(const char *key);
+// What the operator's number of that key means; NULL = it does not say.
+const char *litho_operator_number_doc(const LithoOperator *op, const char *key);
 // Applies preset `name` on top of the defaults. FALSE: no such preset.
 gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
                                GError **error);

@@ -31,6 +31,13 @@ typedef enum {
     LITHO_PARAM_FILE,   // LithoText: path of a file, or what `doc` allows beside it
 } LithoParamType;
 
+// What a row means to pictures of the data.
+typedef enum {
+    LITHO_ROLE_NONE,
+    LITHO_ROLE_BAND_LOW,  // lowest frequency of what the operator works on: the band can be dragged
+    LITHO_ROLE_BAND_HIGH, // in the spectrum; Hz, 1/km where samples are depths
+} LithoParamRole;
+
 typedef struct LithoParam {
     LithoParamType type;
     size_t offset;
@@ -47,9 +54,10 @@ typedef struct LithoParam {
     double step;       // slider and spin step; 0 = 1 for int, 1/100 of the slider range
     bool log;          // slider moves in ratios
     bool advanced;     // folded away in the panel
-    int stage;         // first stage that must run again when this changes (0 = plan)
-    const char *when;  // "mode=shot|demigrate geometry=headers": the row matters only while
-                       // all of these hold; "!=" instead of "="; NULL = always
+    LithoParamRole role;
+    int stage;                // first stage that must run again when this changes (0 = plan)
+    const char *when;         // "mode=shot|demigrate geometry=headers": the row matters only while
+                              // all of these hold; "!=" instead of "="; NULL = always
     const char *written_when; // FILE, as `when`: conditions under which the operator writes the
                               // file; it reads it under all others. NULL = it always reads
     const char *choices;      // "a\0b\0"; CHOICE only

@@ -98,6 +98,32 @@ void litho_report_number(LithoReport *report, const char *key, const char *label
     litho_report_number(report->also, key, label, unit, value);
 }
 
+static const char used_prefix[] = "used:";
+
+static void used_key(char out[32], const char *operator_key, const char *key)
+{
+    g_snprintf(out, 32, "%s%s.%s", used_prefix, operator_key, key);
+}
+
+void litho_report_used(LithoReport *report, const char *operator_key, const char *key, double value)
+{
+    char full[32];
+    used_key(full, operator_key, key);
+    litho_report_number(report, full, "", "", value);
+}
+
+gboolean litho_number_is_used(const LithoNumber *number, const char *operator_key, const char *key)
+{
+    char full[32];
+    used_key(full, operator_key, key);
+    return strcmp(number->key, full) == 0;
+}
+
+gboolean litho_number_is_any_used(const LithoNumber *number)
+{
+    return g_str_has_prefix(number->key, used_prefix);
+}
+
 static LithoCurve *curve_for(LithoReport *report, const char *key)
 {
     for (guint k = 0; k < report->curves->len; k++) {

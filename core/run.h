@@ -94,6 +94,12 @@ void litho_report_unref(LithoReport *report);
 // Set or replace by key. Label and unit are for people; "" allowed. `report` may be NULL.
 void litho_report_number(LithoReport *report, const char *key, const char *label, const char *unit,
                          double value);
+// The number that an operator uses where its parameter `key` was left to it ("automatic"), in the
+// parameter's unit. Panels show it in the parameter's row, not among the numbers.
+void litho_report_used(LithoReport *report, const char *operator_key, const char *key,
+                       double value);
+gboolean litho_number_is_used(const LithoNumber *number, const char *operator_key, const char *key);
+gboolean litho_number_is_any_used(const LithoNumber *number); // of whatever operator and parameter
 void litho_report_curve(LithoReport *report, const char *key, const char *label,
                         const char *x_label, const char *y_label, guint n, const double *x,
                         const double *y);

@@ -7,6 +7,8 @@
 
 #include "tests/gui/gui.h"
 #include "tests/gui/teller.h"
+#include "ui/panel/data_panel.h"
+#include "ui/panel/qc_panel.h"
 #include "ui/view/plot.h"
 #include "ui/window/scrub.h"
 #include "ui/window/window_private.h"
@@ -122,6 +124,69 @@ static void test_plots(void)
     gui_settle(&gui);
 }
 
+static GtkWidget *find_label(GtkWidget *widget, const char *text)
+{
+    if (GTK_IS_LABEL(widget) && strcmp(gtk_label_get_text(GTK_LABEL(widget)), text) == 0)
+        return widget;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c)) {
+        GtkWidget *found = find_label(c, text);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+// Property: every number of the panel says what it is; what parameters stand for is not among them.
+static void test_numbers(void)
+{
+    GtkWidget *panel = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_QC_PANEL);
+    GtkWidget *details = gui_find_type(panel, GTK_TYPE_EXPANDER);
+    gtk_expander_set_expanded(GTK_EXPANDER(details), TRUE); // folded, its contents are nowhere
+    static const char *const names[] = {"RMS in", "RMS out", "Kept"};
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+        GtkWidget *label = find_label(panel, names[k]);
+        g_assert_nonnull(label);
+        g_assert_nonnull(gtk_widget_get_tooltip_text(label));
+    }
+    g_assert_null(find_label(panel, "Used:teller.patience"));
+    gui_screenshot(&gui, "views-details");
+    gtk_expander_set_expanded(GTK_EXPANDER(details), FALSE);
+}
+
+static gboolean has_removed(Gui *g)
+{
+    const LithoCubeNumbers *out = litho_session_numbers(g->session, LITHO_NUMBERS_OUT);
+    return out && out->removed.n > 0;
+}
+
+// Property: the spectrum of what is removed is that of input less output: 20 lg 0.2 below the
+// input's where the operator leaves 0.8 of each sample; the ends of the colours follow the lines of
+// the histogram, on both sides of zero, and never cross.
+static void test_data_plots(void)
+{
+    g_assert_true(gui_wait(has_removed, &gui, 20));
+    const LithoSpectrum *in = &litho_session_numbers(gui.session, LITHO_NUMBERS_IN)->spectrum;
+    const LithoSpectrum *removed = &litho_session_numbers(gui.session, LITHO_NUMBERS_OUT)->removed;
+    g_assert_cmpuint(in->n, ==, removed->n);
+    double all = 0, gone = 0;
+    for (guint k = 0; k < in->n; k++) {
+        all += in->amplitude[k] * in->amplitude[k];
+        gone += removed->amplitude[k] * removed->amplitude[k];
+    }
+    g_test_message("removed over input: %g", sqrt(gone / all));
+    g_assert_cmpfloat_with_epsilon(sqrt(gone / all), 0.2, 0.01); // of other traces
+    GtkWidget *panel = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_DATA_PANEL);
+    GtkWidget *histogram = litho_data_panel_histogram(LITHO_DATA_PANEL(panel));
+    const LithoLook *look = &litho_session_display(gui.session)->look;
+    double before = look->hi;
+    g_signal_emit_by_name(histogram, "handle-moved", 0, -before / 2);
+    g_assert_cmpfloat(look->hi, ==, before / 2);
+    g_assert_cmpfloat(look->lo, ==, -before / 2);
+    g_signal_emit_by_name(histogram, "handle-moved", 1, 0.0);
+    g_assert_cmpfloat(look->hi, >, look->lo);
+    litho_session_set_clip(gui.session, before);
+}
+
 static GtkWidget *row_of(const char *key)
 {
     GtkWidget *row = litho_param_panel_row(litho_window_params(gui.window), key);
@@ -140,22 +205,60 @@ static void test_rows(void)
     set("mode", 1);
     g_assert_true(gtk_widget_get_visible(row_of("patience")));
     GtkEditable *number = GTK_EDITABLE(gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON));
-    g_assert_cmpstr(gtk_editable_get_text(number), ==, "7");
+    g_assert_cmpstr(gtk_editable_get_text(number), ==, "7 turns");
     gui_screenshot(&gui, "views-rows");
     set("mode", 0);
     g_assert_false(gtk_widget_get_visible(row_of("patience")));
 }
 
-// Property: a special value is shown as its words, which can be typed back, as an empty field can.
+static gboolean says_turns(Gui *g)
+{
+    (void)g;
+    GtkWidget *spin = gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
+    return strcmp(gtk_editable_get_text(GTK_EDITABLE(spin)), "12 turns") == 0;
+}
+
+// Property: a special value is shown as its words until the operator tells which number it stands
+// for; then as that number, with the knob there, without the parameter becoming it.
+static void test_special_row(void)
+{
+    const LithoParam *row = litho_param_find(&gui_teller.params, "patience");
+    g_autofree void *params = g_malloc0(gui_teller.params.size);
+    litho_param_defaults(&gui_teller.params, params);
+    GtkWidget *editor = g_object_ref_sink(litho_param_editor_new(row));
+    GtkWidget *spin = gui_find_type(editor, GTK_TYPE_SPIN_BUTTON);
+    GtkWidget *slider = gui_find_type(editor, GTK_TYPE_SCALE);
+    litho_param_editor_load(LITHO_PARAM_EDITOR(editor), params, params);
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "as needed");
+    g_assert_false(gtk_widget_get_visible(slider)); // it has nothing to show
+    litho_param_editor_set_used(LITHO_PARAM_EDITOR(editor), 12);
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "12 turns");
+    g_assert_cmpfloat(gtk_range_get_value(GTK_RANGE(slider)), ==, 12);
+    g_assert_true(gtk_widget_get_visible(slider));
+    gtk_spin_button_update(GTK_SPIN_BUTTON(spin)); // as when the field is left
+    g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, 0);
+    litho_param_editor_set_used(LITHO_PARAM_EDITOR(editor), NAN);
+    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "as needed");
+    gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+    g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, 0);
+    g_object_unref(editor);
+}
+
+// Property: what the operator tells of its automatic value arrives in the row; words can be typed
+// back, as an empty field can, and a number with its unit.
 static void test_special(void)
 {
     set("mode", 1);
     set("patience", 0);
+    g_assert_true(gui_wait(says_turns, &gui, 20));
     GtkWidget *spin = gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
-    g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(spin)), ==, "as needed");
     gui_spin(&gui, 0.2);
+    gui_settle(&gui);
+    g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, 0);
+    gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+    g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, 0);
     gui_screenshot(&gui, "views-special");
-    static const char *const typed[] = {"9", "As needed", "4", ""};
+    static const char *const typed[] = {"9", "As needed", "4 turns", ""};
     static const double wanted[] = {9, 0, 4, 0};
     for (guint k = 0; k < G_N_ELEMENTS(typed); k++) {
         gtk_editable_set_text(GTK_EDITABLE(spin), typed[k]);
@@ -443,7 +546,10 @@ int main(int argc, char **argv)
     g_test_add_func("/views/model", test_model);
     g_test_add_func("/views/model-follows", test_model_follows);
     g_test_add_func("/views/plots", test_plots);
+    g_test_add_func("/views/numbers", test_numbers);
+    g_test_add_func("/views/data-plots", test_data_plots);
     g_test_add_func("/views/rows", test_rows);
+    g_test_add_func("/views/special-row", test_special_row);
     g_test_add_func("/views/special", test_special);
     g_test_add_func("/views/memory", test_memory);
     g_test_add_func("/views/picture", test_picture);

@@ -291,6 +291,16 @@ static void test_palette(void)
     g_assert_cmpfloat(value_of("gain"), ==, before);
     g_autofree char *colour = litho_palette_first(gui.window, "colour next");
     g_assert_cmpstr(colour, ==, "Next colour map");
+    // Words that are in no title, and a title that goes on from what was typed before all others.
+    static const char *const found[][2] = {{"spectrum", "Frequencies of an area"},
+                                           {"dark", "Appearance: dark"},
+                                           {"report", "Export the picture"},
+                                           {"Add wave", "Add Wave packets"}};
+    for (guint k = 0; k < G_N_ELEMENTS(found); k++) {
+        g_autofree char *title = litho_palette_first(gui.window, found[k][0]);
+        g_assert_nonnull(title);
+        g_assert_true(g_str_has_prefix(title, found[k][1]));
+    }
     g_assert_false(litho_palette_run(gui.window, "no such thing"));
     gui_settle(&gui);
 }
@@ -393,15 +403,15 @@ static void test_survey(void)
     gui_screenshot(&gui, "reopened");
 }
 
-// A number field shows the default as the declaration's row formats it.
+// A number field shows the default as the declaration's row formats it, with its unit.
 static void check_row(const LithoParam *row)
 {
     if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT) {
         g_assert_nonnull(litho_param_panel_row(litho_window_params(gui.window), row->key));
         return;
     }
-    char text[32];
-    litho_param_format(row, row->def, text, sizeof text);
+    char text[64];
+    litho_param_format_unit(row, row->def, FALSE, text, sizeof text);
     GtkWidget *number = control(row->key, GTK_TYPE_SPIN_BUTTON);
     g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(number)), ==, text);
 }

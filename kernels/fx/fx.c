@@ -80,11 +80,12 @@ static const LithoParam rows[] = {
     FX_BOOL(post, .label = "Restore amplitudes", .stage = FILTER,
             .doc = "Rescales the damped prediction to least squares: switch on before amplitude "
                    "work or with prewhitening of 30 % or more."),
-    FX_FLOAT(fmin, .label = "Lowest frequency", .unit = "Hz", .depth_unit = "1/km", .def = 3,
-             .max = 1e6, .soft_max = 30, .stage = FFT,
+    FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = "Lowest frequency", .unit = "Hz",
+             .depth_unit = "1/km", .def = 3, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = "Lower end of the filtered band; cycles per km on depth axes."),
-    FX_FLOAT(fmax, .label = "Highest frequency", .special_text = "0.8 Nyquist", .unit = "Hz",
-             .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 250, .stage = FFT,
+    FX_FLOAT(fmax, .role = LITHO_ROLE_BAND_HIGH, .label = "Highest frequency",
+             .special_text = "0.8 Nyquist", .unit = "Hz", .depth_unit = "1/km", .def = 0,
+             .max = 1e6, .soft_max = 250, .stage = FFT,
              .doc = "Upper end of the filtered band; 0 = 0.8 of the Nyquist frequency; cycles per "
                     "km on depth axes."),
     FX_CHOICE(outband, "pass\0mute\0", .label = "Outside the band", .stage = FILTER,
@@ -142,6 +143,22 @@ static const LithoPreset presets[] = {
 static const LithoFindRow find[] = {
     {"prewhitening", 1, 1000}, {"half_width", 1, 4}, {"window", 10, 40}, {NULL}};
 
+static const LithoNumberDoc numbers[] = {
+    {"windows", "Windows of the volume that were filtered; they overlap."},
+    {"systems", "Systems of equations solved: one for each window, frequency and shape of the "
+                "missing traces."},
+    {"empty", "Windows with too few recorded traces for a filter: their samples pass unchanged. 0 "
+              "is usual."},
+    {"failed", "Systems without a solution, whose window and frequency pass unchanged; 0 is usual, "
+               "otherwise more prewhitening helps."},
+    {"fallbacks", "Systems that the chosen solver left and Cholesky solved; 0 is usual."},
+    {"removed",
+     "Energy of input less output, as a part of the input; noise and lost signal alike."},
+    {"leakage", "Correlation of output and removed over the whole volume; near 0 where noise alone "
+                "leaves, signal leaves where it grows."},
+    {NULL},
+};
+
 const LithoOperator litho_operator_fx = {
     .key = "fx",
     .title = "F-X prediction filter",
@@ -152,6 +169,7 @@ const LithoOperator litho_operator_fx = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoFxParams)},
     .presets = presets,
+    .numbers = numbers,
     .needs_input = TRUE,
     .fills = "fill_dead=on",
     .find = find,

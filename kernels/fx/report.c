@@ -16,8 +16,6 @@ void fx_report(LithoReport *r, const FxTotals *t)
     litho_report_number(r, "removed", "energy removed", "%", 100 * t->removed / t->input);
     if (t->removed <= 0)
         return;
-    litho_report_number(r, "snr_estimate", "SNR of the input, as output over removed", "dB",
-                        10 * log10(kept / t->removed));
     litho_report_number(r, "leakage", "correlation of output and removed", "",
                         t->product / sqrt(kept * t->removed));
 }

@@ -48,11 +48,12 @@ static const LithoParam rows[] = {
                  .doc = "chebyshev: explicit finite differences; splitstep: FFT phase shift with "
                         "one reference velocity a step, exact where velocity varies with depth "
                         "only."),
-    LITHO_FLOAT(P, fmin, .label = "Lowest frequency", .unit = "Hz", .def = 3, .min = 0.1,
-                .max = 1000, .soft_min = 1, .soft_max = 20, .stage = SPECTRUM,
+    LITHO_FLOAT(P, fmin, .role = LITHO_ROLE_BAND_LOW, .label = "Lowest frequency", .unit = "Hz",
+                .def = 3, .min = 0.1, .max = 1000, .soft_min = 1, .soft_max = 20, .stage = SPECTRUM,
                 .doc = "Frequencies below are left out; 3 Hz is usual."),
-    LITHO_FLOAT(P, fmax, .label = "Highest frequency", .special_text = "automatic", .unit = "Hz",
-                .def = 0, .max = 10000, .soft_max = 120, .stage = SPECTRUM,
+    LITHO_FLOAT(P, fmax, .role = LITHO_ROLE_BAND_HIGH, .label = "Highest frequency",
+                .special_text = "automatic", .unit = "Hz", .def = 0, .max = 10000, .soft_max = 120,
+                .stage = SPECTRUM,
                 .doc = "Frequencies above are left out; cost grows with it. 0 = 60 Hz, or 80 % of "
                        "Nyquist where that is lower."),
     LITHO_INT(P, sponge, .label = "Absorbing border", .unit = "cells", .def = 30, .max = 200,
@@ -169,6 +170,19 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoNumberDoc numbers[] = {
+    {"designs", "Polynomials that were designed for the velocities and frequencies of this job."},
+    {"tau", "Largest error of one depth step within the largest dip, as a part of the wave; it "
+            "grows with the number of steps."},
+    {"frequencies", "Frequencies that are carried down."},
+    {"coarse_frequencies",
+     "Low frequencies that are computed on wider cells, without loss, to save time."},
+    {"coarse_cells", "Widest of these cells."},
+    {"step", "Depth that the waves are carried at once; images between are interpolated."},
+    {"shots", "Shots of the survey, each migrated for itself; their images are added."},
+    {NULL},
+};
+
 const LithoOperator litho_operator_migrate = {
     .key = "migrate",
     .title = "Depth migration",
@@ -178,6 +192,7 @@ const LithoOperator litho_operator_migrate = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoMigrateParams)},
     .presets = presets,
+    .numbers = numbers,
     .needs_input = TRUE,
     .check = litho_migrate_check,
     .output_grid = litho_migrate_output_grid,

@@ -40,13 +40,13 @@ static void step_error(const LithoMigrateJob *job, int s, int f, double theta, d
 
 // One frequency's curve, in a plot with the other frequencies' and a line at the largest dip.
 static void dip_curve(const LithoMigrateJob *job, LithoReport *report, const char *what,
-                      const char *which, const char *title, const char *unit, int f,
+                      const char *which, const char *title, const char *unit, int f, int n,
                       const double *dip, const double *y)
 {
     char key[32], name[32];
     g_snprintf(key, sizeof key, "%s_%s", what, which);
     g_snprintf(name, sizeof name, "%.0f Hz", job->omega[f] / (2 * G_PI));
-    litho_report_curve(report, key, title, "dip (degrees)", unit, DIPS, dip, y);
+    litho_report_curve(report, key, title, "dip (degrees)", unit, n, dip, y);
     litho_report_curve_style(report, key, title, name, FALSE, FALSE, FALSE);
     litho_report_curve_marks(report, key, 1, &job->params.max_dip);
 }
@@ -57,14 +57,21 @@ static void report_frequency(const LithoMigrateJob *job, LithoReport *report, in
     double dip[DIPS], phase[DIPS], amplitude[DIPS];
     const double steps = 1000 / (job->dz * job->step);
     const int s = job->n_steps / 2;
+    // The design keeps the phase up to the largest dip; beyond it waves are damped, and their phase
+    // would fill the plot.
+    const int kept = CLAMP((int)floor(job->params.max_dip) + 1, 2, DIPS);
+    double before = 0; // error of a step at the dip before: the angle goes on from there
     for (int k = 0; k < DIPS; k++) {
         dip[k] = k;
         step_error(job, s, f, k * G_PI / 180, &phase[k], &amplitude[k]);
+        phase[k] += 2 * G_PI * rint((before - phase[k]) / (2 * G_PI));
+        before = phase[k];
         phase[k] *= steps * 180 / G_PI;
         amplitude[k] = pow(amplitude[k], steps);
     }
-    dip_curve(job, report, "phase", which, "Phase error after 1000 m", "degrees", f, dip, phase);
-    dip_curve(job, report, "amplitude", which, "Amplitude after 1000 m", "of exact", f, dip,
+    dip_curve(job, report, "phase", which, "Phase error after 1000 m", "degrees", f, kept, dip,
+              phase);
+    dip_curve(job, report, "amplitude", which, "Amplitude after 1000 m", "of exact", f, DIPS, dip,
               amplitude);
 }
 

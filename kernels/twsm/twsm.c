@@ -207,6 +207,21 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoNumberDoc numbers[] = {
+    {"elements", "Triangles of the largest boundary."},
+    {"frequencies", "Frequencies that are computed."},
+    {"record", "Length that is computed; what comes later would fold back."},
+    {"beams", "Pairs of triangles times frequencies: the work of the superposition."},
+    {"propagate", "Time that the superposition took."},
+    {"beam_rate", "Pairs times frequencies summed in a second."},
+    {"strip_memory", "Memory for the coefficients of the strips that are kept."},
+    {"strip_width", "Rows of triangles whose coefficients are kept at once."},
+    {"direct_share", "Part of the pairs that is summed directly, near to each other; the others go "
+                     "through interpolation."},
+    {"gpus", "Graphics cards that share the work."},
+    {NULL},
+};
+
 const LithoOperator litho_operator_twsm = {
     .key = "twsm",
     .title = "Tip-wave modelling",
@@ -217,6 +232,7 @@ const LithoOperator litho_operator_twsm = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(TwsmParams)},
     .presets = presets,
+    .numbers = numbers,
     .needs_input = FALSE,
     .check = check,
     .output_grid = output_grid,

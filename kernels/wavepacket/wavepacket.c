@@ -173,6 +173,36 @@ static const LithoPreset presets[] = {
 
 static const LithoFindRow find[] = {{"threshold", 2, 5}, {"directions", 3, 5}, {NULL}};
 
+static const LithoNumberDoc numbers[] = {
+    {"sigma", "Standard deviation of the noise that the threshold is a multiple of."},
+    {"sigma_estimated",
+     "Standard deviation of the noise as the finest packets show it: they hold little signal."},
+    {"iteration", "Iterations of the filling done so far."},
+    {"snr_recorded",
+     "How well the packets match the traces that were recorded; grows with the iterations."},
+    {"missing", "Part of the traces that is not recorded and is filled."},
+    {"snr_fourier", "What the same number of values of a plain Fourier transform would give: the "
+                    "packets should be above it."},
+    {"snr_plain", "Before the kept coefficients were fitted to the input again."},
+    {"level", "Magnitude of the smallest coefficient that was kept."},
+    {"threshold_level", "Coefficients below it are set to zero; in multiples of the deviation that "
+                        "noise has in their box."},
+    {"redundancy", "Real numbers that the transform makes of one sample; more gives smoother "
+                   "results and takes longer."},
+    {"boxes", "Boxes that frequencies are cut into: one for each scale and direction."},
+    {"blocks", "Segments of the volume that are transformed one by one; they overlap."},
+    {"kept", "Coefficients above the threshold, of which the output is made."},
+    {"total", "Coefficients of the transform of the whole volume."},
+    {"cr", "Kept coefficients for each sample: small where few packets describe the data."},
+    {"snr",
+     "Energy of the input over that of its difference to the output; it is no measure of noise."},
+    {"error", "Norm of the difference to the input over the norm of the input."},
+    {"file_bytes", "Size of the file the coefficients were written to."},
+    {"file_ratio", "How many times smaller than the samples the file is."},
+    {"file_kept", "Coefficients written to the file."},
+    {NULL},
+};
+
 const LithoOperator litho_operator_wavepacket = {
     .key = "wavepacket",
     .title = "Wave packets",
@@ -184,6 +214,7 @@ const LithoOperator litho_operator_wavepacket = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoWavepacketParams)},
     .presets = presets,
+    .numbers = numbers,
     .needs_input = TRUE,
     .find = find,
     .check = check,

@@ -164,6 +164,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     tell_boxes(run->report, p->threshold);
     tell_curves(run->report, p->threshold);
     litho_report_number(run->report, "kept", "Kept", "%", 100 / (1 + 20 * p->threshold));
+    if (p->patience == 0)
+        litho_report_used(run->report, gui_teller.key, "patience", GUI_TELLER_PATIENCE);
     litho_run_begin(run, "waiting", "steps");
     for (int done = 0; done < p->wait_ms / 10; done++) {
         g_usleep(10000);
@@ -221,12 +223,18 @@ static const LithoParam rows[] = {
 
 static const char *const stages[] = {"plan", "copy", NULL};
 
+static const LithoNumberDoc numbers[] = {
+    {"kept", "Part that is above the threshold."},
+    {NULL},
+};
+
 const LithoOperator gui_teller = {
     .key = "teller",
     .title = "Teller",
     .summary = "The input times a gain, with everything a report can hold.",
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(TellerParams)},
+    .numbers = numbers,
     .needs_input = TRUE,
     .output_grid = output_grid,
     .input_box = input_box,

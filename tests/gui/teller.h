@@ -10,3 +10,4 @@ extern const LithoOperator gui_teller;
 double gui_teller_time(double depth); // two-way time, s
 
 enum { GUI_TELLER_CURVES = 6, GUI_TELLER_BOXES = 8 * 8 * 8 };
+enum { GUI_TELLER_PATIENCE = 12 }; // turns that "as needed" stands for

@@ -7,13 +7,18 @@
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
+// Of a numeric row: room for its name (long ones take two lines), slider and number.
+enum { NAME_WIDTH = 104, SLIDER_WIDTH = 60, NUMBER_CHARS = 9 };
+
 struct _LithoParamEditor {
     GtkBox parent;
     const LithoParam *row;
     gboolean loading; // values are being shown, not edited
 
-    GtkWidget *dot, *spin, *unit, *slider, *toggle, *choice, *text;
+    GtkWidget *dot, *name, *spin, *slider, *toggle, *choice, *text;
     gboolean is_depth;
+    double used;      // that a special value stands for at present; NAN = not known
+    char written[64]; // into the number field by the row itself, not typed
     GtkWidget *complaint;
 };
 
@@ -92,6 +97,14 @@ void litho_param_format_unit(const LithoParam *row, double value, gboolean is_de
     g_strlcat(out, unit, size);
 }
 
+void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size)
+{
+    const char *unit = row_unit(row, is_depth);
+    gboolean whole = row->type == LITHO_PARAM_INT || fabs(value) >= 1000;
+    g_snprintf(out, size, whole ? "%.0f%s%s" : "%.3g%s%s", value, *unit ? " " : "", unit);
+}
+
 static const char *unit_of(const LithoParamEditor *self)
 {
     return row_unit(self->row, self->is_depth);
@@ -159,22 +172,37 @@ static void on_spin(GtkSpinButton *spin, LithoParamEditor *self)
     edited(self, gtk_spin_button_get_value(spin), NULL);
 }
 
-// Words need the room of the unit, and have none.
+// Words need the room of the slider, which has nothing to show as long as no number is known.
 static void make_room(LithoParamEditor *self, gboolean words)
 {
-    if (!self->unit || gtk_widget_get_visible(self->unit) == !words)
-        return;
-    gtk_widget_set_visible(self->unit, !words);
-    gtk_editable_set_width_chars(GTK_EDITABLE(self->spin), words ? 14 : 6);
-    gtk_editable_set_max_width_chars(GTK_EDITABLE(self->spin), words ? 14 : 7);
+    gtk_editable_set_width_chars(GTK_EDITABLE(self->spin), words ? 16 : NUMBER_CHARS);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(self->spin), words ? 16 : NUMBER_CHARS);
+    if (self->slider)
+        gtk_widget_set_visible(self->slider, !words);
+}
+
+// Text of the number field: the value with its unit; for a special value the number that it stands
+// for at present, or its words while that is not known.
+static void field_text(const LithoParamEditor *self, double value, char *out, gsize size)
+{
+    if (is_special(self->row, value) && isfinite(self->used))
+        litho_param_format_used(self->row, self->used, self->is_depth, out, size);
+    else
+        with_unit(self, value, out, size);
 }
 
 static gboolean spin_output(GtkSpinButton *spin, LithoParamEditor *self)
 {
-    char text[48];
+    char text[64];
     double value = gtk_spin_button_get_value(spin);
-    litho_param_format(self->row, value, text, sizeof text);
-    make_room(self, is_special(self->row, value));
+    gboolean special = is_special(self->row, value);
+    field_text(self, value, text, sizeof text);
+    make_room(self, special && !isfinite(self->used));
+    if (special)
+        gtk_widget_add_css_class(GTK_WIDGET(spin), "litho-automatic");
+    else
+        gtk_widget_remove_css_class(GTK_WIDGET(spin), "litho-automatic");
+    g_strlcpy(self->written, text, sizeof self->written);
     if (strcmp(text, gtk_editable_get_text(GTK_EDITABLE(spin))) != 0)
         gtk_editable_set_text(GTK_EDITABLE(spin), text);
     return TRUE;
@@ -186,25 +214,38 @@ static gboolean says_special(const LithoParam *row, const char *text)
     return row->special_text && (!*text || g_ascii_strcasecmp(text, row->special_text) == 0);
 }
 
+// Number at the begin of `text`, which may have the row's unit behind it. FALSE: it is none.
+static gboolean read_number(const LithoParamEditor *self, const char *text, double *x)
+{
+    char *end;
+    *x = g_ascii_strtod(text, &end);
+    if (end == text)
+        return FALSE;
+    g_autofree char *rest = g_strstrip(g_strdup(end));
+    return !*rest || g_ascii_strcasecmp(rest, unit_of(self)) == 0;
+}
+
 // A refused number is told in words and the last good one comes back.
 static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self)
 {
     const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
-    char *end;
-    if (says_special(self->row, text)) {
-        *value = self->row->special;
+    const LithoParam *row = self->row;
+    // What is written is the value rounded for display: leaving the field must not round the value,
+    // nor make a choice of the number that a special value stands for.
+    char lo[48], hi[48];
+    *value = gtk_spin_button_get_value(spin);
+    if (strcmp(self->written, text) == 0)
+        return TRUE;
+    if (says_special(row, text)) {
+        *value = row->special;
         return TRUE;
     }
-    double x = g_ascii_strtod(text, &end);
-    while (g_ascii_isspace(*end))
-        end++;
-    const LithoParam *row = self->row;
-    *value = gtk_spin_button_get_value(spin);
+    double x;
     g_autofree char *sentence = NULL;
-    char lo[48], hi[48];
+    gboolean number = read_number(self, text, &x);
     with_unit(self, row->min, lo, sizeof lo);
     with_unit(self, row->max, hi, sizeof hi);
-    if (end == text || *end)
+    if (!number)
         sentence = g_strdup_printf("“%s” is not a number", text);
     else if (!(x >= row->min && x <= row->max))
         sentence = g_strdup_printf("%s is outside %s to %s", text, lo, hi);
@@ -214,11 +255,7 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
         litho_param_editor_complain(self, sentence);
         return GTK_INPUT_ERROR;
     }
-    // What is written is the value rounded for display: leaving the field must not round the value.
-    char shown[48];
-    litho_param_format(row, gtk_spin_button_get_value(spin), shown, sizeof shown);
-    if (strcmp(shown, text) != 0)
-        *value = x;
+    *value = x;
     return TRUE;
 }
 
@@ -240,6 +277,8 @@ static gboolean spin_key(GtkEventControllerKey *keys, guint key, guint code, Gdk
         return FALSE;
     GtkSpinButton *spin = GTK_SPIN_BUTTON(self->spin);
     double value = gtk_spin_button_get_value(spin);
+    if (is_special(self->row, value) && isfinite(self->used))
+        value = self->used; // from where the knob stands
     double position = litho_param_slider_from_value(self->row, value) + ratio;
     gtk_spin_button_set_value(spin, litho_param_slider_to_value(self->row, position));
     return TRUE;
@@ -263,8 +302,8 @@ static void make_spin(LithoParamEditor *self)
     gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE); // 1e-3 is a number, too
     gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(spin), GTK_UPDATE_IF_VALID);
     gtk_spin_button_set_digits(GTK_SPIN_BUTTON(spin), row->type == LITHO_PARAM_INT ? 0 : 12);
-    gtk_editable_set_width_chars(GTK_EDITABLE(spin), 6);
-    gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), 7);
+    gtk_editable_set_width_chars(GTK_EDITABLE(spin), NUMBER_CHARS);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), NUMBER_CHARS);
     gtk_editable_set_alignment(GTK_EDITABLE(spin), 1);
     gtk_widget_add_css_class(spin, "litho-number");
     g_signal_connect(spin, "output", G_CALLBACK(spin_output), self);
@@ -293,6 +332,8 @@ static GtkWidget *make_slider(LithoParamEditor *self)
     if (row->type == LITHO_PARAM_INT && !row->log)
         gtk_range_set_round_digits(GTK_RANGE(slider), 0);
     gtk_widget_set_hexpand(slider, TRUE);
+    gtk_widget_set_size_request(slider, SLIDER_WIDTH, -1);
+    gtk_widget_set_valign(slider, GTK_ALIGN_CENTER);
     gtk_widget_add_css_class(slider, "litho-slider");
     g_signal_connect(slider, "value-changed", G_CALLBACK(on_slider), self);
     litho_wheel_needs_focus(slider);
@@ -415,6 +456,17 @@ static char *tooltip_of(const LithoParamEditor *self)
                            def, min, max);
 }
 
+// On the name and on what is clicked or typed into, not on the slider: it would lie over the next
+// rows while a hand moves the knob.
+static void set_help(LithoParamEditor *self)
+{
+    g_autofree char *tooltip = tooltip_of(self);
+    GtkWidget *const places[] = {self->name, self->spin, self->toggle, self->choice, self->text};
+    for (guint k = 0; k < G_N_ELEMENTS(places); k++)
+        if (places[k])
+            litho_set_tooltip(places[k], tooltip);
+}
+
 static GtkWidget *make_dot(LithoParamEditor *self)
 {
     GtkWidget *dot = gtk_button_new();
@@ -432,17 +484,16 @@ static GtkWidget *make_dot(LithoParamEditor *self)
 static void fill_number(LithoParamEditor *self, GtkWidget *line)
 {
     make_spin(self);
-    gtk_box_append(GTK_BOX(line), self->spin);
-    GtkWidget *unit = gtk_label_new(unit_of(self));
-    gtk_label_set_xalign(GTK_LABEL(unit), 0);
-    gtk_label_set_width_chars(GTK_LABEL(unit), 7);
-    gtk_widget_set_tooltip_text(unit, unit_of(self));
-    gtk_widget_add_css_class(unit, "dim-label");
-    gtk_box_append(GTK_BOX(line), unit);
-    self->unit = unit;
-    spin_output(GTK_SPIN_BUTTON(self->spin), self); // makes room for words
     self->slider = make_slider(self);
-    gtk_box_append(GTK_BOX(self), self->slider);
+    gtk_widget_set_hexpand(self->name, FALSE);
+    gtk_widget_set_size_request(self->name, NAME_WIDTH, -1);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->name), 12);
+    gtk_box_append(GTK_BOX(line), self->slider);
+    gtk_box_append(GTK_BOX(line), self->spin);
+    gtk_widget_set_halign(self->spin, GTK_ALIGN_END);
+    gtk_widget_set_hexpand(self->spin, TRUE); // at the right also without the slider
+    gtk_widget_set_valign(self->spin, GTK_ALIGN_CENTER);
+    spin_output(GTK_SPIN_BUTTON(self->spin), self); // makes room for words
     describe(self, self->spin);
     describe(self, self->slider);
 }
@@ -472,13 +523,15 @@ static void fill(LithoParamEditor *self)
     self->dot = make_dot(self);
     gtk_box_append(GTK_BOX(line), self->dot);
     // At any size of text the panel is as wide as the names need; long ones take two lines.
-    GtkWidget *label = litho_label_new(row->label, NULL);
-    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-    gtk_label_set_width_chars(GTK_LABEL(label), MIN((int)g_utf8_strlen(row->label, -1), 15));
-    gtk_widget_set_hexpand(label, TRUE);
-    gtk_box_append(GTK_BOX(line), label);
+    gboolean number = row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT;
+    self->name = litho_label_new(row->label, NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->name), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(self->name),
+                              MIN((int)g_utf8_strlen(row->label, -1), number ? 12 : 15));
+    gtk_widget_set_hexpand(self->name, TRUE);
+    gtk_box_append(GTK_BOX(line), self->name);
     gtk_box_append(GTK_BOX(self), line);
-    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
+    if (number) {
         fill_number(self, line);
     } else if (row->type == LITHO_PARAM_BOOL) {
         self->toggle = gtk_switch_new();
@@ -499,8 +552,7 @@ static void fill(LithoParamEditor *self)
     gtk_widget_add_css_class(self->complaint, "litho-complaint");
     gtk_widget_set_visible(self->complaint, FALSE);
     gtk_box_append(GTK_BOX(self), self->complaint);
-    g_autofree char *tooltip = tooltip_of(self);
-    litho_set_tooltip(GTK_WIDGET(self), tooltip);
+    set_help(self);
 }
 
 void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
@@ -508,10 +560,8 @@ void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
     if (self->is_depth == is_depth || !self->row->depth_unit)
         return;
     self->is_depth = is_depth;
-    gtk_label_set_text(GTK_LABEL(self->unit), unit_of(self));
-    gtk_widget_set_tooltip_text(self->unit, unit_of(self));
-    g_autofree char *tooltip = tooltip_of(self);
-    litho_set_tooltip(GTK_WIDGET(self), tooltip);
+    spin_output(GTK_SPIN_BUTTON(self->spin), self);
+    set_help(self);
     describe(self, self->spin);
     describe(self, self->slider);
 }
@@ -532,6 +582,7 @@ GtkWidget *litho_param_editor_new(const LithoParam *row)
 {
     LithoParamEditor *self = g_object_new(LITHO_TYPE_PARAM_EDITOR, NULL);
     self->row = row;
+    self->used = NAN;
     fill(self);
     return GTK_WIDGET(self);
 }
@@ -541,21 +592,55 @@ const LithoParam *litho_param_editor_declaration(LithoParamEditor *self)
     return self->row;
 }
 
+// "automatic" in small letters behind the name, where the field shows the number it stands for.
+static void show_words(LithoParamEditor *self, gboolean special)
+{
+    const LithoParam *row = self->row;
+    if (!special || !isfinite(self->used)) {
+        gtk_label_set_text(GTK_LABEL(self->name), row->label);
+        return;
+    }
+    g_autofree char *markup = g_markup_printf_escaped(
+        "%s <small><span alpha=\"70%%\"><i>%s</i></span></small>", row->label, row->special_text);
+    gtk_label_set_markup(GTK_LABEL(self->name), markup);
+}
+
 static void show_number(LithoParamEditor *self, double value)
 {
-    char text[64];
-    with_unit(self, value, text, sizeof text);
+    char text[64], words[128];
+    gboolean special = is_special(self->row, value);
+    double at = special && isfinite(self->used) ? self->used : value;
+    field_text(self, value, text, sizeof text);
     // Not while it says the same: the hand on the slider must not feel it move.
     GtkRange *slider = GTK_RANGE(self->slider);
-    if (litho_param_slider_to_value(self->row, gtk_range_get_value(slider)) != value)
-        gtk_range_set_value(slider, litho_param_slider_from_value(self->row, value));
+    if (litho_param_slider_to_value(self->row, gtk_range_get_value(slider)) != at)
+        gtk_range_set_value(slider, litho_param_slider_from_value(self->row, at));
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->spin), value);
-    if (is_special(self->row, value))
+    spin_output(GTK_SPIN_BUTTON(self->spin), self); // the value may stand for another number now
+    show_words(self, special);
+    if (special)
         gtk_widget_add_css_class(self->slider, "litho-special");
     else
         gtk_widget_remove_css_class(self->slider, "litho-special");
+    if (special && isfinite(self->used))
+        g_snprintf(words, sizeof words, "%s: %s", self->row->special_text, text);
+    else
+        g_strlcpy(words, text, sizeof words);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->slider), GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT,
-                                   text, -1);
+                                   words, -1);
+}
+
+void litho_param_editor_set_used(LithoParamEditor *self, double value)
+{
+    if (!self->spin || value == self->used || (isnan(value) && isnan(self->used)))
+        return;
+    self->used = value;
+    const char *text = gtk_editable_get_text(GTK_EDITABLE(self->spin));
+    if (strcmp(self->written, text) != 0) // somebody is typing
+        return;
+    self->loading = TRUE;
+    show_number(self, gtk_spin_button_get_value(GTK_SPIN_BUTTON(self->spin)));
+    self->loading = FALSE;
 }
 
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults)

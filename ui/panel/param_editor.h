@@ -3,7 +3,7 @@
 #include <gtk/gtk.h>
 #include "core/param.h"
 
-// One parameter of the declaration as a row: mark of change, name, number with unit, slider; or a
+// One parameter of the declaration as a row: mark of change, name, slider, number with unit; or a
 // switch, a choice, a text, a file. It knows the declaration and nothing else.
 //
 // Signal "edited" (gdouble value, const char *text): the person changed it; text is NULL but for
@@ -17,6 +17,9 @@ const LithoParam *litho_param_editor_declaration(LithoParamEditor *self);
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults);
 // Whether the samples are depths: some units differ then.
 void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth);
+// The number that the row's special value ("automatic") stands for at present: shown in its place,
+// with the knob there, as long as the special value is set. NAN = not known.
+void litho_param_editor_set_used(LithoParamEditor *self, double value);
 // One sentence under the row; NULL = none.
 void litho_param_editor_complain(LithoParamEditor *self, const char *sentence);
 // Puts the keyboard on the row's number.
@@ -31,6 +34,10 @@ double litho_param_slider_to_value(const LithoParam *row, double position);
 void litho_param_format(const LithoParam *row, double value, char *out, gsize size);
 // The same with its unit, which may be another one where the samples are depths.
 void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size);
+
+// The number that a special value stands for: three digits and the unit, "37 Hz".
+void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size);
 
 // The wheel over a control that has not the keyboard scrolls the panel instead of changing it.

@@ -15,7 +15,7 @@ struct _LithoParamPanel {
 
     GtkWidget *title, *info, *summary, *reset;
     GtkWidget *preset_line, *preset;
-    GtkWidget *foot; // Suggest, Sweep
+    GtkWidget *foot; // Suggest, Sweep; in sight whatever the panel's length
     GtkWidget *rows, *advanced, *problem, *memory;
     gboolean loading;
 };
@@ -134,6 +134,23 @@ static void show_what_applies(LithoParamPanel *self, const LithoStep *step)
     gtk_widget_set_visible(self->advanced, any_advanced);
 }
 
+// What the operator has chosen for the rows that are left to it.
+static void load_used(LithoParamPanel *self)
+{
+    g_autoptr(GArray) numbers = litho_session_report_numbers(self->session);
+    for (guint k = 0; k < self->editors->len; k++) {
+        LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
+        const LithoParam *row = litho_param_editor_declaration(editor);
+        double value = NAN;
+        for (guint n = 0; numbers && n < numbers->len; n++)
+            if (litho_number_is_used(&g_array_index(numbers, LithoNumber, n), self->op->key,
+                                     row->key))
+                value = g_array_index(numbers, LithoNumber, n).value;
+        if (row->special_text)
+            litho_param_editor_set_used(editor, value);
+    }
+}
+
 static void load_values(LithoParamPanel *self)
 {
     LithoStep *step = step_of(self);
@@ -156,6 +173,7 @@ static void load_values(LithoParamPanel *self)
     for (guint k = 0; k < self->editors->len; k++)
         litho_param_editor_load(g_ptr_array_index(self->editors, k), step->params, defaults);
     show_what_applies(self, step);
+    load_used(self);
     gboolean changed =
         litho_params_first_stage(&step->op->params, step->params, defaults) != G_MAXINT;
     gtk_widget_set_sensitive(self->reset, changed);
@@ -310,10 +328,6 @@ static GtkWidget *make_body(LithoParamPanel *self)
     gtk_box_append(GTK_BOX(body), make_preset_line(self));
     gtk_box_append(GTK_BOX(body), self->rows);
     gtk_box_append(GTK_BOX(body), self->advanced);
-    self->foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    gtk_widget_add_css_class(self->foot, "litho-foot");
-    gtk_box_append(GTK_BOX(self->foot), make_sweep());
-    gtk_box_append(GTK_BOX(body), self->foot);
     return body;
 }
 
@@ -346,6 +360,10 @@ static void litho_param_panel_init(LithoParamPanel *self)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), make_body(self));
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(self), make_problem(self, scroll));
+    self->foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(self->foot, "litho-foot");
+    gtk_box_append(GTK_BOX(self->foot), make_sweep());
+    gtk_box_append(GTK_BOX(self), self->foot);
     self->memory = gtk_label_new(NULL);
     gtk_label_set_wrap(GTK_LABEL(self->memory), TRUE);
     gtk_label_set_xalign(GTK_LABEL(self->memory), 0);
@@ -375,6 +393,8 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
     g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
     g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);
+    g_signal_connect_object(session, "report-changed", G_CALLBACK(load_used), self,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "memory-changed", G_CALLBACK(show_memory), self,
                             G_CONNECT_SWAPPED);
     on_flow(session, self);

@@ -6,108 +6,30 @@
 
 #include "render/ticks.h"
 #include "ui/panel/area_panel.h"
+#include "ui/panel/data_panel.h"
+#include "ui/panel/parts.h"
 #include "ui/view/plot.h"
+#include "ui/view/tooltip.h"
 
 // Numbers that change sixty times a second cannot be read, curves can be followed.
-enum { HISTOGRAM_BARS = 101, NUMBERS_MS = 200, CURVES_MS = 33 };
+enum { NUMBERS_MS = 200, CURVES_MS = 33 };
 
 struct _LithoQcPanel {
     GtkBox parent;
     LithoSession *session;
-    GtkWidget *spectrum, *histogram, *numbers, *curves, *missing;
+    GtkWidget *details, *numbers, *curves, *missing;
     GPtrArray *plot_keys; // of the plots in `curves`, each a title and a chart
     guint numbers_timeout, curves_timeout;
 };
 
 G_DEFINE_TYPE(LithoQcPanel, litho_qc_panel, GTK_TYPE_BOX)
 
-// --- spectrum -----------------------------------------------------------------------------------
-
-// Numbers of input and result; of the result alone when the two are not of one kind (other axes,
-// other amplitudes) and it is what is shown.
-static void both_numbers(LithoQcPanel *self, const LithoCubeNumbers *both[2])
-{
-    for (int w = 0; w < 2; w++)
-        both[w] = litho_session_numbers(self->session, w);
-    if (both[1] && !litho_session_comparable(self->session) &&
-        litho_session_shown(self->session) != LITHO_SHOW_INPUT)
-        both[0] = NULL;
-    else if (!litho_session_comparable(self->session))
-        both[1] = NULL;
-}
-
-static void load_spectrum(LithoQcPanel *self)
-{
-    const LithoCubeNumbers *both[2];
-    static const char *const labels[] = {"in", "out"};
-    const LithoGrid *grid = litho_session_grid(self->session);
-    both_numbers(self, both);
-    double top = 0;
-    for (int w = 0; w < 2; w++)
-        for (guint k = 0; both[w] && k < both[w]->spectrum.n; k++)
-            top = MAX(top, both[w]->spectrum.amplitude[k]);
-    for (int w = 0; w < 2; w++) {
-        guint n = both[w] && top > 0 ? both[w]->spectrum.n : 0;
-        g_autofree double *x = g_new(double, n + 1), *y = g_new(double, n + 1);
-        for (guint k = 0; k < n; k++) {
-            x[k] = k * both[w]->spectrum.df;
-            y[k] = 20 * log10(MAX(both[w]->spectrum.amplitude[k] / top, 1e-9));
-        }
-        litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, labels[w],
-                             w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
-    }
-    litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid && grid->is_depth ? "1/m" : "Hz", "dB");
-}
-
-// --- histogram ----------------------------------------------------------------------------------
-
-// The fine histogram in bars between lo and hi.
-static void rebin(const LithoCubeNumbers *numbers, double lo, double hi,
-                  double bars[HISTOGRAM_BARS])
-{
-    memset(bars, 0, HISTOGRAM_BARS * sizeof *bars);
-    for (guint k = 0; k < numbers->bins; k++) {
-        double x = litho_cube_numbers_bin(numbers, k);
-        int bar = (int)floor((x - lo) / (hi - lo) * HISTOGRAM_BARS);
-        if (bar >= 0 && bar < HISTOGRAM_BARS)
-            bars[bar] += numbers->histogram[k];
-    }
-}
-
-static void load_histogram(LithoQcPanel *self)
-{
-    static const char *const labels[] = {"in", "out"};
-    const LithoCubeNumbers *both[2];
-    const LithoLook *look = &litho_session_display(self->session)->look;
-    // A quarter more than the colours on either side.
-    double beyond = (look->hi - look->lo) / 4, lo = look->lo - beyond, hi = look->hi + beyond;
-    both_numbers(self, both);
-    for (int w = 0; w < 2; w++) {
-        const LithoCubeNumbers *numbers = both[w];
-        double x[HISTOGRAM_BARS], y[HISTOGRAM_BARS];
-        guint n = 0;
-        if (numbers && numbers->histogram_max > 0) {
-            double total = MAX((double)numbers->stats.count, 1);
-            rebin(numbers, lo, hi, y);
-            for (n = 0; n < HISTOGRAM_BARS; n++) {
-                x[n] = lo + (hi - lo) * (n + 0.5) / HISTOGRAM_BARS;
-                y[n] *= 100 / total;
-            }
-        }
-        litho_plot_set_curve(LITHO_PLOT(self->histogram), w, n, x, y, labels[w],
-                             w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
-    }
-    const char *unit = litho_session_unit(self->session);
-    litho_plot_set_axes(LITHO_PLOT(self->histogram), unit ? unit : "amplitude", "%");
-    litho_plot_set_marks(LITHO_PLOT(self->histogram), 2, (double[2]){look->lo, look->hi});
-}
-
 // --- numbers ------------------------------------------------------------------------------------
 
-// `newest`: told by the pass that runs or ran last; other figures are pale until it has told its
-// own.
+// `doc` is the row's tooltip, NULL = none. `newest`: told by the pass that runs or ran last; other
+// figures are pale until it has told its own.
 static void add_number(LithoQcPanel *self, int row, const char *label, const char *value,
-                       gboolean newest)
+                       const char *doc, gboolean newest)
 {
     g_autofree char *sentence = g_strdup(label); // operators write their labels either way
     sentence[0] = g_ascii_toupper(sentence[0]);
@@ -120,11 +42,15 @@ static void add_number(LithoQcPanel *self, int row, const char *label, const cha
     gtk_widget_set_valign(number, GTK_ALIGN_START);
     gtk_widget_add_css_class(name, "dim-label");
     gtk_widget_add_css_class(number, "numeric");
-    if (!newest) {
+    g_autofree char *tip =
+        newest ? g_strdup(doc)
+               : g_strdup_printf("%s%sOf the computation before; the one that runs has not told it "
+                                 "yet.",
+                                 doc ? doc : "", doc ? " " : "");
+    if (!newest)
         gtk_widget_add_css_class(number, "dim-label");
-        gtk_widget_set_tooltip_text(number, "Of the computation before; the one that runs has not "
-                                            "told it yet");
-    }
+    litho_set_tooltip(name, tip);
+    litho_set_tooltip(number, tip);
     gtk_grid_attach(GTK_GRID(self->numbers), name, 0, row, 1, 1);
     gtk_grid_attach(GTK_GRID(self->numbers), number, 1, row, 1, 1);
 }
@@ -134,8 +60,11 @@ static int add_sizes(LithoQcPanel *self, int row)
 {
     static const char *const labels[2][2] = {{"RMS in", "RMS out"}, {"Mean in", "Mean out"}};
     static const char *const ranges[] = {"Range in", "Range out"};
+    static const char *const docs[] = {
+        "Root mean square of the samples of recorded traces; what a filter takes away lowers it.",
+        "Mean of the samples of recorded traces."};
     const LithoCubeNumbers *both[2];
-    both_numbers(self, both);
+    litho_data_numbers(self->session, both);
     for (int w = 0; w < 2; w++) {
         const LithoCubeNumbers *numbers = both[w];
         if (!numbers)
@@ -148,9 +77,9 @@ static int add_sizes(LithoQcPanel *self, int row)
                         *high = litho_format_amplitude(s->max);
         g_autofree char *size = g_strdup_printf("%s%s%s", value, unit ? " " : "", unit ? unit : "");
         g_autofree char *range = g_strdup_printf("%s to %s", low, high);
-        add_number(self, row++, labels[is_unsigned][w], size, TRUE);
+        add_number(self, row++, labels[is_unsigned][w], size, docs[is_unsigned], TRUE);
         if (is_unsigned)
-            add_number(self, row++, ranges[w], range, TRUE);
+            add_number(self, row++, ranges[w], range, "Smallest and largest sample.", TRUE);
     }
     return row;
 }
@@ -166,15 +95,27 @@ static void format_value(double value, char *out, gsize size)
     g_strlcpy(out, text, size);
 }
 
+// What the step that told it says about the number; NULL = nothing.
+static const char *doc_of(LithoQcPanel *self, const char *key)
+{
+    const LithoFlow *flow = litho_session_flow(self->session);
+    const char *doc = NULL;
+    for (guint k = 0; !doc && k < litho_flow_length(flow); k++)
+        doc = litho_operator_number_doc(litho_flow_step(flow, k)->op, key);
+    return doc;
+}
+
 static int add_report(LithoQcPanel *self, int row)
 {
     g_autoptr(GArray) numbers = litho_session_report_numbers(self->session);
     for (guint k = 0; numbers && k < numbers->len; k++) {
         const LithoNumber *n = &g_array_index(numbers, LithoNumber, k);
+        if (litho_number_is_any_used(n))
+            continue; // stands in the parameter's row
         char number[48];
         format_value(n->value, number, sizeof number);
         g_autofree char *text = g_strdup_printf("%s%s%s", number, *n->unit ? " " : "", n->unit);
-        add_number(self, row++, *n->label ? n->label : n->key, text,
+        add_number(self, row++, *n->label ? n->label : n->key, text, doc_of(self, n->key),
                    litho_session_number_is_newest(self->session, n->key));
     }
     return row;
@@ -194,7 +135,7 @@ static void load_numbers(LithoQcPanel *self)
     while ((child = gtk_widget_get_first_child(self->numbers)))
         gtk_grid_remove(GTK_GRID(self->numbers), child);
     int rows = add_report(self, add_sizes(self, 0));
-    gtk_widget_set_visible(self->numbers, rows > 0);
+    gtk_widget_set_visible(self->details, rows > 0);
     show_missing(self);
 }
 
@@ -307,19 +248,6 @@ static void load_curves(LithoQcPanel *self)
 
 // --- refresh ------------------------------------------------------------------------------------
 
-static void load_curves_of_data(LithoQcPanel *self)
-{
-    load_spectrum(self);
-    load_histogram(self);
-}
-
-static void load_plots(LithoQcPanel *self)
-{
-    load_spectrum(self);
-    load_histogram(self);
-    load_numbers(self);
-}
-
 static gboolean refresh_numbers(gpointer data)
 {
     LithoQcPanel *self = data;
@@ -346,15 +274,6 @@ static void refresh_soon(LithoQcPanel *self)
 
 // --- the widget ---------------------------------------------------------------------------------
 
-static GtkWidget *add_title(GtkWidget *box, const char *text, const char *css)
-{
-    GtkWidget *label = gtk_label_new(text);
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_widget_add_css_class(label, css);
-    gtk_box_append(GTK_BOX(box), label);
-    return label;
-}
-
 static void litho_qc_panel_init(LithoQcPanel *self)
 {
     GtkWidget *box = GTK_WIDGET(self);
@@ -362,20 +281,19 @@ static void litho_qc_panel_init(LithoQcPanel *self)
     gtk_widget_add_css_class(box, "litho-panel");
     gtk_widget_add_css_class(box, "litho-qc");
     self->plot_keys = g_ptr_array_new_with_free_func(g_free);
-    add_title(box, "Spectrum", "heading");
-    self->spectrum = litho_plot_new("Spectrum of input and output", 136);
-    gtk_box_append(GTK_BOX(box), self->spectrum);
-    add_title(box, "Amplitudes", "heading");
-    self->histogram = litho_plot_new("Histogram of input and output, with the clip", 120);
-    gtk_box_append(GTK_BOX(box), self->histogram);
+    self->details = gtk_expander_new("Details");
+    litho_name_widget(self->details, "Details: numbers of the data and of the operators");
+    gtk_widget_add_css_class(self->details, "litho-details");
     self->numbers = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(self->numbers), 12);
     gtk_grid_set_row_spacing(GTK_GRID(self->numbers), 2);
     gtk_widget_add_css_class(self->numbers, "litho-numbers");
-    gtk_box_append(GTK_BOX(box), self->numbers);
-    self->missing = add_title(box, "", "dim-label");
+    gtk_expander_set_child(GTK_EXPANDER(self->details), self->numbers);
+    gtk_box_append(GTK_BOX(box), self->details);
+    self->missing = litho_label_new(NULL, "dim-label");
     gtk_label_set_wrap(GTK_LABEL(self->missing), TRUE);
     gtk_widget_add_css_class(self->missing, "litho-numbers");
+    gtk_box_append(GTK_BOX(box), self->missing);
     self->curves = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(box), self->curves);
 }
@@ -399,17 +317,16 @@ GtkWidget *litho_qc_panel_new(LithoSession *session)
 {
     LithoQcPanel *self = g_object_new(LITHO_TYPE_QC_PANEL, NULL);
     self->session = g_object_ref(session);
+    gtk_box_prepend(GTK_BOX(self), litho_data_panel_new(session));
     gtk_box_prepend(GTK_BOX(self), litho_area_panel_new(session));
     g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "progress", G_CALLBACK(show_missing), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(refresh_soon), self,
                             G_CONNECT_SWAPPED);
-    g_signal_connect_object(session, "stats-changed", G_CALLBACK(load_plots), self,
+    g_signal_connect_object(session, "stats-changed", G_CALLBACK(load_numbers), self,
                             G_CONNECT_SWAPPED);
-    g_signal_connect_object(session, "cube-changed", G_CALLBACK(load_plots), self,
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(load_numbers), self,
                             G_CONNECT_SWAPPED);
-    g_signal_connect_object(session, "display-changed", G_CALLBACK(load_curves_of_data), self,
-                            G_CONNECT_SWAPPED);
-    load_plots(self);
+    load_numbers(self);
     return GTK_WIDGET(self);
 }

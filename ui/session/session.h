@@ -46,7 +46,8 @@ typedef struct LithoDisplay {
 typedef struct LithoCubeNumbers {
     LithoStats stats;
     LithoSpectrum spectrum;
-    LithoRange range;                    // of the 99th percentile
+    LithoSpectrum removed; // of input less this result, as far as both are there; n = 0 = none
+    LithoRange range;      // of the 99th percentile
     double histogram_min, histogram_max; // what the histogram spans
     guint bins;
     double *histogram;

@@ -10,6 +10,7 @@ enum { BINS = 4096, SPECTRUM_TRACES = 2000, SETTLE_MS = 200 };
 typedef struct Question {
     LithoSession *session;
     LithoCube *cube;
+    LithoCube *from; // the input, where `cube` is a result that can be taken from it; or NULL
     int which;
 } Question;
 
@@ -18,8 +19,35 @@ static void numbers_free(LithoCubeNumbers *numbers)
     if (!numbers)
         return;
     litho_spectrum_clear(&numbers->spectrum);
+    litho_spectrum_clear(&numbers->removed);
     g_free(numbers->histogram);
     g_free(numbers);
+}
+
+// Traces of `in` less those of `out`, spread evenly over the cube, as one line of a grid.
+static LithoCube *difference_of(const LithoCube *in, const LithoCube *out, GError **error)
+{
+    LithoBox both = litho_box_intersect(in->held, out->held);
+    const gint64 nx = litho_box_size(both, 1), total = litho_box_size(both, 0) * nx;
+    if (litho_box_empty(both) || !litho_cube_host(in, error) || !litho_cube_host(out, error))
+        return NULL;
+    gint64 stride = (total + SPECTRUM_TRACES - 1) / SPECTRUM_TRACES;
+    stride += stride > 1 && stride % 2 == 0; // not down the same crosslines of every inline
+    LithoGrid grid = in->grid;
+    grid.axis[0].n = 1;
+    grid.axis[1].n = (total + stride - 1) / stride;
+    LithoBox held = {{0, 0, both.lo[2]}, {1, grid.axis[1].n, both.hi[2]}};
+    LithoCube *line = litho_cube_new_box(&grid, held, error);
+    for (gint64 k = 0; line && k < grid.axis[1].n; k++) {
+        gint64 i = both.lo[0] + k * stride / nx, j = both.lo[1] + k * stride % nx;
+        line->live[k] = litho_cube_is_live(in, i, j) && litho_cube_is_live(out, i, j);
+        const float *a = litho_cube_trace(in, i, j) - in->held.lo[2];
+        const float *b = litho_cube_trace(out, i, j) - out->held.lo[2];
+        float *to = litho_cube_trace(line, 0, k) - both.lo[2];
+        for (gint64 t = both.lo[2]; t < both.hi[2]; t++)
+            to[t] = a[t] - b[t];
+    }
+    return line;
 }
 
 static gpointer compute(LithoRun *run, gpointer data, GError **error)
@@ -28,6 +56,12 @@ static gpointer compute(LithoRun *run, gpointer data, GError **error)
     LithoCubeNumbers *n = g_new0(LithoCubeNumbers, 1);
     if (!litho_qc_stats(question->cube, run, &n->stats, error) ||
         !litho_qc_spectrum(question->cube, NULL, SPECTRUM_TRACES, run, &n->spectrum, error)) {
+        numbers_free(n);
+        return NULL;
+    }
+    g_autoptr(LithoCube) line =
+        question->from ? difference_of(question->from, question->cube, NULL) : NULL;
+    if (line && !litho_qc_spectrum(line, NULL, 0, run, &n->removed, error)) {
         numbers_free(n);
         return NULL;
     }
@@ -44,6 +78,7 @@ static void question_free(gpointer data)
 {
     Question *question = data;
     litho_cube_unref(question->cube);
+    litho_cube_unref(question->from);
     g_object_unref(question->session);
     g_free(question);
 }
@@ -161,7 +196,13 @@ static void done(gpointer result, const GError *error, gpointer data)
 static void start(LithoSession *self, int which)
 {
     Question *question = g_new(Question, 1);
-    *question = (Question){g_object_ref(self), g_steal_pointer(&self->numbers_next[which]), which};
+    *question = (Question){.session = g_object_ref(self),
+                           .cube = g_steal_pointer(&self->numbers_next[which]),
+                           .which = which};
+    if (which == LITHO_NUMBERS_OUT && self->input &&
+        litho_grid_same_shape(&self->input->grid, &question->cube->grid) &&
+        self->input->grid.is_depth == question->cube->grid.is_depth)
+        question->from = litho_cube_ref(self->input);
     self->numbers_job[which] =
         litho_job_start(&(LithoJobFuncs){compute, NULL, done, question_free}, question);
 }

@@ -26,9 +26,16 @@ struct _LithoPlot {
     GArray *curves; // of Curve
     guint n_marks;
     double mark[4];
+    double x_range[2], y_range[2]; // given; equal = as the curves need
+    guint n_handles;
+    LithoPlotHandle handle[LITHO_PLOT_HANDLES];
+    gboolean band;
+    int dragged, chosen; // handle under the hand, -1 = none; that the keys move
 };
 
 G_DEFINE_TYPE(LithoPlot, litho_plot, GTK_TYPE_WIDGET)
+
+static guint moved_signal;
 
 // The rectangle of the data, and what its edges stand for: values, or their decimal logarithms.
 typedef struct Area {
@@ -102,6 +109,14 @@ static gboolean data_range(LithoPlot *self, Area *a)
         a->y1 += 0.5;
     } else if (a->log_y) {
         a->y0 -= 0.03 * (a->y1 - a->y0); // the lowest bar is seen
+    }
+    if (self->y_range[1] > self->y_range[0]) {
+        a->y0 = self->y_range[0];
+        a->y1 = self->y_range[1];
+    }
+    if (self->x_range[1] > self->x_range[0]) {
+        a->x0 = self->x_range[0];
+        a->x1 = self->x_range[1];
     }
     return TRUE;
 }
@@ -369,6 +384,57 @@ static void draw_marks(LithoPlot *self, GtkSnapshot *snapshot, const Area *a)
     }
 }
 
+// The upright lines that can be taken, with a grip at their upper end, and a shade over what lies
+// outside the two.
+static void draw_handles(LithoPlot *self, GtkSnapshot *snapshot, const Area *a)
+{
+    GtkWidget *widget = GTK_WIDGET(self);
+    GdkRGBA accent = curve_colour(widget, 1), shade = ink_of(widget, 0.10);
+    for (guint k = 0; k < self->n_handles; k++) {
+        double at = on_axis(self->handle[k].x, a->log_x);
+        double x = a->x + CLAMP((at - a->x0) / (a->x1 - a->x0), 0, 1) * a->w;
+        if (!isfinite(at))
+            continue;
+        if (self->band && self->n_handles == 2) {
+            double from = k == 0 ? a->x : x, to = k == 0 ? x : a->x + a->w;
+            gtk_snapshot_append_color(snapshot, &shade,
+                                      &GRAPHENE_RECT_INIT(from, a->y, to - from, a->h));
+        }
+        gboolean chosen =
+            self->dragged == (int)k || (gtk_widget_has_focus(widget) && self->chosen == (int)k);
+        double grip = chosen ? 5 : 3.5;
+        gtk_snapshot_append_color(snapshot, &accent,
+                                  &GRAPHENE_RECT_INIT(floor(x), a->y, chosen ? 2 : 1, a->h));
+        GskRoundedRect round;
+        gsk_rounded_rect_init_from_rect(
+            &round, &GRAPHENE_RECT_INIT(floor(x) + 0.5 - grip, a->y - grip, 2 * grip, 2 * grip),
+            grip);
+        gtk_snapshot_push_rounded_clip(snapshot, &round);
+        gtk_snapshot_append_color(snapshot, &accent, &round.bounds);
+        gtk_snapshot_pop(snapshot);
+    }
+}
+
+// Where the curves lie; FALSE: there is no room, or nothing to show yet (then *empty).
+static gboolean area_of(LithoPlot *self, guint rows, Area *a, gboolean *empty)
+{
+    GtkWidget *widget = GTK_WIDGET(self);
+    double w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
+    int line = litho_small_text_height(widget);
+    double top = line * rows + 3, left = 2.9 * line;
+    *a = (Area){.x = left,
+                .y = top,
+                .w = w - left - 6,
+                .h = h - top - line * (self->x_label ? 2.15 : 1.2),
+                .log_x = self->log_x,
+                .log_y = self->log_y};
+    *empty = FALSE;
+    if (a->w < 20 || a->h < 20)
+        return FALSE;
+    *empty = !data_range(self, a);
+    return !*empty;
+}
+
 static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoPlot *self = LITHO_PLOT(widget);
@@ -376,27 +442,25 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     LegendItem items[LEGEND_MAX];
     guint n_items, rows = lay_out_legend(self, items, &n_items);
     int line = litho_small_text_height(GTK_WIDGET(self));
-    double top = line * rows + 3, left = 2.9 * line;
-    Area a = {.x = left,
-              .y = top,
-              .w = w - left - 6,
-              .h = h - top - line * (self->x_label ? 2.15 : 1.2),
-              .log_x = self->log_x,
-              .log_y = self->log_y};
-    if (a.w < 20 || a.h < 20)
+    Area a;
+    gboolean empty, fits = area_of(self, rows, &a, &empty);
+    if (!fits && !empty)
         return;
-    if (!data_range(self, &a)) {
+    if (empty) {
         litho_small_text_draw(GTK_WIDGET(self), snapshot, "no data yet", w / 2, h / 2, 0.5, 0.55);
         return;
     }
     draw_axes(self, snapshot, &a, line);
     cairo_t *cr = gtk_snapshot_append_cairo(
         snapshot, &GRAPHENE_RECT_INIT(a.x - 1, a.y - 1, a.w + 2, a.h + 2));
+    cairo_rectangle(cr, a.x - 1, a.y - 1, a.w + 2, a.h + 2);
+    cairo_clip(cr); // a given range may end before the curves do
     for (guint k = 0; k < self->curves->len; k++)
         if (curve_at(self, k)->n > 0)
             draw_curve(self, cr, &a, k);
     cairo_destroy(cr);
     draw_marks(self, snapshot, &a);
+    draw_handles(self, snapshot, &a);
     if (self->y_label)
         litho_small_text_draw(GTK_WIDGET(self), snapshot, self->y_label, 0, 0.55 * line, 0, 0.75);
     draw_legend(self, snapshot, items, n_items, line);
@@ -423,6 +487,8 @@ static void describe(LithoPlot *self)
     for (guint k = 0; k < self->curves->len; k++)
         if (curve_at(self, k)->n > 0 && curve_at(self, k)->label)
             g_string_append_printf(text, ", %s", curve_at(self, k)->label);
+    for (guint k = 0; k < self->n_handles; k++)
+        g_string_append_printf(text, "; %s at %.4g", self->handle[k].name, self->handle[k].x);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    text->str, -1);
     g_string_free(text, TRUE);
@@ -432,6 +498,134 @@ static void changed(LithoPlot *self)
 {
     describe(self);
     gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+// --- moving a handle ----------------------------------------------------------------------------
+
+static const double GRIP_PX = 7; // how near to a line a press takes hold of it
+
+static gboolean area_now(LithoPlot *self, Area *a)
+{
+    LegendItem items[LEGEND_MAX];
+    guint n_items;
+    gboolean empty;
+    return area_of(self, lay_out_legend(self, items, &n_items), a, &empty);
+}
+
+// The handle nearest to x within reach, -1 = none. Of two in one place the one that has room to go.
+static int handle_at(LithoPlot *self, const Area *a, double x)
+{
+    int found = -1;
+    double best = GRIP_PX;
+    for (guint k = 0; k < self->n_handles; k++) {
+        double at = CLAMP(px(a, self->handle[k].x), a->x, a->x + a->w), away = fabs(at - x);
+        if (away < best || (away == best && x > at)) {
+            best = away;
+            found = (int)k;
+        }
+    }
+    return found;
+}
+
+static double value_at(const Area *a, double x)
+{
+    double at = a->x0 + CLAMP((x - a->x) / a->w, 0, 1) * (a->x1 - a->x0);
+    return a->log_x ? pow(10, at) : at;
+}
+
+static void move_handle(LithoPlot *self, int k, double x)
+{
+    const LithoPlotHandle *h = self->handle;
+    if (self->n_handles == 2) // they do not pass each other
+        x = k == 0 ? MIN(x, h[1].x) : MAX(x, h[0].x);
+    self->handle[k].x = x;
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+    g_signal_emit(self, moved_signal, 0, (guint)k, x);
+}
+
+static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoPlot *self)
+{
+    (void)y;
+    Area a;
+    self->dragged = area_now(self, &a) ? handle_at(self, &a, x) : -1;
+    if (self->dragged < 0) {
+        gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_DENIED);
+        return;
+    }
+    self->chosen = self->dragged;
+    gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoPlot *self)
+{
+    (void)dy;
+    Area a;
+    double x, y;
+    if (self->dragged < 0 || !area_now(self, &a))
+        return;
+    gtk_gesture_drag_get_start_point(gesture, &x, &y);
+    move_handle(self, self->dragged, value_at(&a, x + dx));
+}
+
+static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoPlot *self)
+{
+    (void)gesture;
+    (void)dx;
+    (void)dy;
+    self->dragged = -1;
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static void on_motion(GtkEventControllerMotion *motion, double x, double y, LithoPlot *self)
+{
+    (void)motion;
+    (void)y;
+    Area a;
+    gboolean near = area_now(self, &a) && handle_at(self, &a, x) >= 0;
+    gtk_widget_set_cursor_from_name(GTK_WIDGET(self), near ? "col-resize" : NULL);
+}
+
+static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                       LithoPlot *self)
+{
+    (void)keys;
+    (void)code;
+    Area a;
+    if (self->n_handles == 0 || !area_now(self, &a) || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)))
+        return FALSE;
+    double by = state & GDK_SHIFT_MASK ? 0.05 : 0.01;
+    switch (key) {
+    case GDK_KEY_Page_Up:
+    case GDK_KEY_Page_Down:
+        self->chosen = (self->chosen + 1) % (int)self->n_handles;
+        gtk_widget_queue_draw(GTK_WIDGET(self));
+        return TRUE;
+    case GDK_KEY_Left:
+    case GDK_KEY_Right: {
+        double at = CLAMP(px(&a, self->handle[self->chosen].x), a.x, a.x + a.w);
+        move_handle(self, self->chosen, value_at(&a, at + (key == GDK_KEY_Left ? -by : by) * a.w));
+        return TRUE;
+    }
+    default:
+        return FALSE;
+    }
+}
+
+static void add_controllers(LithoPlot *self)
+{
+    GtkWidget *widget = GTK_WIDGET(self);
+    GtkGesture *drag = gtk_gesture_drag_new();
+    GtkEventController *motion = gtk_event_controller_motion_new(),
+                       *keys = gtk_event_controller_key_new();
+    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), self);
+    g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), self);
+    g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), self);
+    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), self);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
+    gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
+    gtk_widget_add_controller(widget, motion);
+    gtk_widget_add_controller(widget, keys);
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -466,6 +660,9 @@ static void litho_plot_init(LithoPlot *self)
 {
     self->curves = g_array_new(FALSE, TRUE, sizeof(Curve));
     g_array_set_clear_func(self->curves, curve_clear);
+    self->dragged = -1;
+    add_controllers(self);
+    g_signal_connect(self, "notify::has-focus", G_CALLBACK(gtk_widget_queue_draw), NULL);
     gtk_widget_set_hexpand(GTK_WIDGET(self), TRUE);
 }
 
@@ -476,6 +673,8 @@ static void litho_plot_class_init(LithoPlotClass *klass)
     GTK_WIDGET_CLASS(klass)->measure = measure;
     gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "plot");
     gtk_widget_class_set_accessible_role(GTK_WIDGET_CLASS(klass), GTK_ACCESSIBLE_ROLE_IMG);
+    moved_signal = g_signal_new("handle-moved", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0,
+                                NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT, G_TYPE_DOUBLE);
 }
 
 GtkWidget *litho_plot_new(const char *name, int height)
@@ -526,5 +725,31 @@ void litho_plot_set_marks(LithoPlot *self, guint n, const double *x)
 {
     self->n_marks = MIN(n, G_N_ELEMENTS(self->mark));
     memcpy(self->mark, x, self->n_marks * sizeof *x);
+    changed(self);
+}
+
+void litho_plot_set_y_range(LithoPlot *self, double lo, double hi)
+{
+    self->y_range[0] = lo;
+    self->y_range[1] = hi;
+    changed(self);
+}
+
+void litho_plot_set_x_range(LithoPlot *self, double lo, double hi)
+{
+    self->x_range[0] = lo;
+    self->x_range[1] = hi;
+    changed(self);
+}
+
+void litho_plot_set_handles(LithoPlot *self, guint n, const LithoPlotHandle *handles, gboolean band)
+{
+    gtk_widget_set_focusable(GTK_WIDGET(self), n > 0);
+    for (guint k = 0; k < MIN(n, LITHO_PLOT_HANDLES); k++)
+        if (self->dragged != (int)k || k >= self->n_handles)
+            self->handle[k] = handles[k];
+    self->n_handles = MIN(n, LITHO_PLOT_HANDLES);
+    self->chosen = self->chosen < (int)self->n_handles ? self->chosen : 0;
+    self->band = band;
     changed(self);
 }

@@ -23,5 +23,25 @@ void litho_plot_set_log(LithoPlot *self, gboolean log_x, gboolean log_y);
 void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, const double *y,
                           const char *label, LithoPlotKind kind);
 void litho_plot_truncate(LithoPlot *self, guint n); // drops curve n and those behind
-// Upright marks at these places (the clip); n <= 4.
+// Upright marks at these places; n <= 4.
 void litho_plot_set_marks(LithoPlot *self, guint n, const double *x);
+// The y axis from lo to hi whatever the curves hold, so that pictures compare; lo = hi: as the
+// curves need.
+void litho_plot_set_y_range(LithoPlot *self, double lo, double hi);
+// The x axis likewise.
+void litho_plot_set_x_range(LithoPlot *self, double lo, double hi);
+
+// An upright line that can be taken with the mouse, or moved by the arrow keys while the plot has
+// the keyboard (Page Up and Page Down choose the line): the clip, the edges of a band.
+typedef struct LithoPlotHandle {
+    const char *name; // what a screen reader calls it; static
+    double x;
+} LithoPlotHandle;
+
+enum { LITHO_PLOT_HANDLES = 2 };
+
+// Shows `n` handles (0 = none). While one is being dragged only the others follow. What lies
+// outside the two is shaded when `band`. Signal "handle-moved" (guint k, gdouble x): a person moved
+// handle k there; the receiver answers with the handles as they are then.
+void litho_plot_set_handles(LithoPlot *self, guint n, const LithoPlotHandle *handles,
+                            gboolean band);

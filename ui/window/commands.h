@@ -10,6 +10,7 @@ typedef struct LithoWindowCommand {
     const char *target; // GVariant text, "'removed'"; NULL = none
     const char *accel;  // "<Control>o", "b"; NULL = none
     gboolean single;    // a key without Ctrl: only when no widget wants it
+    const char *words;  // others that people look for it with; NULL = none
 } LithoWindowCommand;
 
 const LithoWindowCommand *litho_commands(guint *n);

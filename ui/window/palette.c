@@ -46,6 +46,39 @@ static gboolean matches(const char *title, char **words)
     return TRUE;
 }
 
+// A command by its title and by the other words it is known by.
+static gboolean command_matches(const LithoWindowCommand *command, char **words)
+{
+    g_autofree char *all =
+        g_strdup_printf("%s %s", command->title, command->words ? command->words : "");
+    return matches(all, words);
+}
+
+// TRUE when the title goes on from what was typed: "Add wave" means "Add Wave packets" more than
+// "Add Tip-wave modelling".
+static gboolean begins_with(const char *title, char **words)
+{
+    g_autofree char *query = g_strjoinv(" ", words);
+    g_autofree char *folded = g_utf8_casefold(title, -1);
+    g_autofree char *start = g_utf8_casefold(g_strstrip(query), -1);
+    return *start && g_str_has_prefix(folded, start);
+}
+
+// What was typed exactly comes first; otherwise the order stays.
+static void sort_hits(Hit *hits, guint n, char **words)
+{
+    Hit first[MAX_HITS], rest[MAX_HITS];
+    guint n_first = 0, n_rest = 0;
+    for (guint k = 0; k < n; k++) {
+        if (begins_with(hits[k].title, words))
+            first[n_first++] = hits[k];
+        else
+            rest[n_rest++] = hits[k];
+    }
+    memcpy(hits, first, n_first * sizeof *hits);
+    memcpy(hits + n_first, rest, n_rest * sizeof *hits);
+}
+
 static LithoStep *selected_step(LithoSession *session)
 {
     int k = litho_session_selected(session);
@@ -148,7 +181,7 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
     const LithoWindowCommand *commands = litho_commands(&n_commands);
     for (guint k = 0; k < n_commands && n < MAX_HITS; k++) {
         Hit hit = {.command = &commands[k]};
-        if (!matches(commands[k].title, words))
+        if (!command_matches(&commands[k], words))
             continue;
         g_strlcpy(hit.title, commands[k].title, sizeof hit.title);
         hits[n++] = hit;
@@ -159,6 +192,7 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
         if (matches(hit.title, words))
             hits[n++] = hit;
     }
+    sort_hits(hits, n, words);
     return n;
 }
 

@@ -3,7 +3,7 @@
 // What the window is made of.
 #include "ui/panel/flow_list.h"
 #include "ui/panel/parts.h"
-#include "ui/panel/snapshot_list.h"
+#include "ui/panel/snapshot_bar.h"
 #include "ui/panel/qc_panel.h"
 #include "ui/panel/status_line.h"
 #include "ui/view/survey_map.h"
@@ -313,12 +313,11 @@ static GtkWidget *make_start(LithoWindow *self)
 static GtkWidget *make_left(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_widget_set_size_request(box, 288, -1);
+    gtk_widget_set_size_request(box, 312, -1);
     gtk_widget_add_css_class(box, "litho-side");
     self->params = litho_param_panel_new(self->session);
     gtk_widget_set_vexpand(self->params, TRUE);
     gtk_box_append(GTK_BOX(box), litho_flow_list_new(self->session));
-    gtk_box_append(GTK_BOX(box), litho_snapshot_list_new(self->snapshots));
     gtk_box_append(GTK_BOX(box), gtk_separator_new(GTK_ORIENTATION_HORIZONTAL));
     gtk_box_append(GTK_BOX(box), self->params);
     return box;
@@ -375,6 +374,7 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_widget_set_valign(self->error_bar, GTK_ALIGN_START);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->error_bar);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_window_make_notice(self));
+    gtk_box_append(GTK_BOX(box), litho_snapshot_bar_new(self->snapshots));
     gtk_box_append(GTK_BOX(box), overlay);
     gtk_box_append(GTK_BOX(box), make_work_bar(self));
     return box;
