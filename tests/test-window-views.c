@@ -140,8 +140,8 @@ static GtkWidget *find_label(GtkWidget *widget, const char *text)
 static void test_numbers(void)
 {
     GtkWidget *panel = gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_QC_PANEL);
-    GtkWidget *details = gui_find_type(panel, GTK_TYPE_EXPANDER);
-    gtk_expander_set_expanded(GTK_EXPANDER(details), TRUE); // folded, its contents are nowhere
+    GtkWidget *details = gui_find_type(panel, GTK_TYPE_TOGGLE_BUTTON);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(details), TRUE);
     static const char *const names[] = {"RMS in", "RMS out", "Kept"};
     for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
         GtkWidget *label = find_label(panel, names[k]);
@@ -150,7 +150,7 @@ static void test_numbers(void)
     }
     g_assert_null(find_label(panel, "Used:teller.patience"));
     gui_screenshot(&gui, "views-details");
-    gtk_expander_set_expanded(GTK_EXPANDER(details), FALSE);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(details), FALSE);
 }
 
 static gboolean has_removed(Gui *g)

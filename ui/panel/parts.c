@@ -65,3 +65,34 @@ GtkWidget *litho_panel_title_new(GtkWidget *title, GtkWidget *end)
     gtk_box_append(GTK_BOX(line), end);
     return line;
 }
+
+static void on_disclosed(GtkToggleButton *button, GtkWidget *content)
+{
+    gboolean open = gtk_toggle_button_get_active(button);
+    GtkWidget *arrow = gtk_widget_get_first_child(gtk_button_get_child(GTK_BUTTON(button)));
+    gtk_image_set_from_icon_name(GTK_IMAGE(arrow), open ? "pan-down-symbolic" : "pan-end-symbolic");
+    gtk_widget_set_visible(content, open);
+}
+
+GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *button = gtk_toggle_button_new();
+    gtk_box_append(GTK_BOX(line), gtk_image_new_from_icon_name("pan-end-symbolic"));
+    gtk_box_append(GTK_BOX(line), litho_label_new(title, NULL));
+    gtk_button_set_child(GTK_BUTTON(button), line);
+    gtk_widget_add_css_class(button, "flat");
+    gtk_widget_add_css_class(button, "litho-disclosure");
+    gtk_widget_set_halign(button, GTK_ALIGN_START);
+    litho_name_widget(button, title);
+    gtk_widget_set_visible(content, FALSE);
+    g_signal_connect_object(button, "toggled", G_CALLBACK(on_disclosed), content, 0);
+    gtk_box_append(GTK_BOX(box), button);
+    gtk_box_append(GTK_BOX(box), content);
+    return box;
+}
+
+void litho_disclosure_open(GtkWidget *disclosure, gboolean open)
+{
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(gtk_widget_get_first_child(disclosure)), open);
+}

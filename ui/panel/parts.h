@@ -26,3 +26,8 @@ GtkWidget *litho_popover_button_new(const char *icon, const char *name, GtkWidge
 // The first line of a panel: its title (taken as it is, so that the caller may change it), and
 // `end` at the right.
 GtkWidget *litho_panel_title_new(GtkWidget *title, GtkWidget *end);
+
+// A line with an arrow that shows and hides `content` below it; hidden at first. (The focus chain
+// of a folded GtkExpander of GTK 4.8 ends in a widget without a window.)
+GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content);
+void litho_disclosure_open(GtkWidget *disclosure, gboolean open);

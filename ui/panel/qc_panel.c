@@ -281,14 +281,12 @@ static void litho_qc_panel_init(LithoQcPanel *self)
     gtk_widget_add_css_class(box, "litho-panel");
     gtk_widget_add_css_class(box, "litho-qc");
     self->plot_keys = g_ptr_array_new_with_free_func(g_free);
-    self->details = gtk_expander_new("Details");
-    litho_name_widget(self->details, "Details: numbers of the data and of the operators");
-    gtk_widget_add_css_class(self->details, "litho-details");
     self->numbers = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(self->numbers), 12);
     gtk_grid_set_row_spacing(GTK_GRID(self->numbers), 2);
     gtk_widget_add_css_class(self->numbers, "litho-numbers");
-    gtk_expander_set_child(GTK_EXPANDER(self->details), self->numbers);
+    self->details = litho_disclosure_new("Details", self->numbers);
+    gtk_widget_add_css_class(self->details, "litho-details");
     gtk_box_append(GTK_BOX(box), self->details);
     self->missing = litho_label_new(NULL, "dim-label");
     gtk_label_set_wrap(GTK_LABEL(self->missing), TRUE);
