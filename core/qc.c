@@ -317,15 +317,21 @@ void litho_qc_set_noise(LithoNoiseFunc func)
     noise_func = func;
 }
 
-gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
-                        LithoNoise *noise, GError **error)
+gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
+                                int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
     memset(noise, 0, sizeof *noise);
     if (noise_func)
-        return noise_func(cube, box, run, noise, error);
+        return noise_func(cube, box, window, most, run, noise, error);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
                 "this program was built without a Fourier transform");
     return FALSE;
+}
+
+gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                        LithoNoise *noise, GError **error)
+{
+    return litho_qc_noise_windows(cube, box, (const int[3]){16, 16, 16}, 2048, run, noise, error);
 }
 
 void litho_noise_clear(LithoNoise *noise)

@@ -99,8 +99,8 @@ typedef struct LithoNoise {
     double low, high; // of `total`: 95 % by its scatter over the cube
 } LithoNoise;
 
-typedef gboolean (*LithoNoiseFunc)(const LithoCube *cube, const LithoBox *box, LithoRun *run,
-                                   LithoNoise *noise, GError **error);
+typedef gboolean (*LithoNoiseFunc)(const LithoCube *cube, const LithoBox *box, const int window[3],
+                                   int most, LithoRun *run, LithoNoise *noise, GError **error);
 void litho_qc_set_noise(LithoNoiseFunc func);
 // From local Fourier windows of 16 x 16 traces x 16 samples (shorter where `box` is) spread over
 // `box` (NULL = all held): median of |F|^2 over windows and wavenumbers (kernels/common/noise.h has
@@ -108,4 +108,7 @@ void litho_qc_set_noise(LithoNoiseFunc func);
 // LITHO_ERROR_GEOMETRY when there is nothing live to measure; `noise` needs no clearing then.
 gboolean litho_qc_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                         LithoNoise *noise, GError **error);
+// From at most `most` windows of these sizes (inlines, crosslines, samples).
+gboolean litho_qc_noise_windows(const LithoCube *cube, const LithoBox *box, const int window[3],
+                                int most, LithoRun *run, LithoNoise *noise, GError **error);
 void litho_noise_clear(LithoNoise *noise);

@@ -12,6 +12,3 @@ gboolean litho_fftw_spectrum(const LithoCube *cube, const LithoBox *box, gint64 
 // litho_qc_fk() with FFTW; likewise.
 gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoFk *fk,
                        GError **error);
-// litho_qc_noise() with FFTW; likewise.
-gboolean litho_fftw_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
-                          LithoNoise *noise, GError **error);

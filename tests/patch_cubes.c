@@ -27,7 +27,7 @@ static void plane_events(LithoCube *c, gint64 n[3], int events, double dip)
             for (gint64 j = 0; j < n[1]; j++)
                 litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt,
                                  t0 + p * (i - n[0] / 2.0) + q * (j - n[1] / 2.0),
-                                 uniform(6, e, 25, 35), a);
+                                 uniform(6, e, 20, 28), a);
     }
 }
 
@@ -53,7 +53,7 @@ static void curved_events(LithoCube *c, gint64 n[3])
         for (gint64 i = 0; i < n[0]; i++)
             for (gint64 j = 0; j < n[1]; j++)
                 litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt, curved_time(e, i, j, n),
-                                 uniform(16, e, 25, 35), uniform(17, e, 0.5, 1) * (e % 3 ? 1 : -1));
+                                 uniform(16, e, 20, 28), uniform(17, e, 0.5, 1) * (e % 3 ? 1 : -1));
 }
 
 static void fault_events(LithoCube *c, gint64 n[3])
@@ -66,7 +66,7 @@ static void fault_events(LithoCube *c, gint64 n[3])
                 // The plane's trace moves by ten inlines over the length of the record.
                 if (i + 0.3 * j + 10 * t / (n[2] * dt) > 0.65 * n[0] + 5)
                     t += 0.028;
-                litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt, t, uniform(18, e, 25, 35),
+                litho_add_ricker(litho_cube_trace(c, i, j), n[2], dt, t, uniform(18, e, 20, 28),
                                  (e % 2 ? 1 : -1) * uniform(19, e, 0.4, 1));
             }
 }

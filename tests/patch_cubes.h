@@ -3,7 +3,7 @@
 #include "core/cube.h"
 
 // Cubes of known truth on which noise attenuation and interpolation are judged: unit energy per
-// sample, Ricker wavelets of 25 to 35 Hz at 4 ms. The same samples on every machine.
+// sample, Ricker wavelets of 20 to 28 Hz at 4 ms. The same samples on every machine.
 
 typedef enum {
     PATCH_PLANES,   // plane events, dips up to 2.5 ms/trace

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "kernels/kernels.h"
 
 enum { GROUPS = 8, WINDOWS_PER_STEP = 64, CUT = 3, PASSES = 6 };
 
@@ -248,7 +247,7 @@ static void fill_noise(const Job *job, int threads, LithoNoise *noise)
 // ------------------------------------------------------------------------------------
 
 static gboolean job_init(Job *job, const LithoCube *cube, const LithoBox *box, const int window[3],
-                         GError **error)
+                         int most, GError **error)
 {
     *job = (Job){.cube = cube};
     job->box = box ? litho_box_intersect(*box, cube->held) : cube->held;
@@ -264,7 +263,7 @@ static gboolean job_init(Job *job, const LithoCube *cube, const LithoBox *box, c
         places *= job->count[a];
     }
     job->nf = job->n[2] / 2 + 1;
-    job->windows = MIN(places, LITHO_NOISE_MAX_WINDOWS);
+    job->windows = MIN(places, most);
     for (int a = 0; a < 3; a++) {
         job->taper[a] = g_new(double, job->n[a]);
         for (int k = 0; k < job->n[a]; k++)
@@ -313,12 +312,12 @@ static void measure_windows(Job *job, gint64 first, gint64 last, int threads)
 }
 
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
-                             LithoRun *run, LithoNoise *noise, GError **error)
+                             int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
     Job job;
     const int threads = litho_run_threads(run);
     double start = litho_now_ms();
-    gboolean ok = job_init(&job, cube, box, window, error) && litho_cube_host(cube, error);
+    gboolean ok = job_init(&job, cube, box, window, most, error) && litho_cube_host(cube, error);
     litho_run_begin(run, "noise level", "windows");
     for (gint64 w = 0; ok && w < job.windows; w += WINDOWS_PER_STEP) {
         measure_windows(&job, w, MIN(w + WINDOWS_PER_STEP, job.windows), threads);
@@ -337,11 +336,4 @@ gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const i
     }
     job_clear(&job);
     return ok;
-}
-
-gboolean litho_fftw_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
-                          LithoNoise *noise, GError **error)
-{
-    static const int window[3] = {LITHO_NOISE_WINDOW, LITHO_NOISE_WINDOW, LITHO_NOISE_WINDOW};
-    return litho_noise_measure(cube, box, window, run, noise, error);
 }

@@ -13,11 +13,11 @@
 // Windows are picked from a fixed pattern and medians are exact, so that the numbers depend neither
 // on threads nor on the machine.
 
-enum { LITHO_NOISE_WINDOW = 16, LITHO_NOISE_MAX_WINDOWS = 2048 };
-
-// Levels for windows of `window` inlines, crosslines and samples, each cut to `box` (NULL = all
-// held), tapered with the square root of a Hann window: bins f = 0 .. window[2] / 2 of the result.
-// Traces that are not live, that are zero throughout the window or hold a sample that is not finite
-// are left out; a window needs half of its traces. LITHO_ERROR_GEOMETRY when no window has.
+// litho_qc_noise_windows(), set by litho_kernels_init().
+// Levels for at most `most` windows of `window` inlines, crosslines and samples, each cut to `box`
+// (NULL = all held), tapered with the square root of a Hann window: bins f = 0 .. window[2] / 2 of
+// the result. Traces that are not live, that are zero throughout the window or hold a sample that
+// is not finite are left out; a window needs half of its traces. LITHO_ERROR_GEOMETRY when no
+// window has.
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
-                             LithoRun *run, LithoNoise *noise, GError **error);
+                             int most, LithoRun *run, LithoNoise *noise, GError **error);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/patch/cpu/sweep.h"
+
+// All windows at one place of the inline and crossline axes, from the top to the bottom of what is
+// asked for.
+typedef struct PatchColumn {
+    const PatchSweep *sweep;
+    int place[2];          // number along the inline and the crossline axis
+    int pair0, pair1;      // pairs of windows along time, pair1 exclusive
+    const float **rows;    // of the window's traces: sample t of the survey is rows[i][t]; NULL =
+                           // absent
+    const float *taper[3]; // per axis
+    float share;           // of the taper's energy on traces that are there
+    int clip_lo[2], clip_hi[2]; // traces of the window that are to be made
+    float *strip;               // [clip il][clip xl][length], zero before; takes sums of windows
+    int length;                 // sample 0 of the strip is the first sample of window 2 * pair0
+    float largest;              // of |F|^2, when the sweep asks for it
+} PatchColumn;
+
+// Samples of a strip.
+static inline int patch_strip_length(const LithoPatchAxis *time, int pairs)
+{
+    return (2 * pairs - 1) * time->stride + time->length;
+}
+
+// Squares of the thresholds of window `k` of the column: bins of them, for |F|^2.
+void patch_column_limits(const PatchColumn *column, int k, float *limits);
+// `count` samples from t0 on, mirrored at the faces, of a trace of the window; zeros where absent.
+void patch_column_load(const PatchColumn *column, int trace, int t0, int count, float *to);
+
+// Both need scratch memory of a thread, aligned to 64 bytes.
+gsize patch_column16_scratch(void);
+void patch_column16(PatchColumn *column, void *scratch); // windows of 16^3
+gsize patch_column_any_scratch(const LithoPatchGeometry *g);
+void patch_column_any(PatchColumn *column, void *scratch);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The local Fourier filter on the CPU: plan, exec, and the numbers beside the result.
+//
+// Spectra are not kept between passes: 64 windows cover a sample, so that the spectra of a cube are
+// 64 times its size, and reading them back takes as long as making them.
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "kernels/patch/cpu/plan.h"
+
+static guint64 budget_bytes(void)
+{
+    const guint64 memory = (guint64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return MIN(memory / 4, (guint64)2 << 30);
+}
+
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    (void)params;
+    (void)run;
+    (void)error;
+    PatchPlan *p = g_new0(PatchPlan, 1);
+    p->grid = *in;
+    p->budget = budget_bytes();
+    return p;
+}
+
+static void destroy(gpointer data)
+{
+    PatchPlan *p = data;
+    patch_levels_clear(&p->levels);
+    patch_transforms_clear(&p->transforms);
+    patch_fill_forget(p);
+    g_free(p);
+}
+
+gboolean patch_plan_transforms(PatchPlan *p, const LithoPatchGeometry *g, GError **error)
+{
+    gboolean same = p->have_transforms;
+    for (int a = 0; a < 3; a++)
+        same &= p->planned.axis[a].length == g->axis[a].length;
+    if (same)
+        return TRUE;
+    patch_transforms_clear(&p->transforms);
+    p->have_transforms = patch_transforms_init(&p->transforms, g, error);
+    p->planned = *g;
+    return p->have_transforms;
+}
+
+// --- denoise
+// --------------------------------------------------------------------------------------
+
+// Traces that are not live pass as they are.
+static void copy_dead(const LithoPass *pass)
+{
+    const LithoBox r = pass->region;
+    for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
+        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++)
+            if (!litho_cube_is_live(pass->in, il, xl))
+                memcpy(litho_cube_trace(pass->out, il, xl) + r.lo[2] - pass->out->held.lo[2],
+                       litho_cube_trace(pass->in, il, xl) + r.lo[2] - pass->in->held.lo[2],
+                       litho_box_size(r, 2) * sizeof(float));
+}
+
+// One byte a trace of out->held: whether the input's trace is live.
+static guint8 *live_of_output(const LithoPass *pass)
+{
+    const LithoBox held = pass->out->held;
+    const gint64 nx = litho_box_size(held, 1);
+    guint8 *live = g_malloc0(litho_box_size(held, 0) * nx);
+    for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
+        for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++)
+            live[(il - held.lo[0]) * nx + xl - held.lo[1]] = litho_cube_is_live(pass->in, il, xl);
+    return live;
+}
+
+static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
+    if (!patch_levels_update(&p->levels, &g, params, pass->in, run, error) ||
+        !patch_plan_transforms(p, &g, error))
+        return FALSE;
+    g_autofree guint8 *wanted = live_of_output(pass);
+    PatchSweep sweep = {
+        .g = g,
+        .transforms = &p->transforms,
+        .in = pass->in->samples,
+        .held = pass->in->held,
+        .live = pass->in->live,
+        .region = pass->region,
+        .out = pass->out->samples,
+        .out_held = pass->out->held,
+        .wanted = wanted,
+        .levels = &p->levels.table,
+        .threshold = (float)litho_patch_threshold(&g, params),
+        .rule = params->rule,
+        .stage = "windows",
+    };
+    copy_dead(pass);
+    if (!patch_sweep(&sweep, run, error))
+        return FALSE;
+    if (run)
+        litho_report_number(run->report, "windows", "windows", "", sweep.windows);
+    return TRUE;
+}
+
+// --- exec
+// -----------------------------------------------------------------------------------------
+
+static void report_energy(const LithoPass *pass, LithoReport *report)
+{
+    double input = 0, removed = 0;
+    for (gint64 il = pass->region.lo[0]; il < pass->region.hi[0]; il++)
+        for (gint64 xl = pass->region.lo[1]; xl < pass->region.hi[1]; xl++) {
+            const float *in = litho_cube_trace(pass->in, il, xl) - pass->in->held.lo[2];
+            const float *out = litho_cube_trace(pass->out, il, xl) - pass->out->held.lo[2];
+            double sums[2] = {0};
+            for (gint64 t = pass->region.lo[2]; t < pass->region.hi[2]; t++) {
+                const double gone = (double)in[t] - out[t];
+                sums[0] += (double)in[t] * in[t];
+                sums[1] += gone * gone;
+            }
+            if (litho_cube_is_live(pass->in, il, xl) && isfinite(sums[0] + sums[1])) {
+                input += sums[0];
+                removed += sums[1];
+            }
+        }
+    if (input > 0)
+        litho_report_number(report, "removed", "energy removed", "%", 100 * removed / input);
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    PatchPlan *p = data;
+    const LithoPatchParams *params = pass->params;
+    if (!litho_cube_host(pass->in, error))
+        return FALSE;
+    if (litho_box_empty(pass->region))
+        return TRUE;
+    if (!(params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error))
+        return FALSE;
+    if (run && run->report) {
+        if (params->mode != LITHO_PATCH_FILL)
+            patch_levels_report(&p->levels, &p->grid, run->report);
+        report_energy(pass, run->report);
+    }
+    return TRUE;
+}
+
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    const LithoPatchParams *p = params;
+    const LithoBox need = litho_patch_input_box(in, params, region);
+    const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
+    guint64 bytes = 4 * (litho_box_count(need) + litho_box_count(region));
+    if (p->mode == LITHO_PATCH_DENOISE)
+        return bytes + patch_sweep_bytes(&g, region);
+    const LithoBox frame = litho_patch_block_frame(in, 0, 0);
+    return bytes + 8 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
+}
+
+const LithoImpl litho_patch_cpu = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

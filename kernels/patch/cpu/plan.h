@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/patch/cpu/sweep.h"
+#include "kernels/patch/levels.h"
+
+// Everything that outlives one exec() on the CPU.
+typedef struct PatchFilled PatchFilled;
+
+typedef struct PatchPlan {
+    LithoGrid grid;
+    PatchLevels levels;
+    LithoPatchGeometry planned; // geometry `transforms` are for
+    PatchTransforms transforms;
+    gboolean have_transforms;
+    // Blocks that are filled already, for the cube and the parameters below.
+    PatchFilled *filled; // list
+    guint64 filled_bytes, budget;
+    guint64 serial;
+    LithoPatchParams params;
+} PatchPlan;
+
+// Transforms for windows of geometry `g`, made when there are none of that size.
+gboolean patch_plan_transforms(PatchPlan *p, const LithoPatchGeometry *g, GError **error);
+
+// cpu/fill.c. The pass with mode fill or both.
+gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error);
+void patch_fill_forget(PatchPlan *p);

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Columns of windows row by row (a row: all columns at one inline place), their strips in a ring of
+// rows, and the sum of the strips for the inlines that no later row reaches.
+#include "kernels/patch/cpu/sweep.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/patch/cpu/column.h"
+
+// Of the ring of strips: rows beyond the least are only for more columns at once.
+#define RING_BYTES ((gsize)256 << 20)
+// More than this splits the region.
+#define MOST_BYTES ((gsize)1 << 30)
+
+// --- transforms
+// -----------------------------------------------------------------------------------
+
+static gboolean is_16(const LithoPatchGeometry *g)
+{
+    return g->axis[0].length == 16 && g->axis[1].length == 16 && g->axis[2].length == 16;
+}
+
+// FFTW_ESTIMATE: the same plan in every process, so that previews, command line and the ranks of a
+// cluster agree bit for bit.
+gboolean patch_transforms_init(PatchTransforms *t, const LithoPatchGeometry *g, GError **error)
+{
+    *t = (PatchTransforms){0};
+    if (is_16(g))
+        return TRUE;
+    const int n[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
+    float *window = fftwf_alloc_real((gsize)n[0] * n[1] * n[2]);
+    fftwf_complex *spectrum = fftwf_alloc_complex((gsize)n[0] * n[1] * g->bins);
+    if (window && spectrum) {
+        t->forward = fftwf_plan_dft_r2c(3, n, window, spectrum, FFTW_ESTIMATE);
+        t->inverse = fftwf_plan_dft_c2r(3, n, spectrum, window, FFTW_ESTIMATE);
+    }
+    fftwf_free(window);
+    fftwf_free(spectrum);
+    if (t->forward && t->inverse)
+        return TRUE;
+    patch_transforms_clear(t);
+    return litho_refuse(error, LITHO_ERROR_MEMORY,
+                        "there is no memory for transforms of %d x %d x %d samples", n[0], n[1],
+                        n[2]);
+}
+
+void patch_transforms_clear(PatchTransforms *t)
+{
+    if (t->forward)
+        fftwf_destroy_plan(t->forward);
+    if (t->inverse)
+        fftwf_destroy_plan(t->inverse);
+    *t = (PatchTransforms){0};
+}
+
+double patch_window_flops(const LithoPatchGeometry *g)
+{
+    const double n = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
+    return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
+}
+
+// --- what columns ask
+// -----------------------------------------------------------------------------
+
+void patch_column_limits(const PatchColumn *c, int k, float *limits)
+{
+    const PatchSweep *s = c->sweep;
+    const LithoPatchGeometry *g = &s->g;
+    const int places[3] = {c->place[0], c->place[1], k};
+    float centre[3];
+    for (int a = 0; a < 3; a++)
+        centre[a] = litho_patch_start(g->axis[a], places[a]) + 0.5f * (g->axis[a].length - 1);
+    const float least = fmaxf(s->least * s->least, 1e-30f);
+    const float factor = s->threshold * s->threshold * c->share * (float)g->energy;
+    for (int f = 0; f < g->bins; f++) {
+        const float sigma = s->threshold > 0 ? litho_patch_level(s->levels, centre, f) : 0;
+        limits[f] = fmaxf(factor * sigma * sigma, least);
+    }
+}
+
+void patch_column_load(const PatchColumn *c, int trace, int t0, int count, float *to)
+{
+    const int n = c->sweep->g.axis[2].n;
+    const float *row = c->rows[trace];
+    if (!row) {
+        memset(to, 0, count * sizeof *to);
+        return;
+    }
+    for (int t = 0; t < count; t++) {
+        const float x = row[litho_patch_mirror(n, t0 + t)];
+        to[t] = x - x == 0 ? x : 0;
+    }
+}
+
+// --- one column
+// -----------------------------------------------------------------------------------
+
+// One sweep over a region whose strips fit.
+typedef struct Job {
+    PatchSweep *s;
+    LithoRun *run;
+    int first[2], last[2]; // columns along the inline and the crossline axis, inclusive
+    int pair0, pair1;      // pairs of windows along time
+    int length;            // of a strip
+    float *taper[3];
+    float *norm[3];  // 1 / sum of w^2 along each axis, of the region
+    int slots;       // rows in the ring
+    gsize row_bytes; // floats of one row of strips
+    float *ring;
+    guint8 *empty; // [slot][column]: the strip was not made
+    int threads;
+    gsize scratch_bytes;
+    guint8 *scratch; // per thread: rows, then the column's own
+    gint64 done, total;
+    gint stop; // atomic
+    GError **error;
+} Job;
+
+static int columns(const Job *job)
+{
+    return job->last[1] - job->first[1] + 1;
+}
+
+// Traces of window `place` along `axis` that lie in the region, relative to its start.
+static void clip(const Job *job, int axis, int place, int *lo, int *hi)
+{
+    const LithoPatchAxis a = job->s->g.axis[axis];
+    const int start = litho_patch_start(a, place);
+    *lo = (int)MAX(job->s->region.lo[axis] - start, 0);
+    *hi = (int)MIN(job->s->region.hi[axis] - start, a.length);
+}
+
+// Where the strips of an inline row begin, and the one of a column: all have room for the widest.
+static float *strip_of(const Job *job, int row, int column)
+{
+    const gsize one = job->row_bytes / columns(job);
+    return job->ring + (row % job->slots) * job->row_bytes + (column - job->first[1]) * one;
+}
+
+static gboolean is_wanted(const PatchColumn *c)
+{
+    const PatchSweep *s = c->sweep;
+    if (!s->wanted || s->largest)
+        return TRUE;
+    const LithoBox held = s->out_held;
+    const gint64 il0 = litho_patch_start(s->g.axis[0], c->place[0]) - held.lo[0];
+    const gint64 xl0 = litho_patch_start(s->g.axis[1], c->place[1]) - held.lo[1];
+    for (int il = c->clip_lo[0]; il < c->clip_hi[0]; il++)
+        for (int xl = c->clip_lo[1]; xl < c->clip_hi[1]; xl++)
+            if (s->wanted[(il0 + il) * litho_box_size(held, 1) + xl0 + xl])
+                return TRUE;
+    return FALSE;
+}
+
+// Rows of the window's traces, and the share that is there.
+static void find_rows(PatchColumn *c)
+{
+    const PatchSweep *s = c->sweep;
+    const LithoPatchAxis *axis = s->g.axis;
+    const gint64 nx = litho_box_size(s->held, 1), nt = litho_box_size(s->held, 2);
+    double there = 0, all = 0;
+    for (int i = 0; i < axis[0].length; i++) {
+        const gint64 il =
+            litho_patch_mirror(axis[0].n, litho_patch_start(axis[0], c->place[0]) + i);
+        for (int j = 0; j < axis[1].length; j++) {
+            const gint64 xl =
+                litho_patch_mirror(axis[1].n, litho_patch_start(axis[1], c->place[1]) + j);
+            const gint64 trace = (il - s->held.lo[0]) * nx + xl - s->held.lo[1];
+            const gboolean live = !s->live || s->live[trace];
+            const double w = (double)c->taper[0][i] * c->taper[1][j];
+            c->rows[i * axis[1].length + j] = live ? s->in + trace * nt - s->held.lo[2] : NULL;
+            there += live ? w * w : 0;
+            all += w * w;
+        }
+    }
+    c->share = (float)(there / all);
+}
+
+static void run_column(Job *job, int row, int column, int thread)
+{
+    PatchSweep *s = job->s;
+    const gsize traces = (gsize)s->g.axis[0].length * s->g.axis[1].length;
+    guint8 *scratch = job->scratch + thread * job->scratch_bytes;
+    const gsize rows_bytes = (traces * sizeof(float *) + 63) / 64 * 64;
+    PatchColumn c = {
+        .sweep = s,
+        .place = {row, column},
+        .pair0 = job->pair0,
+        .pair1 = job->pair1,
+        .rows = (const float **)scratch,
+        .taper = {job->taper[0], job->taper[1], job->taper[2]},
+        .strip = s->largest ? NULL : strip_of(job, row, column),
+        .length = job->length,
+    };
+    guint8 *empty =
+        s->largest ? NULL
+                   : &job->empty[(gsize)(row % job->slots) * columns(job) + column - job->first[1]];
+    clip(job, 0, row, &c.clip_lo[0], &c.clip_hi[0]);
+    clip(job, 1, column, &c.clip_lo[1], &c.clip_hi[1]);
+    find_rows(&c);
+    if (empty)
+        *empty = c.share <= 0 || !is_wanted(&c);
+    if (c.share <= 0 || (empty && *empty))
+        return;
+    if (c.strip)
+        memset(c.strip, 0,
+               sizeof(float) * (c.clip_hi[0] - c.clip_lo[0]) * (c.clip_hi[1] - c.clip_lo[1]) *
+                   (gsize)job->length);
+    (is_16(&s->g) ? patch_column16 : patch_column_any)(&c, scratch + rows_bytes);
+    if (s->largest)
+#pragma omp critical(patch_largest)
+        *s->largest = fmaxf(*s->largest, sqrtf(c.largest));
+    __atomic_add_fetch(&s->windows, 2 * (job->pair1 - job->pair0), __ATOMIC_RELAXED);
+}
+
+// Cancel and progress, from any thread of the loop.
+static gboolean go_on(Job *job)
+{
+    if (g_atomic_int_get(&job->stop))
+        return FALSE;
+    const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
+    if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
+                                  : litho_run_cancelled(job->run))
+        g_atomic_int_set(&job->stop, 1);
+    return !g_atomic_int_get(&job->stop);
+}
+
+// Rows [row0, row1) of columns.
+static gboolean run_rows(Job *job, int row0, int row1)
+{
+    const int n = columns(job);
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads)
+    for (int k = 0; k < (row1 - row0) * n; k++)
+        if (go_on(job)) {
+            run_column(job, row0 + k / n, job->first[1] + k % n, omp_get_thread_num());
+            __atomic_add_fetch(&job->done, 1, __ATOMIC_RELAXED);
+        }
+    return go_on(job);
+}
+
+// --- the sum
+// --------------------------------------------------------------------------------------
+
+// Rule 5: strips in ascending order of inline place, then crossline place.
+static void sum_trace(const Job *job, gint64 il, gint64 xl)
+{
+    const PatchSweep *s = job->s;
+    const LithoPatchAxis *axis = s->g.axis;
+    const LithoBox r = s->region, held = s->out_held;
+    const gint64 trace = (il - held.lo[0]) * litho_box_size(held, 1) + xl - held.lo[1];
+    const int n = (int)litho_box_size(r, 2);
+    if (s->wanted && !s->wanted[trace])
+        return;
+    float *out = s->out + trace * litho_box_size(held, 2) + r.lo[2] - held.lo[2];
+    memset(out, 0, n * sizeof *out);
+    const int first = litho_patch_start(axis[2], 2 * job->pair0);
+    for (int row = litho_patch_first(axis[0], (int)il); row <= litho_patch_last(axis[0], (int)il);
+         row++)
+        for (int column = litho_patch_first(axis[1], (int)xl);
+             column <= litho_patch_last(axis[1], (int)xl); column++) {
+            int lo[2], hi[2];
+            if (job->empty[(gsize)(row % job->slots) * columns(job) + column - job->first[1]])
+                continue;
+            clip(job, 0, row, &lo[0], &hi[0]);
+            clip(job, 1, column, &lo[1], &hi[1]);
+            const int i = (int)il - litho_patch_start(axis[0], row) - lo[0];
+            const int j = (int)xl - litho_patch_start(axis[1], column) - lo[1];
+            const float *strip = strip_of(job, row, column) +
+                                 ((gsize)i * (hi[1] - lo[1]) + j) * job->length + r.lo[2] - first;
+            for (int t = 0; t < n; t++)
+                out[t] += strip[t];
+        }
+    const float norm = job->norm[0][il - r.lo[0]] * job->norm[1][xl - r.lo[1]];
+    for (int t = 0; t < n; t++)
+        out[t] *= norm * job->norm[2][t];
+}
+
+// Inlines [il0, il1), whose rows are all in the ring.
+static void sum_inlines(const Job *job, gint64 il0, gint64 il1)
+{
+    const gint64 nx = litho_box_size(job->s->region, 1);
+#pragma omp parallel for schedule(static) num_threads(job->threads)
+    for (gint64 k = 0; k < (il1 - il0) * nx; k++)
+        sum_trace(job, il0 + k / nx, job->s->region.lo[1] + k % nx);
+}
+
+// --- a region
+// -------------------------------------------------------------------------------------
+
+static void count_windows(Job *job)
+{
+    const PatchSweep *s = job->s;
+    const LithoBox r = s->region;
+    for (int a = 0; a < 2; a++) {
+        job->first[a] = litho_patch_first(s->g.axis[a], (int)r.lo[a]);
+        job->last[a] = litho_patch_last(s->g.axis[a], (int)r.hi[a] - 1);
+    }
+    job->pair0 = litho_patch_first(s->g.axis[2], (int)r.lo[2]) / 2;
+    job->pair1 = litho_patch_last(s->g.axis[2], (int)r.hi[2] - 1) / 2 + 1;
+    job->length = patch_strip_length(&s->g.axis[2], job->pair1 - job->pair0);
+    job->total = (gint64)(job->last[0] - job->first[0] + 1) * columns(job);
+    gsize one = job->length;
+    for (int a = 0; a < 2; a++)
+        one *= MIN(s->g.axis[a].length, litho_box_size(r, a));
+    job->row_bytes = one * columns(job);
+}
+
+// Rows of strips an inline needs.
+static int rows_needed(const Job *job)
+{
+    const LithoPatchAxis a = job->s->g.axis[0];
+    return MIN((a.length + a.stride - 1) / a.stride, job->last[0] - job->first[0] + 1);
+}
+
+static gboolean job_memory(Job *job)
+{
+    const PatchSweep *s = job->s;
+    const gsize rows = sizeof(float *) * s->g.axis[0].length * s->g.axis[1].length;
+    const int all = job->last[0] - job->first[0] + 1;
+    const gint64 fit = RING_BYTES / (sizeof(float) * job->row_bytes);
+    job->slots = (int)MIN(MAX(fit, rows_needed(job) + 1), all);
+    job->scratch_bytes = (rows + 63) / 64 * 64 + (is_16(&s->g) ? patch_column16_scratch()
+                                                               : patch_column_any_scratch(&s->g));
+    job->scratch_bytes = (job->scratch_bytes + 4095) / 4096 * 4096;
+    job->scratch = aligned_alloc(4096, job->threads * job->scratch_bytes);
+    if (!s->largest) {
+        job->ring = aligned_alloc(64, (sizeof(float) * job->slots * job->row_bytes + 63) / 64 * 64);
+        job->empty = g_malloc0((gsize)job->slots * columns(job));
+    }
+    for (int a = 0; a < 3; a++) {
+        const int n = s->g.axis[a].length;
+        job->taper[a] = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);
+        for (int i = 0; i < n; i++)
+            job->taper[a][i] = (float)litho_patch_taper(s->g.axis[a], i);
+        job->norm[a] = g_new(float, litho_box_size(s->region, a));
+        for (gint64 i = s->region.lo[a]; i < s->region.hi[a]; i++)
+            job->norm[a][i - s->region.lo[a]] =
+                (float)(1 / litho_patch_weight(s->g.axis[a], (int)i));
+    }
+    return job->scratch && (s->largest || job->ring);
+}
+
+static void job_clear(Job *job)
+{
+    free(job->scratch);
+    free(job->ring);
+    g_free(job->empty);
+    for (int a = 0; a < 3; a++) {
+        free(job->taper[a]);
+        g_free(job->norm[a]);
+    }
+}
+
+// Last inline (exclusive) that rows up to `row` complete.
+static gint64 complete_up_to(const Job *job, int row)
+{
+    const LithoPatchAxis a = job->s->g.axis[0];
+    return row >= job->last[0] ? job->s->region.hi[0]
+                               : MIN(litho_patch_start(a, row + 1), job->s->region.hi[0]);
+}
+
+static gboolean run_job(Job *job)
+{
+    const int keep = rows_needed(job) - 1;
+    gint64 il = job->s->region.lo[0];
+    int row = job->first[0];
+    while (row <= job->last[0]) {
+        // The ring keeps the rows that inlines still to come need.
+        const int fresh = row == job->first[0] ? job->slots : MAX(job->slots - keep, 1);
+        const int next = MIN(row + fresh, job->last[0] + 1);
+        if (!run_rows(job, row, next))
+            return FALSE;
+        if (!job->s->largest) {
+            const gint64 upto = complete_up_to(job, next - 1);
+            if (upto > il)
+                sum_inlines(job, il, upto);
+            il = MAX(upto, il);
+        }
+        row = next;
+    }
+    return TRUE;
+}
+
+static gboolean sweep_region(PatchSweep *s, LithoRun *run, gint64 *done, gint64 total,
+                             GError **error)
+{
+    GError *trouble = NULL;
+    Job job = {.s = s, .run = run, .threads = litho_run_threads(run), .error = &trouble};
+    count_windows(&job);
+    job.done = *done;
+    job.total = total;
+    gboolean ok = job_memory(&job);
+    if (!ok)
+        litho_refuse(&trouble, LITHO_ERROR_MEMORY,
+                     "there is no memory for %d rows of windows of %d x %d x %d samples", job.slots,
+                     s->g.axis[0].length, s->g.axis[1].length, s->g.axis[2].length);
+    ok = ok && run_job(&job);
+    *done = job.done;
+    job_clear(&job);
+    if (!ok && !trouble)
+        g_set_error_literal(&trouble, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    if (!ok)
+        g_propagate_error(error, trouble);
+    return ok;
+}
+
+static gsize least_bytes(const LithoPatchGeometry *g, LithoBox region)
+{
+    PatchSweep s = {.g = *g, .region = region};
+    Job job = {.s = &s};
+    count_windows(&job);
+    return sizeof(float) * (rows_needed(&job) + 1) * job.row_bytes;
+}
+
+guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
+{
+    return CLAMP(least_bytes(g, region), RING_BYTES, MOST_BYTES);
+}
+
+// Halves the region across the crosslines or along time until its strips fit.
+static gboolean sweep_halves(PatchSweep *s, LithoRun *run, gint64 *done, gint64 total,
+                             GError **error)
+{
+    const LithoBox r = s->region;
+    if (s->largest || least_bytes(&s->g, r) <= MOST_BYTES)
+        return sweep_region(s, run, done, total, error);
+    const int axis = litho_box_size(r, 1) >= 8 * s->g.axis[1].length ? 1 : 2;
+    if (litho_box_size(r, axis) < 2)
+        return sweep_region(s, run, done, total, error);
+    gboolean ok = TRUE;
+    const gint64 middle = r.lo[axis] + litho_box_size(r, axis) / 2;
+    s->region.hi[axis] = middle;
+    ok = sweep_halves(s, run, done, total, error);
+    s->region = r;
+    s->region.lo[axis] = middle;
+    ok = ok && sweep_halves(s, run, done, total, error);
+    s->region = r;
+    return ok;
+}
+
+gboolean patch_sweep(PatchSweep *s, LithoRun *run, GError **error)
+{
+    const double start = litho_now_ms();
+    gint64 done = 0;
+    if (litho_box_empty(s->region))
+        return TRUE;
+    PatchSweep copy = *s;
+    Job whole = {.s = &copy};
+    count_windows(&whole);
+    s->windows = 0;
+    litho_run_begin(run, s->stage, "columns of windows");
+    if (!sweep_halves(s, run, &done, whole.total, error))
+        return FALSE;
+    litho_run_time(run, s->stage, LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                   8.0 * litho_box_count(s->region), s->windows * patch_window_flops(&s->g));
+    return TRUE;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <math.h>
+#include <stdbool.h>
+
+// Parameters and geometry of the local Fourier filter. Plain C without GLib, so that CUDA code
+// includes it too. Pure functions, any thread.
+//
+// Both backends compute the following, in this order (docs/patch.md gives the reasons):
+//   1. Along every axis of n samples the window has L samples: the length asked for, or the largest
+//      even number within n; one where n is one. Window k begins at k S - L / 2, S = L / overlap,
+//      for k = 0 .. count - 1, until the last centre has passed the axis: places are anchored to
+//      the survey, whatever region is asked for. Samples beyond the faces are mirrored (the first
+//      sample stands at -1 too). The count along time is even: windows 2m and 2m + 1 are
+//      transformed as real and imaginary part of one.
+//   2. Traces that are not live, and samples that are not finite, read as zero. `share` of a column
+//      (all windows at one place of the inline and crossline axes) is the share of its taper's
+//      energy on live traces; a column with none gives zeros.
+//   3. A window times its taper w, sin(pi (i + 1/2) / L) along each axis, is transformed. `noise`
+//      at frequency f is sigma(f) sqrt(share sum w^2), sigma interpolated between the cells of the
+//      level's grid at the window's centre.
+//   4. Coefficients below threshold * noise become zero (rule `single`); with the rule `energy`,
+//      coefficients whose mean energy with their six neighbours (weight 1, neighbours 1/2 each)
+//      in units of noise^2 is below the threshold's square.
+//   5. Transformed back, times w / share. Windows of a column are added in ascending order, columns
+//      then in ascending order of inline and crossline place, and the sum is divided by the sum of
+//      w^2 over all windows there.
+
+enum { LITHO_PATCH_DENOISE, LITHO_PATCH_FILL, LITHO_PATCH_BOTH };
+enum { LITHO_PATCH_SINGLE, LITHO_PATCH_ENERGY };
+enum { LITHO_PATCH_LOCAL, LITHO_PATCH_WHOLE };
+enum { LITHO_PATCH_STAGE_PLAN, LITHO_PATCH_STAGE_LEVEL, LITHO_PATCH_STAGE_FILTER };
+enum { LITHO_PATCH_MAX_WINDOW = 64 };
+
+typedef struct LithoPatchParams {
+    int mode;         // LITHO_PATCH_DENOISE, ...
+    double threshold; // in standard deviations of the noise; 0 = by the window's size
+    int rule;         // LITHO_PATCH_SINGLE, ...
+    int window;       // samples of all three axes
+    double sigma;     // of white noise; 0 = measured per frequency
+    int level;        // LITHO_PATCH_LOCAL: sigma varies with place and time, ...WHOLE: one of all
+    int iterations;   // of filling
+    double floor;     // last threshold of filling, as a share of the largest coefficient
+    int window_il, window_xl, window_t; // 0 = window
+    int overlap;                        // windows over a sample, per axis
+} LithoPatchParams;
+
+#ifdef __CUDACC__
+#define LITHO_PATCH_FN static __host__ __device__ __forceinline__
+#else
+#define LITHO_PATCH_FN static inline __attribute__((unused))
+#endif
+
+// Windows along one axis.
+typedef struct LithoPatchAxis {
+    int n;      // samples or traces
+    int length; // L
+    int stride; // S
+    int count;  // windows
+} LithoPatchAxis;
+
+LITHO_PATCH_FN LithoPatchAxis litho_patch_axis(int n, int length, int overlap)
+{
+    LithoPatchAxis a;
+    a.n = n;
+    a.length = n < length ? n : length;
+    a.length = a.length > 1 ? a.length / 2 * 2 : 1;
+    a.stride = a.length / overlap > 1 ? a.length / overlap : 1;
+    a.count = a.length > 1 ? (n + a.stride - 1) / a.stride + 1 : n;
+    return a;
+}
+
+LITHO_PATCH_FN int litho_patch_start(LithoPatchAxis a, int k)
+{
+    return k * a.stride - a.length / 2;
+}
+
+// First and last window that hold position i.
+LITHO_PATCH_FN int litho_patch_first(LithoPatchAxis a, int i)
+{
+    const int beyond = i + a.length / 2 - a.length; // k S > beyond
+    return beyond < 0 ? 0 : beyond / a.stride + 1;
+}
+
+LITHO_PATCH_FN int litho_patch_last(LithoPatchAxis a, int i)
+{
+    const int k = (i + a.length / 2) / a.stride;
+    return k < a.count ? k : a.count - 1;
+}
+
+// Position on the axis that stands for i, which may lie beyond the faces.
+LITHO_PATCH_FN int litho_patch_mirror(int n, int i)
+{
+    if (i >= 0 && i < n)
+        return i;
+    i %= 2 * n;
+    i = i < 0 ? i + 2 * n : i;
+    return i < n ? i : 2 * n - 1 - i;
+}
+
+LITHO_PATCH_FN double litho_patch_taper(LithoPatchAxis a, int i)
+{
+    return sin(3.14159265358979323846 * (i + 0.5) / a.length);
+}
+
+// Sum of w^2 along the axis over the windows that hold position i.
+LITHO_PATCH_FN double litho_patch_weight(LithoPatchAxis a, int i)
+{
+    double sum = 0;
+    for (int k = litho_patch_first(a, i); k <= litho_patch_last(a, i); k++) {
+        const double w = litho_patch_taper(a, i - litho_patch_start(a, k));
+        sum += w * w;
+    }
+    return sum;
+}
+
+// Everything the filter derives from a grid's size and the parameters.
+typedef struct LithoPatchGeometry {
+    LithoPatchAxis axis[3]; // inline, crossline, time
+    int bins;               // frequencies of a window: length / 2 + 1
+    double energy;          // sum of w^2 over a window
+} LithoPatchGeometry;
+
+LITHO_PATCH_FN int litho_patch_window_length(const LithoPatchParams *p, int axis)
+{
+    const int own = axis == 0 ? p->window_il : axis == 1 ? p->window_xl : p->window_t;
+    return own > 0 ? own : p->window;
+}
+
+LITHO_PATCH_FN LithoPatchGeometry litho_patch_geometry(const int n[3], const LithoPatchParams *p)
+{
+    LithoPatchGeometry g;
+    g.energy = 1;
+    for (int a = 0; a < 3; a++) {
+        g.axis[a] = litho_patch_axis(n[a], litho_patch_window_length(p, a), p->overlap);
+        g.energy *= g.axis[a].length > 1 ? 0.5 * g.axis[a].length : 1;
+    }
+    g.axis[2].count += g.axis[2].count % 2;
+    g.bins = g.axis[2].length / 2 + 1;
+    return g;
+}
+
+// The threshold in use: larger windows gather an event in fewer, larger coefficients.
+LITHO_PATCH_FN double litho_patch_threshold(const LithoPatchGeometry *g, const LithoPatchParams *p)
+{
+    if (p->threshold > 0)
+        return p->threshold;
+    const double size = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
+    double t = 3 - 0.3 * log(size / 4096) / log(3.375); // 3 for 16^3, 2.7 for 24^3
+    t = t < 2.4 ? 2.4 : t > 3.2 ? 3.2 : t;
+    return p->rule == LITHO_PATCH_ENERGY ? t * 2.2 / 3 : t;
+}
+
+// Input range [*from, *to) along an axis that output [lo, hi) depends on. `pairs`: windows come in
+// twos.
+LITHO_PATCH_FN void litho_patch_needs(LithoPatchAxis a, bool pairs, int lo, int hi, int *from,
+                                      int *to)
+{
+    int first = litho_patch_first(a, lo), last = litho_patch_last(a, hi - 1);
+    if (pairs) {
+        first -= first % 2;
+        last += 1 - last % 2;
+    }
+    *from = litho_patch_start(a, first);
+    *to = litho_patch_start(a, last) + a.length;
+    // Beyond a face stands the mirror image, which reaches as far inwards.
+    const int below = -*from, above = *to - a.n;
+    if (below > 0 && *to < below)
+        *to = below;
+    if (above > 0 && *from > a.n - above)
+        *from = a.n - above;
+    *from = *from < 0 ? 0 : *from;
+    *to = *to > a.n ? a.n : *to;
+}
+
+// Levels of the noise on a coarse grid of cells, interpolated in three directions and constant
+// beyond the outermost centres.
+typedef struct LithoPatchLevels {
+    int n[3];           // cells: inline, crossline, time
+    float first[3];     // centre of cell 0, in samples of the survey
+    float step[3];      // distance of the centres
+    int bins;           // frequencies
+    const float *sigma; // [inline][crossline][time][frequency], standard deviations
+} LithoPatchLevels;
+
+// Cell below `centre` along an axis and the share of the one above.
+LITHO_PATCH_FN int litho_patch_cell(const LithoPatchLevels *l, int axis, float centre, float *share)
+{
+    const float at = (centre - l->first[axis]) / l->step[axis];
+    int cell = (int)floorf(at);
+    *share = at - (float)cell;
+    if (cell < 0 || cell >= l->n[axis] - 1) {
+        *share = 0;
+        cell = cell < 0 ? 0 : l->n[axis] - 1;
+    }
+    return cell;
+}
+
+// Standard deviation at frequency `bin` about a window's centre.
+LITHO_PATCH_FN float litho_patch_level(const LithoPatchLevels *l, const float centre[3], int bin)
+{
+    float share[3], sum = 0;
+    int cell[3];
+    for (int a = 0; a < 3; a++)
+        cell[a] = litho_patch_cell(l, a, centre[a], &share[a]);
+    for (int corner = 0; corner < 8; corner++) {
+        float weight = 1;
+        long at = 0;
+        for (int a = 0; a < 3; a++) {
+            const int up = corner >> (2 - a) & 1;
+            weight *= up ? share[a] : 1 - share[a];
+            at = at * l->n[a] + cell[a] + (up && share[a] > 0 ? 1 : 0);
+        }
+        if (weight > 0)
+            sum += weight * l->sigma[at * l->bins + bin];
+    }
+    return sum;
+}

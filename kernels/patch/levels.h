@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/patch/patch.h"
+
+// The noise's level per frequency on a coarse grid of cells, of both backends.
+typedef struct PatchLevels {
+    LithoPatchLevels table; // its sigma is `sigma`
+    float *sigma;
+    double total, low, high; // of the whole input, as in LithoNoise
+    guint64 serial;          // of the cube it was measured on
+    LithoPatchParams params;
+} PatchLevels;
+
+// Measures `in` (or takes params->sigma), unless `levels` is of that cube and those parameters
+// already. Cells of 1 s and 64 x 64 traces; each reads half a cell beyond its border.
+gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
+                             const LithoPatchParams *params, const LithoCube *in, LithoRun *run,
+                             GError **error);
+void patch_levels_clear(PatchLevels *levels);
+void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid, LithoReport *report);

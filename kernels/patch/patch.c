@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/patch/patch.h"
+
+#include "core/error.h"
+
+enum {
+    LEVEL = LITHO_PATCH_STAGE_LEVEL,
+    FILTER = LITHO_PATCH_STAGE_FILTER,
+};
+
+static gboolean check(const LithoGrid *in, const void *params, GError **error)
+{
+    const LithoPatchParams *p = params;
+    for (int a = 0; a < 3; a++)
+        if (litho_patch_window_length(p, a) % 2 != 0)
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "a window of %d is odd; it needs an even number of samples",
+                                litho_patch_window_length(p, a));
+    for (int a = 0; in && a < 3; a++)
+        if (in->axis[a].n > G_MAXINT / 8)
+            return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                                "an axis has %" G_GINT64_FORMAT
+                                " samples; this filter takes up to %d",
+                                in->axis[a].n, G_MAXINT / 8);
+    if (in && in->axis[2].n < 4)
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "traces have %" G_GINT64_FORMAT " samples; this filter needs 4 or more",
+                            in->axis[2].n);
+    return TRUE;
+}
+
+// Slabs of whole strides waste the fewest windows at their borders.
+static gint64 slab(const LithoGrid *in, const void *params)
+{
+    return litho_patch_grid_geometry(in, params).axis[0].stride;
+}
+
+#define PATCH_FLOAT(field, ...) LITHO_FLOAT(LithoPatchParams, field, __VA_ARGS__)
+#define PATCH_INT(field, ...) LITHO_INT(LithoPatchParams, field, __VA_ARGS__)
+#define PATCH_CHOICE(field, ...) LITHO_CHOICE(LithoPatchParams, field, __VA_ARGS__)
+
+static const LithoParam rows[] = {
+    PATCH_CHOICE(mode, "denoise\0fill\0both\0", .label = "Task", .stage = FILTER,
+                 .doc = "Removes random noise from recorded traces, fills missing and dead traces "
+                        "and leaves recorded ones as they are, or does both."),
+    PATCH_FLOAT(
+        threshold, .label = "Threshold", .special_text = "automatic", .unit = "sigma", .max = 10,
+        .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER, .when = "mode!=fill",
+        .doc = "Coefficients below this many standard deviations of the noise are removed: "
+               "more removes more noise and more signal; 3 suits windows of 16, 2.7 of 24."),
+    PATCH_INT(window, .label = "Window", .unit = "samples", .def = 16, .min = 4,
+              .max = LITHO_PATCH_MAX_WINDOW, .soft_min = 8, .soft_max = 32, .step = 2,
+              .stage = LEVEL,
+              .doc = "Edge of the cube of traces and samples that is transformed: 16 follows "
+                     "curved events, 24 is better where events are plane or cross."),
+    PATCH_CHOICE(rule, "single\0energy\0", .label = "Rule", .stage = FILTER, .when = "mode!=fill",
+                 .doc = "Judges every coefficient by itself, or by its energy with its six "
+                        "neighbours, which keeps more of weak curved events in strong noise."),
+    PATCH_FLOAT(sigma, .label = "Noise level", .special_text = "measured", .max = 1e30,
+                .soft_max = 10, .stage = LEVEL, .when = "mode!=fill",
+                .doc = "Standard deviation of white noise; measured per frequency, place and time "
+                       "from local spectra when 0."),
+    PATCH_INT(iterations, .label = "Iterations", .def = 30, .min = 2, .max = 500, .soft_min = 10,
+              .soft_max = 100, .stage = FILTER, .when = "mode!=denoise",
+              .doc =
+                  "Steps in which the threshold of filling falls; 30 is typical, 100 helps where "
+                  "three quarters of the traces are missing."),
+    PATCH_FLOAT(floor, .label = "Last threshold", .def = 0.003, .min = 1e-6, .max = 1,
+                .soft_min = 0.0005, .soft_max = 0.1, .log = true, .stage = FILTER,
+                .when = "mode!=denoise",
+                .doc = "Threshold of the last iteration of filling, as a share of the largest "
+                       "coefficient; 0.003 is typical, more where there is noise."),
+    PATCH_CHOICE(level, "local\0whole\0", .label = "Level varies", .advanced = true, .stage = LEVEL,
+                 .when = "mode!=fill",
+                 .doc = "The measured level follows place and time (cells of 64 x 64 traces and 1 "
+                        "s), or is one for the whole survey."),
+    PATCH_INT(window_il, .label = "Window, inlines", .special_text = "as Window", .unit = "traces",
+              .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2, .advanced = true,
+              .stage = LEVEL, .doc = "Window along the inline axis; 0 = as Window."),
+    PATCH_INT(window_xl, .label = "Window, crosslines", .special_text = "as Window",
+              .unit = "traces", .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2,
+              .advanced = true, .stage = LEVEL,
+              .doc = "Window along the crossline axis; 0 = as Window."),
+    PATCH_INT(window_t, .label = "Window, time", .special_text = "as Window", .unit = "samples",
+              .max = LITHO_PATCH_MAX_WINDOW, .soft_max = 32, .step = 2, .advanced = true,
+              .stage = LEVEL, .doc = "Window along time or depth; 0 = as Window."),
+    PATCH_INT(overlap, .label = "Overlap", .def = 4, .min = 2, .max = 8, .advanced = true,
+              .stage = FILTER,
+              .doc = "Windows that cover a sample along each axis: 4 is typical, 8 gains 0.1 dB at "
+                     "eight times the cost, 2 is a quick look."),
+};
+
+static const char *const stages[] = {"plan", "noise level", "windows", NULL};
+
+static const LithoPreset presets[] = {
+    {"default", "", "windows of 16 x 16 x 16, noise measured per frequency"},
+    {"keep", "threshold=2.2", "keeps amplitudes: less noise removed, half the signal in it"},
+    {"plane", "window=24", "wider windows for plane or crossing events"},
+    {"strong", "window=24 rule=energy", "for noise well above the events"},
+    {"fill", "mode=fill", "fills missing and dead traces, recorded ones stay"},
+    {"repair", "mode=both floor=0.02", "fills and removes noise"},
+    {NULL},
+};
+
+const LithoOperator litho_operator_patch = {
+    .key = "patch",
+    .title = "Local Fourier filter",
+    .summary =
+        "Removes random noise and fills missing traces: within a small window events are few "
+        "large Fourier coefficients, random noise is many small ones. The noise is measured "
+        "per frequency, place and time; windows overlap, so that their borders do not show.",
+    .stages = stages,
+    .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoPatchParams)},
+    .presets = presets,
+    .needs_input = TRUE,
+    .check = check,
+    .input_box = litho_patch_input_box,
+    .slab = slab,
+    .cpu = &litho_patch_cpu,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/operator.h"
+#include "kernels/patch/geometry.h"
+
+// Local Fourier filter: in a small window events are few large Fourier coefficients and random
+// noise is many small ones. Windows overlap; coefficients below a multiple of the noise's level at
+// their frequency become zero; iterated with falling thresholds, missing traces are filled (POCS,
+// Abma & Kabir 2006, doi:10.1190/1.2356088). See docs/patch.md.
+extern const LithoOperator litho_operator_patch;
+
+// The CPU backend's implementation (cpu/patch.c).
+extern const LithoImpl litho_patch_cpu;
+
+// Geometry for a cube's grid; the operator's check() has accepted both.
+LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoPatchParams *params);
+// The operator's input_box().
+LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
+
+// --- blocks of filling
+// ----------------------------------------------------------------------------
+
+// Filling repeats the whole frame, so that its reach grows with every iteration: the survey is cut
+// into blocks of about 256 x 256 whole traces, anchored to the survey, each filled by itself with
+// 32 more traces around it. What a block gives does not depend on the region asked for.
+typedef struct LithoPatchBlocks {
+    int n[2]; // along the inline and the crossline axis
+} LithoPatchBlocks;
+
+LithoPatchBlocks litho_patch_blocks(const LithoGrid *grid);
+// Traces that block (i, j) makes, and with those around that it reads. Whole traces.
+LithoBox litho_patch_block(const LithoGrid *grid, int i, int j);
+LithoBox litho_patch_block_frame(const LithoGrid *grid, int i, int j);
+// Level of iteration `k`: a share of the largest coefficient.
+double litho_patch_fill_level(const LithoPatchParams *params, int k);

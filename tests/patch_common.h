@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <math.h>
+
+#include "core/operator.h"
+#include "kernels/patch/patch.h"
+#include "tests/patch_cubes.h"
+
+// What the tests of the local Fourier filter on both backends share.
+
+static inline LithoPatchParams patch_settings(const char *words)
+{
+    const LithoOperator *op = litho_operator_find("patch");
+    LithoPatchParams p;
+    litho_param_defaults(&op->params, &p);
+    g_auto(GStrv) list = g_strsplit(words, " ", -1);
+    for (char **word = list; *word; word++)
+        if (**word)
+            g_assert_true(litho_operator_set(op, &p, *word, NULL));
+    return p;
+}
+
+// `region` of the output (NULL: all of it) by `impl` on device 0.
+static inline LithoCube *patch_run(const LithoImpl *impl, const LithoCube *in,
+                                   const LithoPatchParams *params, const LithoBox *region,
+                                   int threads)
+{
+    LithoRun run = {.threads = threads};
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = litho_cube_new_box(&in->grid, region ? *region : in->held, NULL);
+    litho_cube_inherit(out, in);
+    gpointer plan = impl->plan(&in->grid, params, &run, &error);
+    g_assert_no_error(error);
+    const LithoPass pass = {
+        .params = params, .first_stage = 1, .in = in, .region = out->held, .out = out};
+    impl->exec(plan, &pass, &run, &error);
+    g_assert_no_error(error);
+    impl->destroy(plan);
+    return out;
+}
+
+// Region `box` of `whole` to the bit.
+static inline void patch_assert_part(const LithoCube *whole, const LithoCube *part)
+{
+    g_autoptr(LithoCube) cut = litho_cube_copy_box(whole, part->held, NULL);
+    g_assert_cmpmem(cut->samples, 4 * litho_cube_held_samples(cut), litho_cube_host(part, NULL),
+                    4 * litho_cube_held_samples(part));
+    const gsize traces = litho_box_size(part->held, 0) * litho_box_size(part->held, 1);
+    g_assert_cmpmem(cut->live, traces, part->live, traces);
+}
+
+// Events and noise, a tenth of the traces dead, some samples not finite.
+static inline LithoCube *patch_spoilt(gint64 n_il, gint64 n_xl, gint64 n_t)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, n_il, n_xl, n_t);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, n_il, n_xl, n_t, 0.5, 3);
+    LithoCube *in = patch_sum(clean, noise);
+    patch_kill(in, 10, 4);
+    for (gint64 k = 0; k < litho_cube_held_samples(in); k += 997)
+        if (in->live[k / n_t])
+            in->samples[k] = k % 2 ? NAN : INFINITY;
+    return in;
+}

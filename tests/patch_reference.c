@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/patch_reference.h"
+
+#include <fftw3.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct Window {
+    const LithoCube *in;
+    LithoPatchGeometry g;
+    int start[3];
+    fftw_complex *x;
+} Window;
+
+static gsize window_size(const LithoPatchGeometry *g)
+{
+    return (gsize)g->axis[0].length * g->axis[1].length * g->axis[2].length;
+}
+
+// Place of element k of the window along the axes.
+static void place(const LithoPatchGeometry *g, gsize k, int at[3])
+{
+    at[2] = (int)(k % g->axis[2].length);
+    at[1] = (int)(k / g->axis[2].length % g->axis[1].length);
+    at[0] = (int)(k / g->axis[2].length / g->axis[1].length);
+}
+
+static double taper(const LithoPatchGeometry *g, const int at[3])
+{
+    double w = 1;
+    for (int a = 0; a < 3; a++)
+        w *= sin(G_PI * (at[a] + 0.5) / g->axis[a].length);
+    return w;
+}
+
+// Fills the window; the share of the taper's energy on live traces.
+static double load(Window *w)
+{
+    double there = 0, all = 0;
+    for (gsize k = 0; k < window_size(&w->g); k++) {
+        int at[3], from[3];
+        place(&w->g, k, at);
+        for (int a = 0; a < 3; a++) { // mirrored at the faces
+            const int n = w->g.axis[a].n;
+            from[a] = w->start[a] + at[a];
+            while (from[a] < 0 || from[a] >= n)
+                from[a] = from[a] < 0 ? -1 - from[a] : 2 * n - 1 - from[a];
+        }
+        const float x = litho_cube_trace(w->in, from[0], from[1])[from[2]];
+        const gboolean live = litho_cube_is_live(w->in, from[0], from[1]);
+        const double t = taper(&w->g, at);
+        w->x[k][0] = live && isfinite(x) ? t * x : 0;
+        w->x[k][1] = 0;
+        all += t * t;
+        there += live ? t * t : 0;
+    }
+    return there / all;
+}
+
+static double power(const Window *w, const int at[3], int axis, int by)
+{
+    int to[3] = {at[0], at[1], at[2]};
+    const int n = w->g.axis[axis].length;
+    to[axis] = (to[axis] + by + n) % n;
+    const double *c =
+        w->x[((gsize)to[0] * w->g.axis[1].length + to[1]) * w->g.axis[2].length + to[2]];
+    return c[0] * c[0] + c[1] * c[1];
+}
+
+static gboolean keep(const Window *w, gsize k, int rule, double limit)
+{
+    int at[3];
+    place(&w->g, k, at);
+    const double own = power(w, at, 0, 0);
+    double near = 0;
+    for (int a = 0; a < 3; a++)
+        near += power(w, at, a, 1) + power(w, at, a, -1);
+    return rule == LITHO_PATCH_ENERGY ? (own + near / 2) / 4 >= limit : own >= limit;
+}
+
+static void add(const Window *w, double scale, double *sum, double *weight)
+{
+    const LithoGrid *grid = &w->in->grid;
+    for (gsize k = 0; k < window_size(&w->g); k++) {
+        int at[3];
+        gboolean inside = TRUE;
+        place(&w->g, k, at);
+        const double t = taper(&w->g, at);
+        for (int a = 0; a < 3; a++) {
+            at[a] += w->start[a];
+            inside &= at[a] >= 0 && at[a] < grid->axis[a].n;
+        }
+        if (!inside)
+            continue;
+        const gsize to = ((gsize)at[0] * grid->axis[1].n + at[1]) * grid->axis[2].n + at[2];
+        sum[to] += scale * t * w->x[k][0];
+        weight[to] += t * t;
+    }
+}
+
+LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma)
+{
+    const int n[3] = {(int)in->grid.axis[0].n, (int)in->grid.axis[1].n, (int)in->grid.axis[2].n};
+    Window w = {.in = in, .g = litho_patch_geometry(n, params)};
+    const gsize size = window_size(&w.g), samples = litho_grid_samples(&in->grid);
+    w.x = fftw_alloc_complex(size);
+    fftw_complex *kept = fftw_alloc_complex(size);
+    const LithoPatchAxis *a = w.g.axis;
+    fftw_plan to = fftw_plan_dft_3d(a[0].length, a[1].length, a[2].length, w.x, w.x, FFTW_FORWARD,
+                                    FFTW_ESTIMATE);
+    fftw_plan back = fftw_plan_dft_3d(a[0].length, a[1].length, a[2].length, w.x, w.x,
+                                      FFTW_BACKWARD, FFTW_ESTIMATE);
+    g_autofree double *sum = g_new0(double, samples), *weight = g_new0(double, samples);
+    for (int i = 0; i < a[0].count; i++)
+        for (int j = 0; j < a[1].count; j++)
+            for (int k = 0; k < a[2].count; k++) {
+                w.start[0] = litho_patch_start(a[0], i);
+                w.start[1] = litho_patch_start(a[1], j);
+                w.start[2] = litho_patch_start(a[2], k);
+                const double share = load(&w);
+                const double limit =
+                    pow(litho_patch_threshold(&w.g, params) * sigma, 2) * share * w.g.energy;
+                fftw_execute(to);
+                for (gsize m = 0; m < size; m++)
+                    for (int part = 0; part < 2; part++)
+                        kept[m][part] = keep(&w, m, params->rule, limit) ? w.x[m][part] : 0;
+                memcpy(w.x, kept, size * sizeof *kept);
+                fftw_execute(back);
+                add(&w, share > 0 ? 1 / (share * size) : 0, sum, weight);
+            }
+    LithoCube *out = litho_cube_copy_box(in, in->held, NULL);
+    for (gsize k = 0; k < samples; k++)
+        out->samples[k] = in->live[k / n[2]] ? (float)(sum[k] / weight[k]) : 0;
+    fftw_destroy_plan(to);
+    fftw_destroy_plan(back);
+    fftw_free(w.x);
+    fftw_free(kept);
+    return out;
+}
+
+double patch_distance(const LithoCube *a, const LithoCube *b)
+{
+    double off = 0, all = 0;
+    for (gint64 k = 0; k < litho_cube_held_samples(a); k++) {
+        const double d = (double)a->samples[k] - b->samples[k];
+        off += d * d;
+        all += (double)a->samples[k] * a->samples[k];
+    }
+    return sqrt(off / all);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/cube.h"
+#include "kernels/patch/geometry.h"
+
+// The local Fourier filter as kernels/patch/geometry.h states it, window after window in double
+// precision, with a level `sigma` that is the same everywhere. A new cube; dead traces are zero.
+LithoCube *patch_reference(const LithoCube *in, const LithoPatchParams *params, double sigma);
+// |a - b| / |a| over all samples.
+double patch_distance(const LithoCube *a, const LithoCube *b);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The local Fourier filter on the CPU: against its rules in double precision, region by region, and
+// against known truth.
+#include <math.h>
+
+#include "core/error.h"
+#include "kernels/kernels.h"
+#include "kernels/patch/patch.h"
+#include "tests/patch_common.h"
+#include "tests/patch_reference.h"
+
+// Property: the samples are those of the rules in double precision, for windows of 16^3 and of
+// other sizes, both rules, lines, and axes shorter than a window, with dead traces and samples that
+// are not finite. 2e-5: single precision, and the few coefficients within its reach of the
+// threshold.
+static void test_reference(void)
+{
+    const struct {
+        gint64 n[3];
+        const char *words;
+    } cases[] = {
+        {{20, 19, 45}, "sigma=0.5"},
+        {{20, 19, 45}, "sigma=0.5 rule=energy"},
+        {{17, 16, 21}, "sigma=0.5 overlap=2"},
+        {{21, 18, 30}, "sigma=0.5 window=8"},
+        {{12, 33, 40}, "sigma=0.5 window_t=20 window_xl=10 rule=energy"},
+        {{1, 40, 60}, "sigma=0.5"},
+        {{40, 1, 60}, "sigma=0.5 rule=energy"},
+        {{3, 5, 9}, "sigma=0.5"},
+        {{20, 10, 4}, "sigma=0.5"},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const gint64 *n = cases[k].n;
+        g_autoptr(LithoCube) in = patch_spoilt(n[0], n[1], n[2]);
+        const LithoPatchParams p = patch_settings(cases[k].words);
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 2);
+        g_autoptr(LithoCube) expected = patch_reference(in, &p, 0.5);
+        g_test_message("%s: %.2e", cases[k].words, patch_distance(expected, out));
+        g_assert_cmpfloat(patch_distance(expected, out), <, 2e-5);
+    }
+}
+
+// Property: a threshold of nothing gives the input back, but for samples that are not finite.
+static void test_identity(void)
+{
+    g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, 30, 25, 70, 1, 5);
+    for (int window = 16; window <= 24; window += 8) {
+        LithoPatchParams p = patch_settings("sigma=1 threshold=1e-6");
+        p.window = window;
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        g_assert_cmpfloat(patch_distance(in, out), <, 1e-6);
+    }
+}
+
+// Property: a region of any shape and number of threads gives the bits of the whole, with the level
+// measured or given.
+static void test_regions(void)
+{
+    const LithoBox boxes[] = {
+        {{7, 0, 0}, {8, 40, 90}},    {{0, 39, 0}, {50, 40, 90}},   {{0, 0, 33}, {50, 40, 34}},
+        {{13, 5, 21}, {31, 22, 58}}, {{49, 39, 89}, {50, 40, 90}},
+    };
+    const char *const words[] = {"", "sigma=0.5 rule=energy", "sigma=0.5 window=12 overlap=3",
+                                 "mode=fill iterations=3", "mode=both iterations=3 sigma=0.4"};
+    g_autoptr(LithoCube) in = patch_spoilt(50, 40, 90);
+    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+        const LithoPatchParams p = patch_settings(words[w]);
+        g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, in, &p, NULL, 2);
+        for (guint k = 0; k < G_N_ELEMENTS(boxes); k++) {
+            // Of the input no more than the operator asks for.
+            const LithoBox need = litho_patch_input_box(&in->grid, &p, boxes[k]);
+            g_autoptr(LithoCube) held = litho_cube_copy_box(in, need, NULL);
+            g_autoptr(LithoCube) part =
+                patch_run(&litho_patch_cpu, held, &p, &boxes[k], 1 + (int)k % 3);
+            patch_assert_part(whole, part);
+        }
+    }
+}
+
+// Property: what windows read is inside the box that the operator asks for, and no larger than a
+// window and a stride on either side of the region.
+static void test_input_box(void)
+{
+    const LithoGrid grid = litho_grid_new(100, 90, 300);
+    const LithoPatchParams p = patch_settings("sigma=1");
+    const LithoBox region = {{40, 30, 100}, {41, 60, 200}};
+    const LithoBox box = litho_patch_input_box(&grid, &p, region);
+    for (int a = 0; a < 3; a++) {
+        g_assert_cmpint(box.lo[a], >=, region.lo[a] - 20);
+        g_assert_cmpint(box.hi[a], <=, region.hi[a] + 20);
+        g_assert_cmpint(box.lo[a], <=, region.lo[a] - 8);
+    }
+}
+
+// Property: against known truth at 0 and -6 dB, level measured, the output reaches what windows of
+// this size are known to reach (docs/patch.md), and coloured noise is removed as well as white.
+static void test_truth(void)
+{
+    const struct {
+        PatchKind kind;
+        PatchColour colour;
+        double snr, least;
+    } cases[] = {
+        {PATCH_PLANES, PATCH_WHITE, 0, 19.5}, {PATCH_CURVED, PATCH_WHITE, 0, 17.9},
+        {PATCH_CONFLICT, PATCH_WHITE, 0, 17}, {PATCH_FAULT, PATCH_WHITE, 0, 15.9},
+        {PATCH_RANDOM, PATCH_WHITE, 0, 10.3}, {PATCH_PLANES, PATCH_LOW, 0, 18},
+        {PATCH_CURVED, PATCH_BAND, 0, 14.5},  {PATCH_PLANES, PATCH_WHITE, -6, 15},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoCube) clean = patch_cube(cases[k].kind, 64, 64, 256);
+        g_autoptr(LithoCube) noise =
+            patch_noise(cases[k].colour, 64, 64, 256, pow(10, -cases[k].snr / 20), 6);
+        g_autoptr(LithoCube) in = patch_sum(clean, noise);
+        const LithoPatchParams p = patch_settings("");
+        g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+        const double snr = patch_snr(out, clean, NULL);
+        g_test_message("case %u: %.2f dB", k, snr);
+        g_assert_cmpfloat(snr, >, cases[k].least);
+    }
+}
+
+// Property: half of the traces come back, recorded ones keep their bits, and what was filled is
+// live.
+static void test_fill(void)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 48, 48, 96);
+    g_autoptr(LithoCube) in = litho_cube_copy_box(clean, clean->held, NULL);
+    patch_kill(in, 50, 3);
+    const LithoPatchParams p = patch_settings("preset=fill");
+    g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+    g_test_message("%.2f dB on missing traces", patch_snr(out, clean, in));
+    g_assert_cmpfloat(patch_snr(out, clean, in), >, 22);
+    for (gint64 k = 0; k < 48 * 48; k++) {
+        g_assert_true(out->live[k]);
+        if (in->live[k])
+            g_assert_cmpmem(out->samples + k * 96, 96 * 4, in->samples + k * 96, 96 * 4);
+    }
+}
+
+// Property: filling and removing noise at once leaves no hole and less error than was put in.
+static void test_both(void)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, 48, 48, 96);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 48, 48, 96, 0.5, 5);
+    g_autoptr(LithoCube) in = patch_sum(clean, noise);
+    patch_kill(in, 20, 3);
+    const LithoPatchParams p = patch_settings("preset=repair");
+    g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+    g_test_message("all %.2f dB, missing traces %.2f dB", patch_snr(out, clean, NULL),
+                   patch_snr(out, clean, in));
+    g_assert_cmpfloat(patch_snr(out, clean, NULL), >, 15);
+    g_assert_cmpfloat(patch_snr(out, clean, in), >, 12);
+}
+
+// Property: a cancel is a cancel and leaves the plan usable; odd windows and short traces are
+// refused with a sentence.
+static void test_contract(void)
+{
+    g_autoptr(LithoCube) in = patch_noise(PATCH_WHITE, 30, 30, 60, 1, 5);
+    g_autoptr(LithoCube) out = litho_cube_new(&in->grid, NULL);
+    LithoPatchParams p = patch_settings("sigma=1");
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_autoptr(GError) stopped = NULL, odd = NULL, brief = NULL;
+    LithoRun run = {.cancel = cancel};
+    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, &run, NULL);
+    const LithoPass pass = {
+        .params = &p, .first_stage = 1, .in = in, .region = in->held, .out = out};
+    g_cancellable_cancel(cancel);
+    g_assert_false(litho_patch_cpu.exec(plan, &pass, &run, &stopped));
+    g_assert_error(stopped, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    g_cancellable_reset(cancel);
+    g_assert_true(litho_patch_cpu.exec(plan, &pass, &run, NULL));
+    litho_patch_cpu.destroy(plan);
+    g_autoptr(LithoCube) fresh = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+    patch_assert_part(fresh, out);
+    const LithoGrid small = litho_grid_new(30, 30, 3);
+    p.window = 15;
+    g_assert_false(litho_operator_check(&litho_operator_patch, &in->grid, &p, &odd));
+    g_assert_error(odd, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+    p.window = 16;
+    g_assert_false(litho_operator_check(&litho_operator_patch, &small, &p, &brief));
+    g_assert_error(brief, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/patch/reference", test_reference);
+    g_test_add_func("/patch/identity", test_identity);
+    g_test_add_func("/patch/regions", test_regions);
+    g_test_add_func("/patch/input-box", test_input_box);
+    g_test_add_func("/patch/truth", test_truth);
+    g_test_add_func("/patch/fill", test_fill);
+    g_test_add_func("/patch/both", test_both);
+    g_test_add_func("/patch/contract", test_contract);
+    return g_test_run();
+}
