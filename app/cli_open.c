@@ -107,6 +107,8 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
          "The sample axis is depth", NULL},
         {"time", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, on_domain,
          "The sample axis is time", NULL},
+        {"ignore-outliers", 0, 0, G_OPTION_ARG_NONE, &open->ignore_outliers,
+         "Leave out traces whose line numbers lie far from all others (up to a quarter)", NULL},
         {"strict", 0, 0, G_OPTION_ARG_NONE, &open->strict, "Repairs are errors", NULL},
         {NULL},
     };

@@ -108,10 +108,18 @@ static void test_gaps_and_repeats(void)
     }
     g_byte_array_unref(file);
 
-    file = make_file(&make); // one line number far away: refused before anything is allocated
+    // One line number far away is outvoted; several are refused before anything is allocated.
+    file = make_file(&make);
     make_put_head32(file, &make, 3, 189, 2000000000);
-    odd_expect_refusal("far.sgy", file, &(LithoOpenOptions){.inline_byte = 189, .xline_byte = 193},
-                       "--file-order");
+    LithoOpenOptions bytes = {.inline_byte = 189, .xline_byte = 193};
+    g_autoptr(LithoCube) outvoted = odd_load(&make, file, &bytes);
+    g_assert_cmpint(litho_cube_count_live(outvoted), ==, 19);
+    g_assert_false(litho_cube_is_live(outvoted, 0, 3));
+    odd_assert_samples(&make, outvoted);
+    odd_assert_note(outvoted, "1 trace (number 4): the line numbers lie far");
+    for (int t = 4; t < 9; t++)
+        make_put_head32(file, &make, t, 189, 2000000000 - 1000 * t);
+    odd_expect_refusal("far.sgy", file, &bytes, "--file-order");
 }
 
 // A lattice found from coordinates alone, turned by 23 degrees, in any order: cells may come out

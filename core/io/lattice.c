@@ -48,7 +48,7 @@ static void count_by_bitmap(Values *v, const gint32 *key, const guint8 *flags, g
     gint64 range = (gint64)v->high - v->low + 1, before = 0;
     g_autofree guint64 *bits = g_new0(guint64, range / 64 + 1);
     for (gint64 t = 0; t < n; t++)
-        if (!(flags[t] & LITHO_SCAN_EMPTY)) {
+        if (!(flags[t] & LITHO_SCAN_OUT)) {
             gint64 k = (gint64)key[t] - v->low;
             bits[k / 64] |= 1ull << (k % 64);
         }
@@ -68,7 +68,7 @@ static gboolean count_by_sorting(Values *v, const gint32 *key, const guint8 *fla
     }
     gint64 kept = 0, before = 0;
     for (gint64 t = 0; t < n; t++)
-        if (!(flags[t] & LITHO_SCAN_EMPTY))
+        if (!(flags[t] & LITHO_SCAN_OUT))
             sorted[kept++] = key[t];
     qsort(sorted, kept, sizeof *sorted, compare_i32);
     for (gint64 k = 0; k < kept; k++)
@@ -83,7 +83,7 @@ static gboolean summarise(Values *v, const gint32 *key, const guint8 *flags, gin
     gboolean first = TRUE;
     gint32 before = 0;
     for (gint64 t = 0; t < n; t++) {
-        if (flags[t] & LITHO_SCAN_EMPTY)
+        if (flags[t] & LITHO_SCAN_OUT)
             continue;
         v->low = MIN(v->low, key[t]);
         v->high = MAX(v->high, key[t]);
@@ -154,7 +154,7 @@ static void fill_cells(const LithoScan *scan, LithoSurvey *survey, int policy)
     for (gint64 c = 0; c < cells; c++)
         survey->table[c] = -1;
     for (gint64 t = 0; t < scan->n; t++) {
-        if (scan->flags[t] & LITHO_SCAN_EMPTY)
+        if (scan->flags[t] & LITHO_SCAN_OUT)
             continue;
         gint64 cell = place(ai, scan->key[0][t]) * aj->n + place(aj, scan->key[1][t]);
         gint64 held = survey->table[cell];
@@ -259,11 +259,12 @@ static void tell_counts(LithoSurvey *survey, gint64 used, gint32 low, gint32 hig
 static gboolean refuse_sparse(const LithoScan *scan, const Values v[2], double density,
                               GError **error)
 {
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                "bytes %d and %d span inlines %d to %d and crosslines %d to %d, of which %.2g %% "
-                "have traces; give --inline-byte and --xline-byte, or --file-order",
-                scan->byte[0], scan->byte[1], v[0].low, v[0].high, v[1].low, v[1].high,
-                100 * density);
+    g_set_error(
+        error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+        "bytes %d and %d span inlines %d to %d and crosslines %d to %d, of which %.2g %% "
+        "have traces; give --inline-byte and --xline-byte, --ignore-outliers to leave out what "
+        "lies far from the rest, or --file-order",
+        scan->byte[0], scan->byte[1], v[0].low, v[0].high, v[1].low, v[1].high, 100 * density);
     return FALSE;
 }
 
@@ -277,7 +278,7 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
             return LITHO_LATTICE_FAILED;
     gint64 used = 0, cells;
     for (gint64 t = 0; t < scan->n; t++)
-        used += !(scan->flags[t] & LITHO_SCAN_EMPTY);
+        used += !(scan->flags[t] & LITHO_SCAN_OUT);
     for (int c = 0; c < 2; c++)
         survey->grid.axis[c] = make_axis(&v[c], scan->coordinates ? 0 : scan->byte[c]);
     if (__builtin_mul_overflow(survey->grid.axis[0].n, survey->grid.axis[1].n, &cells))
@@ -298,11 +299,8 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
     survey->counts.offsets = count_offsets(scan, &low, &high);
     fill_cells(scan, survey, options->duplicates);
     tell_counts(survey, used, low, high);
-    if (used < scan->n)
-        litho_survey_note(survey,
-                          "%" G_GINT64_FORMAT " traces have headers of zeros only and were "
-                          "left out",
-                          scan->n - used);
+    if (!litho_strays_tell(scan, survey, options, error))
+        return LITHO_LATTICE_FAILED;
     drop_regular_table(survey);
     return LITHO_LATTICE_BUILT;
 }

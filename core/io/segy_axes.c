@@ -177,11 +177,13 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
     if (!scan->delay)
         return TRUE;
     for (gint64 t = 0; t < scan->n; t++) {
+        if (scan->flags[t] & LITHO_SCAN_OUT)
+            continue;
         low = MIN(low, scan->delay[t]);
         high = MAX(high, scan->delay[t]);
     }
     double first = axis->first, factor = scan->delay_unit;
-    if (low == high)
+    if (low >= high)
         return TRUE;
     double longest = (high - low) * factor / axis->step;
     if (survey->kind == LITHO_FILE_SEGY && longest > 4.0 * axis->n) {
@@ -200,7 +202,7 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
     gint64 most = 0;
     for (gint64 c = 0; c < cells; c++) {
         gint64 t = litho_survey_trace_of(survey, c / n2, c % n2);
-        if (t >= 0)
+        if (t >= 0 && !(scan->flags[t] & LITHO_SCAN_OUT))
             survey->shift[c] = (gint32)lrint((scan->delay[t] - low) * factor / axis->step);
         most = MAX(most, survey->shift[c]);
     }

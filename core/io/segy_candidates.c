@@ -44,7 +44,8 @@ static Words summarise(const gint32 *values, guint n)
 {
     g_autofree gint32 *sorted = g_memdup2(values, n * sizeof *values);
     qsort(sorted, n, sizeof *sorted, compare_i32);
-    Words w = {.n = n, .distinct = 1, .low = sorted[0], .high = sorted[n - 1]};
+    const guint out = n / 50; // a few damaged headers have no say about the range
+    Words w = {.n = n, .distinct = 1, .low = sorted[out], .high = sorted[n - 1 - out]};
     for (guint k = 1; k < n; k++)
         if (sorted[k] != sorted[k - 1]) {
             w.distinct++;

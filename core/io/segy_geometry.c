@@ -47,7 +47,7 @@ static gboolean use_file_order(LithoSurvey *survey, const LithoHeads *heads,
 static void mark_dead(LithoSurvey *survey, const LithoScan *scan)
 {
     for (gint64 t = 0; t < scan->n; t++)
-        if (scan->flags[t] & LITHO_SCAN_DEAD) {
+        if (scan->flags[t] & (LITHO_SCAN_DEAD | LITHO_SCAN_FOREIGN)) {
             survey->state[t] |= LITHO_CELL_DEAD;
             survey->counts.dead++;
         }
@@ -200,6 +200,7 @@ static void plan_scan(LithoScan *scan, const LithoHeads *heads, const LithoOpenO
     scan->want_offset = head_varies(heads, 37, TRUE);
     scan->want_delay = head_varies(heads, 109, FALSE);
     scan->bare = heads->bare;
+    scan->judged = heads->judged;
     scan->scalar = options->xy_scalar;
     if (c && !options->file_order) {
         scan->byte[0] = c->inline_byte;
@@ -218,6 +219,7 @@ static gboolean build(LithoScan *scan, LithoSurvey *survey, const LithoHeads *he
                       GError **error)
 {
     char why[96];
+    litho_strays_find(scan, options);
     if (scan->coordinates && !litho_lattice_from_xy(scan, survey, why)) {
         litho_survey_note(survey, "no line numbers found and %s; traces are shown in file order",
                           why);
@@ -278,6 +280,8 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
         if (!use_file_order(survey, heads, metric ? options : &(LithoOpenOptions){0}, error))
             return FALSE;
         mark_dead(survey, scan);
+        if (!litho_strays_tell(scan, survey, options, error))
+            return FALSE;
     }
     check_scalars(survey, heads);
     apply_measurement(survey);

@@ -17,6 +17,8 @@ typedef struct LithoHeads {
     gboolean complete; // the list holds every trace of the survey
     int scalar;        // the user's, instead of byte 71; 0 = none
     gboolean bare;     // headers hold nothing but counters: zeros may be line 0, crossline 0
+    guint8 *foreign;   // 1 = no trace header at all (litho_segy_header_foreign)
+    gboolean judged;   // foreign headers are few: they are noise, not this file's habit
 } LithoHeads;
 
 gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error);
@@ -24,7 +26,7 @@ void litho_heads_clear(LithoHeads *heads);
 gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte);
 gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte);
 int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as at byte 71
-// All 240 bytes zero: padding, unless the headers are bare.
+// Not to be looked at: all 240 bytes zero (padding, unless the headers are bare), or foreign.
 gboolean litho_head_empty(const LithoHeads *heads, guint k);
 
 // Coordinates of a head, scaled to the unit of the file; `scalar` is the word at byte 71.
@@ -46,6 +48,7 @@ typedef struct LithoScan {
     double delay_unit; // s or m of one unit of the delay; one for all traces
     int scalar;        // as in LithoHeads
     gboolean bare;     // as in LithoHeads
+    gboolean judged;   // as in LithoHeads
     gint64 n;
     gint32 *key[2];
     gint32 *offset; // or NULL
@@ -56,10 +59,23 @@ typedef struct LithoScan {
     gpointer headers_data; // as in LithoOpenOptions
 } LithoScan;
 
-enum { LITHO_SCAN_DEAD = 1, LITHO_SCAN_EMPTY = 2 };
+enum {
+    LITHO_SCAN_DEAD = 1,    // trace identification 2
+    LITHO_SCAN_EMPTY = 2,   // a header of zeros
+    LITHO_SCAN_FOREIGN = 4, // no trace header at all
+    LITHO_SCAN_STRAY = 8,   // line numbers or coordinates far from all others'
+    LITHO_SCAN_OUT = LITHO_SCAN_EMPTY | LITHO_SCAN_FOREIGN | LITHO_SCAN_STRAY, // not on the lattice
+};
 
 gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error);
 void litho_scan_clear(LithoScan *scan);
+
+// Flags traces whose keys lie far from all others', or between the lines' own, as strays, where they
+// are few (more of them with options->ignore_outliers) and the lattice gains by it. segy_strays.c
+void litho_strays_find(LithoScan *scan, const LithoOpenOptions *options);
+// Tells how many traces were left out, which, and why; FALSE when reading is strict.
+gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
+                           const LithoOpenOptions *options, GError **error);
 
 // Turns coordinate keys into lattice indices (1, 2, ...) in place and fills the grid's coordinates.
 // FALSE without an error: the points form no lattice (`why` says so).

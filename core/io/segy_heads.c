@@ -36,6 +36,8 @@ int litho_head_scalar(const LithoHeads *heads, guint k)
 
 gboolean litho_head_empty(const LithoHeads *heads, guint k)
 {
+    if (heads->judged && heads->foreign[k])
+        return TRUE;
     if (heads->bare)
         return FALSE;
     const guint8 *p = heads->bytes + (gsize)k * LITHO_HEADER_BYTES;
@@ -60,7 +62,7 @@ static gint64 pick(gint64 traces, gint64 n, gint64 k)
 
 gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error)
 {
-    gint64 n = MIN(survey->traces, LITHO_HEADS);
+    gint64 n = MIN(survey->traces, LITHO_HEADS), foreign = 0;
     *heads = (LithoHeads){
         .scalar = heads->scalar,
         .n = (guint)n,
@@ -68,6 +70,7 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
         .order = g_malloc(n),
         .follows = g_malloc0(n),
         .trace = g_new(gint64, n),
+        .foreign = g_malloc0(n),
         .complete = n == survey->traces,
     };
     for (gint64 k = 0; k < n; k++) {
@@ -79,11 +82,17 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
         heads->order[k] = file->order;
         heads->trace[k] = t;
         heads->follows[k] = k > 0 && t == heads->trace[k - 1] + 1;
+        heads->foreign[k] = litho_segy_header_foreign(
+            heads->bytes + k * LITHO_HEADER_BYTES, file->order,
+            litho_file_trace_samples(file, t - file->base), file->dt_binary);
+        foreign += heads->foreign[k];
     }
+    heads->judged = 4 * foreign <= n;
     heads->bare = TRUE;
     for (guint k = 0; k < heads->n && heads->bare; k++)
-        heads->bare = !litho_head_i16(heads, k, 115) && !litho_head_i16(heads, k, 117) &&
-                      !litho_head_i16(heads, k, 29);
+        heads->bare = (heads->judged && heads->foreign[k]) ||
+                      (!litho_head_i16(heads, k, 115) && !litho_head_i16(heads, k, 117) &&
+                       !litho_head_i16(heads, k, 29));
     return TRUE;
 }
 
@@ -93,5 +102,6 @@ void litho_heads_clear(LithoHeads *heads)
     g_free(heads->order);
     g_free(heads->follows);
     g_free(heads->trace);
+    g_free(heads->foreign);
     *heads = (LithoHeads){0};
 }

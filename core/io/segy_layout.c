@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -101,6 +102,12 @@ double litho_segy_header_plausible(const guint8 *h, LithoOrder order, gint64 ns,
     return score / 10;
 }
 
+gboolean litho_segy_header_foreign(const guint8 *header, LithoOrder order, gint64 ns, int dt)
+{
+    // Random bytes score 0.02, samples and text up to 0.15, the oddest headers met 0.4.
+    return litho_segy_header_plausible(header, order, ns, dt) < 0.25;
+}
+
 static gint64 stride_of(const Reading *r)
 {
     return r->header_bytes + r->ns * litho_format_bytes(r->format);
@@ -120,6 +127,49 @@ static gint64 trace_room(const LithoTraceFile *file, const Reading *r)
     return room;
 }
 
+static int compare_descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+// Mean plausibility of the headers of nine traces. The two worst do not count: one damaged header
+// and what lies behind the last trace must not vote.
+static double probe_headers(const LithoTraceFile *file, const Reading *r, gint64 whole)
+{
+    const gint64 probes[] = {
+        0,         1,        2, whole / 5, whole / 5 * 2 + 1, whole / 5 * 3, whole / 5 * 4 + 1,
+        whole - 2, whole - 1};
+    double found[G_N_ELEMENTS(probes)], sum = 0;
+    gint64 before = -1;
+    int n = 0;
+    for (guint k = 0; k < G_N_ELEMENTS(probes); k++) {
+        guint8 header[LITHO_HEADER_BYTES];
+        if (probes[k] >= whole || probes[k] <= before ||
+            litho_file_read(file, header, sizeof header, r->first + probes[k] * stride_of(r),
+                            NULL) != sizeof header)
+            continue;
+        before = probes[k];
+        found[n++] = litho_segy_header_plausible(header, r->binary->order, r->ns, r->binary->dt);
+    }
+    qsort(found, n, sizeof *found, compare_descending);
+    n -= 2 * n / 9;
+    for (int k = 0; k < n; k++)
+        sum += found[k];
+    return sum / MAX(n, 1);
+}
+
+// Extended text headers are declared, but a trace header stands where the first of them should be.
+static gboolean skips_traces(const LithoTraceFile *file, const Reading *r)
+{
+    guint8 header[LITHO_HEADER_BYTES];
+    gint64 plain = file->label + LITHO_TEXT_BYTES + LITHO_BINARY_BYTES;
+    return r->first > plain &&
+           litho_file_read(file, header, sizeof header, plain, NULL) == sizeof header &&
+           (header[0] != 0 || memcmp(header, header + 1, sizeof header - 1) != 0) &&
+           litho_segy_header_plausible(header, r->binary->order, r->ns, r->binary->dt) > 0.6;
+}
+
 static void judge(const LithoTraceFile *file, Reading *r)
 {
     gint64 stride = stride_of(r), room = trace_room(file, r);
@@ -127,20 +177,9 @@ static void judge(const LithoTraceFile *file, Reading *r)
     r->score = r->headers = 0;
     if (whole < 1)
         return;
-    gint64 probes[] = {0, 1, whole / 2, whole - 1};
-    int n = 0;
-    for (guint k = 0; k < G_N_ELEMENTS(probes); k++) {
-        if (probes[k] >= whole || (k > 0 && probes[k] <= probes[k - 1]))
-            continue;
-        guint8 header[LITHO_HEADER_BYTES];
-        if (litho_file_read(file, header, sizeof header, r->first + probes[k] * stride, NULL) !=
-            sizeof header)
-            continue;
-        r->headers += litho_segy_header_plausible(header, r->binary->order, r->ns, r->binary->dt);
-        n++;
-    }
-    r->headers /= MAX(n, 1);
+    r->headers = probe_headers(file, r, whole);
     r->score = 8 * r->headers;
+    r->score -= skips_traces(file, r) ? 4 : 0;
     r->score += rest == 0 ? 4 : rest % 512 == 0 || rest % 3200 == 0 ? 1.5 : 0;
     r->score += r->ns_declared ? 1.5 : 0;
     r->score += r->first_declared ? 1 : 0;
@@ -228,9 +267,9 @@ static int list_firsts(const LithoTraceFile *file, const Binary *b, gint64 *firs
 // --- how long a trace may be ------------------------------------------------------------------
 
 // Without any count: the shortest trace length that divides the file and is followed by a header
-// like the first one.
+// like the first one; with `alone` also the one that makes the file a single trace.
 static gint64 samples_from_size(const LithoTraceFile *file, const Binary *b, gint64 first,
-                                gint64 header_bytes, int sample_bytes)
+                                gint64 header_bytes, int sample_bytes, gboolean alone)
 {
     guint8 own[LITHO_HEADER_BYTES], next[LITHO_HEADER_BYTES];
     gint64 room = file->size - first;
@@ -243,7 +282,7 @@ static gint64 samples_from_size(const LithoTraceFile *file, const Binary *b, gin
         if (room % stride != 0)
             continue;
         if (stride == room)
-            return ns;
+            return alone ? ns : 0;
         if (litho_file_read(file, next, sizeof next, first + stride, NULL) != sizeof next)
             break;
         // Words that are the same all over a file; an all-zero block is no header.
@@ -286,8 +325,11 @@ static void try_lengths(Search *search, const Binary *b, Reading r)
         r.ns = litho_get_u16(header + 114, b->order);
         consider(search, r);
     }
-    if (search->best.score == 0 || declared <= 0) {
-        r.ns = samples_from_size(search->file, b, r.first, r.header_bytes, bytes);
+    const Reading *best = &search->best;
+    if (best->score == 0 || declared <= 0 ||
+        (trace_room(search->file, best) % stride_of(best) != 0 && best->headers < 0.9)) {
+        r.ns = samples_from_size(search->file, b, r.first, r.header_bytes, bytes,
+                                 best->score == 0 || declared <= 0);
         consider(search, r);
     }
 }
@@ -310,8 +352,9 @@ static void try_binary(Search *search, const Binary *b, int format)
 
 // --- traces of differing lengths --------------------------------------------------------------
 
-// Walks from header to header; TRUE when the last trace ends where the file does and the lengths
-// differ. Costs one small read per trace, so it is only asked for when fixed lengths fit badly.
+// Walks from header to header; TRUE when the lengths differ and the last trace ends where the file
+// does, or was cut off there: what is left then is at most half of the file. Costs one small read
+// per trace, so it is only asked for when fixed lengths fit badly.
 static gboolean walk_variable(LithoTraceFile *file, const Reading *r)
 {
     int bytes = litho_format_bytes(r->format);
@@ -322,14 +365,16 @@ static gboolean walk_variable(LithoTraceFile *file, const Reading *r)
         if (litho_file_read(file, header, sizeof header, at, NULL) != sizeof header)
             break;
         gint64 ns = litho_get_u16(header + 114, r->binary->order);
-        if (ns == 0)
+        gint64 end = at + r->header_bytes + ns * bytes;
+        if (ns == 0 || end > file->size ||
+            litho_segy_header_foreign(header, r->binary->order, ns, r->binary->dt))
             break;
         g_array_append_val(offsets, at);
         longest = MAX(longest, ns);
         shortest = MIN(shortest, ns);
-        at += r->header_bytes + ns * bytes;
+        at = end;
     }
-    gboolean good = at == file->size && offsets->len > 1 && longest != shortest;
+    gboolean good = at > file->size / 2 && offsets->len > 1 && longest != shortest;
     if (good) {
         g_array_append_val(offsets, at);
         file->traces = offsets->len - 1;
@@ -506,11 +551,19 @@ static gboolean tell(LithoSurvey *survey, LithoTraceFile *file, const Reading *r
 static gboolean check_end(LithoSurvey *survey, LithoTraceFile *file, gboolean strict,
                           GError **error)
 {
-    if (file->offsets)
+    if (file->offsets) {
+        gint64 end = file->offsets[file->traces];
         return litho_survey_repair(survey, strict, error,
                                    "traces differ in length; shorter ones are padded with zeros "
                                    "to %" G_GINT64_FORMAT " samples",
-                                   file->ns);
+                                   file->ns) &&
+               (end == file->size ||
+                litho_survey_repair(survey, strict, error,
+                                    "the file ends inside a trace: %" G_GINT64_FORMAT
+                                    " bytes after the last of %" G_GINT64_FORMAT
+                                    " whole traces were left out",
+                                    file->size - end, file->traces));
+    }
     gint64 rest = file->size - file->first - file->traces * file->stride;
     if (rest == file->trailer)
         return TRUE;

@@ -12,9 +12,15 @@ enum {
     BLOCK_STRIDE = 12 * 1024, // beyond it reading headers alone beats reading everything
 };
 
-static void take_header(LithoScan *scan, gint64 t, const guint8 *h, LithoOrder order)
+static void take_header(LithoScan *scan, const LithoTraceFile *file, gint64 in_file,
+                        const guint8 *h)
 {
+    const LithoOrder order = file->order;
+    const gint64 t = file->base + in_file;
     guint8 flags = 0;
+    if (scan->judged && litho_segy_header_foreign(h, order, litho_file_trace_samples(file, in_file),
+                                                  file->dt_binary))
+        flags |= LITHO_SCAN_FOREIGN;
     if (!scan->bare && h[0] == 0 && memcmp(h, h + 1, LITHO_HEADER_BYTES - 1) == 0)
         flags |= LITHO_SCAN_EMPTY;
     if (litho_get_i16(h + 28, order) == 2)
@@ -49,7 +55,7 @@ static gboolean scan_chunk(LithoScan *scan, const LithoTraceFile *file, gint64 f
         if (!litho_file_read_all(file, block, bytes, litho_file_trace_at(file, t), error))
             return FALSE;
         for (gint64 k = 0; k < n; k++)
-            take_header(scan, file->base + t + k, block + k * file->stride, file->order);
+            take_header(scan, file, t + k, block + k * file->stride);
     }
     return TRUE;
 }

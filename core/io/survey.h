@@ -23,6 +23,7 @@ typedef struct LithoOpenOptions {
     const char *dtype;         // raw: "float32", "float64", "int16"
     gboolean file_order;       // one line of traces in file order, no geometry
     gboolean strict;           // repairs become errors
+    gboolean ignore_outliers;  // up to a quarter of the traces may lie off the others' lattice
     int duplicates;            // 0 first, 1 last, 2 mean
     int domain;                // of the sample axis: 0 find out, 1 time, 2 depth
     gboolean keep_zero_traces; // all-zero traces count as live

@@ -129,6 +129,9 @@ gboolean litho_su_layout(LithoSurvey *survey, LithoTraceFile *file, const LithoO
 gboolean litho_su_plausible(const LithoTraceFile *file);
 // 0..1: do 240 bytes look like a trace header of a trace with `ns` samples `dt` apart?
 double litho_segy_header_plausible(const guint8 *header, LithoOrder order, gint64 ns, int dt);
+// 240 bytes that can be no trace header at all: text, samples or noise where one should be. Headers
+// of odd but living programs pass.
+gboolean litho_segy_header_foreign(const guint8 *header, LithoOrder order, gint64 ns, int dt);
 // Format and byte order of the samples checked against their statistics (segy_samples.c).
 gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
                                   const LithoOpenOptions *options, GError **error);

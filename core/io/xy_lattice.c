@@ -33,7 +33,7 @@ static int gather(const LithoScan *scan, gint64 centre, double (*points)[2])
     for (double radius = 1;; radius *= 1.5) {
         gint64 found = 0;
         for (gint64 t = 0; t < scan->n; t++) {
-            if (scan->flags[t] & LITHO_SCAN_EMPTY)
+            if (scan->flags[t] & LITHO_SCAN_OUT)
                 continue;
             double dx = scan->key[0][t] - cx, dy = scan->key[1][t] - cy;
             if (hypot(dx, dy) > radius)
@@ -95,7 +95,7 @@ static gint64 refine(const LithoScan *scan, Basis *basis, double radius, double 
 {
     LithoXyFit fit = {.di = {basis->a[0], basis->a[1]}, .dj = {basis->b[0], basis->b[1]}};
     for (gint64 t = 0; t < scan->n; t++) {
-        if (scan->flags[t] & LITHO_SCAN_EMPTY)
+        if (scan->flags[t] & LITHO_SCAN_OUT)
             continue;
         double ij[2];
         to_indices(basis, scan->key[0][t], scan->key[1][t], ij);
@@ -125,15 +125,19 @@ static void orient(const LithoScan *scan, Basis *basis)
 {
     gint64 moves[2] = {0, 0}, sign[2] = {0, 0};
     double before[2] = {0, 0};
+    gboolean first = TRUE;
     for (gint64 t = 0; t < scan->n; t++) {
+        if (scan->flags[t] & LITHO_SCAN_OUT)
+            continue;
         double ij[2];
         to_indices(basis, scan->key[0][t], scan->key[1][t], ij);
         double d[2] = {rint(ij[0] - before[0]), rint(ij[1] - before[1])};
-        for (int c = 0; t > 0 && c < 2; c++) {
+        for (int c = 0; !first && c < 2; c++) {
             moves[c] += d[c] != 0 && d[1 - c] == 0;
             sign[c] += (d[c] > 0) - (d[c] < 0);
         }
         memcpy(before, ij, sizeof before);
+        first = FALSE;
     }
     for (int c = 0; c < 2; c++) {
         double *v = c == 0 ? basis->a : basis->b;
@@ -151,7 +155,7 @@ static void write_indices(LithoScan *scan, LithoSurvey *survey, const Basis *bas
     gint64 low[2] = {G_MAXINT64, G_MAXINT64};
     for (int pass = 0; pass < 2; pass++)
         for (gint64 t = 0; t < scan->n; t++) {
-            if (scan->flags[t] & LITHO_SCAN_EMPTY)
+            if (scan->flags[t] & LITHO_SCAN_OUT)
                 continue;
             double ij[2];
             to_indices(basis, scan->key[0][t], scan->key[1][t], ij);
@@ -179,7 +183,7 @@ static void write_indices(LithoScan *scan, LithoSurvey *survey, const Basis *bas
 gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96])
 {
     gint64 centre = scan->n / 2;
-    while (centre < scan->n - 1 && scan->flags[centre] & LITHO_SCAN_EMPTY)
+    while (centre < scan->n - 1 && scan->flags[centre] & LITHO_SCAN_OUT)
         centre++;
     g_autofree double(*points)[2] = g_malloc(NEIGHBOURS * sizeof *points);
     int n = gather(scan, centre, points);

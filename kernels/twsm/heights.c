@@ -8,7 +8,10 @@
 #include "core/error.h"
 #include "core/io/npy.h"
 
-enum { MOST_NODES = 1 << 27 }; // of a grid or a horizon: a survey of 10,000 x 10,000 bins
+enum {
+    MOST_NODES = 1 << 27, // of a grid or a horizon: a survey of 10,000 x 10,000 bins
+    MOST_HOLES = 1 << 18, // cells that a handful of points may be spread over
+};
 
 void twsm_heights_free(TwsmHeights *heights)
 {
@@ -212,27 +215,47 @@ static float neighbour_mean(const TwsmHeights *h, const guint8 *known, int ix, i
     return *n ? sum / *n : 0;
 }
 
-// Grows the known region into the holes, ring by ring, then relaxes the filled cells towards a
-// harmonic surface so that no ring edge is left.
+// Unknown neighbours of cell k, once each: what the next ring consists of.
+static void add_neighbours(const TwsmHeights *h, const guint8 *known, guint8 *listed, gsize k,
+                           GArray *ring)
+{
+    int ix = (int)(k % h->nx), iy = (int)(k / h->nx);
+    for (int jy = MAX(iy - 1, 0); jy <= MIN(iy + 1, h->ny - 1); jy++)
+        for (int jx = MAX(ix - 1, 0); jx <= MIN(ix + 1, h->nx - 1); jx++) {
+            gsize cell = (gsize)jy * h->nx + jx;
+            if (known[cell] || listed[cell])
+                continue;
+            listed[cell] = 1;
+            g_array_append_val(ring, cell);
+        }
+}
+
+// Grows the known region into the holes, ring by ring (each cell is visited once), then relaxes the
+// filled cells towards a harmonic surface so that no ring edge is left.
 static void fill_holes(TwsmHeights *h, guint8 *known)
 {
     gsize count = (gsize)h->nx * h->ny;
     g_autofree guint8 *measured = g_memdup2(known, count);
-    g_autofree guint8 *next = g_memdup2(known, count);
-    for (gboolean grown = TRUE; grown; memcpy(known, next, count)) {
-        grown = FALSE;
-        for (gsize k = 0; k < count; k++) {
-            int n;
-            if (known[k])
-                continue;
-            float mean = neighbour_mean(h, known, k % h->nx, k / h->nx, &n);
-            if (n == 0)
-                continue;
-            h->z[k] = mean;
-            next[k] = 1;
-            grown = TRUE;
+    g_autofree guint8 *listed = g_new0(guint8, count);
+    GArray *ring = g_array_new(FALSE, FALSE, sizeof(gsize));
+    for (gsize k = 0; k < count; k++)
+        if (known[k])
+            add_neighbours(h, known, listed, k, ring);
+    while (ring->len > 0) {
+        GArray *next = g_array_new(FALSE, FALSE, sizeof(gsize));
+        int n;
+        for (guint r = 0; r < ring->len; r++) {
+            gsize k = g_array_index(ring, gsize, r);
+            h->z[k] = neighbour_mean(h, known, (int)(k % h->nx), (int)(k / h->nx), &n);
         }
+        for (guint r = 0; r < ring->len; r++)
+            known[g_array_index(ring, gsize, r)] = 1;
+        for (guint r = 0; r < ring->len; r++)
+            add_neighbours(h, known, listed, g_array_index(ring, gsize, r), next);
+        g_array_unref(ring);
+        ring = next;
     }
+    g_array_unref(ring);
     for (int pass = 0; pass < 200; pass++)
         for (gsize k = 0; k < count; k++) {
             int n;
@@ -293,5 +316,11 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, GError 
     }
     nx = (int)((hi.x - lo.x) / h) + 2;
     ny = (int)((hi.y - lo.y) / h) + 2;
+    if ((double)nx * ny > MAX(MOST_HOLES, 1000.0 * points->len)) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                    "%s holds %u points for %d x %d cells of %g m; a larger spacing is needed",
+                    path, points->len, nx, ny, h);
+        return NULL;
+    }
     return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h));
 }

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""Damaged surveys through the command line: a few bad headers, numbers or samples are outvoted, counted and told, and
+--strict refuses them; what cannot be read is refused in one sentence. Prints TAP.
+
+    test_cli_damage.py PATH/lithoscope-cli
+"""
+import json
+import os
+import random
+import struct
+
+import numpy as np
+
+from cli_tap import cli, read, run, test
+
+
+def grid(name):
+    return [a["n"] for a in json.loads(cli("info", name, "--json").stdout)["axes"]]
+
+
+def samples(name, *more):
+    out = name + ".npy"
+    r = cli("convert", name, out, "--force", *more)
+    return np.load(out), r.stderr
+
+
+def survey(name, n1, n2, ns, damage=None, binary=None, header=None, trace_ns=None, code=5, dt=4000):
+    """A SEG-Y survey; `damage(bytes)` may change the whole file, header(h, i, j) a trace header."""
+    rng = np.random.default_rng(7)
+    wave = np.cumsum(rng.standard_normal((n1, n2, ns)), 2).astype(np.float32)
+    out = bytearray(b"C 1 CLIENT".ljust(3200))
+    head = bytearray(400)
+    struct.pack_into(">h", head, 16, dt)
+    struct.pack_into(">H", head, 20, ns)
+    struct.pack_into(">h", head, 24, code)
+    struct.pack_into(">h", head, 54, 1)
+    if binary:
+        binary(head)
+    out += head
+    for i in range(n1):
+        for j in range(n2):
+            h = bytearray(240)
+            struct.pack_into(">i", h, 0, i * n2 + j + 1)
+            struct.pack_into(">h", h, 28, 1)
+            struct.pack_into(">hh", h, 68, 1, -100)
+            struct.pack_into(">HH", h, 114, trace_ns(i, j) if trace_ns else ns, dt)
+            struct.pack_into(">iiii", h, 180, 43000000 + 2500 * j, 620000000 + 2500 * i, 100 + i, 300 + j)
+            if header:
+                header(h, i, j)
+            n = trace_ns(i, j) if trace_ns else ns
+            out += h + {5: lambda x: x.astype(">f4"), 3: lambda x: (x * 300).astype(">i2"), 6: lambda x: x.astype(">f8")}[code](
+                wave[i, j, :n]).tobytes()
+    if damage:
+        damage(out)
+    with open(name, "wb") as f:
+        f.write(out)
+    return wave
+
+
+def noise(n, seed=3):
+    return bytes(random.Random(seed).randrange(256) for _ in range(n))
+
+
+@test
+def random_bytes_at_the_end_lose_nothing():
+    for n1, n2, ns, extra in [(5, 6, 20, 1000), (5, 6, 50, 1000), (40, 30, 20, 5000), (40, 30, 20, 320 * 9), (1, 30, 20, 1000)]:
+        wave = survey("end.sgy", n1, n2, ns, lambda b: b.extend(noise(extra)))
+        a, told = samples("end.sgy")
+        assert a.shape == (n1, n2, ns), (a.shape, told)
+        assert np.array_equal(a, wave) and "note:" in told, told
+        cli("convert", "end.sgy", "strict.npy", "--strict", status=1)
+
+
+@test
+def one_damaged_trace_header_loses_one_trace():
+    for t in [0, 1, 599, 777, 1199]:
+        def damage(b):
+            at = 3600 + t * (240 + 80)
+            b[at:at + 240] = noise(240, t)
+        wave = survey("head.sgy", 40, 30, 20, damage)
+        a, told = samples("head.sgy")
+        assert a.shape == wave.shape, (t, a.shape, told)
+        good = np.ones((40, 30), bool)
+        good[t // 30, t % 30] = False
+        assert np.array_equal(a[good], wave[good]) and np.isnan(a[~good]).all(), t
+        assert f"number {t + 1})" in told and "left out" in told, told
+        cli("convert", "head.sgy", "strict.npy", "--strict", status=1)
+
+
+@test
+def a_stray_line_number_is_outvoted():
+    for at, value in [(188, 77777), (188, -5), (188, 2000000000), (192, 100001), (192, -2147483648)]:
+        def header(h, i, j):
+            if (i, j) == (17, 11):
+                struct.pack_into(">i", h, at, value)
+        wave = survey("stray.sgy", 40, 30, 20, header=header)
+        a, told = samples("stray.sgy")
+        if value == -5:  # near enough to be believed: an outline with a gap
+            assert a.shape[1:] == (30, 20) and a.shape[0] <= 150, a.shape
+            continue
+        assert a.shape == wave.shape, (value, a.shape, told)
+        assert np.isnan(a[17, 11]).all() and np.isnan(a).all(axis=2).sum() == 1
+        assert "number 522)" in told and "left out" in told and str(value) in told, told
+        cli("convert", "stray.sgy", "strict.npy", "--strict", status=1)
+
+    def odd(h, i, j):  # lines 100, 102, ... and one 117
+        struct.pack_into(">i", h, 188, 117 if (i, j) == (3, 4) else 100 + 2 * i)
+    wave = survey("odd.sgy", 20, 30, 20, header=odd)
+    assert grid("odd.sgy")[:2] == [20, 30]
+
+    def coordinate(h, i, j):
+        struct.pack_into(">ii", h, 188, 0, 0)
+        if (i, j) == (9, 9):
+            struct.pack_into(">i", h, 180, 2000000000)
+    wave = survey("xy.sgy", 20, 30, 20, header=coordinate)
+    a, told = samples("xy.sgy")
+    assert a.shape == wave.shape and "number 280)" in told, (a.shape, told)
+
+
+@test
+def many_strays_are_left_out_when_asked():
+    def header(h, i, j):
+        if (i * 30 + j) % 12 == 5:
+            struct.pack_into(">i", h, 188, 100000 + 7919 * (i * 30 + j) % 900000)
+    survey("many.sgy", 40, 30, 20, header=header)
+    r = cli("info", "many.sgy", status=1)
+    assert "--ignore-outliers" in r.stderr, r.stderr
+    a, told = samples("many.sgy", "--ignore-outliers")
+    assert a.shape == (40, 30, 20) and "100 traces" in told, (a.shape, told)
+
+
+@test
+def text_headers_that_are_not_there_skip_no_trace():
+    for ns in [20, 340, 740]:
+        for texts in [1, 2]:
+            wave = survey("text.sgy", 20, 30, ns, binary=lambda b: struct.pack_into(">h", b, 304, texts))
+            a, told = samples("text.sgy")
+            assert np.array_equal(a, wave), (ns, texts, a.shape, told)
+            assert "extended text headers" in told, told
+
+
+@test
+def a_wrong_sample_count_is_found_from_the_file():
+    def header(h, i, j):
+        struct.pack_into(">H", h, 114, 19)
+    wave = survey("ns.sgy", 20, 30, 20, binary=lambda b: struct.pack_into(">H", b, 20, 21), header=header)
+    a, told = samples("ns.sgy")
+    assert np.array_equal(a, wave), (a.shape, told)
+
+
+@test
+def a_file_of_varying_lengths_may_be_cut_short():
+    def lengths(i, j):
+        return 40 + (i * 7 + j * 3) % 20
+    wave = survey("vary.sgy", 10, 12, 60, trace_ns=lengths)
+    whole = read("vary.sgy")
+    for cut in [10, 100, 300]:
+        open("cut.sgy", "wb").write(whole[:-cut])
+        a, told = samples("cut.sgy")
+        assert a.shape[:2] == (10, 12), (cut, a.shape, told)
+        for i in range(9):
+            for j in range(12):
+                n = lengths(i, j)
+                assert np.array_equal(a[i, j, :n], wave[i, j, :n]), (cut, i, j)
+        assert "inside a trace" in told, told
+
+
+run()
