@@ -1,17 +1,39 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and opens Lithoscope:
-#   ./run.sh              on the generated demo cube
-#   ./run.sh FILE.sgy     on a file of yours
-# Without a display the same demo runs headless: pictures and a timing table in demo/, exit status 0.
+# Installs what is missing, builds, and opens Lithoscope; `./run.sh --help` tells more.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$top/.ci/setup.sh"
 
-files=()
-for f in "$@"; do files+=("$(realpath -- "$f")"); done
+usage() {
+  cat <<'END'
+usage: ./run.sh [-Doption=value ...] [FILE ...]
+
+Installs the Debian packages that are missing (as root or by sudo), builds in build/ and opens
+Lithoscope on FILE, or on a generated cube. Without a display the demo runs headless: pictures and a
+timing table in demo/, exit status 0.
+
+  -Doption=value  an option of the build, kept from then on:
+                    -Dgpu_archs=90       code for one GPU architecture only: a faster build
+                    -Dcuda=disabled      no CUDA module, even where nvcc is found
+                    -Dmpi=disabled       no MPI module
+                    -Dnative=false       code for any x86-64 processor
+  -h, --help      this text
+END
+}
+
+files=() options=()
+for word in "$@"; do
+  case $word in
+    -h|--help) usage; exit 0 ;;
+    -D?*) options+=("$word") ;;
+    -*) printf 'run.sh: there is no option %s\n' "$word" >&2; usage >&2; exit 2 ;;
+    *) [ -e "$word" ] || { printf 'run.sh: there is no file %s\n' "$word" >&2; exit 2; }
+       files+=("$(realpath -- "$word")") ;;
+  esac
+done
 cd "$top"
 install_missing "${runtime_packages[@]}"
-build_in build --buildtype=release
+build_in build --buildtype=release -Dtests=false ${options[@]+"${options[@]}"}
 
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
   if [ ${#files[@]} -gt 0 ]; then exec build/app/lithoscope "${files[@]}"; fi

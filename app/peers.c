@@ -2,8 +2,8 @@
 #include "app/peers.h"
 
 #include <gmodule.h>
-#include <unistd.h>
 
+#include "core/backend.h"
 #include "core/error.h"
 
 static gboolean started_by_mpirun(void)
@@ -19,15 +19,10 @@ static gboolean started_by_mpirun(void)
 
 static GModule *open_module(void)
 {
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n <= 0)
-        return NULL;
-    exe[n] = '\0';
-    g_autofree char *here = g_path_get_dirname(exe);
-    const char *const folders[] = {"", "../lib/lithoscope"};
-    for (guint k = 0; k < G_N_ELEMENTS(folders); k++) {
-        g_autofree char *path = g_build_filename(here, folders[k], "lithoscope-mpi.so", NULL);
+    g_autoptr(GPtrArray) folders = litho_module_folders();
+    for (guint k = 0; k < folders->len; k++) {
+        g_autofree char *path =
+            g_build_filename(g_ptr_array_index(folders, k), "lithoscope-mpi.so", NULL);
         // Open MPI's own plugins look for the library's symbols globally.
         GModule *module = g_file_test(path, G_FILE_TEST_EXISTS) ? g_module_open(path, 0) : NULL;
         if (module) {

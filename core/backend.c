@@ -96,8 +96,7 @@ static const LithoBackend *open_module(const char *folder, char *why, size_t siz
     return backend;
 }
 
-// Folders in the order of backend.h; the build's layout has the module beside kernels/cuda.
-static GPtrArray *module_folders(void)
+GPtrArray *litho_module_folders(void)
 {
     GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
     const char *given = g_getenv("LITHO_MODULE_DIR");
@@ -109,7 +108,7 @@ static GPtrArray *module_folders(void)
         exe[n] = '\0';
         g_autofree char *here = g_path_get_dirname(exe);
         g_ptr_array_add(folders, g_strdup(here));
-        g_ptr_array_add(folders, g_build_filename(here, "..", "lib", "lithoscope", NULL));
+        g_ptr_array_add(folders, g_build_filename(here, LITHO_LIBDIR_FROM_BIN, "lithoscope", NULL));
         g_ptr_array_add(folders, g_build_filename(here, "..", "kernels", "cuda", NULL));
     }
     return folders;
@@ -120,7 +119,7 @@ const LithoBackend *litho_backend_cuda(void)
     static const LithoBackend *backend;
     static gsize once;
     if (g_once_init_enter(&once)) {
-        g_autoptr(GPtrArray) folders = module_folders();
+        g_autoptr(GPtrArray) folders = litho_module_folders();
         for (guint k = 0; k < folders->len && !backend; k++)
             backend = open_module(g_ptr_array_index(folders, k), missing_backend.why_not,
                                   sizeof missing_backend.why_not);

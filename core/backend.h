@@ -72,8 +72,11 @@ typedef const LithoBackend *(*LithoBackendEntry)(void);
 #define LITHO_BACKEND_ENTRY "litho_backend_entry"
 
 const LithoBackend *litho_backend_cpu(void);
-// The CUDA module, opened at the first call (thread-safe) from $LITHO_MODULE_DIR, the program's own
-// folder and its ../lib/lithoscope, or the build's folder. Never NULL: when it cannot be loaded the
+// Folders in which modules may lie, best first: $LITHO_MODULE_DIR, the program's own, the installed
+// tree's library folder by its path from the program, the build's kernels/cuda. Of char *;
+// g_ptr_array_unref().
+GPtrArray *litho_module_folders(void);
+// The CUDA module, opened at the first call (thread-safe) from these folders. Never NULL: when it cannot be loaded the
 // table has n_devices 0 and says why.
 const LithoBackend *litho_backend_cuda(void);
 

@@ -268,5 +268,5 @@ int main(int argc, char **argv)
     g_test_add_func("/cuda/two-devices", test_two_devices);
     g_test_add_func("/cuda/cancel", test_cancel);
     g_test_add_func("/cuda/roof", test_roof);
-    return g_test_run();
+    return test_run();
 }

@@ -9,6 +9,7 @@
 #include "core/engine/stream.h"
 #include "core/io/survey.h"
 #include "tests/fx_common.h"
+#include "tests/common.h"
 
 static gboolean no_gpu(void)
 {
@@ -581,5 +582,5 @@ int main(int argc, char **argv)
     g_test_add_func("/fx-cuda/small-memory", test_small_memory);
     g_test_add_func("/fx-cuda/stream", test_stream);
     g_test_add_func("/fx-cuda/full-card", test_full_card);
-    return g_test_run();
+    return test_run();
 }

@@ -3,6 +3,7 @@
 // Depth migration on GPUs as a run: parts shown on the way, cancel, little memory, several GPUs.
 // Skips without a GPU.
 #include "tests/migrate_helpers.h"
+#include "tests/common.h"
 
 static gboolean gpus_or_skip(int n, LithoDevice *device)
 {
@@ -265,5 +266,5 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-cuda-runs/two-gpus", test_two);
     g_test_add_func("/migrate-cuda-runs/four-gpus", test_four);
     g_test_add_func("/migrate-cuda-runs/turns", test_turns);
-    return g_test_run();
+    return test_run();
 }

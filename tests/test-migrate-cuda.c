@@ -3,6 +3,7 @@
 // Depth migration: the GPU against the CPU, all modes, forms, kernels and engines. Skips without a
 // GPU.
 #include "tests/migrate_helpers.h"
+#include "tests/common.h"
 
 static gboolean gpu_or_skip(LithoDevice *device)
 {
@@ -238,5 +239,5 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-cuda/protected", test_protected);
     g_test_add_func("/migrate-cuda/adjoint", test_adjoint);
     g_test_add_func("/migrate-cuda/deep", test_deep);
-    return g_test_run();
+    return test_run();
 }

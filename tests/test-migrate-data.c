@@ -5,6 +5,7 @@
 #include "core/synth/synth.h"
 #include "tests/migrate_helpers.h"
 #include "tests/segy_make.h"
+#include "tests/common.h"
 
 // --- generated data ----------------------------------------------------------------------------
 
@@ -312,5 +313,5 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate-data/headers", test_headers);
     g_test_add_func("/migrate-data/axis-in-files", test_axis_in_files);
     g_test_add_func("/migrate-data/marmousi", test_marmousi);
-    return g_test_run();
+    return test_run();
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/io/survey.h"
+#include "tests/common.h"
 
 static char *data_folder;
 
@@ -216,7 +217,7 @@ int main(int argc, char **argv)
     g_test_add_func("/real/every-format", data_folder ? test_every_format : skip);
     g_test_add_func("/real/split-survey", data_folder ? test_split_survey : skip);
     g_test_add_func("/real/everything", data_folder ? test_everything : skip);
-    int status = g_test_run();
+    int status = test_run();
     g_free(data_folder);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "render/raster.h"
 #include "render/renderer.h"
 #include "tests/render_fixture.h"
+#include "tests/common.h"
 
 enum { W = 320, H = 240 };
 
@@ -702,7 +703,7 @@ int main(int argc, char **argv)
     g_test_add_func("/render-gl/panels", test_panels);
     g_test_add_func("/render-gl/scene", test_scene);
     g_test_add_func("/render-gl/speed", test_speed);
-    int status = g_test_run();
+    int status = test_run();
     if (screen && litho_offscreen_bind(screen, NULL))
         litho_renderer_free(renderer);
     litho_offscreen_free(screen);

@@ -10,6 +10,7 @@
 #include "render/offscreen.h"
 #include "render/renderer.h"
 #include "tests/render_fixture.h"
+#include "tests/common.h"
 
 enum { W = 480, H = 360, ROWS = 20, COLUMNS = 25 };
 
@@ -317,7 +318,7 @@ int main(int argc, char **argv)
     g_test_add_func("/model/pictures", test_pictures);
     g_test_add_func("/model/source", test_source);
     g_test_add_func("/model/speed", test_speed);
-    int status = g_test_run();
+    int status = test_run();
     litho_offscreen_free(screen);
     return status;
 }

@@ -4,6 +4,7 @@
 // at the size it is made for, each of its kernels, clusters, the matrix units, several GPUs,
 // cancelling.
 #include "tests/twsm_case.h"
+#include "tests/common.h"
 
 static gboolean gpu_or_skip(LithoDevice *gpu)
 {
@@ -250,5 +251,5 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-cuda/clusters", test_clusters);
     g_test_add_func("/twsm-cuda/gpus", test_gpus);
     g_test_add_func("/twsm-cuda/cancel", test_cancel);
-    return g_test_run();
+    return test_run();
 }

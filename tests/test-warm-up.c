@@ -9,6 +9,7 @@
 #include "render/frame_cache.h"
 #include "render/offscreen.h"
 #include "render/warm_up.h"
+#include "tests/common.h"
 
 static char *folder;
 
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/warm-up/nothing-left", test_nothing_left);
     g_test_add_func("/warm-up/refusals", test_refusals);
-    int status = g_test_run();
+    int status = test_run();
     count_files(folder, TRUE);
     g_free(folder);
     return status;

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "kernels/wavepacket/wavepacket.h"
 #include "tests/wavepacket-data.h"
+#include "tests/common.h"
 
 static LithoDevice gpu;
 
@@ -434,5 +435,5 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket-cuda/memory", test_memory);
     g_test_add_data_func("/wavepacket-cuda/segments", NULL, with_little);
     g_test_add_data_func("/wavepacket-cuda/refused", "refused", with_little);
-    return g_test_run();
+    return test_run();
 }

@@ -10,6 +10,7 @@
 #include "core/io/survey.h"
 #include "tests/gui/files.h"
 #include "ui/window/window_private.h"
+#include "tests/common.h"
 
 static Gui gui;
 
@@ -409,7 +410,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/errors", test_errors);
     g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);
-    int status = g_test_run();
+    int status = test_run();
     gui_close(&gui);
     return status;
 }

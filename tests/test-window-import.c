@@ -13,6 +13,7 @@
 #include "ui/import/import_profile.h"
 #include "ui/import/open_options.h"
 #include "ui/window/window_private.h"
+#include "tests/common.h"
 
 static Gui gui;
 
@@ -394,7 +395,7 @@ int main(int argc, char **argv)
     g_test_add_func("/import/irregular", test_irregular);
     g_test_add_func("/import/real", test_real_files);
     g_test_add_func("/import/drop", test_drop);
-    int status = g_test_run();
+    int status = test_run();
     gui_close(&gui);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "ui/window/palette.h"
 #include "ui/window/survey_window.h"
 #include "ui/panel/sweep.h"
+#include "tests/common.h"
 
 static Gui gui;
 
@@ -501,7 +502,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/operators", test_operators);
     g_test_add_func("/window/dark", test_dark);
     g_test_add_func("/window/settings", test_settings);
-    int status = g_test_run();
+    int status = test_run();
     gui_close(&gui);
     return status;
 }

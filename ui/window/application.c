@@ -13,7 +13,7 @@ struct _LithoApplication {
     GtkApplication parent;
     LithoSettings *settings;
     char *recipe, *operator_key;
-    gboolean demo;
+    gboolean demo, version;
     LithoMeasure measure; // seconds or scrub > 0: measure and quit
     char *measure_param, *measure_json, *measure_picture, *measure_race;
     int status;
@@ -322,12 +322,22 @@ static void finalize(GObject *object)
     G_OBJECT_CLASS(litho_application_parent_class)->finalize(object);
 }
 
+static int handle_local_options(GApplication *app, GVariantDict *options)
+{
+    (void)options;
+    if (!LITHO_APPLICATION(app)->version)
+        return -1; // go on
+    g_print("lithoscope %s\n", LITHO_VERSION);
+    return 0;
+}
+
 static void litho_application_init(LithoApplication *self)
 {
     const GOptionEntry options[] = {
         {"recipe", 'r', 0, G_OPTION_ARG_FILENAME, &self->recipe, "Start with this recipe", "FILE"},
         {"operator", 'o', 0, G_OPTION_ARG_STRING, &self->operator_key, "Start with this operator",
          "KEY"},
+        {"version", 0, 0, G_OPTION_ARG_NONE, &self->version, "Print the version and quit", NULL},
         {"demo", 0, 0, G_OPTION_ARG_NONE, &self->demo, "Open the demo cube", NULL},
         {"measure", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.seconds,
          "Drag a parameter for so long, print frames, results and latency, and quit", "SECONDS"},
@@ -351,6 +361,7 @@ static void litho_application_class_init(LithoApplicationClass *klass)
 {
     GApplicationClass *app_class = G_APPLICATION_CLASS(klass);
     G_OBJECT_CLASS(klass)->finalize = finalize;
+    app_class->handle_local_options = handle_local_options;
     app_class->activate = activate;
     app_class->open = open_files;
     app_class->startup = startup;
