@@ -12,6 +12,8 @@ void litho_migrate_job_drop_design(LithoMigrateJob *job)
         g_array_set_size(job->entries, 0);
     g_clear_pointer(&job->entry, g_free);
     g_clear_pointer(&job->filter, g_free);
+    if (!job->share)
+        g_clear_pointer(&job->stops, g_free);
     for (int m = 0; m < LITHO_MIGRATE_MAX_STEP; m++)
         if (!job->share)
             g_clear_pointer(&job->table[m], g_free);
@@ -156,6 +158,65 @@ static gboolean design_table(LithoMigrateJob *job, LithoRun *run, GError **error
     return TRUE;
 }
 
+// --- what is steeper ----------------------------------------------------------------------------
+
+// At the surface, and soon once more: twice leaves a sixteenth. Below, where rock is faster than
+// all above. Where velocity varies to the sides it turns waves all the time: as often as costs a
+// tenth.
+static void choose_stops(LithoMigrateJob *job)
+{
+    const int often = MAX(10 * LITHO_MIGRATE_STOP_DEGREE / job->params.degree, 4);
+    double fastest = INFINITY; // slowness at which steeper waves were last taken away
+    job->stops = g_new0(guint8, job->n_steps);
+    for (int s = 0, last = 0, count = 0; s < job->n_steps; s++) {
+        const gboolean sides = job->slow_max[s] > 1.001 * job->slow_min[s];
+        const gboolean faster = job->slow_min[s] < 0.95 * fastest;
+        const gboolean due = s - last >= (count == 1 ? often / 4 : often);
+        if (s > 0 && !(due && (sides || count < 2)) && !(faster && !sides))
+            continue;
+        job->stops[s] = 1;
+        fastest = fmin(fastest, job->slow_min[s]);
+        last = s;
+        count++;
+    }
+}
+
+static gboolean design_stops(LithoMigrateJob *job, LithoRun *run, GError **error)
+{
+    const guint n = job->entries->len;
+    const double rho = litho_migrate_rho(&job->cells, job->dz * job->step);
+    g_autofree LithoPolySpec *specs = g_new0(LithoPolySpec, n);
+    g_autofree guint *of = g_new0(guint, n);
+    g_autofree gboolean *used = g_new0(gboolean, n);
+    g_autofree const LithoPoly **polys = g_new0(const LithoPoly *, n);
+    guint count = 0;
+    choose_stops(job);
+    for (int s = 0; s < job->n_steps; s++)
+        for (int f = 0; f < job->nf && job->stops[s]; f++)
+            used[job->entry[(gsize)s * job->nf + f]] = TRUE;
+    for (guint k = 0; k < n; k++) {
+        if (!used[k])
+            continue;
+        of[count] = k;
+        specs[count] =
+            entry_spec(job, &g_array_index(job->entries, LithoEntry, k), rho, job->step - 1);
+        // The taper begins above the largest dip.
+        specs[count].theta = fmin(specs[count].theta + G_PI / 180, 89 * G_PI / 180);
+        specs[count].degree = LITHO_MIGRATE_STOP_DEGREE;
+        specs[count++].stop = 0.25;
+    }
+    if (!litho_poly_get(specs, count, polys, run, error))
+        return FALSE;
+    for (guint k = 0; k < count; k++)
+        g_array_index(job->entries, LithoEntry, of[k]).stop = polys[k];
+    return TRUE;
+}
+
+gboolean litho_migrate_job_stops(const LithoMigrateJob *job, int s)
+{
+    return job->stops && job->stops[s];
+}
+
 static double widest_cell(const LithoMigrateJob *job)
 {
     const double dx = job->cells.nx > 1 ? job->cells.dx : 0;
@@ -185,7 +246,7 @@ gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams
     if (params->form == LITHO_MIGRATE_POINTWISE)
         return design_table(job, run, error);
     choose_entries(job);
-    return design_entries(job, run, error);
+    return design_entries(job, run, error) && (!params->stop || design_stops(job, run, error));
 }
 
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f)

@@ -39,9 +39,13 @@ typedef struct Point {
     double value; // barrier; +inf outside
 } Point;
 
-static double stop_bound(const LithoPolySpec *spec, double phi)
+// Bound on |G| at phi, beyond the pass band's end at phi_p.
+static double stop_bound(const LithoPolySpec *spec, double phi_p, double phi)
 {
     double n = spec->degree;
+    if (spec->stop > 0)
+        // A little before, for the samples lie apart.
+        return (phi < phi_p + 0.9 * LITHO_POLY_TRANSITION / n ? 1 : spec->stop) * SAFETY;
     double phi_c = 2 * asin(fmin(1, spec->kap / sqrt(spec->rho)));
     double x = CLAMP((phi - phi_c - G_PI / n) / (8 * G_PI / n), 0, 1);
     return (0.5 + 0.25 * (1 + cos(G_PI * x))) * SAFETY;
@@ -77,7 +81,7 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
         double phi = phi_p * sin(0.5 * G_PI * j / (p->pass - 1));
         double half = sin(phi / 2), s = spec->rho * half * half;
         double weight = spec->w0 + (1 - spec->w0) * (s / s_p) * (s / s_p);
-        double phase = sqrt(fmax(k2 - s, 0));
+        double phase = spec->stop > 0 ? 0 : sqrt(fmax(k2 - s, 0));
         fill_cosines(p->cosines + (gsize)j * p->stride, width, phi);
         p->t_re[j] = cos(phase) * SAFETY;
         p->t_im[j] = sin(phase) * SAFETY;
@@ -86,7 +90,7 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
     }
     for (int j = 0; j < stop; j++) {
         double phi = phi_p + (G_PI - phi_p) * pow((j + 1.0) / stop, 1.3);
-        double u = stop_bound(spec, phi);
+        double u = stop_bound(spec, phi_p, phi);
         fill_cosines(p->cosines + (gsize)(p->pass + j) * p->stride, width, phi);
         p->u2[p->pass + j] = u * u;
     }
@@ -452,7 +456,7 @@ static guint spec_hash(gconstpointer key)
 {
     const LithoPolySpec *s = key;
     guint64 h = 1469598103934665603u;
-    const double values[] = {s->kap, s->rho, s->theta, s->w0, s->tol, s->degree};
+    const double values[] = {s->kap, s->rho, s->theta, s->w0, s->tol, s->degree, s->stop};
     for (guint k = 0; k < G_N_ELEMENTS(values); k++) {
         guint64 bits;
         memcpy(&bits, &values[k], sizeof bits);
@@ -465,7 +469,7 @@ static gboolean spec_equal(gconstpointer a, gconstpointer b)
 {
     const LithoPolySpec *p = a, *q = b;
     return p->kap == q->kap && p->rho == q->rho && p->theta == q->theta && p->w0 == q->w0 &&
-           p->tol == q->tol && p->degree == q->degree;
+           p->tol == q->tol && p->degree == q->degree && p->stop == q->stop;
 }
 
 static LithoPoly *poly_new(const LithoPolySpec *spec)

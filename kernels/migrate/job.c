@@ -306,7 +306,8 @@ static void init_sponge(LithoMigrateJob *job)
     const LithoMigrateParams *p = &job->params;
     const double thick = job->dz * job->step;
     const int nx = job->image.axis[LITHO_XLINE].n, ny = job->image.axis[LITHO_INLINE].n;
-    const int fx = nx > 1 ? p->pad : 0, fy = ny > 1 ? p->pad : 0;
+    const int around = litho_migrate_padding(p);
+    const int fx = nx > 1 ? around : 0, fy = ny > 1 ? around : 0;
     job->sponge_x = sponge_factors(job->cells.nx, job->ratio, job->pad_x * job->ratio - fx,
                                    nx + 2 * fx, p->sponge, thick / job->cells.dx);
     job->sponge_y = sponge_factors(job->cells.ny, job->ratio, job->pad_y * job->ratio - fy,
@@ -324,7 +325,7 @@ static void init_cells(LithoMigrateJob *job)
     const double ratio = job->ratio;
     job->data_nx = litho_taps_wide(job->image.axis[LITHO_XLINE].n, ratio);
     job->data_ny = litho_taps_wide(job->image.axis[LITHO_INLINE].n, ratio);
-    const int pad = (int)ceil(p->pad / ratio - 1e-9);
+    const int pad = (int)ceil(litho_migrate_padding(p) / ratio - 1e-9);
     job->pad_x = job->data_nx > 1 ? pad : 0;
     job->pad_y = job->data_ny > 1 ? pad : 0;
     job->cells = (LithoCells){.nx = job->data_nx + 2 * job->pad_x,

@@ -16,6 +16,7 @@
 typedef struct LithoEntry {
     double big_k, rho2;                            // K and spectral range of the recursion operator
     const LithoPoly *poly[LITHO_MIGRATE_MAX_STEP]; // for 1/step, 2/step, ... of the step's depth
+    const LithoPoly *stop; // takes steeper waves away; NULL: no step at which that is done uses it
 } LithoEntry;
 
 typedef struct LithoMigrateJob {
@@ -47,13 +48,20 @@ typedef struct LithoMigrateJob {
     const LithoSecondDerivative **filter; // [n_steps][nf]
     GArray *entries;                      // of LithoEntry
     gint32 *entry;                        // [n_steps][nf] index into entries
-    float *sponge_x, *sponge_y;           // [nx], [ny] factors; NULL = none on that axis
+    guint8 *stops; // [n_steps] 1: steeper waves are taken away before the step; NULL: never
+    float *sponge_x, *sponge_y; // [nx], [ny] factors; NULL = none on that axis
     // Pointwise form: one table over kap for all frequencies and depths.
     int n_table;
     double table_first, table_step; // kap of entry 0 and increment
     const LithoPoly **table[LITHO_MIGRATE_MAX_STEP];
     gboolean share; // owns only what has one element a frequency
 } LithoMigrateJob;
+
+// Cells of padding on either side of an axis of more than one cell.
+static inline int litho_migrate_padding(const LithoMigrateParams *p)
+{
+    return p->pad < 0 ? p->sponge : p->pad;
+}
 
 enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
 
@@ -85,6 +93,11 @@ void litho_migrate_job_drop_design(LithoMigrateJob *job);
 // The k-th of n shares of a designed job: every n-th frequency. Borrows from `whole`, which must
 // stay as it is; freed with litho_migrate_job_free().
 LithoMigrateJob *litho_migrate_job_share(const LithoMigrateJob *whole, int k, int n);
+// Whether waves steeper than the largest dip are taken away before step s, by the polynomials
+// `stop` of the entries. They begin at the surface; further down waves become steep where they come
+// into faster rock.
+gboolean litho_migrate_job_stops(const LithoMigrateJob *job, int s);
+enum { LITHO_MIGRATE_STOP_DEGREE = 31 };
 // Recursion operator of frequency f in step s.
 LithoStencil litho_migrate_job_stencil(const LithoMigrateJob *job, int s, int f);
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f);

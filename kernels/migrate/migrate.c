@@ -29,7 +29,7 @@ static const LithoParam rows[] = {
                 .doc = "Spacing of the image in depth; v / (4 fmax) or finer avoids aliasing."),
     LITHO_INT(P, nz, .label = "Depths", .when = "mode=zero-offset|shot",
               .special_text = "as deep as seen", .def = 0, .max = 100000, .soft_max = 1000,
-              .stage = PLAN,
+              .advanced = true, .stage = PLAN,
               .doc = "Samples of the image in depth; 0 reaches as deep as the record sees."),
     LITHO_INT(P, degree, .label = "Degree", .when = "engine=chebyshev", .def = 23, .min = 5,
               .max = LITHO_MIGRATE_MAX_DEGREE, .stage = DESIGN,
@@ -38,38 +38,41 @@ static const LithoParam rows[] = {
     LITHO_FLOAT(P, max_dip, .label = "Largest dip", .unit = "degrees", .def = 65, .min = 10,
                 .max = 85, .soft_min = 30, .soft_max = 80, .stage = DESIGN,
                 .doc = "Propagation angle up to which the polynomial is exact to its design error; "
-                       "steeper waves are damped."),
+                       "steeper waves are taken away."),
     LITHO_CHOICE(P, form, "operator\0pointwise\0", .label = "Form", .when = "engine=chebyshev",
-                 .stage = DESIGN,
+                 .advanced = true, .stage = DESIGN,
                  .doc = "operator: a polynomial of the slowness-and-Laplacian operator, stable in "
                         "any model; pointwise: coefficients looked up from the local velocity, as "
                         "published, which can grow where walls stand vertically."),
-    LITHO_CHOICE(P, engine, "chebyshev\0splitstep\0", .label = "Engine", .stage = VELOCITY,
+    LITHO_CHOICE(P, engine, "chebyshev\0splitstep\0", .label = "Engine", .advanced = true,
+                 .stage = VELOCITY,
                  .doc = "chebyshev: explicit finite differences; splitstep: FFT phase shift with "
                         "one reference velocity a step, exact where velocity varies with depth "
                         "only."),
     LITHO_FLOAT(P, fmin, .role = LITHO_ROLE_BAND_LOW, .label = "Lowest frequency", .unit = "Hz",
-                .def = 3, .min = 0.1, .max = 1000, .soft_min = 1, .soft_max = 20, .stage = SPECTRUM,
-                .doc = "Frequencies below are left out; 3 Hz is usual."),
+                .def = 3, .min = 0.1, .max = 1000, .soft_min = 1, .soft_max = 20, .advanced = true,
+                .stage = SPECTRUM, .doc = "Frequencies below are left out; 3 Hz is usual."),
     LITHO_FLOAT(P, fmax, .role = LITHO_ROLE_BAND_HIGH, .label = "Highest frequency",
                 .special_text = "automatic", .unit = "Hz", .def = 0, .max = 10000, .soft_max = 120,
-                .stage = SPECTRUM,
+                .advanced = true, .stage = SPECTRUM,
                 .doc = "Frequencies above are left out; cost grows with it. 0 = 60 Hz, or 80 % of "
                        "Nyquist where that is lower."),
     LITHO_INT(P, sponge, .label = "Absorbing border", .unit = "cells", .def = 30, .max = 200,
-              .soft_max = 60, .stage = VELOCITY,
+              .soft_max = 60, .advanced = true, .stage = VELOCITY,
               .doc = "Width of the border that damps waves before the edge reflects them; left out "
                      "on axes too short for it."),
-    LITHO_INT(P, pad, .label = "Padding", .unit = "cells", .def = 0, .max = 500, .soft_max = 60,
+    LITHO_INT(P, pad, .label = "Padding", .special_text = "as wide as the border", .special = -1,
+              .unit = "cells", .def = -1, .min = -1, .max = 500, .soft_max = 60, .advanced = true,
               .stage = VELOCITY,
-              .doc = "Empty cells added around the data so that the border does not eat image; as "
-                     "wide as the border is best and costs time."),
+              .doc = "Empty cells added around the data so that the border does not eat image; "
+                     "without them the outer traces lose most of their amplitude. Costs what the "
+                     "wider grid costs."),
     LITHO_INT(P, step, .label = "Depths a step", .special_text = "automatic", .def = 0,
-              .max = LITHO_MIGRATE_MAX_STEP, .stage = VELOCITY,
+              .max = LITHO_MIGRATE_MAX_STEP, .advanced = true, .stage = VELOCITY,
               .doc = "Image depths that one extrapolation step crosses, those between included at "
                      "little cost; 0 = steps about as deep as a cell is wide."),
     LITHO_BOOL(
-        P, coarse, .label = "Coarse grids for low frequencies", .stage = PLAN,
+        P, coarse, .label = "Coarse grids for low frequencies", .advanced = true, .stage = PLAN,
         .doc = "Each frequency runs on cells and depths of 1, 1.25, 1.5, 2, 3 or 4 times the "
                "image's, the widest that hold its waves as well as the image's hold the highest "
                "frequency's: about a third of the work."),
@@ -80,20 +83,22 @@ static const LithoParam rows[] = {
                 .def = 0, .min = -1e7, .max = 1e7, .stage = EXTRAPOLATE,
                 .doc = "Place of the source along the inline index, from the first trace."),
     LITHO_FLOAT(P, wavelet, .label = "Wavelet", .when = "mode=shot", .special_text = "impulse",
-                .unit = "Hz", .def = 25, .max = 1000, .soft_max = 80, .stage = EXTRAPOLATE,
+                .unit = "Hz", .def = 25, .max = 1000, .soft_max = 80, .advanced = true,
+                .stage = EXTRAPOLATE,
                 .doc = "Peak frequency of the source's Ricker wavelet; 0 = an impulse."),
     LITHO_FLOAT(P, delay, .label = "Wavelet delay", .when = "mode=shot", .unit = "s", .def = 0,
                 .min = -10, .max = 10, .soft_min = 0, .soft_max = 0.2, .advanced = true,
                 .stage = EXTRAPOLATE, .doc = "Time at which the source's wavelet peaks."),
     LITHO_CHOICE(P, imaging, "correlation\0normalised\0", .label = "Imaging", .when = "mode=shot",
-                 .stage = IMAGE,
+                 .advanced = true, .stage = IMAGE,
                  .doc = "correlation of the two waves, or the same divided by the source's "
                         "illumination."),
     LITHO_FLOAT(P, stabilise, .label = "Stabilisation", .when = "mode=shot imaging=normalised",
                 .def = 0.005, .min = 1e-5, .max = 1, .log = true, .advanced = true, .stage = IMAGE,
                 .doc = "Fraction of a depth's largest illumination that is added before dividing."),
     LITHO_BOOL(
-        P, antialias, .label = "Protect against aliasing", .when = "mode=shot", .stage = DESIGN,
+        P, antialias, .label = "Protect against aliasing", .when = "mode=shot", .advanced = true,
+        .stage = DESIGN,
         .doc = "Multiply the two waves on a grid twice as fine where their product folds: steep "
                "reflectors that the cells cannot hold are left out instead of shown with a "
                "wrong dip. Costs a tenth to a quarter."),
@@ -136,6 +141,13 @@ static const LithoParam rows[] = {
                 .min = 0.02, .max = 1, .log = true, .advanced = true, .stage = DESIGN,
                 .doc = "Error allowed for vertical waves relative to waves at the largest dip; 1 = "
                        "the same at all dips."),
+    LITHO_BOOL(P, stop, .label = "Take steeper waves away",
+               .when = "engine=chebyshev form=operator", .def = 1, .advanced = true,
+               .stage = DESIGN,
+               .doc = "A second polynomial of the same operator, at the surface and every some "
+                      "steps, that passes waves up to the largest dip and stops steeper ones; "
+                      "without it they come to a wrong place. Costs a tenth where velocity varies "
+                      "to the sides, hardly anything else."),
     LITHO_FLOAT(P, ratio_cap, .label = "Velocity ratio served", .when = "engine=chebyshev",
                 .def = 2, .min = 1, .max = 6, .advanced = true, .stage = DESIGN,
                 .doc =
@@ -164,7 +176,7 @@ static const char *const stages[] = {"plan",        "velocity", "spectrum", "des
 static const LithoPreset presets[] = {
     {"default", "", "degree 23, dips to 65 degrees, steps of one cell"},
     {"preview", "degree=15 max_dip=50 fmax=40 coarse=on", "a quick look: moderate dips, 40 Hz"},
-    {"quality", "degree=31 pad=30", "a quarter of the error, edges kept"},
+    {"quality", "degree=31", "a quarter of the error"},
     {"published", "form=pointwise degree=15 step=1 edge_weight=1 gpu_kernel=per-degree",
      "the published scheme: degree 15, coefficients by local velocity"},
     {NULL},

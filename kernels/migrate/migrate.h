@@ -26,13 +26,14 @@ typedef struct LithoMigrateParams {
     double dx, dy;      // m, along crossline and inline index; 0 = what the input says
     int degree;         // N of the polynomial
     double max_dip;     // degrees from vertical propagation
+    bool stop;          // take away what is steeper than max_dip, operator form
     int form;
     int engine;
     double fmin, fmax;         // Hz; fmax 0 = 60 Hz or 80 % of Nyquist, whichever is lower
     int step;                  // image depths an extrapolation step crosses; 0 = about one dx
     bool coarse;               // lower frequencies on wider cells and depths
     int sponge;                // cells of absorbing border
-    int pad;                   // cells added around the data
+    int pad;                   // cells added around the data; -1 = sponge
     double source_x, source_y; // m from trace (0, 0) along the crossline and inline index
     double wavelet;            // Hz, peak of the source's Ricker wavelet; 0 = an impulse
     double delay;              // s, time of the wavelet's peak

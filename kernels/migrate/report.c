@@ -51,6 +51,35 @@ static void dip_curve(const LithoMigrateJob *job, LithoReport *report, const cha
     litho_report_curve_marks(report, key, 1, &job->params.max_dip);
 }
 
+// What the polynomial that takes steeper waves away leaves at dip `theta` on the way through steps
+// 0 .. n - 1, as if all were like step s.
+static double left_by_stops(const LithoMigrateJob *job, int s, int f, double theta, double n)
+{
+    const double thick = job->dz * job->step;
+    const double cell = job->cells.nx > 1 ? job->cells.dx : job->cells.dy;
+    int times = 0;
+    for (int k = 0; k < job->n_steps && k < n; k++)
+        times += litho_migrate_job_stops(job, k);
+    int like = -1; // the step nearest to s that has such a polynomial
+    for (int k = 0; k < job->n_steps; k++)
+        if (litho_migrate_job_stops(job, k) && (like < 0 || abs(k - s) < abs(like - s)))
+            like = k;
+    if (like < 0)
+        return 1;
+    const LithoEntry *entry = litho_migrate_job_entry(job, like, f);
+    const LithoPoly *poly = entry->stop;
+    const double slow = job->slow_max[like], kap = job->omega[f] * slow * thick;
+    const double k = job->omega[f] * slow * sin(theta);
+    const double at = -litho_migrate_symbol(job->filter[(gsize)like * job->nf + f], k * cell) /
+                          (cell * cell) * thick * thick +
+                      entry->big_k * entry->big_k - kap * kap;
+    double re[64], im[64] = {0}, g_re, g_im;
+    for (int m = 0; m <= poly->spec.degree; m++)
+        re[m] = poly->re[m];
+    litho_poly_value(&poly->spec, re, im, at, &g_re, &g_im);
+    return pow(fabs(g_re), times);
+}
+
 static void report_frequency(const LithoMigrateJob *job, LithoReport *report, int f,
                              const char *which)
 {
@@ -67,7 +96,7 @@ static void report_frequency(const LithoMigrateJob *job, LithoReport *report, in
         phase[k] += 2 * G_PI * rint((before - phase[k]) / (2 * G_PI));
         before = phase[k];
         phase[k] *= steps * 180 / G_PI;
-        amplitude[k] = pow(amplitude[k], steps);
+        amplitude[k] = pow(amplitude[k], steps) * left_by_stops(job, s, f, k * G_PI / 180, steps);
     }
     dip_curve(job, report, "phase", which, "Phase error after 1000 m", "degrees", f, kept, dip,
               phase);

@@ -143,12 +143,48 @@ static LithoShots *header_shots(const LithoMigrateJob *job, const LithoCube *in,
     return shots;
 }
 
+// FALSE with a sentence when the headers say that traces which are to be one shot are of several:
+// those of the whole input, or (`line`) of an inline. Looks at some of them.
+static gboolean is_one_source(const LithoMigrateJob *job, const LithoCube *in, gboolean line,
+                              GError **error)
+{
+    enum { LOOKS = 256 };
+    const gint64 ni = in->grid.axis[0].n, nj = in->grid.axis[1].n;
+    const gint64 stride = MAX(ni * nj / LOOKS, 1);
+    const double cell = job->cells.dx / job->ratio;
+    double first[2] = {0};
+    gint64 of = -1; // the inline `first` is of
+    for (gint64 k = 0; k < ni * nj; k += stride) {
+        guint8 header[240];
+        if (!litho_cube_is_live(in, k / nj, k % nj))
+            continue;
+        if (!litho_survey_trace_header(in->survey, k / nj, k % nj, header, error))
+            return FALSE;
+        const double x = scaled(header, 73), y = scaled(header, 77);
+        if (of < 0 || (line && of != k / nj)) {
+            of = k / nj;
+            first[0] = x;
+            first[1] = y;
+        } else if (hypot(x - first[0], y - first[1]) > cell) {
+            g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                        "%s holds several shots (sources at (%g, %g) and (%g, %g) m) but "
+                        "geometry = %s takes one; use geometry = headers",
+                        line ? "an inline" : "the input", first[0], first[1], x, y,
+                        line ? "line" : "record");
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
 LithoShots *litho_shots_new(const LithoMigrateJob *job, const LithoCube *in, GError **error)
 {
     const LithoMigrateParams *p = &job->params;
     LithoShots *shots;
     if (p->geometry == LITHO_MIGRATE_HEADERS)
         return header_shots(job, in, error);
+    if (in->survey && !is_one_source(job, in, p->geometry == LITHO_MIGRATE_LINE, error))
+        return NULL;
     if (p->geometry == LITHO_MIGRATE_LINE) {
         shots = line_shots(job, in);
     } else {

@@ -60,8 +60,10 @@ int litho_migrate_image_depths(const LithoMigrateJob *job)
 double litho_migrate_sweep_flops(const LithoMigrateJob *job, int waves)
 {
     double a_degree = 2 * 2 * (8 + (job->cells.ny > 1 ? 8 : 0) + 2) + 8.0 * job->step;
-    return a_degree * job->params.degree * job->cells.nx * job->cells.ny * job->nf *
-           (double)job->n_steps * waves;
+    double degrees = (double)job->params.degree * job->n_steps;
+    for (int s = 0; s < job->n_steps; s++)
+        degrees += litho_migrate_job_stops(job, s) ? LITHO_MIGRATE_STOP_DEGREE : 0;
+    return a_degree * degrees * job->cells.nx * job->cells.ny * job->nf * waves;
 }
 
 void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, LithoRun *run)
@@ -86,8 +88,8 @@ gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoMigra
     double bottom = z->step * (z->n - 1);
     double record = fmax(t->n * t->step, 1.3 * 2 * bottom / litho_migrate_model_range(model).mean);
     double nx = image->axis[1].n, ny = image->axis[0].n;
-    nx += nx > 1 ? 2 * p->pad : 0;
-    ny += ny > 1 ? 2 * p->pad : 0;
+    nx += nx > 1 ? 2 * litho_migrate_padding(p) : 0;
+    ny += ny > 1 ? 2 * litho_migrate_padding(p) : 0;
     sizes->shot = p->mode == LITHO_MIGRATE_SHOT;
     sizes->in = litho_grid_samples(in);
     sizes->out = litho_grid_samples(&out);

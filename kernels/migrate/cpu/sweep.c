@@ -156,6 +156,23 @@ static double mean_of(const float *v, gsize n)
     return sum / n;
 }
 
+// Takes away what is steeper than the largest dip, if it is time in step s. Its own adjoint.
+static void stop_steep(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
+                       float *wave)
+{
+    const LithoMigrateJob *job = sweep->job;
+    if (!litho_migrate_job_stops(job, s))
+        return;
+    const LithoPoly *poly = litho_migrate_job_entry(job, s, f)->stop;
+    const LithoWaveStep step = {.stencil = litho_migrate_job_stencil(job, s, f),
+                                .degree = poly->spec.degree,
+                                .targets = 1,
+                                .slowness = slowness,
+                                .re = {poly->re},
+                                .im = {poly->im}};
+    litho_wave_forward(&sweep->waves, w->scratch, &step, wave, NULL);
+}
+
 static void step_down(const LithoSweep *sweep, Worker *w, int s, int f, const float *slowness,
                       float *wave, float *const *between)
 {
@@ -167,6 +184,7 @@ static void step_down(const LithoSweep *sweep, Worker *w, int s, int f, const fl
                                wave);
         return;
     }
+    stop_steep(sweep, w, s, f, slowness, wave);
     LithoWaveStep step = make_step(sweep, s, f, slowness);
     litho_wave_forward(&sweep->waves, w->scratch, &step, wave, between);
 }
@@ -182,6 +200,7 @@ static void step_up(const LithoSweep *sweep, Worker *w, int s, int f, const floa
     } else {
         LithoWaveStep step = make_step(sweep, s, f, slowness);
         litho_wave_adjoint(&sweep->waves, w->scratch, &step, wave, between);
+        stop_steep(sweep, w, s, f, slowness, wave);
     }
     litho_wave_sponge(&sweep->waves, wave, job->sponge_x, job->sponge_y);
 }

@@ -17,10 +17,10 @@ gboolean mig_gpu_upload(MigGpu *plan, LithoCudaArray *to, const void *from, size
 
 void mig_gpu_band_clear(MigGpu *plan, MigGpuBand *band)
 {
-    LithoCudaArray *arrays[] = {&band->steps,    &band->coef,        &band->slow,
-                                &band->table,    &band->table_scale, &band->sponge_x,
-                                &band->sponge_y, &band->omega,       &band->kx2,
-                                &band->ky2,      &band->turn,        &band->spectrum};
+    LithoCudaArray *arrays[] = {
+        &band->steps,       &band->coef,     &band->stop,     &band->slow,  &band->table,
+        &band->table_scale, &band->sponge_x, &band->sponge_y, &band->omega, &band->kx2,
+        &band->ky2,         &band->turn,     &band->spectrum};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
     g_clear_pointer(&band->mean, g_free);
@@ -53,6 +53,21 @@ static gboolean upload_coefficients(MigGpu *plan, MigGpuBand *band, GError **err
         memcpy(coef + k * row + MIG_GPU_COEFS, poly->im, sizeof poly->im);
     }
     return mig_gpu_upload(plan, &band->coef, coef, n * row * sizeof(float), error);
+}
+
+static gboolean upload_stops(MigGpu *plan, MigGpuBand *band, GError **error)
+{
+    const LithoMigrateJob *job = band->job;
+    if (!job->stops)
+        return TRUE;
+    const gsize row = 2 * MIG_GPU_COEFS, n = job->entries->len;
+    g_autofree float *coef = g_new0(float, MAX(n, 1) * row);
+    for (gsize k = 0; k < n; k++) {
+        const LithoPoly *poly = g_array_index(job->entries, LithoEntry, k).stop;
+        if (poly) // real: imaginary parts are 0
+            memcpy(coef + k * row, poly->re, sizeof poly->re);
+    }
+    return mig_gpu_upload(plan, &band->stop, coef, n * row * sizeof(float), error);
 }
 
 // [target][n][entry][re, im], and each frequency's way from slowness to entry.
@@ -231,5 +246,5 @@ gboolean mig_gpu_band_tables(MigGpu *plan, MigGpuBand *band, GError **error)
     return band->kernel == MIG_GPU_SPLITSTEP
                ? upload_split_step(plan, band, error)
                : upload_steps(plan, band, error) && upload_coefficients(plan, band, error) &&
-                     upload_table(plan, band, error);
+                     upload_stops(plan, band, error) && upload_table(plan, band, error);
 }

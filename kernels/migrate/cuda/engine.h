@@ -24,6 +24,7 @@ typedef struct MigGpuBand {
     int planes; // that a set of waves moves through: those of a step, of a slab when fused
     LithoCudaArray steps; // MigGpuStep [n_steps][nf]
     LithoCudaArray coef;  // float [entries][targets][2][COEFS]
+    LithoCudaArray stop;  // float [entries][2][COEFS] of what takes steeper waves away
     LithoCudaArray slow;  // float [n_steps][ny][pitch], squared when fused; empty: layered
     LithoCudaArray table, table_scale; // pointwise form
     LithoCudaArray sponge_x, sponge_y;
@@ -124,6 +125,10 @@ gboolean mig_gpu_scratch_reserve(MigGpu *plan, const MigGpuBand *band, int n_set
 // others the imaging does.
 gboolean mig_gpu_steps_down(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *const *sets,
                             int n_sets, int now, int s, int n_steps, GError **error);
+// Takes what is steeper than the largest dip away from one or two sets of waves, as in step s: from
+// plane `now` to the next one, plane_after(now, 0). Its own adjoint.
+gboolean mig_gpu_stop(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *const *sets, int n_sets,
+                      int now, int s, GError **error);
 // One step up, from plane `now` (and those of the depths between) to the last target's.
 gboolean mig_gpu_step_up(MigGpu *plan, const MigGpuBand *band, const MigGpuWaves *up, int now,
                          int s, GError **error);

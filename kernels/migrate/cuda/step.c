@@ -91,6 +91,21 @@ static gboolean fused_adjoint(MigGpu *plan, const MigGpuBand *band, float *const
     return TRUE;
 }
 
+// One polynomial of LITHO_MIGRATE_STOP_DEGREE from plane `now` to plane `to`, no sponge.
+static gboolean fused_stop(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *const *sets,
+                           int n_sets, int now, int to, int s, GError **error)
+{
+    MigGpuFused a = fused_args(plan, band, n_sets, s, 1);
+    a.coef = band->stop.data;
+    a.all_targets = a.targets[1] = 1;
+    a.degree[0] = LITHO_MIGRATE_STOP_DEGREE;
+    for (int k = 0; k < n_sets; k++) {
+        a.wave[k][0] = mig_gpu_wave(band, sets[k], now, 0);
+        a.wave[k][1] = mig_gpu_wave(band, sets[k], to, 0);
+    }
+    return LITHO_CUDA(mig_gpu_fused(&a, plan->processors, litho_cuda_stream(plan->context)), error);
+}
+
 // --- one launch a degree ------------------------------------------------------------------------
 
 // Frequencies f .. f + n - 1 in step s.
@@ -267,6 +282,42 @@ gboolean mig_gpu_steps_end(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *wa
                                     band->plane, mig_gpu_wave(band, waves, 0, 0), band->job->nf,
                                     litho_cuda_stream(plan->context)),
                       error);
+}
+
+// --- what is steeper --------------------------------------------------------------------------
+
+static gboolean degrees_stop(MigGpu *plan, const MigGpuBand *band, const MigGpuWaves *waves,
+                             int now, int to, int s, GError **error)
+{
+    const int nf = band->job->nf, batch = batch_of(plan, band);
+    for (int f = 0; f < nf; f += batch) {
+        const Task t = {plan, band, s, f, MIN(batch, nf - f)};
+        float *odd = plan->scratch.data, *p = mig_gpu_wave(band, waves, now, f);
+        MigGpuDegree a = degree_args(&t);
+        a.coef = band->stop.data;
+        a.targets = 1;
+        a.degree = LITHO_MIGRATE_STOP_DEGREE;
+        a.sum[0] = mig_gpu_wave(band, waves, to, f);
+        for (a.n = 1; a.n <= a.degree; a.n++) {
+            a.now = a.n & 1 ? p : odd;
+            a.other = a.n & 1 ? odd : p;
+            if (!LITHO_CUDA(mig_gpu_degree(&a, litho_cuda_stream(plan->context)), error))
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean mig_gpu_stop(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *const *sets, int n_sets,
+                      int now, int s, GError **error)
+{
+    const int to = mig_gpu_plane_after(band, now, 0);
+    if (band->kernel == MIG_GPU_FUSED)
+        return fused_stop(plan, band, sets, n_sets, now, to, s, error);
+    for (int k = 0; k < n_sets; k++)
+        if (!degrees_stop(plan, band, sets[k], now, to, s, error))
+            return FALSE;
+    return TRUE;
 }
 
 // --- any kernel ---------------------------------------------------------------------------------

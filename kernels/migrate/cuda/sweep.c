@@ -98,6 +98,25 @@ static gboolean watch_growth(const Sweep *sweep, int index, GError **error)
                       error);
 }
 
+static gboolean stop_steep(const Sweep *sweep, MigGpuWaves *const *sets, int s, GError **error)
+{
+    MigGpu *plan = sweep->plan;
+    const int now = plan->up.now;
+    if (!mig_gpu_stop(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, error))
+        return FALSE;
+    plan->up.now = plan->down.now = mig_gpu_plane_after(sweep->band, now, 0);
+    return TRUE;
+}
+
+// Steps from s on up to the one before which steeper waves are taken away, at most up to `end`.
+static int steps_together(const LithoMigrateJob *job, int s, int end)
+{
+    int n = 1;
+    while (s + n < end && !litho_migrate_job_stops(job, s + n))
+        n++;
+    return n;
+}
+
 // The fused kernel takes a slab's steps in one launch and leaves every plane behind the sponge; the
 // others take a step at a time, and the imaging applies the sponge.
 static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
@@ -107,9 +126,11 @@ static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
     MigGpuWaves *const sets[] = {&plan->up, &plan->down};
     const gboolean fused = sweep->band->kernel == MIG_GPU_FUSED;
     const int at_end = fused ? MIG_GPU_SPONGE_DONE : MIG_GPU_SPONGE;
-    const int steps = fused ? slab->s1 - slab->s0 : 1;
-    for (int s = slab->s0; s < slab->s1; s += steps) {
+    for (int s = slab->s0, steps; s < slab->s1; s += steps) {
+        if (litho_migrate_job_stops(job, s) && !stop_steep(sweep, sets, s, error))
+            return FALSE;
         const int now = plan->up.now;
+        steps = fused ? steps_together(job, s, slab->s1) : 1;
         if (!mig_gpu_steps_down(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, steps, error))
             return FALSE;
         for (int k = 0; k < steps * job->step; k++)
@@ -233,7 +254,10 @@ static gboolean step_up(const Sweep *sweep, const float *image, int s, GError **
         !mig_gpu_step_up(plan, sweep->band, &plan->up, now, s, error))
         return FALSE;
     plan->up.now = mig_gpu_plane_after(sweep->band, now, job->step - 1);
-    return TRUE;
+    if (!litho_migrate_job_stops(job, s))
+        return TRUE;
+    MigGpuWaves *const sets[] = {&plan->up};
+    return stop_steep(sweep, sets, s, error);
 }
 
 gboolean mig_gpu_sweep_up(MigGpu *plan, MigGpuBand *band, const float *image, LithoRun *run,
