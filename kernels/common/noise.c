@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 
-enum { GROUPS = 8, WINDOWS_PER_STEP = 64, CUT = 3, PASSES = 6 };
+enum { GROUPS = 8, WINDOWS_PER_STEP = 64, CUT = 3, PASSES = 10 };
 
 typedef struct Job {
     const LithoCube *cube;
@@ -131,9 +131,11 @@ static gboolean is_real(const Job *job, int f, gint64 k)
     return TRUE;
 }
 
-// |F|^2 of one frequency, of the windows of one group (of all: GROUPS), real ones apart unless
-// there are no others. Their number; `freedom` is 1 for real ones.
-static gint64 gather(const Job *job, int f, int group, float *to, int *freedom)
+// |F|^2 of one frequency, of the windows of one group (of all: GROUPS) among first .. last - 1 and
+// of the wavenumbers with a mark in `quiet` (NULL = all), real ones apart unless there are no
+// others. Their number; `freedom` is 1 for real ones.
+static gint64 gather(const Job *job, int f, int group, gint64 first, gint64 last,
+                     const guint8 *quiet, float *to, int *freedom)
 {
     const gint64 nk = wavenumbers(job);
     gint64 n = 0;
@@ -142,15 +144,32 @@ static gint64 gather(const Job *job, int f, int group, float *to, int *freedom)
         n_real += is_real(job, f, k);
     const gboolean take_real = n_real == nk;
     *freedom = take_real ? 1 : 2;
-    for (gint64 w = 0; w < job->windows; w++) {
+    for (gint64 w = first; w < last; w++) {
         const float *power = job->power + ((gsize)f * job->windows + w) * nk;
         if (!job->good[w] || (group < GROUPS && w % GROUPS != group))
             continue;
         for (gint64 k = 0; k < nk; k++)
-            if (take_real || n_real == 0 || !is_real(job, f, k))
+            if ((!quiet || quiet[k]) && (take_real || n_real == 0 || !is_real(job, f, k)))
                 to[n++] = power[k];
     }
     return n;
+}
+
+// Marks the half of the wavenumbers that have the least power at `f` in windows first .. last - 1:
+// events keep to their dips. Levels must be measured in other windows than these.
+static void mark_quiet(const Job *job, int f, gint64 first, gint64 last, guint8 *quiet)
+{
+    const gint64 nk = wavenumbers(job);
+    g_autofree float *sum = g_new0(float, nk), *sorted = g_new(float, nk);
+    for (gint64 w = first; w < last; w++) {
+        const float *power = job->power + ((gsize)f * job->windows + w) * nk;
+        for (gint64 k = 0; job->good[w] && k < nk; k++)
+            sum[k] += power[k];
+    }
+    memcpy(sorted, sum, nk * sizeof *sum);
+    const float middle = select_kth(sorted, nk, nk / 2);
+    for (gint64 k = 0; k < nk; k++)
+        quiet[k] = sum[k] <= middle;
 }
 
 // Share of the distribution of |F|^2 in units of its mean that lies below x: exponential, or chi^2
@@ -172,23 +191,57 @@ static double quantile(int freedom, double share)
     return (lo + hi) / 2;
 }
 
-// Standard deviation of the noise at frequency f: from the median of |F|^2, then from the median of
-// what is below CUT times the mean of the noise, where events are rare, until it rests.
+// Share of the mean that lies below x: the integral behind below().
+static double mean_below(int freedom, double x)
+{
+    return freedom == 2 ? 1 - (1 + x) * exp(-x)
+                        : erf(sqrt(x / 2)) - sqrt(2 * x / G_PI) * exp(-x / 2);
+}
+
+// Mean of |F|^2 of the noise among n values: from their median, then from the mean of what is below
+// CUT times the mean of the noise, where events are rare, until it rests: the maximum likelihood of
+// a distribution that ends there, twice as exact as a median.
+static double noise_power(float *x, gint64 n, int freedom)
+{
+    double mean = select_kth(x, n, n / 2) / quantile(freedom, 0.5);
+    const double share = mean_below(freedom, CUT) / below(freedom, CUT);
+    for (int pass = 0; pass < PASSES; pass++) {
+        gint64 kept = 0;
+        double sum = 0;
+        for (gint64 k = 0; k < n; k++)
+            if (x[k] <= CUT * mean) {
+                sum += x[k];
+                kept++;
+            }
+        mean = kept > 0 ? sum / kept / share : mean;
+    }
+    return mean;
+}
+
+// Standard deviation of the noise at frequency f over all wavenumbers.
 static double level(const Job *job, int f, int group, float *scratch)
 {
     int freedom;
-    const gint64 n = gather(job, f, group, scratch, &freedom);
-    if (n == 0)
-        return 0;
-    double mean = select_kth(scratch, n, n / 2) / quantile(freedom, 0.5);
-    const double half = quantile(freedom, below(freedom, CUT) / 2);
-    for (int pass = 0; pass < PASSES; pass++) {
-        gint64 kept = 0;
-        for (gint64 k = 0; k < n; k++)
-            kept += scratch[k] <= CUT * mean;
-        mean = select_kth(scratch, n, kept / 2) / half;
+    const gint64 n = gather(job, f, group, 0, job->windows, NULL, scratch, &freedom);
+    return n > 0 ? sqrt(noise_power(scratch, n, freedom)) : 0;
+}
+
+// The same over the wavenumbers where the other half of the windows is quiet.
+static double quiet_level(const Job *job, int f, int group, float *scratch)
+{
+    const gint64 half = job->windows / 2;
+    g_autofree guint8 *quiet = g_new(guint8, wavenumbers(job));
+    double sum = 0;
+    gint64 count = 0;
+    for (int part = 0; part < 2; part++) {
+        const gint64 first = part ? half : 0, last = part ? job->windows : half;
+        int freedom;
+        mark_quiet(job, f, part ? 0 : half, part ? half : job->windows, quiet);
+        const gint64 n = gather(job, f, group, first, last, quiet, scratch, &freedom);
+        sum += n > 0 ? n * noise_power(scratch, n, freedom) : 0;
+        count += n;
     }
-    return sqrt(mean);
+    return count > 0 ? sqrt(sum / count) : 0;
 }
 
 // Of a whole sample: frequencies but the first and the last of an even length stand for two.
@@ -200,47 +253,63 @@ static double total_of(const Job *job, const double *sigma)
     return sqrt(sum / job->n[2]);
 }
 
-// Levels of all frequencies by group of windows; GROUPS: all windows.
-static void levels(const Job *job, int threads, double *sigma)
+typedef double (*LevelFunc)(const Job *job, int f, int group, float *scratch);
+
+// Levels of all frequencies by group of windows; the first row is of all windows.
+static void levels(const Job *job, LevelFunc func, int rows, int threads, double *sigma)
 {
     const gsize most = (gsize)job->windows * wavenumbers(job);
 #pragma omp parallel num_threads(threads)
     {
         g_autofree float *scratch = g_new(float, most);
 #pragma omp for schedule(dynamic)
-        for (int k = 0; k < (GROUPS + 1) * job->nf; k++)
-            sigma[k] = level(job, k % job->nf, GROUPS - k / job->nf, scratch);
+        for (int k = 0; k < rows * job->nf; k++)
+            sigma[k] = func(job, k % job->nf, GROUPS - k / job->nf, scratch);
     }
 }
 
-// Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365), and
-// two percent for events that no median knows from noise.
+static gboolean has_windows(const Job *job, int group)
+{
+    for (gint64 w = group; w < job->windows; w += GROUPS)
+        if (job->good[w])
+            return TRUE;
+    return FALSE;
+}
+
+// Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
+// part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all.
+//
+// Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
+// (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
 static void fill_noise(const Job *job, int threads, LithoNoise *noise)
 {
     g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
-    levels(job, threads, sigma);
+    g_autofree double *all = g_new0(double, job->nf);
+    const double much_less = 0.95;
+    levels(job, level, 1, threads, all);
+    levels(job, quiet_level, GROUPS + 1, threads, sigma);
+    const double quiet = total_of(job, sigma);
+    const gboolean even = quiet > much_less * total_of(job, all);
     double totals[GROUPS], mean = 0, spread = 0;
     int groups = 0;
-    for (int g = 0; g < GROUPS; g++) {
-        gboolean any = FALSE;
-        for (gint64 w = g; w < job->windows; w += GROUPS)
-            any |= job->good[w];
-        if (any) {
+    for (int g = 0; g < GROUPS; g++)
+        if (has_windows(job, g)) {
             totals[groups] = total_of(job, sigma + (gsize)(GROUPS - g) * job->nf);
             mean += totals[groups++];
         }
-    }
     mean /= MAX(groups, 1);
     for (int g = 0; g < groups; g++)
         spread += (totals[g] - mean) * (totals[g] - mean);
     noise->n = job->nf;
     noise->df = 1 / (job->n[2] * fabs(job->cube->grid.axis[2].step));
-    noise->sigma = g_memdup2(sigma, job->nf * sizeof(double));
+    noise->sigma = g_memdup2(even ? sigma : all, job->nf * sizeof(double));
     noise->total = total_of(job, noise->sigma);
     // One group alone tells nothing of its scatter: half and double.
     const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
-    noise->low = fmax(0.98 * noise->total - off, groups > 1 ? 0 : noise->total / 2);
-    noise->high = 1.02 * noise->total + off;
+    const double events = even ? 0.003 : 0.02;
+    noise->low =
+        fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
+    noise->high = (1 + events) * noise->total + off;
 }
 
 // --- the whole
