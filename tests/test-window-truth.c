@@ -271,6 +271,104 @@ static void test_refused(void)
     litho_session_show(gui.session, LITHO_SHOW_OUTPUT);
 }
 
+// --- places -------------------------------------------------------------------------------------
+
+static gint64 slice_of(int axis)
+{
+    return litho_session_display(gui.session)->slice[axis];
+}
+
+// Property: an operator that turns times into depths and is switched off again leaves slices, zoom
+// and camera as they were; switched on it shows the depth of the time that was looked at; what was
+// moved meanwhile stays moved.
+static void test_places(void)
+{
+    g_autoptr(LithoCube) cube = make_cube();
+    litho_session_set_input(gui.session, cube);
+    use("teller", (const char *[]){NULL});
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    litho_session_set_slice(gui.session, LITHO_SAMPLE, 20);
+    litho_session_set_slice(gui.session, LITHO_INLINE, 3);
+    const double lo[3] = {1, 2, 10}, hi[3] = {8, 9, 50};
+    litho_session_set_window(gui.session, lo, hi);
+    LithoSceneView scene = litho_session_display(gui.session)->scene;
+    scene.camera.yaw += 40;
+    litho_session_set_scene(gui.session, &scene);
+
+    use("teller", (const char *[]){"mode=depth", NULL});
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    g_assert_true(grid->is_depth);
+    g_assert_cmpint(slice_of(LITHO_INLINE), ==, 3);
+    g_assert_cmpfloat(litho_session_display(gui.session)->scene.camera.yaw, ==, scene.camera.yaw);
+    litho_session_set_slice(gui.session, LITHO_XLINE, 2);
+
+    use("teller", (const char *[]){NULL});
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    g_assert_cmpint(slice_of(LITHO_SAMPLE), ==, 20);
+    g_assert_cmpint(slice_of(LITHO_INLINE), ==, 3);
+    g_assert_cmpint(slice_of(LITHO_XLINE), ==, 2);
+    const LithoDisplay *d = litho_session_display(gui.session);
+    g_assert_cmpmem(d->lo, sizeof d->lo, lo, sizeof lo);
+    g_assert_cmpmem(d->hi, sizeof d->hi, hi, sizeof hi);
+    g_assert_cmpmem(&d->scene.camera, sizeof scene.camera, &scene.camera, sizeof scene.camera);
+    litho_session_fit(gui.session);
+}
+
+// --- titles over pictures -----------------------------------------------------------------------
+
+// TRUE when the middle of the inline's view is of the colours' upper end, which is red.
+static gboolean is_red(void)
+{
+    GtkWidget *window = GTK_WIDGET(gui.window);
+    GtkWidget *view = GTK_WIDGET(litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE));
+    graphene_rect_t bounds;
+    const int w = gtk_widget_get_width(window), h = gtk_widget_get_height(window);
+    g_assert_true(gtk_widget_compute_bounds(view, window, &bounds));
+    g_autoptr(GtkSnapshot) snapshot = gtk_snapshot_new();
+    gdk_paintable_snapshot(gui.mirror, snapshot, w, h);
+    g_autoptr(GskRenderNode) node = gtk_snapshot_to_node(snapshot);
+    g_assert_nonnull(node);
+    g_autoptr(GdkTexture) picture = gsk_renderer_render_texture(
+        gtk_native_get_renderer(GTK_NATIVE(window)), node, &GRAPHENE_RECT_INIT(0, 0, w, h));
+    g_autofree guchar *pixels = g_malloc((gsize)w * h * 4);
+    gdk_texture_download(picture, pixels, (gsize)w * 4);
+    const int x = (int)(bounds.origin.x + 0.6f * bounds.size.width);
+    const int y = (int)(bounds.origin.y + 0.6f * bounds.size.height);
+    const guchar *bgra = pixels + ((gsize)y * w + x) * 4;
+    return bgra[2] > bgra[0] + 60;
+}
+
+static LithoCube *make_flat(const char *name, float value)
+{
+    LithoCube *cube = make_cube();
+    for (gint64 k = 0; k < litho_grid_samples(&cube->grid); k++)
+        cube->samples[k] = k % 97 == 0 ? -2 * value : value;
+    g_strlcpy(cube->name, name, sizeof cube->name);
+    return cube;
+}
+
+// Property: pictures of the file before never stand under the title and the axes of the next one.
+static void test_titles(void)
+{
+    gui_forget_flow(&gui);
+    g_autoptr(LithoCube) red = make_flat("red", 1), blue = make_flat("blue", -1);
+    litho_session_set_input(gui.session, red);
+    gui_settle(&gui);
+    g_assert_true(is_red());
+    for (int turn = 0; turn < 3; turn++) {
+        litho_session_set_input(gui.session, blue);
+        for (int k = 0; k < 12; k++) {
+            gui_spin(&gui, 0.02);
+            g_assert_false(is_red());
+        }
+        gui_settle(&gui);
+        litho_session_set_input(gui.session, red);
+        gui_settle(&gui);
+        g_assert_true(is_red());
+    }
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -280,6 +378,8 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/texels", test_texels);
     g_test_add_func("/truth/figures", test_figures);
     g_test_add_func("/truth/refused", test_refused);
+    g_test_add_func("/truth/places", test_places);
+    g_test_add_func("/truth/titles", test_titles);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -96,7 +96,7 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoR
         litho_session_emit(self, SIGNAL_CUBE);
         return;
     }
-    self->has_grid = FALSE;
+    litho_session_forget_grid(self);
     litho_session_emit(self, SIGNAL_CUBE);
     litho_session_flow_touched(self);
 }
@@ -143,7 +143,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     self->input = cube ? litho_cube_ref(cube) : NULL;
-    self->has_grid = FALSE;
+    litho_session_forget_grid(self);
     if (cube) {
         self->clip_touched[LITHO_NUMBERS_IN] = FALSE;
         litho_session_adopt_grid(self, &cube->grid);

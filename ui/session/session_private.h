@@ -22,6 +22,14 @@ enum {
     N_SIGNALS
 };
 
+// Where one looks at in a grid of a shape.
+typedef struct LithoPlace {
+    gint64 n[3]; // of the grid; n[0] = 0: nothing kept
+    gint64 slice[3];
+    double lo[3], hi[3];
+    LithoSceneView scene;
+} LithoPlace;
+
 struct _LithoSession {
     GObject parent;
 
@@ -39,6 +47,9 @@ struct _LithoSession {
     LithoDisplay display;
     LithoGrid grid; // what the views show
     gboolean has_grid;
+    // Of the shape shown before, when it was left, and where that led to in the present shape: an
+    // operator switched on and off again leaves everything as it was.
+    LithoPlace left, arrived;
     LithoGrid out_grid; // of the flow as it stands, valid while flow_problem is NULL
 
     // Worker binding, session_result.c.
@@ -124,6 +135,10 @@ void litho_session_memory_forget(LithoSession *self);
 
 void litho_session_display_init(LithoSession *self);
 void litho_session_update_grid(LithoSession *self);
+void litho_session_forget_grid(LithoSession *self); // another survey: nothing of it is kept
+// Sample index of one grid -> of the other at the same depth; session_side.c.
+double litho_session_convert(LithoSession *self, const LithoGrid *from, const LithoGrid *to,
+                             double index);
 // Adopts `grid` as what the views show, keeping slices where the size is the same.
 void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
 

@@ -51,7 +51,8 @@ static double along_curve(const GArray *curve, int from, double value)
 
 // Sample index on one axis -> the index on the other at the same depth. Without a curve the two
 // axes are laid upon each other from end to end.
-static double convert(LithoSession *self, const LithoGrid *from, const LithoGrid *to, double index)
+double litho_session_convert(LithoSession *self, const LithoGrid *from, const LithoGrid *to,
+                             double index)
 {
     const LithoAxis *a = &from->axis[LITHO_SAMPLE], *b = &to->axis[LITHO_SAMPLE];
     if (from->is_depth == to->is_depth)
@@ -66,14 +67,14 @@ double litho_session_to_input(LithoSession *self, double sample)
 {
     if (!self->input || litho_grid_equal(&self->grid, &self->input->grid))
         return sample;
-    return convert(self, &self->grid, &self->input->grid, sample);
+    return litho_session_convert(self, &self->grid, &self->input->grid, sample);
 }
 
 double litho_session_from_input(LithoSession *self, double sample)
 {
     if (!self->input || litho_grid_equal(&self->grid, &self->input->grid))
         return sample;
-    return convert(self, &self->input->grid, &self->grid, sample);
+    return litho_session_convert(self, &self->input->grid, &self->grid, sample);
 }
 
 // --- views of the input -------------------------------------------------------------------------

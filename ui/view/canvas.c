@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/view/canvas_private.h"
 #include "ui/view/gl_pane.h"
+#include "core/io/survey.h"
 
 G_DEFINE_TYPE(LithoCanvas, litho_canvas, GTK_TYPE_WIDGET)
 
@@ -275,6 +276,7 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->output, litho_volume_free);
     g_clear_pointer(&self->parts_put, g_hash_table_unref);
     g_clear_pointer(&self->gl_name, g_free);
+    g_clear_pointer(&self->identity, g_free);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_canvas_parent_class)->dispose(object);
 }
@@ -285,6 +287,22 @@ static void litho_canvas_class_init(LithoCanvasClass *klass)
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     g_signal_new("layout-changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                  G_TYPE_NONE, 0);
+}
+
+// Titles and axes are those of the new file at once; pictures of the former one must not stand
+// under them until the first of the new one has been painted.
+static void on_cube(LithoCanvas *self)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    const char *name = cube && cube->survey ? litho_survey_path(cube->survey)
+                       : cube               ? cube->name
+                                            : "";
+    if (g_strcmp0(name, self->identity) != 0) {
+        g_free(self->identity);
+        self->identity = g_strdup(name);
+        litho_canvas_blank(self);
+    }
+    redraw(self);
 }
 
 // Lines that were left out while the worker was at it.
@@ -299,10 +317,11 @@ GtkWidget *litho_canvas_new(LithoSession *session)
     LithoCanvas *self = g_object_new(LITHO_TYPE_CANVAS, NULL);
     self->session = g_object_ref(session);
     make_views(self);
-    static const char *const signals[] = {"cube-changed", "flow-changed", "result",
-                                          "slices-changed", "display-changed"};
+    static const char *const signals[] = {"flow-changed", "result", "slices-changed",
+                                          "display-changed"};
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
         g_signal_connect_object(session, signals[k], G_CALLBACK(redraw), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_cube), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "progress", G_CALLBACK(on_progress), self, G_CONNECT_SWAPPED);
     tell_visible(self);
     return GTK_WIDGET(self);

@@ -261,10 +261,20 @@ static void render_at_once(LithoCanvas *self)
 // not wait for them. It shows those of the batch before, and takes up the next when its threads are
 // done.
 
+void litho_canvas_blank(LithoCanvas *self)
+{
+    for (guint k = 0; k < LITHO_N_PAINTED; k++)
+        litho_gl_pane_show(LITHO_GL_PANE(self->area), k, NULL, self->batch.rect[k]);
+    self->batch.stale = TRUE;
+    self->layout = 0; // every view is painted again
+}
+
 static void show_batch(LithoCanvas *self)
 {
     LithoBatch *batch = &self->batch;
     gboolean any = FALSE;
+    if (batch->stale)
+        memset(batch->painted, 0, sizeof batch->painted);
     for (guint k = 0; k < LITHO_N_PAINTED; k++) {
         if (!batch->painted[k])
             continue;
@@ -286,6 +296,7 @@ static void start_batch(LithoCanvas *self)
     LithoBatch *batch = &self->batch;
     const LithoResult *result = litho_session_result(self->session);
     batch->began_ms = litho_now_ms();
+    batch->stale = FALSE;
     batch->target = target_of(self);
     guint n = paint_stale(self, &batch->target, PAINT_BUDGET_MS, batch->rect, batch->painted);
     for (guint k = 0; k < LITHO_N_PAINTED; k++)

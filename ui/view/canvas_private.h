@@ -17,6 +17,7 @@ typedef struct LithoBatch {
     LithoTarget target;
     LithoResult *result; // that the textures held, or NULL
     double began_ms;
+    gboolean stale; // another file has been opened since: not to be shown
 } LithoBatch;
 
 struct _LithoCanvas {
@@ -38,6 +39,7 @@ struct _LithoCanvas {
     LithoBatch batch;
     LithoVolume *input, *output;
     guint64 input_serial, generation;   // what was put into the volumes
+    char *identity;                     // of the file whose pictures are shown
     guint64 result_tag;                 // of the wish whose parts came last
     GHashTable *parts_put;              // serials of its parts, of gint64
     guint64 newest_page, pages_dropped; // slices of a cube beyond memory
@@ -55,3 +57,5 @@ struct _LithoCanvas {
 // canvas_paint.c: textures, and what is painted into them.
 void litho_canvas_paint_init(LithoCanvas *self); // after the area is there
 void litho_canvas_want_frame(LithoCanvas *self); // one more, although nothing has changed
+// Takes the pictures off the screen, and those under way: they are of another file.
+void litho_canvas_blank(LithoCanvas *self);

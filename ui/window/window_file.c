@@ -287,11 +287,19 @@ static void show_section(LithoWindow *self)
     self->one_section = only;
 }
 
-// A file brings its session back; the flow that was there already goes with it to another file.
-static void open_session(LithoWindow *self, Opening *o)
+// A file brings the flow back that it was left with. The flow of the file before goes with one that
+// has none; what a person chose before any file was open (on the command line, from the palette) is
+// kept as well.
+static gboolean keeps_flow(LithoWindow *self, const Opening *o, gboolean first)
+{
+    return o->mode == LITHO_OPEN_NORMAL &&
+           litho_flow_length(litho_session_flow(self->session)) > 0 &&
+           (first || !o->state || litho_window_state_flow_length(o->state) == 0);
+}
+
+static void open_session(LithoWindow *self, Opening *o, gboolean keep_flow)
 {
     gboolean same = o->mode == LITHO_OPEN_AGAIN;
-    gboolean has_flow = litho_flow_length(litho_session_flow(self->session)) > 0;
     litho_window_state_adopt(self, (const char *const *)o->paths, &o->options);
     litho_window_show_title(self); // names the files
     if (!same) {
@@ -299,7 +307,7 @@ static void open_session(LithoWindow *self, Opening *o)
         show_section(self);
     }
     if (o->state)
-        litho_window_state_restore(self, o->state, has_flow && o->mode == LITHO_OPEN_NORMAL);
+        litho_window_state_restore(self, o->state, keep_flow);
     if (o->state_error)
         litho_window_show_error(self, o->state_error->message, NULL);
     litho_window_state_touched(self);
@@ -321,14 +329,17 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         return;
     gtk_widget_set_visible(self->scan_map, FALSE);
     if (cube) {
+        const gboolean keep_flow = keeps_flow(self, o, self->state_key == NULL);
         litho_window_state_flush(self); // what was open until now
         litho_window_state_preview(self, FALSE);
         g_clear_pointer(&self->state_key, g_free);
+        if (!keep_flow && o->state) // before its samples: they need not meet another file's flow
+            litho_window_state_restore_flow(self, o->state);
         if (o->paged)
             litho_session_set_paged_input(self->session, o->paged, cube, o->memory);
         else
             litho_session_set_input(self->session, cube);
-        open_session(self, o);
+        open_session(self, o, keep_flow);
         offer_profile(self, o);
         if (o->paths) {
             g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);

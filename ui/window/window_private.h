@@ -62,9 +62,9 @@ struct _LithoWindow {
         *views_before; // of what is open, while the first line of another file is shown; or NULL
 };
 
-// What opening does to the flow: NORMAL: a file brings the session it was left with, unless there
-// is a flow already, which is then kept. CONTINUE: its session replaces the flow. AGAIN: the same
-// file read otherwise, everything else stays.
+// What opening does to the flow: NORMAL: a file brings the session it was left with; one that was
+// left without a flow takes the present one. CONTINUE: its session replaces the flow. AGAIN: the
+// same file read otherwise, everything else stays.
 typedef enum { LITHO_OPEN_NORMAL, LITHO_OPEN_CONTINUE, LITHO_OPEN_AGAIN } LithoOpenMode;
 
 // window.c
@@ -124,7 +124,10 @@ void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
 void litho_window_state_touched(LithoWindow *self);              // it will be saved soon
 void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
 void litho_window_state_flush(LithoWindow *self);                // now
+// All but the flow; with `keep_flow` the file's own is one undo away.
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);
+void litho_window_state_restore_flow(LithoWindow *self, JsonNode *state);
+guint litho_window_state_flow_length(JsonNode *state); // steps of its flow; 0 also when unreadable
 void litho_window_state_result(LithoWindow *self); // a result arrived: its views may be restored
 void litho_window_state_clear(LithoWindow *self);
 // What the session saved last is about, and the name of its cube; NULL = there is none, or its file

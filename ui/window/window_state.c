@@ -278,6 +278,26 @@ static void restore_flow(LithoWindow *self, JsonObject *root, const LithoFlow *f
     litho_session_restore_flow(self->session, flow, selected, history);
 }
 
+static LithoFlow *flow_of(JsonNode *state)
+{
+    return litho_flow_from_json(json_object_get_member(json_node_get_object(state), "recipe"),
+                                NULL);
+}
+
+guint litho_window_state_flow_length(JsonNode *state)
+{
+    g_autoptr(LithoFlow) flow = flow_of(state);
+    return flow ? litho_flow_length(flow) : 0;
+}
+
+void litho_window_state_restore_flow(LithoWindow *self, JsonNode *state)
+{
+    g_autoptr(LithoFlow) flow = flow_of(state);
+    if (flow)
+        restore_flow(self, json_node_get_object(state), flow);
+}
+
+// All but the flow.
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow)
 {
     JsonObject *root = json_node_get_object(state), *look = litho_json_object_or_null(root, "look");
@@ -292,10 +312,8 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
         litho_window_show_error(self, text, NULL);
         return;
     }
-    if (!keep_flow)
-        restore_flow(self, root, flow);
-    else if (!litho_flow_equal(flow, litho_session_flow(self->session)) &&
-             litho_flow_length(flow) > 0)
+    if (keep_flow && !litho_flow_equal(flow, litho_session_flow(self->session)) &&
+        litho_flow_length(flow) > 0)
         // Nothing is lost: one undo gives this file its own recipe back.
         litho_history_push(litho_session_history(self->session), flow,
                            "The recipe of another file");
