@@ -124,7 +124,9 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
         patch_levels_clear(l);
         return FALSE;
     }
+    static gint stamps; // atomic
     l->serial = in->serial;
+    l->stamp = (guint)g_atomic_int_add(&stamps, 1) + 1;
     return TRUE;
 }
 

@@ -8,6 +8,7 @@ typedef struct PatchLevels {
     float *sigma;
     double total, low, high; // of the whole input, as in LithoNoise
     guint64 serial;          // of the cube it was measured on
+    guint stamp;             // another one for other numbers
     LithoPatchParams params;
 } PatchLevels;
 

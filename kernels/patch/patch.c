@@ -45,7 +45,7 @@ static const LithoParam rows[] = {
                         "and leaves recorded ones as they are, or does both."),
     PATCH_FLOAT(
         threshold, .label = "Threshold", .special_text = "automatic", .unit = "sigma", .max = 10,
-        .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER, .when = "mode!=fill",
+        .soft_min = 1, .soft_max = 5, .step = 0.05, .stage = FILTER, .when = "mode=denoise|both",
         .doc = "Coefficients below this many standard deviations of the noise are removed: "
                "more removes more noise and more signal; 3 suits windows of 16, 2.7 of 24."),
     PATCH_INT(window, .label = "Window", .unit = "samples", .def = 16, .min = 4,
@@ -53,25 +53,25 @@ static const LithoParam rows[] = {
               .stage = LEVEL,
               .doc = "Edge of the cube of traces and samples that is transformed: 16 follows "
                      "curved events, 24 is better where events are plane or cross."),
-    PATCH_CHOICE(rule, "single\0energy\0", .label = "Rule", .stage = FILTER, .when = "mode!=fill",
+    PATCH_CHOICE(rule, "single\0energy\0", .label = "Rule", .stage = FILTER, .when = "mode=denoise|both",
                  .doc = "Judges every coefficient by itself, or by its energy with its six "
                         "neighbours, which keeps more of weak curved events in strong noise."),
     PATCH_FLOAT(sigma, .label = "Noise level", .special_text = "measured", .max = 1e30,
-                .soft_max = 10, .stage = LEVEL, .when = "mode!=fill",
+                .soft_max = 10, .stage = LEVEL, .when = "mode=denoise|both",
                 .doc = "Standard deviation of white noise; measured per frequency, place and time "
                        "from local spectra when 0."),
     PATCH_INT(iterations, .label = "Iterations", .def = 30, .min = 2, .max = 500, .soft_min = 10,
-              .soft_max = 100, .stage = FILTER, .when = "mode!=denoise",
+              .soft_max = 100, .stage = FILTER, .when = "mode=fill|both",
               .doc =
                   "Steps in which the threshold of filling falls; 30 is typical, 100 helps where "
                   "three quarters of the traces are missing."),
     PATCH_FLOAT(floor, .label = "Last threshold", .def = 0.003, .min = 1e-6, .max = 1,
                 .soft_min = 0.0005, .soft_max = 0.1, .log = true, .stage = FILTER,
-                .when = "mode!=denoise",
+                .when = "mode=fill|both",
                 .doc = "Threshold of the last iteration of filling, as a share of the largest "
                        "coefficient; 0.003 is typical, more where there is noise."),
     PATCH_CHOICE(level, "local\0whole\0", .label = "Level varies", .advanced = true, .stage = LEVEL,
-                 .when = "mode!=fill",
+                 .when = "mode=denoise|both",
                  .doc = "The measured level follows place and time (cells of 64 x 64 traces and 1 "
                         "s), or is one for the whole survey."),
     PATCH_INT(window_il, .label = "Window, inlines", .special_text = "as Window", .unit = "traces",

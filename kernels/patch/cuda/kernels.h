@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <driver_types.h>
+
+#include "kernels/patch/geometry.h"
+
+// Launchers of the local Fourier filter. Each gives (int)cudaGetLastError(). All pointers are
+// device pointers unless said otherwise.
+//
+// A column is all windows at one place of the inline and crossline axes, a row all columns at one
+// inline place. The windows of a column are added up in its strip; strips of a few rows are kept in
+// a ring and summed for the inlines that no later row reaches. Both sums have a fixed order.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A dense box of samples: `n[3]` of them, the first at grid index `lo[3]`.
+typedef struct LithoPatchBox {
+    long long lo[3], n[3];
+} LithoPatchBox;
+
+// One sweep over a region.
+typedef struct LithoPatchTask {
+    LithoPatchGeometry g;
+    const float *in;
+    LithoPatchBox held;        // of `in`
+    const unsigned char *live; // traces of `held`; NULL = all
+    LithoPatchBox region;      // to be made
+    float *out;
+    LithoPatchBox out_held;
+    const unsigned char *wanted; // traces of `out_held`; NULL = all of the region
+    const float *taper[3];
+    const float *norm[3]; // 1 / sum of w^2, from the region's first sample on
+    LithoPatchLevels levels;
+    float threshold, least; // in standard deviations, and of |F|
+    int rule;
+    int first[2], count[2]; // columns along the inline and the crossline axis
+    int pair0, pairs;       // windows along time, in twos
+    int length;             // of a trace of a strip
+    float *share;           // [inline place][crossline place]: 0 = the column is not needed
+    float *ring;            // [slot][crossline place][window's traces][length]
+    int slots;              // rows in the ring
+    unsigned *largest;      // NULL, or takes the bits of the largest |F|^2: nothing is written then
+} LithoPatchTask;
+
+// task->share of all columns.
+int litho_patch_shares(const LithoPatchTask *task, cudaStream_t stream);
+// Samples of inlines [il0, il1) from the strips.
+int litho_patch_sum(const LithoPatchTask *task, long long il0, long long il1, cudaStream_t stream);
+
+// --- cuda/window16.cu ---------------------------------------------------------------------------
+
+// 1 when litho_patch_columns16() knows windows of this geometry: 16^3 with a stride of 2, 4 or 8.
+int litho_patch_knows(const LithoPatchGeometry *g);
+// Strips of rows [row, row + rows), counted from the first place on.
+int litho_patch_columns16(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
+
+// --- cuda/window.cu: other sizes, around cuFFT
+// ----------------------------------------------------
+
+// Windows are numbered row by row, column by column, down the column: number 0 is the first of row
+// `row`. Those behind the last of `rows` rows are zero.
+int litho_patch_load(const LithoPatchTask *task, int row, int rows, long long first, int count,
+                     float *windows, cudaStream_t stream);
+// spectra[window][inline][crossline][bins] to kept (may be the same for LITHO_PATCH_SINGLE), or the
+// largest coefficient.
+int litho_patch_threshold_windows(const LithoPatchTask *task, int row, int rows, long long first,
+                                  int count, const float *spectra, float *kept,
+                                  cudaStream_t stream);
+// Adds the windows to their strips, which were zero before the first of them.
+int litho_patch_add(const LithoPatchTask *task, int row, int rows, long long first, int count,
+                    const float *windows, cudaStream_t stream);
+
+// --- cuda/fill.cu
+// ---------------------------------------------------------------------------------
+
+// The frame of a block: x takes `in` (box `held`) inside `frame`, missing traces are zero and
+// missing[trace] = 1: not live, or a sample that is not finite.
+int litho_patch_frame(const float *in, LithoPatchBox held, const unsigned char *live,
+                      LithoPatchBox frame, float *x, unsigned char *missing, cudaStream_t stream);
+// x = y where a trace is missing.
+int litho_patch_put_back(LithoPatchBox frame, const unsigned char *missing, const float *y,
+                         float *x, cudaStream_t stream);
+// `part` (inside both boxes) of x into out; filled[trace of part] = 1 when anything of its trace in
+// x is not zero.
+int litho_patch_write(LithoPatchBox frame, const float *x, LithoPatchBox part, float *out,
+                      LithoPatchBox out_held, unsigned char *filled, cudaStream_t stream);
+// Traces of `region` that are not live: out takes them from `in` as they are.
+int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);
+// sums[block][2]: energies of the input and of what was removed, over live traces.
+int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif

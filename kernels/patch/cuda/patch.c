@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The local Fourier filter on CUDA: plan, exec, and the numbers beside the result.
+#include "core/error.h"
+#include "kernels/patch/cuda/plan.h"
+
+enum { WEIGH_BLOCKS = 1024 };
+
+static void destroy(gpointer data)
+{
+    PatchPlan *p = data;
+    LithoCudaArray *const arrays[] = {&p->sigma, &p->live,    &p->wanted,  &p->tables,  &p->share,
+                                      &p->ring,  &p->largest, &p->sums,    &p->filled,  &p->x,
+                                      &p->y,     &p->missing, &p->windows, &p->spectra, &p->kept};
+    if (p->context && litho_cuda_enter(p->context, NULL)) {
+        for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
+            litho_cuda_release(p->context, arrays[k]);
+        if (p->have_forward)
+            cufftDestroy(p->forward);
+        if (p->have_inverse)
+            cufftDestroy(p->inverse);
+    }
+    litho_cuda_context_free(p->context);
+    patch_levels_clear(&p->levels);
+    g_free(p);
+}
+
+static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+{
+    (void)params;
+    LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
+    if (!context)
+        return NULL;
+    PatchPlan *p = g_new0(PatchPlan, 1);
+    p->grid = *in;
+    p->context = context;
+    int ordinal = 0;
+    if (LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
+        LITHO_CUDA(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
+                   error))
+        return p;
+    destroy(p);
+    return NULL;
+}
+
+// --- inputs of a sweep
+// ----------------------------------------------------------------------------
+
+// The levels are measured on the host, once a cube, and stay on the device.
+static gboolean update_levels(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
+    if (!litho_cube_host(pass->in, error) ||
+        !patch_levels_update(&p->levels, &g, params, pass->in, run, error))
+        return FALSE;
+    if (p->stamp == p->levels.stamp)
+        return TRUE;
+    const gsize bytes =
+        sizeof(float) * p->levels.table.n[0] * p->levels.table.n[1] * p->levels.table.n[2] * g.bins;
+    p->stamp = p->levels.stamp;
+    return litho_cuda_reserve(p->context, &p->sigma, bytes, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(p->sigma.data, p->levels.sigma, bytes, cudaMemcpyHostToDevice,
+                                      litho_cuda_stream(p->context)),
+                      error);
+}
+
+static gboolean upload_live(PatchPlan *p, const LithoCube *in, GError **error)
+{
+    const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
+    return litho_cuda_reserve(p->context, &p->live, traces, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(p->live.data, in->live, traces, cudaMemcpyHostToDevice,
+                                      litho_cuda_stream(p->context)),
+                      error);
+}
+
+// One byte a trace of out->held: whether the input's trace is live.
+static gboolean upload_wanted(PatchPlan *p, const LithoPass *pass, GError **error)
+{
+    const LithoBox held = pass->out->held, r = pass->region;
+    const gint64 nx = litho_box_size(held, 1), traces = litho_box_size(held, 0) * nx;
+    g_autofree guint8 *wanted = g_malloc0(traces);
+    for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
+        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++)
+            wanted[(il - held.lo[0]) * nx + xl - held.lo[1]] = litho_cube_is_live(pass->in, il, xl);
+    return litho_cuda_reserve(p->context, &p->wanted, traces, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(p->wanted.data, wanted, traces, cudaMemcpyHostToDevice,
+                                      litho_cuda_stream(p->context)),
+                      error);
+}
+
+static PatchSweep sweep_of(PatchPlan *p, const LithoPass *pass, const float *in, float *out,
+                           LithoRun *run)
+{
+    const LithoPatchParams *params = pass->params;
+    PatchSweep s = {.p = p, .stage = "windows", .run = run};
+    s.task.g = litho_patch_grid_geometry(&p->grid, params);
+    s.task.in = in;
+    s.task.held = patch_box(pass->in->held);
+    s.task.live = p->live.data;
+    s.task.region = patch_box(pass->region);
+    s.task.out = out;
+    s.task.out_held = patch_box(pass->out->held);
+    s.task.wanted = p->wanted.data;
+    s.task.levels = p->levels.table;
+    s.task.levels.sigma = p->sigma.data;
+    s.task.threshold = (float)litho_patch_threshold(&s.task.g, params);
+    s.task.rule = params->rule;
+    return s;
+}
+
+static gboolean denoise(PatchSweep *s, GError **error)
+{
+    return LITHO_CUDA(litho_patch_copy_dead(&s->task, litho_cuda_stream(s->p->context)), error) &&
+           patch_sweep(s, error);
+}
+
+// --- exec
+// -----------------------------------------------------------------------------------------
+
+static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
+{
+    PatchPlan *p = s->p;
+    LithoReport *to = s->run->report;
+    const LithoPatchParams *params = pass->params;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gsize bytes = 2 * WEIGH_BLOCKS * sizeof(double);
+    g_autofree double *sums = g_malloc(bytes);
+    double input = 0, removed = 0;
+    if (!litho_cuda_reserve(p->context, &p->sums, bytes, error) ||
+        !LITHO_CUDA(litho_patch_weigh(&s->task, WEIGH_BLOCKS, p->sums.data, stream), error) ||
+        !LITHO_CUDA(cudaMemcpyAsync(sums, p->sums.data, bytes, cudaMemcpyDeviceToHost, stream),
+                    error) ||
+        !LITHO_CUDA(cudaStreamSynchronize(stream), error))
+        return FALSE;
+    for (int k = 0; k < WEIGH_BLOCKS; k++) {
+        input += sums[2 * k];
+        removed += sums[2 * k + 1];
+    }
+    if (params->mode == LITHO_PATCH_DENOISE)
+        litho_report_number(to, "windows", "windows", "",
+                            patch_windows(&s->task.g, s->task.region));
+    if (params->mode != LITHO_PATCH_FILL)
+        patch_levels_report(&p->levels, &p->grid, to);
+    if (input > 0)
+        litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
+    return TRUE;
+}
+
+static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    if (params->mode != LITHO_PATCH_FILL && !update_levels(p, pass, run, error))
+        return FALSE;
+    const float *in = litho_cuda_input(p->context, pass->in, run, error);
+    float *out = in ? litho_cuda_output(p->context, pass->out, error) : NULL;
+    if (!out || !upload_live(p, pass->in, error))
+        return FALSE;
+    if (params->mode == LITHO_PATCH_DENOISE && !upload_wanted(p, pass, error))
+        return FALSE;
+    PatchSweep s = sweep_of(p, pass, in, out, run);
+    const gboolean ok = params->mode == LITHO_PATCH_DENOISE
+                            ? denoise(&s, error)
+                            : patch_fill(p, pass, in, out, run, error);
+    return ok && litho_cuda_finish(p->context, run, error) &&
+           (!run || !run->report || report(&s, pass, error));
+}
+
+static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    PatchPlan *p = data;
+    if (!litho_cuda_enter(p->context, error))
+        return FALSE;
+    if (litho_box_empty(pass->region))
+        return TRUE;
+    const gboolean ok = run_pass(p, pass, run, error);
+    if (!ok) // launches that read this call's memory must be over
+        cudaStreamSynchronize(litho_cuda_stream(p->context));
+    return ok;
+}
+
+static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+{
+    const LithoPatchParams *p = params;
+    const LithoBox need = litho_patch_input_box(in, params, region);
+    const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
+    const guint64 bytes =
+        4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
+    if (p->mode == LITHO_PATCH_DENOISE)
+        return bytes + patch_sweep_bytes(&g, region);
+    const LithoBox frame = litho_patch_block_frame(in, 0, 0);
+    return bytes + 8 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
+}
+
+const LithoImpl litho_cuda_patch = {
+    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <cufft.h>
+
+#include "kernels/cuda/cuda.h"
+#include "kernels/patch/cuda/kernels.h"
+#include "kernels/patch/levels.h"
+
+// The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
+
+typedef struct PatchPlan {
+    LithoGrid grid;
+    LithoCudaContext *context;
+    int processors;
+    PatchLevels levels;
+    LithoCudaArray sigma; // of the levels
+    guint stamp;          // of the levels that `sigma` holds; 0 = none
+    LithoCudaArray live, wanted;
+    LithoCudaArray tables; // tapers and norms
+    LithoCudaArray share, ring, largest, sums, filled;
+    LithoCudaArray x, y, missing; // of a frame
+    // Transforms of windows other than 16^3, `batch` at a time.
+    int lengths[3], batch;
+    cufftHandle forward, inverse;
+    gboolean have_forward, have_inverse;
+    LithoCudaArray windows, spectra, kept;
+} PatchPlan;
+
+// One sweep: the caller fills in all but the last group of the task, and `stage`.
+typedef struct PatchSweep {
+    PatchPlan *p;
+    LithoPatchTask task; // g, in, held, live, region, out, out_held, wanted, levels, threshold, ...
+    const char *stage;
+    LithoRun *run;
+} PatchSweep;
+
+// cuda/sweep.c. One pass over all windows that touch the region (rules 2 to 5 of geometry.h).
+gboolean patch_sweep(PatchSweep *sweep, GError **error);
+gint64 patch_windows(const LithoPatchGeometry *g, LithoPatchBox region);
+// Bytes of strips and windows for a region, at least.
+guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
+LithoPatchBox patch_box(LithoBox box);
+
+// cuda/fill.c. The pass with mode fill or both.
+gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, float *out, LithoRun *run,
+                    GError **error);

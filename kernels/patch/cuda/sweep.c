@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// One sweep on a device: rows of columns in chunks of a few milliseconds, a ring of strips, and the
+// sum for the inlines that are complete.
+#include <math.h>
+
+#include "core/error.h"
+#include "kernels/patch/cuda/plan.h"
+
+// Windows of a multiprocessor between two looks at the cancel flag: about 8 ms of 16^3.
+enum { CHUNK_WINDOWS = 4096 };
+// Samples of a batch of windows for cuFFT: 16 MiB, well inside a second-level cache.
+enum { BATCH_SAMPLES = 1 << 22 };
+// Of the ring, when there is room; strips of all rows of 256^3 are 1.2 GB.
+#define RING_BYTES ((guint64)3 << 30)
+
+LithoPatchBox patch_box(LithoBox box)
+{
+    LithoPatchBox b;
+    for (int a = 0; a < 3; a++) {
+        b.lo[a] = box.lo[a];
+        b.n[a] = litho_box_size(box, a);
+    }
+    return b;
+}
+
+// --- geometry of a sweep
+// --------------------------------------------------------------------------
+
+static void count_windows(LithoPatchTask *t)
+{
+    const LithoPatchAxis *axis = t->g.axis;
+    const LithoPatchBox r = t->region;
+    for (int a = 0; a < 2; a++) {
+        t->first[a] = litho_patch_first(axis[a], (int)r.lo[a]);
+        t->count[a] = litho_patch_last(axis[a], (int)(r.lo[a] + r.n[a]) - 1) - t->first[a] + 1;
+    }
+    t->pair0 = litho_patch_first(axis[2], (int)r.lo[2]) / 2;
+    t->pairs = litho_patch_last(axis[2], (int)(r.lo[2] + r.n[2]) - 1) / 2 + 1 - t->pair0;
+    t->length = (2 * t->pairs - 1) * axis[2].stride + axis[2].length;
+}
+
+static guint64 row_bytes(const LithoPatchTask *t)
+{
+    return sizeof(float) * (guint64)t->count[1] * t->g.axis[0].length * t->g.axis[1].length *
+           t->length;
+}
+
+// Rows of strips an inline needs.
+static int rows_needed(const LithoPatchTask *t)
+{
+    const LithoPatchAxis a = t->g.axis[0];
+    return MIN((a.length + a.stride - 1) / a.stride, t->count[0]);
+}
+
+gint64 patch_windows(const LithoPatchGeometry *g, LithoPatchBox region)
+{
+    LithoPatchTask t = {.g = *g, .region = region};
+    count_windows(&t);
+    return (gint64)t.count[0] * t.count[1] * 2 * t.pairs;
+}
+
+guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
+{
+    LithoPatchTask t = {.g = *g, .region = patch_box(region)};
+    count_windows(&t);
+    return MIN(rows_needed(&t) + 1, t.count[0]) * row_bytes(&t) +
+           (litho_patch_knows(g) ? 0 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
+}
+
+// --- tables and arrays
+// ----------------------------------------------------------------------------
+
+// Tapers and norms of the three axes, one behind the other.
+static gboolean upload_tables(PatchSweep *s, GError **error)
+{
+    PatchPlan *p = s->p;
+    LithoPatchTask *t = &s->task;
+    gsize n = 0, at = 0;
+    for (int a = 0; a < 3; a++)
+        n += t->g.axis[a].length + t->region.n[a];
+    g_autofree float *tables = g_new(float, n);
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    if (!litho_cuda_reserve(p->context, &p->tables, n * sizeof(float), error))
+        return FALSE;
+    for (int a = 0; a < 3; a++) {
+        t->taper[a] = (const float *)p->tables.data + at;
+        for (int i = 0; i < t->g.axis[a].length; i++)
+            tables[at++] = (float)litho_patch_taper(t->g.axis[a], i);
+        t->norm[a] = (const float *)p->tables.data + at;
+        for (gint64 i = 0; i < t->region.n[a]; i++)
+            tables[at++] =
+                (float)(1 / litho_patch_weight(t->g.axis[a], (int)(t->region.lo[a] + i)));
+    }
+    // The copy from pageable memory has left it when the call returns.
+    return LITHO_CUDA(
+        cudaMemcpyAsync(p->tables.data, tables, n * sizeof(float), cudaMemcpyHostToDevice, stream),
+        error);
+}
+
+static gboolean make_transforms(PatchPlan *p, const LithoPatchGeometry *g, GError **error)
+{
+    int n[3];
+    gboolean same = p->have_inverse;
+    for (int a = 0; a < 3; a++) {
+        n[a] = g->axis[a].length;
+        same &= p->lengths[a] == n[a];
+    }
+    const gsize size = (gsize)n[0] * n[1] * n[2], coefficients = (gsize)n[0] * n[1] * g->bins;
+    if (!same) {
+        if (p->have_forward)
+            cufftDestroy(p->forward);
+        if (p->have_inverse)
+            cufftDestroy(p->inverse);
+        p->have_inverse = p->have_forward = FALSE;
+        p->batch = (int)CLAMP(BATCH_SAMPLES / size, 1, 65535);
+        for (int a = 0; a < 3; a++)
+            p->lengths[a] = n[a];
+        p->have_forward = LITHO_CUFFT(
+            cufftPlanMany(&p->forward, 3, n, NULL, 1, 0, NULL, 1, 0, CUFFT_R2C, p->batch), error);
+        p->have_inverse =
+            p->have_forward && LITHO_CUFFT(cufftPlanMany(&p->inverse, 3, n, NULL, 1, 0, NULL, 1, 0,
+                                                         CUFFT_C2R, p->batch),
+                                           error);
+        cudaStream_t stream = litho_cuda_stream(p->context);
+        if (!p->have_inverse || !LITHO_CUFFT(cufftSetStream(p->forward, stream), error) ||
+            !LITHO_CUFFT(cufftSetStream(p->inverse, stream), error))
+            return FALSE;
+    }
+    return litho_cuda_reserve(p->context, &p->windows, p->batch * size * sizeof(float), error) &&
+           litho_cuda_reserve(p->context, &p->spectra, 8 * p->batch * coefficients, error) &&
+           litho_cuda_reserve(p->context, &p->kept, 8 * p->batch * coefficients, error);
+}
+
+static gboolean make_ring(PatchSweep *s, GError **error)
+{
+    PatchPlan *p = s->p;
+    LithoPatchTask *t = &s->task;
+    guint64 unused = 0, total = 0;
+    if (t->largest)
+        return TRUE;
+    if (!litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error))
+        return FALSE;
+    const guint64 bytes = row_bytes(t), least = MIN(rows_needed(t) + 1, t->count[0]);
+    const guint64 room = MIN((unused + p->ring.bytes) / 4 * 3, RING_BYTES);
+    t->slots = (int)CLAMP(room / bytes, least, (guint64)t->count[0]);
+    if (!litho_cuda_reserve(p->context, &p->ring, t->slots * bytes, error))
+        return FALSE;
+    t->ring = p->ring.data;
+    return TRUE;
+}
+
+// --- rows
+// -----------------------------------------------------------------------------------------
+
+static double window_flops(const LithoPatchGeometry *g)
+{
+    const double n = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
+    return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
+}
+
+// Rows [row, row + rows) with cuFFT, batch after batch. Their strips begin at zero.
+static gboolean columns_any(PatchSweep *s, int row, int rows, GError **error)
+{
+    PatchPlan *p = s->p;
+    const LithoPatchTask *t = &s->task;
+    cudaStream_t stream = litho_cuda_stream(p->context);
+    const gint64 all = (gint64)rows * t->count[1] * 2 * t->pairs;
+    for (int r = row; r < row + rows && !t->largest; r++)
+        if (!LITHO_CUDA(cudaMemsetAsync((char *)t->ring + (r % t->slots) * row_bytes(t), 0,
+                                        row_bytes(t), stream),
+                        error))
+            return FALSE;
+    float *kept = t->rule == LITHO_PATCH_ENERGY ? p->kept.data : p->spectra.data;
+    for (gint64 first = 0; first < all; first += p->batch) {
+        if (!LITHO_CUDA(litho_patch_load(t, row, rows, first, p->batch, p->windows.data, stream),
+                        error) ||
+            !LITHO_CUFFT(cufftExecR2C(p->forward, p->windows.data, p->spectra.data), error) ||
+            !LITHO_CUDA(litho_patch_threshold_windows(t, row, rows, first, p->batch,
+                                                      p->spectra.data, kept, stream),
+                        error))
+            return FALSE;
+        if (!t->largest &&
+            (!LITHO_CUFFT(cufftExecC2R(p->inverse, (cufftComplex *)kept, p->windows.data), error) ||
+             !LITHO_CUDA(litho_patch_add(t, row, rows, first, p->batch, p->windows.data, stream),
+                         error)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean run_rows(PatchSweep *s, int row, int rows, GError **error)
+{
+    const LithoPatchTask *t = &s->task;
+    LithoCudaContext *c = s->p->context;
+    const double windows = (double)rows * t->count[1] * 2 * t->pairs;
+    litho_cuda_mark(c, s->stage, LITHO_STAGE_COMPUTE, rows * (double)row_bytes(t) * 2,
+                    windows * window_flops(&t->g));
+    if (!litho_patch_knows(&t->g))
+        return columns_any(s, row, rows, error);
+    return LITHO_CUDA(litho_patch_columns16(t, row, rows, litho_cuda_stream(c)), error);
+}
+
+static gboolean sum_inlines(PatchSweep *s, gint64 il0, gint64 il1, GError **error)
+{
+    const LithoPatchTask *t = &s->task;
+    const LithoPatchAxis *axis = t->g.axis;
+    const double over = ceil(axis[0].length / (double)axis[0].stride) *
+                        ceil(axis[1].length / (double)axis[1].stride);
+    litho_cuda_mark(s->p->context, "sum", LITHO_STAGE_COMPUTE,
+                    4 * (over + 1) * (il1 - il0) * t->region.n[1] * t->region.n[2],
+                    over * (il1 - il0) * t->region.n[1] * t->region.n[2]);
+    return LITHO_CUDA(litho_patch_sum(t, il0, il1, litho_cuda_stream(s->p->context)), error);
+}
+
+static gboolean run_all(PatchSweep *s, GError **error)
+{
+    const LithoPatchTask *t = &s->task;
+    const LithoPatchAxis a = t->g.axis[0];
+    const gint64 end = t->region.lo[0] + t->region.n[0];
+    const gint64 row_windows = (gint64)t->count[1] * 2 * t->pairs;
+    const gint64 most = MAX((gint64)CHUNK_WINDOWS * s->p->processors / row_windows, 1);
+    const int keep = rows_needed(t) - 1;
+    gint64 il = t->region.lo[0];
+    litho_run_begin(s->run, s->stage, "rows of windows");
+    for (int row = 0; row < t->count[0];) {
+        const int fresh = t->largest ? t->count[0] : row == 0 ? t->slots : MAX(t->slots - keep, 1);
+        const int rows = (int)MIN(MIN(fresh, most), t->count[0] - row);
+        if (!run_rows(s, row, rows, error))
+            return FALSE;
+        row += rows;
+        const gint64 upto =
+            row >= t->count[0] ? end : MIN(litho_patch_start(a, t->first[0] + row), end);
+        if (!t->largest && upto > il) {
+            if (!sum_inlines(s, il, upto, error))
+                return FALSE;
+            il = upto;
+        }
+        if (!litho_cuda_step(s->p->context, s->run, row, t->count[0], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean patch_sweep(PatchSweep *s, GError **error)
+{
+    PatchPlan *p = s->p;
+    LithoPatchTask *t = &s->task;
+    count_windows(t);
+    if (!upload_tables(s, error) ||
+        !litho_cuda_reserve(p->context, &p->share, sizeof(float) * t->count[0] * t->count[1],
+                            error))
+        return FALSE;
+    t->share = p->share.data;
+    return (litho_patch_knows(&t->g) || make_transforms(p, &t->g, error)) && make_ring(s, error) &&
+           LITHO_CUDA(litho_patch_shares(t, litho_cuda_stream(p->context)), error) &&
+           run_all(s, error);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The local Fourier filter on a GPU: the CPU's samples for every kind of window and task, bit for
+// bit the same whatever the region or the pass, and stopped within a chunk. Skipped where there is
+// none.
+#include "core/engine/engine.h"
+#include "core/error.h"
+#include "kernels/kernels.h"
+#include "kernels/patch/patch.h"
+#include "tests/patch_common.h"
+
+static gboolean no_gpu(void)
+{
+    if (litho_backend_cuda()->n_devices > 0)
+        return FALSE;
+    g_test_skip(litho_backend_cuda()->why_not);
+    return TRUE;
+}
+
+static LithoEngine *engine_on(const char *where)
+{
+    LithoDevice device;
+    g_assert_true(litho_device_parse(where, &device, NULL));
+    return litho_engine_new(device);
+}
+
+static LithoCube *run_engine(LithoEngine *engine, const char *words, const LithoCube *in,
+                             const LithoBox *region, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_patch);
+    *(LithoPatchParams *)litho_flow_step(flow, 0)->params = patch_settings(words);
+    return litho_engine_run(engine, flow, in, region, run, error);
+}
+
+static LithoCube *run_with(LithoEngine *engine, const char *words, const LithoCube *in,
+                           const LithoBox *region)
+{
+    LithoRun run = {0};
+    g_autoptr(GError) error = NULL;
+    LithoCube *out = run_engine(engine, words, in, region, &run, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(litho_cube_host(out, &error));
+    g_assert_no_error(error);
+    return out;
+}
+
+// Dead traces keep their samples, which may be anything: not compared.
+static double distance(const LithoCube *a, const LithoCube *b)
+{
+    double off = 0, all = 0;
+    for (gint64 k = 0; k < litho_cube_held_samples(a); k++) {
+        const double d = (double)a->samples[k] - b->samples[k];
+        off += d * d;
+        all += (double)a->samples[k] * a->samples[k];
+    }
+    return sqrt(off / all);
+}
+
+// Property: both backends give the same samples (1e-5: single precision, and a few coefficients
+// within its reach of the threshold; filling repeats that thirty times) and the same live mask.
+static void test_agrees(void)
+{
+    const struct {
+        gint64 n[3];
+        const char *words;
+        double within;
+    } cases[] = {
+        {{40, 37, 130}, "sigma=0.5", 1e-5},
+        {{40, 37, 130}, "sigma=0.5 rule=energy", 1e-5},
+        {{40, 37, 131}, "", 1e-5},
+        {{33, 20, 61}, "sigma=0.5 overlap=2", 1e-5},
+        {{33, 20, 61}, "sigma=0.5 overlap=8 rule=energy", 1e-5},
+        {{33, 20, 61}, "sigma=0.5 overlap=3", 1e-5},
+        {{50, 41, 100}, "preset=plane", 1e-5},
+        {{50, 41, 100}, "preset=strong sigma=0.4", 1e-5},
+        {{33, 41, 77}, "window=8 sigma=0.5", 1e-5},
+        {{33, 41, 77}, "window_il=10 window_t=32 sigma=0.5 rule=energy", 1e-5},
+        {{1, 150, 200}, "", 1e-5},
+        {{150, 1, 200}, "rule=energy", 1e-5},
+        {{60, 10, 100}, "", 1e-5},
+        {{20, 20, 5}, "sigma=0.5", 1e-5},
+        {{40, 37, 60}, "preset=fill iterations=10", 1e-4},
+        {{40, 37, 60}, "preset=repair iterations=10", 1e-4},
+        {{40, 37, 60}, "mode=fill iterations=5 window=12", 1e-4},
+    };
+    if (no_gpu())
+        return;
+    LithoEngine *cpu = engine_on("cpu"), *gpu = engine_on("cuda");
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const gint64 *n = cases[k].n;
+        g_autoptr(LithoCube) in = patch_spoilt(n[0], n[1], n[2]);
+        g_autoptr(LithoCube) expected = run_with(cpu, cases[k].words, in, NULL);
+        g_autoptr(LithoCube) got = run_with(gpu, cases[k].words, in, NULL);
+        g_test_message("%dx%dx%d %s: %.2e", (int)n[0], (int)n[1], (int)n[2], cases[k].words,
+                       distance(expected, got));
+        g_assert_cmpfloat(distance(expected, got), <, cases[k].within);
+        g_assert_cmpmem(expected->live, n[0] * n[1], got->live, n[0] * n[1]);
+    }
+    litho_engine_free(cpu);
+    litho_engine_free(gpu);
+}
+
+// Property: any region, from any engine, in any order, has the bits of the whole.
+static void test_regions(void)
+{
+    const LithoBox boxes[] = {
+        {{7, 0, 0}, {8, 60, 190}},    {{0, 59, 0}, {70, 60, 190}},    {{0, 0, 33}, {70, 60, 34}},
+        {{13, 5, 21}, {31, 22, 158}}, {{69, 59, 189}, {70, 60, 190}},
+    };
+    const char *const words[] = {"",
+                                 "rule=energy",
+                                 "sigma=0.5 window=24",
+                                 "sigma=0.5 window=12 overlap=3 rule=energy",
+                                 "mode=fill iterations=3",
+                                 "mode=both iterations=3"};
+    if (no_gpu())
+        return;
+    g_autoptr(LithoCube) in = patch_spoilt(70, 60, 190);
+    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+        LithoEngine *one = engine_on("cuda");
+        g_autoptr(LithoCube) whole = run_with(one, words[w], in, NULL);
+        for (guint k = 0; k < G_N_ELEMENTS(boxes); k++) {
+            LithoEngine *other = k % 2 ? one : engine_on("cuda");
+            g_autoptr(LithoCube) part = run_with(other, words[w], in, &boxes[k]);
+            g_autoptr(LithoCube) cut = litho_cube_copy_box(part, boxes[k], NULL);
+            patch_assert_part(whole, cut);
+            if (other != one)
+                litho_engine_free(other);
+        }
+        litho_engine_free(one);
+    }
+}
+
+// Property: a card that keeps only a few rows of strips gives the bits of one that keeps all.
+static void test_small_memory(void)
+{
+    if (no_gpu())
+        return;
+    const LithoBackend *cuda = litho_backend_cuda();
+    g_autoptr(LithoCube) in = patch_spoilt(200, 120, 250);
+    const char *const words[] = {"sigma=0.5", "sigma=0.5 window=24"};
+    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+        LithoEngine *roomy = engine_on("cuda"), *narrow = engine_on("cuda");
+        g_autoptr(LithoCube) expected = run_with(roomy, words[w], in, NULL);
+        litho_engine_free(roomy);
+        cuda->limit_memory((guint64)900 << 20);
+        g_autoptr(LithoCube) got = run_with(narrow, words[w], in, NULL);
+        cuda->limit_memory(0);
+        litho_engine_free(narrow);
+        patch_assert_part(expected, got);
+    }
+}
+
+static gboolean second_time(gpointer data)
+{
+    return ++*(int *)data > 1;
+}
+
+// Property: a pass that newer parameters overtake stops as cancelled, and the next one of the same
+// engine is whole.
+static void test_cancel(void)
+{
+    if (no_gpu())
+        return;
+    g_autoptr(LithoCube) in = patch_spoilt(150, 100, 300);
+    LithoEngine *engine = engine_on("cuda");
+    const char *const words[] = {"sigma=0.5 overlap=8", "mode=fill"};
+    for (guint w = 0; w < G_N_ELEMENTS(words); w++) {
+        int asked = 0;
+        LithoRun run = {.superseded = second_time, .superseded_data = &asked};
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LithoCube) none = run_engine(engine, words[w], in, NULL, &run, &error);
+        g_assert_null(none);
+        g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    }
+    LithoEngine *fresh = engine_on("cuda");
+    g_autoptr(LithoCube) expected = run_with(fresh, "sigma=0.5", in, NULL);
+    g_autoptr(LithoCube) got = run_with(engine, "sigma=0.5", in, NULL);
+    patch_assert_part(expected, got);
+    litho_engine_free(engine);
+    litho_engine_free(fresh);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/patch-cuda/agrees", test_agrees);
+    g_test_add_func("/patch-cuda/regions", test_regions);
+    g_test_add_func("/patch-cuda/small-memory", test_small_memory);
+    g_test_add_func("/patch-cuda/cancel", test_cancel);
+    return g_test_run();
+}
