@@ -19,6 +19,7 @@ typedef struct Timer {
     gpointer params; // as the next run sees them
     LithoCube *in;   // NULL for sources
     LithoGrid out_grid;
+    LithoResolved *known; // what the operator's files say
     LithoRun run;
 } Timer;
 
@@ -69,6 +70,7 @@ static LithoCube *run_once(Timer *t, int first, gboolean download, double *ms, G
     if (t->in && first <= 1)
         litho_cube_touch(t->in); // caches must not know the input
     const LithoPass pass = {.params = t->params,
+                            .known = t->known,
                             .first_stage = first,
                             .in = t->in,
                             .region = litho_box_full(&t->out_grid),
@@ -296,17 +298,19 @@ gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube
         .run = {.threads = r->threads, .device = r->device.index, .timings = litho_timings_new()}};
     const LithoGrid *grid = bench->op->needs_input ? &bench->grid : NULL;
     t.impl = litho_device_impl(r->device, bench->op, error);
-    gboolean ok = t.impl && r->device.backend->device_info(r->device.index, &r->info, error) &&
-                  measure_roof(r, error) &&
-                  litho_operator_output_grid(bench->op, grid, settings, &t.out_grid, error);
+    gboolean ok =
+        t.impl && r->device.backend->device_info(r->device.index, &r->info, error) &&
+        measure_roof(r, error) && litho_resolve(bench->op, settings, &t.run, &t.known, error) &&
+        litho_operator_output_grid(bench->op, grid, settings, t.known, &t.out_grid, error);
     if (ok) {
         const double start = litho_now_ms();
-        t.plan = t.impl->plan(grid, t.params, &t.run, error);
+        t.plan = t.impl->plan(grid, t.params, t.known, &t.run, error);
         r->plan_ms = litho_now_ms() - start;
         ok = t.plan && time_all(&t, reference, error);
     }
     if (t.plan)
         t.impl->destroy(t.plan);
+    litho_resolved_unref(t.known);
     litho_timings_unref(t.run.timings);
     g_free(t.params);
     return ok;

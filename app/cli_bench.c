@@ -115,8 +115,11 @@ static void multiply(Bench *b)
 // All backends of variant `v`; its result on the first of them is *result.
 static gboolean run_variant(Bench *b, guint v, LithoCube *in, LithoCube **result, GError **error)
 {
-    if (!litho_operator_check(b->op, b->op->needs_input ? &b->grid : NULL,
-                              bench_variant(b, v)->params, error))
+    const LithoGrid *grid = b->op->needs_input ? &b->grid : NULL;
+    const void *params = bench_variant(b, v)->params;
+    g_autoptr(LithoResolved) known = NULL;
+    if (!litho_resolve(b->op, params, NULL, &known, error) ||
+        !litho_operator_check(b->op, grid, params, known, error))
         return FALSE;
     gboolean ok = TRUE;
     for (guint k = 0; ok && k < b->runs->len; k++) {
@@ -137,9 +140,12 @@ static gboolean run_all(Bench *b, const Options *o, GError **error)
         in = bench_input(&b->grid, (guint32)o->seed, o->missing / 100, error);
         if (!in)
             return FALSE;
-    } else if (!litho_operator_output_grid(b->op, NULL, bench_variant(b, 0)->params, &b->grid,
-                                           error)) {
-        return FALSE;
+    } else {
+        const void *params = bench_variant(b, 0)->params;
+        g_autoptr(LithoResolved) known = NULL;
+        if (!litho_resolve(b->op, params, NULL, &known, error) ||
+            !litho_operator_output_grid(b->op, NULL, params, known, &b->grid, error))
+            return FALSE;
     }
     for (guint v = 0; v < b->variants->len; v++) {
         g_autoptr(LithoCube) result = NULL;

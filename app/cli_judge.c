@@ -121,7 +121,7 @@ gboolean litho_cli_part(LithoSurvey *survey, const LithoFlow *flow, const LithoC
     part->area = litho_quality_part(part->area, most);
     part->is_all = litho_box_equal(part->area, litho_box_full(grid));
     need = part->area;
-    if (litho_flow_is_local(flow) && !litho_flow_input_box(flow, grid, part->area, &need, error))
+    if (litho_flow_is_local(flow) && !litho_walk_input_box(flow, grid, part->area, NULL, &need, error))
         return FALSE;
     need = litho_box_union(need, part->area);
     part->in = litho_survey_read(survey, &need, run, error);

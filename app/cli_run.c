@@ -182,7 +182,7 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
         options.device_memory = peers->least(litho_stream_device_memory(&options) / on_one);
     }
     LithoStreamPlan plan;
-    if (!litho_stream_plan(flow, survey, &options, &plan, error))
+    if (!litho_stream_plan(flow, survey, &options, run, &plan, error))
         return FALSE;
     if (o->dry_run) {
         print_plan(&plan, &options);

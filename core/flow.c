@@ -81,28 +81,26 @@ void litho_flow_move(LithoFlow *flow, guint from, guint to)
     g_array_insert_val(flow->steps, to, step);
 }
 
-gboolean litho_flow_check(const LithoFlow *flow, const LithoGrid *in, LithoGrid *out,
-                          GError **error)
+gboolean litho_flow_is_local(const LithoFlow *flow)
 {
-    LithoGrid grid = {0};
-    const LithoGrid *at = in;
     for (guint k = 0; k < flow->steps->len; k++) {
         const LithoStep *step = litho_flow_step(flow, k);
-        if (!step->enabled)
-            continue;
-        LithoGrid next;
-        if (!litho_operator_check(step->op, at, step->params, error) ||
-            !litho_operator_output_grid(step->op, at, step->params, &next, error))
+        if (step->enabled && !step->op->input_box)
             return FALSE;
-        grid = next;
-        at = &grid;
     }
-    if (!at) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "there is no input cube");
+    return TRUE;
+}
+
+gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b)
+{
+    if (a->steps->len != b->steps->len)
         return FALSE;
+    for (guint k = 0; k < a->steps->len; k++) {
+        const LithoStep *p = litho_flow_step(a, k), *q = litho_flow_step(b, k);
+        if (p->op != q->op || p->enabled != q->enabled ||
+            !litho_resolve_is_same(p->op, p->params, q->params))
+            return FALSE;
     }
-    if (out)
-        *out = *at;
     return TRUE;
 }
 

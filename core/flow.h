@@ -28,10 +28,10 @@ guint litho_flow_append(LithoFlow *flow, const LithoOperator *op);
 void litho_flow_remove(LithoFlow *flow, guint index);
 void litho_flow_move(LithoFlow *flow, guint from, guint to);
 
-// Checks every enabled step against the grid that reaches it and tells the last grid. `in` may be
-// NULL when the first enabled step is a source.
-gboolean litho_flow_check(const LithoFlow *flow, const LithoGrid *in, LithoGrid *out,
-                          GError **error);
+// TRUE when every enabled step can compute a part of its output from a part of its input.
+gboolean litho_flow_is_local(const LithoFlow *flow);
+// TRUE when both have the same operators, and these name the same files.
+gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b);
 
 // Recipes: { "lithoscope": 1, "flow": [ { "operator", "enabled", "params" } ] }. Text in and out is
 // byte-stable: parse(print(flow)) prints the same bytes. Unknown keys, operators and values out of

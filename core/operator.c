@@ -74,20 +74,21 @@ gboolean litho_operator_set(const LithoOperator *op, void *params, const char *w
 }
 
 gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
-                              GError **error)
+                              LithoResolved *known, GError **error)
 {
     if (op->needs_input && !in) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "%s needs an input cube", op->title);
         return FALSE;
     }
-    return !op->check || op->check(in, params, error);
+    return !op->check || op->check(in, params, known, error);
 }
 
 gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in,
-                                    const void *params, LithoGrid *out, GError **error)
+                                    const void *params, LithoResolved *known, LithoGrid *out,
+                                    GError **error)
 {
     if (op->output_grid)
-        return op->output_grid(in, params, out, error) && litho_grid_check(out, error);
+        return op->output_grid(in, params, known, out, error) && litho_grid_check(out, error);
     *out = *in;
     return TRUE;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/cube.h"
 #include "core/param.h"
+#include "core/resolve.h"
 #include "core/run.h"
 
 // An operator is one constant of type LithoOperator in kernels/<key>/<key>.c plus implementations
@@ -21,7 +22,8 @@ typedef struct LithoNumberDoc {
 
 // What one call of exec() is asked for.
 typedef struct LithoPass {
-    const void *params;  // the operator's struct; valid during the call
+    const void *params;   // the operator's struct; valid during the call
+    LithoResolved *known; // what its files say; the one plan() was given. NULL = it needs none
     int first_stage;     // stages before this one may be taken from the plan's caches: nothing they
                          // depend on has changed since this plan's last successful exec. Never 0
                          // (stage 0 is making the plan); 1 = the input is new; G_MAXINT = only the
@@ -33,21 +35,25 @@ typedef struct LithoPass {
 
 // One backend's way to run an operator.
 //
-// plan() may take long and reports through `run`; it depends on the input grid and on stage-0
-// parameters only. exec() must give the same samples in `region` whatever `region` is (that is what
-// makes preview equal result), leave NaN/dead traces to the operator's rule, call litho_run_step()
-// every 15 ms, and on failure or cancel leave the plan usable. One plan is used by one thread at a
-// time.
+// plan() may take long and reports through `run`; it depends on the input grid, on the files and on
+// stage-0 parameters only. `known` is what resolve() gave, NULL when these parameters name no file;
+// who keeps it takes a reference. exec() must give the same samples in `region` whatever `region`
+// is (that is what makes preview equal result), leave NaN/dead traces to the operator's rule, call
+// litho_run_step() every 15 ms, and on failure or cancel leave the plan usable. One plan is used by
+// one thread at a time.
 typedef struct LithoImpl {
-    gpointer (*plan)(const LithoGrid *in, const void *params, LithoRun *run, GError **error);
+    gpointer (*plan)(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error);
     gboolean (*exec)(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error);
     void (*destroy)(gpointer plan); // NULL plan is never passed
     // Bytes of this backend's memory that plan and exec need for `region`, input and output
     // included; NULL = not known.
-    guint64 (*memory)(const LithoGrid *in, const void *params, LithoBox region);
+    guint64 (*memory)(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region);
     // A clause that names a parameter and the value with which memory() would be `bytes` or less
     // ("strip_width must be 240 or less"), owned by the caller; NULL = there is none. May be NULL.
-    char *(*less_memory)(const LithoGrid *in, const void *params, guint64 bytes);
+    char *(*less_memory)(const LithoGrid *in, const void *params, LithoResolved *known,
+                         guint64 bytes);
 } LithoImpl;
 
 typedef struct LithoFindRow {
@@ -55,7 +61,7 @@ typedef struct LithoFindRow {
     double lo, hi; // range of the search; both 0 = the slider's
 } LithoFindRow;
 
-typedef struct LithoOperator {
+struct LithoOperator {
     const char *key;           // "fx"
     const char *title;         // "F-X prediction filter"
     const char *summary;       // one paragraph for panel, list and manual
@@ -70,12 +76,25 @@ typedef struct LithoOperator {
     // order of their weight, NULL-terminated by key; NULL = none.
     const LithoFindRow *find;
 
+    // The parameters that resolve() reads, as one text: the paths of the files. NULL = these
+    // parameters name no file. Pure. Both functions are NULL when the operator reads no files.
+    char *(*resolve_key)(const void *params); // g_free()
+    // Reads the files, in a job's thread, with progress and cancel through `run` (may be NULL).
+    // Depends on the parameters in the key only. NULL with a sentence: cannot be read, makes no
+    // sense by itself.
+    LithoResolved *(*resolve)(const void *params, LithoRun *run, GError **error);
+
     // Combinations of legal values that make no sense ("half width 5 needs a window of 11 or
-    // more"), and grids the operator refuses. `in` is NULL for sources. NULL = nothing to check.
-    gboolean (*check)(const LithoGrid *in, const void *params, GError **error);
-    // Grid of the result; NULL = the input's.
-    gboolean (*output_grid)(const LithoGrid *in, const void *params, LithoGrid *out,
-                            GError **error);
+    // more"), and grids the operator refuses. `in` is NULL for sources. `known` is what resolve()
+    // gave; NULL = no file is named, or it is not read yet: then only what the parameters and the
+    // grid say is judged. Pure: no file is touched, nothing is allocated that grows with the data,
+    // it takes less than 50 us (a window asks at every move of a slider). NULL = nothing to check.
+    gboolean (*check)(const LithoGrid *in, const void *params, LithoResolved *known,
+                      GError **error);
+    // Grid of the result; NULL = the input's. Pure like check(), which has passed. Not asked while
+    // files that are named are not read.
+    gboolean (*output_grid)(const LithoGrid *in, const void *params, LithoResolved *known,
+                            LithoGrid *out, GError **error);
     // Input samples (input-grid indices, clipped) that `region` of the output depends on. NULL =
     // all of it: the operator is global, cannot stream, and gives no quick preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
@@ -84,7 +103,7 @@ typedef struct LithoOperator {
     gint64 (*slab)(const LithoGrid *in, const void *params);
 
     const LithoImpl *cpu; // never NULL
-} LithoOperator;
+};
 
 // All operators of the program, NULL-terminated. Set once by the program's start (the operator
 // library calls litho_operators_register from litho_kernels_init()).
@@ -102,8 +121,9 @@ gboolean litho_operator_set(const LithoOperator *op, void *params, const char *w
                             GError **error);
 // check() and output_grid() with their defaults filled in. Any thread.
 gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
-                              GError **error);
+                              LithoResolved *known, GError **error);
 gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in,
-                                    const void *params, LithoGrid *out, GError **error);
+                                    const void *params, LithoResolved *known, LithoGrid *out,
+                                    GError **error);
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   LithoBox region);

@@ -66,8 +66,9 @@ static void test_region(void)
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
     g_autoptr(LithoCube) whole = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
     for (gint64 i = 0; i < 20; i++) {
-        LithoBox slice = litho_box_slice(&in->grid, LITHO_INLINE, i), need;
-        g_assert_true(litho_flow_input_box(flow, &in->grid, slice, &need, NULL));
+        LithoBox slice = litho_box_slice(&in->grid, LITHO_INLINE, i);
+        g_autoptr(LithoWalk) walk = litho_walk_look(flow, &in->grid, NULL);
+        LithoBox need = litho_walk_want(walk, &slice);
         g_assert_cmpint(need.lo[0], ==, MAX(i - 5, 0));
         g_autoptr(LithoCube) piece = litho_cube_copy_box(in, need, NULL);
         g_autoptr(LithoCube) out = litho_engine_run(engine, flow, piece, &slice, NULL, NULL);
@@ -353,8 +354,10 @@ typedef struct TellParams {
     double gain;
 } TellParams;
 
-static gpointer tell_plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer tell_plan(const LithoGrid *in, const void *params, LithoResolved *known,
+                          LithoRun *run, GError **error)
 {
+    (void)known;
     (void)in;
     (void)params;
     (void)error;

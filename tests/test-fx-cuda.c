@@ -367,7 +367,7 @@ static guint64 told_need(const LithoCube *in, const char *settings)
     g_assert_true(litho_device_parse("cuda", &device, NULL));
     const LithoFxParams params = fx_params(settings);
     const LithoImpl *impl = litho_device_impl(device, &litho_operator_fx, NULL);
-    return impl->memory(&in->grid, &params, litho_box_full(&in->grid));
+    return impl->memory(&in->grid, &params, NULL, litho_box_full(&in->grid));
 }
 
 typedef struct Tight {
@@ -435,7 +435,7 @@ static LithoStreamPlan stream_to(const char *path, LithoSurvey *survey, guint n_
         .devices = devices, .n_devices = n_devices, .save = {.force = TRUE}};
     LithoStreamPlan plan;
     g_autoptr(GError) error = NULL;
-    g_assert_true(litho_stream_plan(flow, survey, &options, &plan, &error));
+    g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, &error));
     g_assert_true(litho_stream_run(flow, survey, path, &options, NULL, &error));
     g_assert_no_error(error);
     return plan;
@@ -479,7 +479,7 @@ static void test_stream(void)
     const LithoDevice device = {.backend = cuda};
     const LithoStreamOptions options = {.devices = &device, .n_devices = 1};
     LithoStreamPlan refused;
-    g_assert_false(litho_stream_plan(flow, survey, &options, &refused, &error));
+    g_assert_false(litho_stream_plan(flow, survey, &options, NULL, &refused, &error));
     g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
     g_test_message("%d slabs of %d; %s", (int)plan.n_slabs, (int)plan.slab, error->message);
     cuda->limit_memory(0);

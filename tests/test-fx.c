@@ -335,7 +335,7 @@ static void test_region(void)
             LithoBox box = litho_operator_input_box(&litho_operator_fx, &in->grid, &p, regions[k]);
             g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
             g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, regions[k], NULL);
-            FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL);
+            FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
             plan->budget = budget == 0 ? 0 : budget == 1 ? 6 << 20 : (guint64)1 << 30;
             LithoPass pass = {
                 .params = &p, .first_stage = 1, .in = cropped, .region = regions[k], .out = out};
@@ -364,7 +364,7 @@ static void test_memory(void)
         whole[s] = fx_run(in, settings[s], NULL, NULL);
     for (guint b = 0; b < G_N_ELEMENTS(budgets); b++) {
         LithoFxParams p = fx_params(settings[0]);
-        FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL);
+        FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL, NULL);
         plan->budget = budgets[b];
         for (guint step = 0; step < 4 * G_N_ELEMENTS(settings); step++) {
             guint s = step / 4;
@@ -542,7 +542,7 @@ static void test_refused(void)
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         LithoFxParams p = fx_params(cases[k][0]);
         GError *error = NULL;
-        g_assert_false(litho_operator_check(&litho_operator_fx, &grid, &p, &error));
+        g_assert_false(litho_operator_check(&litho_operator_fx, &grid, &p, NULL, &error));
         g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
         g_assert_nonnull(strstr(error->message, cases[k][1]));
         g_clear_error(&error);

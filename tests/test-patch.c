@@ -163,7 +163,7 @@ static void test_contract(void)
     g_autoptr(GCancellable) cancel = g_cancellable_new();
     g_autoptr(GError) stopped = NULL, odd = NULL, brief = NULL;
     LithoRun run = {.cancel = cancel};
-    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, &run, NULL);
+    gpointer plan = litho_patch_cpu.plan(&in->grid, &p, NULL, &run, NULL);
     const LithoPass pass = {
         .params = &p, .first_stage = 1, .in = in, .region = in->held, .out = out};
     g_cancellable_cancel(cancel);

@@ -143,7 +143,7 @@ static void test_area(void)
     LithoNoise noise = litho_noise_white(0.2, 0.19, 0.21);
     const LithoBox area = {{8, 4, 10}, {14, 17, 60}};
     LithoBox need;
-    g_assert_true(litho_flow_input_box(flow, &c.noisy->grid, area, &need, NULL));
+    g_assert_true(litho_walk_input_box(flow, &c.noisy->grid, area, NULL, &need, NULL));
     g_autoptr(LithoCube) part = litho_cube_copy_box(c.noisy, need, NULL);
     LithoQuality q[2];
     for (int k = 0; k < 2; k++) {

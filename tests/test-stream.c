@@ -86,7 +86,7 @@ static void test_slabs(void)
         LithoStreamOptions options = {.memory = budgets[k], .save = {.force = TRUE}};
         LithoStreamPlan plan;
         g_autoptr(GError) error = NULL;
-        g_assert_true(litho_stream_plan(flow, survey, &options, &plan, &error));
+        g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, &error));
         g_assert_cmpuint(plan.host_bytes, <=, budgets[k]);
         most = MAX(most, plan.n_slabs);
         g_assert_true(litho_stream_run(flow, survey, path, &options, NULL, &error));

@@ -32,7 +32,9 @@ static TwsmSetup *setup_of(const char *json, TwsmParams *params)
     close(g_file_open_tmp("twsm-XXXXXX.json", &path, NULL));
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     g_strlcpy(params->model.text, path, sizeof params->model.text);
-    TwsmSetup *setup = twsm_setup_open(params, TRUE, NULL);
+    g_autoptr(LithoResolved) known = NULL;
+    g_assert_true(litho_resolve(&litho_operator_twsm, params, NULL, &known, NULL));
+    TwsmSetup *setup = twsm_setup_open(params, known, NULL);
     g_assert_true(twsm_setup_build(setup, params, NULL, NULL));
     remove(path);
     return setup;
@@ -289,7 +291,7 @@ static void test_sources(void)
     TwsmParams params;
     litho_param_defaults(&litho_operator_twsm.params, &params);
     params.fmax = 12;
-    g_autoptr(TwsmSetup) s = twsm_setup_open(&params, TRUE, NULL);
+    g_autoptr(TwsmSetup) s = twsm_setup_open(&params, NULL, NULL);
     s->model->n_sources = 2;
     s->model->source[1][0] = 300;
     g_assert_true(twsm_setup_build(s, &params, NULL, NULL));

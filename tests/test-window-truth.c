@@ -30,9 +30,10 @@ typedef struct GrowerParams {
     double gain;
 } GrowerParams;
 
-static gpointer grower_plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer grower_plan(const LithoGrid *in, const void *params, LithoResolved *known,
+                            LithoRun *run, GError **error)
 {
-    (void)in, (void)params, (void)run, (void)error;
+    (void)in, (void)params, (void)known, (void)run, (void)error;
     return g_new0(char, 1);
 }
 

@@ -10,6 +10,7 @@ typedef struct Node {
     const LithoOperator *op;
     const LithoImpl *impl;
     LithoGrid in_grid;           // zero for a source
+    LithoResolved *known;        // what the plan was made from, or NULL
     gpointer params;             // of the last attempt
     gpointer plan;               // NULL until made
     guint64 in_serial;           // of the last attempt
@@ -28,6 +29,7 @@ static void drop_plan(Node *node)
     if (node->plan)
         node->impl->destroy(node->plan);
     node->plan = NULL;
+    g_clear_pointer(&node->known, litho_resolved_unref);
     g_clear_pointer(&node->out, litho_cube_unref);
 }
 
@@ -86,49 +88,7 @@ static Node *node_at(LithoEngine *engine, guint index, const LithoOperator *op, 
     return node;
 }
 
-// What the steps of a flow see: grids and regions, worked out before anything runs.
-typedef struct Layout {
-    const LithoStep *step;
-    LithoGrid in, out;
-    LithoBox region, need;
-} Layout;
-
-static Layout *layout_new(const LithoFlow *flow, const LithoGrid *in, const LithoBox *region,
-                          guint *n, GError **error)
-{
-    Layout *layout = g_new0(Layout, litho_flow_length(flow) + 1);
-    const LithoGrid *at = in;
-    *n = 0;
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (!step->enabled)
-            continue;
-        Layout *l = &layout[(*n)++];
-        l->step = step;
-        if (at)
-            l->in = *at;
-        if (!litho_operator_check(step->op, at, step->params, error) ||
-            !litho_operator_output_grid(step->op, at, step->params, &l->out, error)) {
-            g_free(layout);
-            return NULL;
-        }
-        at = &l->out;
-    }
-    for (guint k = *n; k-- > 0;) {
-        Layout *l = &layout[k];
-        gboolean last = k + 1 == *n;
-        l->region = !last    ? layout[k + 1].need
-                    : region ? litho_box_intersect(*region, litho_box_full(&l->out))
-                             : litho_box_full(&l->out);
-        if (!l->step->op->input_box)
-            l->region = litho_box_full(&l->out); // global operators give all or nothing
-        if (l->step->op->needs_input)
-            l->need = litho_operator_input_box(l->step->op, &l->in, l->step->params, l->region);
-    }
-    return layout;
-}
-
-static LithoCube *new_output(LithoEngine *engine, const Layout *l, const LithoCube *in,
+static LithoCube *new_output(LithoEngine *engine, const LithoWalkStep *l, const LithoCube *in,
                              GError **error)
 {
     const LithoBackend *backend = engine->device.backend;
@@ -152,7 +112,7 @@ static LithoCube *new_output(LithoEngine *engine, const Layout *l, const LithoCu
 }
 
 // First stage that must run, given what the node's caches were made from.
-static int stage_to_start(const Node *node, const Layout *l, const LithoCube *in)
+static int stage_to_start(const Node *node, const LithoWalkStep *l, const LithoCube *in)
 {
     int first = litho_params_first_stage(&node->op->params, node->params, l->step->params);
     if (in && in->serial != node->in_serial)
@@ -178,31 +138,31 @@ static void end_listening(LithoReport *report, LithoReport *outer, LithoRun *run
     run->report = outer;
 }
 
-static gboolean make_plan(Node *node, const Layout *l, LithoRun *run, GError **error)
+static gboolean make_plan(Node *node, const LithoWalkStep *l, LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
     drop_plan(node);
     node->dirty = 1;
     node->in_grid = l->in;
+    node->known = l->known ? litho_resolved_ref(l->known) : NULL;
     memcpy(node->params, l->step->params, node->op->params.size);
     LithoReport *outer = listen(&node->planned, run);
-    node->plan =
-        node->impl->plan(l->step->op->needs_input ? &l->in : NULL, node->params, run, error);
+    node->plan = node->impl->plan(l->has_in ? &l->in : NULL, node->params, node->known, run, error);
     end_listening(node->planned, outer, run);
     litho_run_time(run, "plan", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return node->plan != NULL;
 }
 
 // Runs one step. Returns a new reference, or NULL.
-static LithoCube *run_node(LithoEngine *engine, Node *node, const Layout *l, const LithoCube *in,
-                           LithoRun *run, GError **error)
+static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep *l,
+                           const LithoCube *in, LithoRun *run, GError **error)
 {
     int first = stage_to_start(node, l, in);
     gboolean other_grid = node->op->needs_input &&
                           (!litho_grid_equal(&node->in_grid, &l->in) ||
                            litho_grid_spacing(&node->in_grid, 0) != litho_grid_spacing(&l->in, 0) ||
                            litho_grid_spacing(&node->in_grid, 1) != litho_grid_spacing(&l->in, 1));
-    if (!node->plan || other_grid || first == 0) {
+    if (!node->plan || other_grid || node->known != l->known || first == 0) {
         if (!make_plan(node, l, run, error))
             return NULL;
         first = 1;
@@ -220,8 +180,12 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const Layout *l, con
     memcpy(node->params, l->step->params, node->op->params.size);
     node->in_serial = in ? in->serial : 0;
     node->dirty = first; // until exec() has come back whole
-    LithoPass pass = {
-        .params = node->params, .first_stage = first, .in = in, .region = l->region, .out = out};
+    LithoPass pass = {.params = node->params,
+                      .known = node->known,
+                      .first_stage = first,
+                      .in = in,
+                      .region = l->region,
+                      .out = out};
     LithoReport *outer = listen(&node->told, run);
     gboolean done = node->impl->exec(node->plan, &pass, run, error);
     end_listening(node->told, outer, run);
@@ -238,89 +202,57 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const Layout *l, con
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error)
 {
-    guint n = 0;
-    g_autofree Layout *layout = layout_new(flow, in ? &in->grid : NULL, region, &n, error);
-    if (!layout)
+    LithoRun none = {0};
+    run = run ? run : &none;
+    run->device = engine->device.index; // plans made here live on our device
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in ? &in->grid : NULL, run, error);
+    if (!walk)
         return NULL;
-    if (n == 0 && !in) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "there is no input cube");
-        return NULL;
-    }
-    if (in && n > 0 && !litho_box_contains(in->held, layout[0].need)) {
+    const LithoBox need = litho_walk_want(walk, region);
+    if (in && walk->n > 0 && !litho_box_contains(in->held, need)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
                     "the input holds less of the survey than the operator needs");
         return NULL;
     }
-    LithoRun none = {0};
-    run = run ? run : &none;
-    run->device = engine->device.index; // plans made here live on our device
     LithoCube *at = in ? litho_cube_ref(in) : NULL;
-    for (guint k = 0; k < n; k++) {
-        Node *node = node_at(engine, k, layout[k].step->op, error);
-        LithoCube *next = node ? run_node(engine, node, &layout[k],
-                                          layout[k].step->op->needs_input ? at : NULL, run, error)
-                               : NULL;
+    for (guint k = 0; k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        Node *node = node_at(engine, k, l->step->op, error);
+        LithoCube *next =
+            node ? run_node(engine, node, l, l->has_in ? at : NULL, run, error) : NULL;
         litho_cube_unref(at);
         if (!next)
             return NULL;
         at = next;
     }
-    if (engine->nodes->len > n)
-        g_ptr_array_set_size(engine->nodes, n);
+    if (engine->nodes->len > walk->n)
+        g_ptr_array_set_size(engine->nodes, walk->n);
     return at;
 }
 
-gboolean litho_flow_input_box(const LithoFlow *flow, const LithoGrid *in, LithoBox region,
-                              LithoBox *box, GError **error)
+guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
 {
-    guint n = 0;
-    g_autofree Layout *layout = layout_new(flow, in, &region, &n, error);
-    if (!layout)
-        return FALSE;
-    *box = n > 0 ? layout[0].need : region;
-    return TRUE;
-}
-
-gboolean litho_flow_is_local(const LithoFlow *flow)
-{
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && !step->op->input_box)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-guint64 litho_engine_memory(const LithoEngine *engine, const LithoFlow *flow, const LithoGrid *in,
-                            LithoBox region)
-{
-    guint n = 0;
-    g_autofree Layout *layout = layout_new(flow, in, &region, &n, NULL);
     guint64 bytes = 0;
-    for (guint k = 0; layout && k < n; k++) {
-        const LithoOperator *op = layout[k].step->op;
-        const LithoImpl *impl = litho_device_impl(engine->device, op, NULL);
+    for (guint k = 0; !walk->waits && k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (impl && impl->memory)
-            bytes += impl->memory(op->needs_input ? &layout[k].in : NULL, layout[k].step->params,
-                                  layout[k].region);
+            bytes += impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known, l->region);
     }
     return bytes;
 }
 
-char *litho_engine_less_memory(const LithoEngine *engine, const LithoFlow *flow,
-                               const LithoGrid *in, LithoBox region, guint64 over)
+char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 over)
 {
-    guint n = 0;
     char *clause = NULL;
-    g_autofree Layout *layout = layout_new(flow, in, &region, &n, NULL);
-    for (guint k = 0; layout && k < n && !clause; k++) {
-        const LithoStep *step = layout[k].step;
-        const LithoImpl *impl = litho_device_impl(engine->device, step->op, NULL);
+    for (guint k = 0; !walk->waits && k < walk->n && !clause; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (!impl || !impl->memory || !impl->less_memory)
             continue;
-        const LithoGrid *from = step->op->needs_input ? &layout[k].in : NULL;
-        guint64 bytes = impl->memory(from, step->params, layout[k].region);
-        clause = impl->less_memory(from, step->params, bytes > over ? bytes - over : 0);
+        const LithoGrid *in = l->has_in ? &l->in : NULL;
+        guint64 bytes = impl->memory(in, l->step->params, l->known, l->region);
+        clause = impl->less_memory(in, l->step->params, l->known, bytes > over ? bytes - over : 0);
     }
     return clause;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/backend.h"
-#include "core/flow.h"
+#include "core/walk.h"
 
 // Runs a flow on one device, keeping plans and intermediate results between calls so that a change
 // costs only the stages behind it. The same engine serves the window's worker and the command
@@ -17,20 +17,14 @@ LithoDevice litho_engine_device(const LithoEngine *engine);
 
 // Computes `region` of the flow's output (NULL = all of it) from `in` (NULL for a source).
 // Returns a new cube that holds at least the region; an empty flow returns the input itself.
-// `in->held` must cover what the region needs (litho_engine_input_box tells).
+// `in->held` must cover what the region needs (litho_walk_want tells). Files that the steps name
+// are read first, unless they are known.
 // On cancel or failure the caches stay consistent.
 LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const LithoCube *in,
                             const LithoBox *region, LithoRun *run, GError **error);
 
-// Input samples `region` of the output depends on, through all enabled steps.
-gboolean litho_flow_input_box(const LithoFlow *flow, const LithoGrid *in, LithoBox region,
-                              LithoBox *box, GError **error);
-// TRUE when every enabled step can compute a part of its output from a part of its input.
-gboolean litho_flow_is_local(const LithoFlow *flow);
-// Device bytes for `region`, 0 = not known.
-guint64 litho_engine_memory(const LithoEngine *engine, const LithoFlow *flow, const LithoGrid *in,
-                            LithoBox region);
+// Device bytes for what the walk wants (litho_walk_want), 0 = not known.
+guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk);
 // What to change so that the flow takes `over` bytes less: the clause of the first step that knows
 // (LithoImpl.less_memory), owned by the caller; NULL = none knows.
-char *litho_engine_less_memory(const LithoEngine *engine, const LithoFlow *flow,
-                               const LithoGrid *in, LithoBox region, guint64 over);
+char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 over);

@@ -139,15 +139,15 @@ static LithoCube *cut_out(const LithoCube *cube, LithoBox box, GError **error)
 
 static gboolean same_shape(const LithoFlow *flow, const LithoGrid *in, GError **error)
 {
-    LithoGrid out;
     for (guint k = 0; k < litho_flow_length(flow); k++)
         if (litho_flow_step(flow, k)->enabled && !litho_flow_step(flow, k)->op->needs_input)
             return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
                                 "%s makes its own data; there is no noise to judge it by",
                                 litho_flow_step(flow, k)->op->key);
-    if (!litho_flow_check(flow, in, &out, error))
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, NULL, error);
+    if (!walk)
         return FALSE;
-    return litho_grid_same_shape(in, &out) ||
+    return litho_grid_same_shape(in, &walk->out) ||
            litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
                         "the output lies on another grid than the input; only filters of one grid "
                         "can be judged by their noise");
@@ -256,7 +256,7 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
                            GError **error)
 {
     LithoBox need;
-    if (!litho_flow_input_box(ask->flow, &c->in->grid, c->area, &need, error))
+    if (!litho_walk_input_box(ask->flow, &c->in->grid, c->area, NULL, &need, error))
         return FALSE;
     need = litho_box_intersect(litho_box_union(need, c->area), c->in->held);
     if (judge->probe && judge->probe_of == c->in->serial && judge->probe_seed == ask->seed &&
@@ -368,7 +368,7 @@ static LithoCube *hide_traces(const LithoQualityAsk *ask, const LithoFlow *flow,
                               guint fold, GError **error)
 {
     LithoBox need;
-    if (!litho_flow_input_box(flow, &c->in->grid, c->area, &need, error))
+    if (!litho_walk_input_box(flow, &c->in->grid, c->area, NULL, &need, error))
         return NULL;
     need = litho_box_intersect(litho_box_union(need, c->area), c->in->held);
     LithoCube *cube = litho_cube_copy_box(c->in, need, error);

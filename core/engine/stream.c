@@ -34,17 +34,15 @@ static LithoBox slab_box(const LithoGrid *out, gint64 lo, gint64 hi)
 
 // Bytes a slab of `n` inlines in the middle of the survey takes in all threads: input with halo and
 // output, and as much again for the operator's own use unless it tells.
-static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
-                           const LithoStreamOptions *options, LithoStreamPlan *plan, gint64 n,
-                           GError **error)
+static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOptions *options,
+                       LithoStreamPlan *plan, gint64 n)
 {
     gint64 lo = MAX((plan->out.axis[0].n - n) / 2, 0);
-    LithoBox region = slab_box(&plan->out, lo, lo + n), need = region;
-    if (in && !litho_flow_input_box(flow, in, region, &need, error))
-        return FALSE;
+    const LithoBox region = slab_box(&plan->out, lo, lo + n);
+    const LithoBox need = litho_walk_want(walk, &region);
     guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
     LithoEngine *engine = litho_engine_new(device_at(options, 0));
-    guint64 operators = litho_engine_memory(engine, flow, in, region);
+    guint64 operators = litho_engine_memory(engine, walk);
     litho_engine_free(engine);
     gboolean cpu = device_at(options, 0).backend == litho_backend_cpu();
     plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
@@ -59,7 +57,6 @@ static gboolean slab_bytes(const LithoFlow *flow, const LithoGrid *in,
     if (cpu)
         plan->host_bytes +=
             operators > input + output ? operators - input - output : input + output;
-    return TRUE;
 }
 
 // Inlines per slab must divide into whole spatial windows where an operator says so.
@@ -86,15 +83,16 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options)
 
 // Why a plan does not fit into `budget`, of the host or of a device, and what to change where a
 // step knows.
-static void too_large(const LithoFlow *flow, const LithoGrid *in, const LithoStreamOptions *options,
+static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
                       const LithoStreamPlan *plan, gboolean host, guint64 budget, GError **error)
 {
+    const LithoBox first = slab_box(&plan->out, 0, plan->slab);
     const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
     g_autofree char *change = NULL;
     LithoEngine *engine = litho_engine_new(device_at(options, 0));
+    litho_walk_want(walk, &first);
     if (host == (device_at(options, 0).backend == litho_backend_cpu()))
-        change = litho_engine_less_memory(engine, flow, in, slab_box(&plan->out, 0, plan->slab),
-                                          bytes - budget);
+        change = litho_engine_less_memory(engine, walk, bytes - budget);
     litho_engine_free(engine);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                 "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
@@ -103,13 +101,10 @@ static void too_large(const LithoFlow *flow, const LithoGrid *in, const LithoStr
                 budget / 1073741824.0, change ? ": " : "", change ? change : "");
 }
 
-gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
-                           const LithoStreamOptions *options, LithoStreamPlan *plan, GError **error)
+static gboolean make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
+                          const LithoStreamOptions *options, LithoStreamPlan *plan, GError **error)
 {
-    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
-    *plan = (LithoStreamPlan){0};
-    if (!litho_flow_check(flow, in, &plan->out, error))
-        return FALSE;
+    *plan = (LithoStreamPlan){.out = walk->out};
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
     // More slabs than devices keep everybody busy, and reading and writing beside computing; a
@@ -124,24 +119,31 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
-        if (!slab_bytes(flow, in, options, plan, n, error))
-            return FALSE;
+        slab_bytes(walk, in, options, plan, n);
         if (plan->host_bytes <= budget && plan->device_bytes <= device_budget)
             break;
         if (n > multiple && litho_flow_is_local(flow))
             continue;
         plan->lanes = 1; // the last thing to give up is that copies run beside the computing
-        if (!slab_bytes(flow, in, options, plan, n, error))
-            return FALSE;
+        slab_bytes(walk, in, options, plan, n);
         break;
     }
     plan->slab = n;
     plan->n_slabs = (all + n - 1) / n;
     if (plan->host_bytes > budget)
-        too_large(flow, in, options, plan, TRUE, budget, error);
+        too_large(walk, options, plan, TRUE, budget, error);
     else if (plan->device_bytes > device_budget)
-        too_large(flow, in, options, plan, FALSE, device_budget, error);
+        too_large(walk, options, plan, FALSE, device_budget, error);
     return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
+}
+
+gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
+                           const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
+                           GError **error)
+{
+    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
+    return walk && make_plan(flow, walk, in, options, plan, error);
 }
 
 // --- computing --------------------------------------------------------------------------------
@@ -201,9 +203,9 @@ static gint64 begin_slab(Stream *s)
 
 static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **error)
 {
-    LithoBox need;
     const LithoGrid *in = litho_survey_grid(s->survey);
-    if (!litho_flow_input_box(s->flow, in, region, &need, error))
+    LithoBox need;
+    if (!litho_walk_input_box(s->flow, in, region, run, &need, error))
         return NULL;
     need.lo[2] = 0; // files are read in whole traces
     need.hi[2] = in->axis[2].n;
@@ -458,7 +460,10 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
                           const LithoStreamOptions *options, LithoRun *run, GError **error)
 {
     Stream s = {.flow = flow, .survey = survey, .options = options, .run = run, .ranks = 1};
-    if (!litho_stream_plan(flow, survey, options, &s.plan, error))
+    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
+    // Held to the end: what the files say stays known.
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
+    if (!walk || !make_plan(flow, walk, in, options, &s.plan, error))
         return FALSE;
     if (options->peers) {
         s.rank = options->peers->rank;

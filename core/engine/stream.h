@@ -43,9 +43,10 @@ typedef struct LithoStreamPlan {
 
 // Bytes free on the device of `options` that has least; G_MAXUINT64 on the CPU and when none tells.
 guint64 litho_stream_device_memory(const LithoStreamOptions *options);
-// What a run would do. `survey` may be NULL for a flow that begins with a source.
+// What a run would do. `survey` may be NULL for a flow that begins with a source. Reads the files
+// that the flow's steps name, with progress and cancel through `run` (may be NULL).
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
-                           const LithoStreamOptions *options, LithoStreamPlan *plan,
+                           const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
                            GError **error);
 // Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output.
 // On failure or cancel no file is left behind; with peers the failing rank tells rank 0, and

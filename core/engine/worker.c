@@ -162,6 +162,18 @@ static gboolean superseded(gpointer data)
     return give_up;
 }
 
+// While files are read: only a wish for other files ends that.
+static gboolean superseded_files(gpointer data)
+{
+    const Pass *pass = data;
+    LithoWorker *worker = pass->worker;
+    g_mutex_lock(&worker->lock);
+    const gboolean give_up =
+        worker->pending && !litho_flow_same_files(worker->pending->flow, pass->wish->flow);
+    g_mutex_unlock(&worker->lock);
+    return give_up;
+}
+
 // TRUE with "cancelled" when newer parameters wait.
 static gboolean give_way(LithoWorker *worker, GError **error)
 {
@@ -381,6 +393,27 @@ static void forget_times(LithoWorker *worker)
     worker->whole_s = worker->owed_s = 0;
 }
 
+// Reads what the flow's steps need and checks the flow with it. Who asked while files were not
+// known is told when they are.
+static gboolean read_files(Pass *pass, LithoRun *run, GError **error)
+{
+    const LithoWish *wish = pass->wish;
+    const LithoGrid *in = wish->survey ? litho_survey_grid(wish->survey)
+                          : wish->in   ? &wish->in->grid
+                                       : NULL;
+    LithoRun reading = *run;
+    reading.superseded = superseded_files;
+    reading.superseded_data = pass;
+    g_autoptr(LithoWalk) before = litho_walk_look(wish->flow, in, NULL);
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(wish->flow, in, &reading, error);
+    if (walk && before && before->waits) {
+        LithoResult *result = result_new(wish, pass->wish_ms);
+        result->resolved = TRUE;
+        publish(pass->worker, result);
+    }
+    return walk != NULL;
+}
+
 static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
                      GCancellable *cancel)
 {
@@ -423,12 +456,14 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
                      (!wish->whole || (!sees_all(wish) &&
                                        (worker->whole_s == 0 || worker->whole_s > QUICK_WHOLE_S)));
     GError *error = NULL;
-    gboolean ok = !views || compute_views(&pass, &run, &error);
+    const gboolean known = read_files(&pass, &run, &error);
+    gboolean ok = known && (!views || compute_views(&pass, &run, &error));
     if (ok && (wish->whole || !views))
         ok = compute_whole(&pass, !views, &run, &error);
     if (!ok && !litho_error_is_cancelled(error)) {
         LithoResult *result = result_new(wish, wish_ms);
         result->error = g_steal_pointer(&error);
+        result->refused = !known;
         publish(worker, result);
     }
     g_clear_error(&error);

@@ -13,6 +13,9 @@
 // parameters wait the views behind the first take together no more time than that one, each in its
 // turn, and the rest of the cube gives way at once. A cube that lately took less than 60 ms, or
 // that one view shows whole (a 2-D line), is computed as a whole from the start.
+//
+// Files that the flow's steps name are read here first; newer parameters that name the same files
+// wait for the reading instead of ending it.
 
 enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 24 };
 // Of what views of a survey need so much is kept for the next wish: the first two, and the last
@@ -43,6 +46,9 @@ typedef struct LithoResult {
     gboolean complete;   // the only part is the whole output
     gboolean all_views;  // every view of the wish is among the parts
     GError *error;       // why there are no parts, or NULL; a result with an error replaces nothing
+    gboolean refused;    // the error is one of the flow itself: a check or a file that a step names
+    gboolean resolved;   // no parts, no error: the files of the flow have been read, and its grid
+                         // can be asked for
     double seconds;      // wish accepted -> result
     double wish_ms;      // litho_now_ms() when the wish was handed over, for latency
     LithoDevice device;  // that computed it

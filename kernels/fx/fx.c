@@ -27,8 +27,9 @@ static gboolean check_windows(const LithoFxParams *p, GError **error)
     return TRUE;
 }
 
-static gboolean check(const LithoGrid *in, const void *params, GError **error)
+static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known, GError **error)
 {
+    (void)known;
     const LithoFxParams *p = params;
     for (int axis = 0; in && axis < 3; axis++)
         if (in->axis[axis].n > G_MAXINT / 4) {

@@ -59,11 +59,11 @@ static void depth_axis(LithoGrid *grid, double dz, gint64 nz)
     grid->is_depth = TRUE;
 }
 
-gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, LithoGrid *out,
-                                   GError **error)
+gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, LithoResolved *known,
+                                   LithoGrid *out, GError **error)
 {
     const LithoMigrateParams *p = params;
-    g_autoptr(LithoMigrateModel) model = litho_migrate_model_load(p->velocity.text, NULL, error);
+    g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, error);
     if (!model)
         return FALSE;
     double mean = litho_migrate_model_range(model).mean, dz = depth_step(in, p);
@@ -133,7 +133,8 @@ static gboolean check_geometry(const LithoGrid *in, const LithoMigrateParams *p,
     return TRUE;
 }
 
-gboolean litho_migrate_check(const LithoGrid *in, const void *params, GError **error)
+gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResolved *known,
+                             GError **error)
 {
     const LithoMigrateParams *p = params;
     if (!check_geometry(in, p, error))
@@ -148,12 +149,14 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, GError **e
     if (p->form == LITHO_MIGRATE_POINTWISE && p->engine == LITHO_MIGRATE_SPLITSTEP)
         return refuse(error, LITHO_ERROR_PARAMETER,
                       "form = pointwise belongs to engine = chebyshev; splitstep has one form");
-    g_autoptr(LithoMigrateModel) model = litho_migrate_model_load(p->velocity.text, NULL, error);
+    if (!known && litho_migrate_model_is_file(p->velocity.text))
+        return TRUE; // what the velocity says is judged when it has been read
+    g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, error);
     if (!model)
         return FALSE;
     LithoModelMap map;
     LithoGrid image;
-    return litho_migrate_output_grid(in, p, &image, error) &&
+    return litho_migrate_output_grid(in, p, known, &image, error) &&
            litho_migrate_model_map(model, p->mode == LITHO_MIGRATE_DEMIGRATE ? in : &image, &map,
                                    error);
 }
@@ -352,10 +355,10 @@ static int planes_a_step(const LithoMigrateJob *job)
 }
 
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       LithoRun *run, GError **error)
+                                       LithoResolved *known, LithoRun *run, GError **error)
 {
     LithoGrid out;
-    if (!litho_migrate_output_grid(in, params, &out, error))
+    if (!litho_migrate_output_grid(in, params, known, &out, error))
         return NULL;
     const gboolean demigrate = params->mode == LITHO_MIGRATE_DEMIGRATE;
     const LithoGrid *time = demigrate ? &out : in;
@@ -367,7 +370,7 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
     depth_axis(&job->image, depth_step(in, params), job->image.axis[LITHO_SAMPLE].n);
     job->k_stride = 1;
     job->entries = g_array_new(FALSE, FALSE, sizeof(LithoEntry));
-    job->model = litho_migrate_model_load(params->velocity.text, run, error);
+    job->model = litho_migrate_model_of(params->velocity.text, known, error);
     if (!job->model || !litho_migrate_model_map(job->model, &job->image, &job->map, error))
         return NULL;
     if (params->velocity_dz > 0 && job->map.bottom > 0) {

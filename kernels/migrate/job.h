@@ -66,9 +66,9 @@ static inline int litho_migrate_padding(const LithoMigrateParams *p)
 enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
 
 // Geometry, frequencies and velocity of the whole band on the image's grid. `in` is the input's
-// grid. NULL: refused or cancelled.
+// grid, `known` the velocity's file when it is one. NULL: refused or cancelled.
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       LithoRun *run, GError **error);
+                                       LithoResolved *known, LithoRun *run, GError **error);
 // Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio`
 // times as wide; its slowness is the mean of the other's cells. Neither is designed yet. NULL:
 // cancelled, memory.
@@ -118,10 +118,11 @@ const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float
 void litho_migrate_job_grew(const LithoMigrateJob *job, int f, int s, double by, GError **error);
 
 // The depth grid of a migration's result, the time grid of a demigration's.
-gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, LithoGrid *out,
-                                   GError **error);
+gboolean litho_migrate_output_grid(const LithoGrid *in, const void *params, LithoResolved *known,
+                                   LithoGrid *out, GError **error);
 // Everything that is refused before it starts.
-gboolean litho_migrate_check(const LithoGrid *in, const void *params, GError **error);
+gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResolved *known,
+                             GError **error);
 
 // Phase and amplitude of the chosen operators against dip, after 1000 m of depth, at the low,
 // middle and high end of the band, into the report; design bounds as numbers; sentences of warning

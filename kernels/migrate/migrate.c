@@ -170,6 +170,18 @@ static const LithoParam rows[] = {
                   "all. Same samples to rounding."),
 };
 
+static char *resolve_key(const void *params)
+{
+    const LithoMigrateParams *p = params;
+    return litho_migrate_model_is_file(p->velocity.text) ? g_strdup(p->velocity.text) : NULL;
+}
+
+static LithoResolved *resolve(const void *params, LithoRun *run, GError **error)
+{
+    return litho_migrate_model_resolve(((const LithoMigrateParams *)params)->velocity.text, run,
+                                       error);
+}
+
 static const char *const stages[] = {"plan",        "velocity", "spectrum", "design",
                                      "extrapolate", "image",    NULL};
 
@@ -206,6 +218,8 @@ const LithoOperator litho_operator_migrate = {
     .presets = presets,
     .numbers = numbers,
     .needs_input = TRUE,
+    .resolve_key = resolve_key,
+    .resolve = resolve,
     .check = litho_migrate_check,
     .output_grid = litho_migrate_output_grid,
     .cpu = &litho_migrate_cpu,

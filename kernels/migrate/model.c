@@ -11,9 +11,7 @@
 
 struct LithoMigrateModel {
     gint refs;
-    char *text;   // what it was loaded from; NULL for a cube in memory
-    gint64 mtime; // of the file, us; 0 for a number
-    guint n;      // points of the table; 1 for a constant, 0 for a cube
+    guint n; // points of the table; 1 for a constant, 0 for a cube
     double *depth, *velocity;
     LithoCube *cube;
     LithoVelocityRange range;
@@ -38,7 +36,6 @@ void litho_migrate_model_unref(LithoMigrateModel *model)
 {
     if (!model || !g_atomic_int_dec_and_test(&model->refs))
         return;
-    g_free(model->text);
     g_free(model->depth);
     g_free(model->velocity);
     litho_cube_unref(model->cube);
@@ -444,66 +441,54 @@ static LithoMigrateModel *model_file(const char *path, LithoRun *run, GError **e
     return cube ? litho_migrate_model_from_cube(cube, error) : NULL;
 }
 
-static gint64 file_time(const char *path, GError **error)
+static guint64 model_bytes(const LithoMigrateModel *model)
 {
-    g_autoptr(GFile) file = g_file_new_for_path(path);
-    g_autoptr(GFileInfo) info = g_file_query_info(
-        file, G_FILE_ATTRIBUTE_TIME_MODIFIED "," G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC,
-        G_FILE_QUERY_INFO_NONE, NULL, error);
-    if (!info)
-        return -1;
-    return (gint64)g_file_info_get_attribute_uint64(info, G_FILE_ATTRIBUTE_TIME_MODIFIED) *
-               G_USEC_PER_SEC +
-           g_file_info_get_attribute_uint32(info, G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC);
+    return sizeof *model + 2 * sizeof(double) * model->n +
+           (model->cube ? sizeof(float) * litho_cube_held_samples(model->cube) : 0);
 }
 
-// The last few models: a slider that moves another parameter must not read the file again.
-enum { KEPT = 3 };
-static GMutex kept_lock;
-static LithoMigrateModel *kept[KEPT]; // newest first
-
-static LithoMigrateModel *find_kept(const char *text, gint64 mtime)
+static void unref_model(gpointer data)
 {
-    LithoMigrateModel *found = NULL;
-    g_mutex_lock(&kept_lock);
-    for (int k = 0; k < KEPT && !found; k++)
-        if (kept[k] && strcmp(kept[k]->text, text) == 0 && kept[k]->mtime == mtime)
-            found = litho_migrate_model_ref(kept[k]);
-    g_mutex_unlock(&kept_lock);
-    return found;
+    litho_migrate_model_unref(data);
 }
 
-static void keep(LithoMigrateModel *model)
+LithoResolved *litho_migrate_model_resolve(const char *path, LithoRun *run, GError **error)
 {
-    g_mutex_lock(&kept_lock);
-    litho_migrate_model_unref(kept[KEPT - 1]);
-    memmove(&kept[1], &kept[0], sizeof kept[0] * (KEPT - 1));
-    kept[0] = litho_migrate_model_ref(model);
-    g_mutex_unlock(&kept_lock);
-}
-
-LithoMigrateModel *litho_migrate_model_load(const char *text, LithoRun *run, GError **error)
-{
-    char *end;
-    double v = g_ascii_strtod(text, &end);
-    if (end != text && end[strspn(end, " \t")] == 0)
-        return model_constant(v, error);
-    if (!*text) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "velocity is empty; give m/s, or a file of v(z) or of a velocity cube");
+    g_autoptr(LithoResolved) resolved = litho_resolved_new();
+    if (!litho_resolved_add_file(resolved, path, error))
         return NULL;
-    }
-    gint64 mtime = file_time(text, error);
-    if (mtime < 0)
-        return NULL;
-    LithoMigrateModel *model = find_kept(text, mtime);
-    if (model)
-        return model;
-    model = model_file(text, run, error);
+    LithoMigrateModel *model = model_file(path, run, error);
     if (!model)
         return NULL;
-    model->text = g_strdup(text);
-    model->mtime = mtime;
-    keep(model);
-    return model;
+    litho_resolved_set(resolved, model, unref_model, model_bytes(model));
+    return g_steal_pointer(&resolved);
+}
+
+// TRUE when the whole text is one number.
+static gboolean as_number(const char *text, double *value)
+{
+    char *end;
+    *value = g_ascii_strtod(text, &end);
+    return end != text && end[strspn(end, " \t")] == 0;
+}
+
+gboolean litho_migrate_model_is_file(const char *text)
+{
+    double unused;
+    return *text && !as_number(text, &unused);
+}
+
+LithoMigrateModel *litho_migrate_model_of(const char *text, LithoResolved *known, GError **error)
+{
+    double v;
+    if (known)
+        return litho_migrate_model_ref(litho_resolved_data(known));
+    if (as_number(text, &v))
+        return model_constant(v, error);
+    if (!*text)
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "velocity is empty; give m/s, or a file of v(z) or of a velocity cube");
+    else
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "the velocity file %s has not been read", text);
+    return NULL;
 }

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
-#include "core/run.h"
+#include "core/resolve.h"
 
 // The velocity model a migration runs through: one number, a table v(z) or a cube with a grid of
 // its own. Immutable after loading; reference-counted, any thread.
 typedef struct LithoMigrateModel LithoMigrateModel;
 
-// From what the user wrote: "2000", or the path of a text file of "depth velocity" lines (m, m/s;
-// '#' starts a comment; linear between the lines, constant beyond), or the path of a cube. The last
-// models are kept, so asking again costs a stat(). NULL with a sentence: not readable, or a
-// velocity that is not positive and finite (its place is named; nothing is clamped).
-LithoMigrateModel *litho_migrate_model_load(const char *text, LithoRun *run, GError **error);
+// What the user wrote is a number ("2000"), or the path of a text file of "depth velocity" lines
+// (m, m/s; '#' starts a comment; linear between the lines, constant beyond), or the path of a cube.
+gboolean litho_migrate_model_is_file(const char *text);
+// Reads the file, for LithoOperator.resolve; its data is a model. NULL with a sentence: not
+// readable, or a velocity that is not positive and finite (its place is named; nothing is clamped).
+LithoResolved *litho_migrate_model_resolve(const char *path, LithoRun *run, GError **error);
+// The model of `known`, or of a number; a new reference. NULL with a sentence: the number is not
+// positive and finite, the text is empty, or it is a file that has not been read.
+LithoMigrateModel *litho_migrate_model_of(const char *text, LithoResolved *known, GError **error);
 // From a cube in memory (m/s; sample axis = depth). Adds a reference to the cube.
 LithoMigrateModel *litho_migrate_model_from_cube(const LithoCube *cube, GError **error);
 LithoMigrateModel *litho_migrate_model_ref(LithoMigrateModel *model);

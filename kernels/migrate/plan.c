@@ -299,7 +299,7 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
     if (fresh) {
         plan->designed = plan->have_image = FALSE;
         forget_all(plan);
-        if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, run, error))
+        if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, pass->known, run, error))
             return FALSE;
     }
     // Which kernel runs decides how the tables lie, so that row counts as design here.

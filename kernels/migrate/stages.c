@@ -12,12 +12,12 @@ void litho_migrate_jobs_clear(LithoMigrateJobs *jobs)
 }
 
 gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in,
-                                     const LithoMigrateParams *params, LithoRun *run,
-                                     GError **error)
+                                     const LithoMigrateParams *params, LithoResolved *known,
+                                     LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
     litho_migrate_jobs_clear(jobs);
-    jobs->job[0] = litho_migrate_job_new(in, params, run, error);
+    jobs->job[0] = litho_migrate_job_new(in, params, known, run, error);
     jobs->n = jobs->job[0] != NULL;
     if (!jobs->n || (params->coarse && !litho_migrate_jobs_split(jobs, run, error))) {
         litho_migrate_jobs_clear(jobs);
@@ -75,12 +75,13 @@ void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, Lit
     litho_report_number(run ? run->report : NULL, "shots", "Shots", "", shots->n);
 }
 
-gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoMigrateSizes *sizes)
+gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoResolved *known,
+                             LithoMigrateSizes *sizes)
 {
     const LithoMigrateParams *p = params;
     LithoGrid out;
-    g_autoptr(LithoMigrateModel) model = litho_migrate_model_load(p->velocity.text, NULL, NULL);
-    if (!model || !litho_migrate_output_grid(in, p, &out, NULL))
+    g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, NULL);
+    if (!model || !litho_migrate_output_grid(in, p, known, &out, NULL))
         return FALSE;
     const gboolean demigrate = p->mode == LITHO_MIGRATE_DEMIGRATE;
     const LithoGrid *image = demigrate ? in : &out, *time = demigrate ? &out : in;

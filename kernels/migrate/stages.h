@@ -16,8 +16,8 @@ typedef struct LithoMigrateJobs {
 void litho_migrate_jobs_clear(LithoMigrateJobs *jobs);
 // Grids, frequencies and velocity; polynomials. Both take their time as a stage of the run.
 gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in,
-                                     const LithoMigrateParams *params, LithoRun *run,
-                                     GError **error);
+                                     const LithoMigrateParams *params, LithoResolved *known,
+                                     LithoRun *run, GError **error);
 // Splits the one job on the image's grid: every frequency to the widest cells that hold its waves
 // as well as the image's hold the highest one's. Left as it is where grids or bands would be too
 // small.
@@ -35,7 +35,7 @@ double litho_migrate_sweep_flops(const LithoMigrateJob *job, int waves);
 // What a pass over all shots found, into report and notes.
 void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, LithoRun *run);
 
-// Sizes that memory is counted from, without loading more than the velocity. FALSE: not known.
+// Sizes that memory is counted from. FALSE: not known.
 typedef struct LithoMigrateSizes {
     gboolean shot;
     double in, out;     // samples of the input and of the result
@@ -44,4 +44,5 @@ typedef struct LithoMigrateSizes {
     double slowness;    // samples of slowness the job keeps
     double planes;      // arrays a set of waves moves through, depths of a step included
 } LithoMigrateSizes;
-gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoMigrateSizes *sizes);
+gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoResolved *known,
+                             LithoMigrateSizes *sizes);

@@ -8,8 +8,10 @@ enum {
     FILTER = LITHO_PATCH_STAGE_FILTER,
 };
 
-static gboolean check(const LithoGrid *in, const void *params, GError **error)
+static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known,
+                      GError **error)
 {
+    (void)known;
     const LithoPatchParams *p = params;
     for (int a = 0; a < 3; a++)
         if (litho_patch_window_length(p, a) % 2 != 0)

@@ -18,8 +18,10 @@ typedef struct Plan {
 
 enum { STAGE_PLAN, STAGE_MEAN, STAGE_GAIN };
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)params;
     (void)run;
     (void)error;

@@ -22,15 +22,9 @@ static void add_boundary(const TwsmModel *m, int b, double cell, Sizes *z)
     z->flat &= m->boundary[b].shape == TWSM_FLAT;
 }
 
-static gboolean find_sizes(const TwsmParams *p, Sizes *z)
+static gboolean find_sizes(const TwsmParams *p, LithoResolved *known, Sizes *z)
 {
-    g_autoptr(TwsmSetup) s = twsm_setup_open(p, FALSE, NULL);
-    for (int b = 0; s && b < s->model->n_boundaries; b++)
-        if (s->model->boundary[b].shape == TWSM_SHEET) { // its file says how many triangles
-            twsm_setup_free(s);
-            s = twsm_setup_open(p, TRUE, NULL);
-            break;
-        }
+    g_autoptr(TwsmSetup) s = twsm_setup_open(p, known, NULL);
     if (!s)
         return FALSE;
     double cell[TWSM_MAX_LAYERS];
@@ -85,10 +79,10 @@ static gboolean convolves(const TwsmParams *p, const Sizes *z)
            (p->algorithm == TWSM_AUTO || p->algorithm == TWSM_FFT || p->algorithm == TWSM_FAST);
 }
 
-guint64 twsm_memory_cpu(const TwsmParams *p)
+guint64 twsm_memory_cpu(const TwsmParams *p, LithoResolved *known)
 {
     Sizes z;
-    if (!find_sizes(p, &z))
+    if (!find_sizes(p, known, &z))
         return 0;
     double band = stores_strips(p) ? z.frequencies : MIN(TWSM_BLOCK, z.frequencies);
     // In and out of a leg, the sum of near terms, and a padded copy.
@@ -97,13 +91,13 @@ guint64 twsm_memory_cpu(const TwsmParams *p)
     return (guint64)bytes;
 }
 
-guint64 twsm_memory_gpu(const TwsmParams *p)
+guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
 {
     enum { BAND = 128, SLICE = 2048 };
     // Pairs times frequencies of a launch of the fused sum (cuda/sums.c): its partial sums.
     static const double chunk = 1.1e11;
     Sizes z;
-    if (!find_sizes(p, &z))
+    if (!find_sizes(p, known, &z))
         return 0;
     double band = ceil((stores_strips(p) ? z.frequencies : MIN(BAND, z.frequencies)) / 32) * 32;
     double field = 8 * z.sources * (z.widest + 64) * band;
@@ -124,7 +118,8 @@ guint64 twsm_memory_gpu(const TwsmParams *p)
 }
 
 // Widest strips that take `bytes` or less, by halving the interval: `memory` grows with the width.
-static char *narrower(const TwsmParams *p, guint64 (*memory)(const TwsmParams *), guint64 bytes)
+static char *narrower(const TwsmParams *p, LithoResolved *known,
+                      guint64 (*memory)(const TwsmParams *, LithoResolved *), guint64 bytes)
 {
     TwsmParams q = *p;
     int lo = 0, hi = p->strip_width;
@@ -132,18 +127,18 @@ static char *narrower(const TwsmParams *p, guint64 (*memory)(const TwsmParams *)
         return NULL;
     while (hi - lo > 1) {
         q.strip_width = lo + (hi - lo) / 2;
-        *(memory(&q) <= bytes ? &lo : &hi) = q.strip_width;
+        *(memory(&q, known) <= bytes ? &lo : &hi) = q.strip_width;
     }
     return lo > 0 ? g_strdup_printf("strip_width must be %d or less", lo)
                   : g_strdup("algorithm=fused stores no strips");
 }
 
-char *twsm_less_memory_cpu(const TwsmParams *p, guint64 bytes)
+char *twsm_less_memory_cpu(const TwsmParams *p, LithoResolved *known, guint64 bytes)
 {
-    return narrower(p, twsm_memory_cpu, bytes);
+    return narrower(p, known, twsm_memory_cpu, bytes);
 }
 
-char *twsm_less_memory_gpu(const TwsmParams *p, guint64 bytes)
+char *twsm_less_memory_gpu(const TwsmParams *p, LithoResolved *known, guint64 bytes)
 {
-    return narrower(p, twsm_memory_gpu, bytes);
+    return narrower(p, known, twsm_memory_gpu, bytes);
 }

@@ -18,6 +18,18 @@ void twsm_model_free(TwsmModel *model)
     g_free(model);
 }
 
+guint64 twsm_model_bytes(const TwsmModel *model)
+{
+    guint64 bytes = sizeof *model;
+    for (int b = 0; b < model->n_boundaries; b++) {
+        const TwsmHeights *h = model->boundary[b].heights;
+        const TwsmSheet *s = model->boundary[b].sheet;
+        bytes += h ? sizeof *h->z * h->nx * h->ny : 0;
+        bytes += s ? sizeof *s->vertex * s->n_vertices + sizeof *s->triangle * s->n_triangles : 0;
+    }
+    return bytes;
+}
+
 static double gaussian(const TwsmBoundary *b, double x, double y)
 {
     double u = b->sigma[0] > 0 ? (x - b->centre[0]) / b->sigma[0] : 0;

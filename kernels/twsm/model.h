@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/resolve.h"
 #include "kernels/twsm/heights.h"
 
 // A layered acoustic model with source, receivers and wavelet, as its JSON file says it (schema:
@@ -63,11 +64,13 @@ typedef struct TwsmModel {
     double taper;         // fraction of the width at each end, 0..0.5
 } TwsmModel;
 
-// From a built-in name or the path of a JSON file. With `files` FALSE the files that boundaries
-// name are not opened (enough to know the shape of the output); the boundaries then have no depth.
-// The error names the member ("boundaries[1].depth"). Any thread.
-TwsmModel *twsm_model_load(const char *name, gboolean files, GError **error);
-void twsm_model_free(TwsmModel *model); // NULL is fine
+// From the path of a JSON file; every file that is read is named in `files` first. The error names
+// the member ("boundaries[1].depth"). Any thread.
+TwsmModel *twsm_model_load(const char *path, LithoResolved *files, LithoRun *run, GError **error);
+// A built-in one, made at the first call and kept; NULL when there is none of that name.
+const TwsmModel *twsm_model_builtin(const char *name);
+guint64 twsm_model_bytes(const TwsmModel *model); // of memory
+void twsm_model_free(TwsmModel *model);           // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmModel, twsm_model_free)
 
 // NULL-terminated: "flat", "dipping", ...

@@ -268,11 +268,13 @@ static gboolean read_model(TwsmModel *model, JsonNode *root, const char *folder,
     return litho_json_close(&r, ok, SCHEMA, error);
 }
 
-static gboolean load_file(TwsmModel *model, TwsmBoundary *b, GError **error)
+static gboolean load_file(TwsmModel *model, TwsmBoundary *b, LithoResolved *files, GError **error)
 {
     const double *g = b->file_grid;
     if (!b->file)
         return TRUE;
+    if (!litho_resolved_add_file(files, b->file, error))
+        return FALSE;
     if (b->shape == TWSM_SHEET) {
         b->sheet = twsm_sheet_load(b->file, error);
         // 128 points a side: enough to tell layers apart.
@@ -285,17 +287,16 @@ static gboolean load_file(TwsmModel *model, TwsmBoundary *b, GError **error)
     return b->heights != NULL;
 }
 
-TwsmModel *twsm_model_load(const char *name, gboolean files, GError **error)
+TwsmModel *twsm_model_load(const char *path, LithoResolved *files, LithoRun *run, GError **error)
 {
-    const char *builtin = twsm_model_text(name);
-    g_autofree char *folder = builtin ? NULL : g_path_get_dirname(name);
+    g_autofree char *folder = g_path_get_dirname(path);
     GError *inner = NULL;
     JsonNode *root =
-        builtin ? litho_json_parse(builtin, -1, &inner) : litho_json_load(name, &inner);
+        litho_resolved_add_file(files, path, &inner) ? litho_json_load(path, &inner) : NULL;
     if (!root) {
         g_autofree char *names = g_strjoinv(", ", (char **)twsm_model_names());
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                    "model '%s' cannot be read (%s); a JSON file or one of %s is needed", name,
+                    "model '%s' cannot be read (%s); a JSON file or one of %s is needed", path,
                     inner->message, names);
         g_clear_error(&inner);
         return NULL;
@@ -303,10 +304,39 @@ TwsmModel *twsm_model_load(const char *name, gboolean files, GError **error)
     g_autoptr(TwsmModel) model = g_new0(TwsmModel, 1);
     gboolean ok = read_model(model, root, folder, &inner);
     json_node_unref(root);
-    for (int b = 0; files && ok && b < model->n_boundaries; b++)
-        ok = load_file(model, &model->boundary[b], &inner);
+    litho_run_begin(run, "model", "boundaries");
+    for (int b = 0; ok && b < model->n_boundaries; b++)
+        ok = load_file(model, &model->boundary[b], files, &inner) &&
+             litho_run_step(run, b + 1, model->n_boundaries, &inner);
     if (ok)
         return g_steal_pointer(&model);
-    g_propagate_prefixed_error(error, inner, "model '%s': ", name);
+    if (litho_error_is_cancelled(inner))
+        g_propagate_error(error, inner);
+    else
+        g_propagate_prefixed_error(error, inner, "model '%s': ", path);
     return NULL;
+}
+
+const TwsmModel *twsm_model_builtin(const char *name)
+{
+    static GMutex lock;
+    static GHashTable *made;
+    const char *text = twsm_model_text(name);
+    if (!text)
+        return NULL;
+    g_mutex_lock(&lock);
+    if (!made)
+        made = g_hash_table_new(g_str_hash, g_str_equal);
+    TwsmModel *model = g_hash_table_lookup(made, text);
+    if (!model) {
+        g_autoptr(GError) error = NULL;
+        JsonNode *root = litho_json_parse(text, -1, &error);
+        model = g_new0(TwsmModel, 1);
+        if (!root || !read_model(model, root, NULL, &error))
+            g_error("built-in model %s: %s", name, error->message); // of our own making
+        json_node_unref(root);
+        g_hash_table_insert(made, (gpointer)text, model);
+    }
+    g_mutex_unlock(&lock);
+    return model;
 }

@@ -206,13 +206,14 @@ static void report(const TwsmPlan *plan, LithoRun *run)
     report_cost(plan, elements, r);
 }
 
-static gboolean build(TwsmPlan *plan, const TwsmParams *p, LithoRun *run, GError **error)
+static gboolean build(TwsmPlan *plan, const TwsmParams *p, LithoResolved *known, LithoRun *run,
+                      GError **error)
 {
     double start = litho_now_ms();
     g_clear_pointer(&plan->spectra, g_free);
     g_clear_pointer(&plan->setup, twsm_setup_free);
     litho_run_begin(run, "mesh", "wave codes");
-    g_autoptr(TwsmSetup) setup = twsm_setup_open(p, TRUE, error);
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(p, known, error);
     if (!setup || !twsm_setup_build(setup, p, run, error))
         return FALSE;
     plan->setup = g_steal_pointer(&setup);
@@ -225,7 +226,7 @@ gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces
 {
     const TwsmParams *p = pass->params;
     gboolean fresh = !plan->setup || pass->first_stage <= TWSM_STAGE_SOURCE;
-    if (fresh && !build(plan, p, run, error))
+    if (fresh && !build(plan, p, pass->known, run, error))
         return FALSE;
     twsm_report_model(plan->setup->model, run ? run->report : NULL);
     if ((fresh || !plan->spectra || pass->first_stage <= TWSM_STAGE_PROPAGATE) &&

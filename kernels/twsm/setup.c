@@ -22,7 +22,8 @@ void twsm_setup_free(TwsmSetup *s)
         twsm_effective_free(s->effective[c]);
     }
     twsm_points_free(s->receivers);
-    twsm_model_free(s->model);
+    g_free(s->model);
+    litho_resolved_unref(s->known);
     g_ptr_array_unref(s->notes);
     g_free(s);
 }
@@ -54,11 +55,16 @@ static void override_model(TwsmModel *m, const TwsmParams *p)
         m->taper = p->taper;
 }
 
-TwsmSetup *twsm_setup_open(const TwsmParams *p, gboolean files, GError **error)
+TwsmSetup *twsm_setup_open(const TwsmParams *p, LithoResolved *known, GError **error)
 {
-    g_autoptr(TwsmModel) model = twsm_model_load(p->model.text, files, error);
-    if (!model)
+    const TwsmModel *stored =
+        known ? litho_resolved_data(known) : twsm_model_builtin(p->model.text);
+    if (!stored) {
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "the model '%s' has not been read",
+                     p->model.text);
         return NULL;
+    }
+    g_autofree TwsmModel *model = g_memdup2(stored, sizeof *stored);
     override_model(model, p);
     double samples = model->record / model->dt;
     if (!(samples >= 2 && samples <= 1e6)) {
@@ -77,6 +83,7 @@ TwsmSetup *twsm_setup_open(const TwsmParams *p, gboolean files, GError **error)
     s->n_frequencies =
         p->frequencies > 0 ? p->frequencies : MAX((int)ceil(model->fmax * s->record - 1e-6), 1);
     s->model = g_steal_pointer(&model);
+    s->known = known ? litho_resolved_ref(known) : NULL;
     if (2 * s->n_frequencies >= s->n_time) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
                     "%d frequencies up to %g Hz need a dt under %g s; it is %g s", s->n_frequencies,

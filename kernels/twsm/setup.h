@@ -8,8 +8,10 @@
 // frequencies, meshes, legs, tables. Read-only once made.
 
 typedef struct TwsmSetup {
-    TwsmModel *model;  // with the parameters applied; owned
-    double record, dt; // s; record is a whole number of dt
+    TwsmModel *model; // with the parameters applied: a copy of its own, whose boundaries' depths
+                      // belong to the file's or the built-in model
+    LithoResolved *known; // the file's, or NULL
+    double record, dt;    // s; record is a whole number of dt
     int n_time;
     double dw;                                // rad/s
     double sig;                               // 1/s
@@ -24,9 +26,9 @@ typedef struct TwsmSetup {
     GPtrArray *notes;                         // warnings worth showing; owned
 } TwsmSetup;
 
-// The model of `params` with the overrides applied and record, dt and frequencies worked out; no
-// meshes yet. With `files` FALSE the boundaries' files are left closed (shape of the output only).
-TwsmSetup *twsm_setup_open(const TwsmParams *params, gboolean files, GError **error);
+// The model of `params` (`known` when it is a file, whose data is a TwsmModel) with the overrides
+// applied and record, dt and frequencies worked out; no meshes yet. Takes microseconds.
+TwsmSetup *twsm_setup_open(const TwsmParams *params, LithoResolved *known, GError **error);
 // Wave codes, meshes, receivers, masks and chains. Errors: section "Rules" of docs/twsm.md.
 gboolean twsm_setup_build(TwsmSetup *setup, const TwsmParams *params, LithoRun *run,
                           GError **error);
@@ -53,8 +55,8 @@ void twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, Li
                  int threads);
 
 // Bytes a run takes, for LithoImpl.memory: of the host, and of a GPU. 0 = the model does not open.
-guint64 twsm_memory_cpu(const TwsmParams *params);
-guint64 twsm_memory_gpu(const TwsmParams *params);
+guint64 twsm_memory_cpu(const TwsmParams *params, LithoResolved *known);
+guint64 twsm_memory_gpu(const TwsmParams *params, LithoResolved *known);
 // For LithoImpl.less_memory: the strips' width that would do.
-char *twsm_less_memory_cpu(const TwsmParams *params, guint64 bytes);
-char *twsm_less_memory_gpu(const TwsmParams *params, guint64 bytes);
+char *twsm_less_memory_cpu(const TwsmParams *params, LithoResolved *known, guint64 bytes);
+char *twsm_less_memory_gpu(const TwsmParams *params, LithoResolved *known, guint64 bytes);

@@ -41,8 +41,10 @@ static gboolean cpu_run(gpointer self, const TwsmChain *chain, TwsmBand band, Tw
 
 static const TwsmEngine cpu_engine = {.block = cpu_block, .run = cpu_run};
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)in;
     return twsm_plan_new(params, &cpu_engine, NULL, NULL, run, error);
 }
@@ -57,17 +59,19 @@ static void destroy(gpointer data)
     twsm_plan_free(data);
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
     (void)in;
     (void)region; // always whole: every trace comes from the same sums
-    return twsm_memory_cpu(params);
+    return twsm_memory_cpu(params, known);
 }
 
-static char *less_memory(const LithoGrid *in, const void *params, guint64 bytes)
+static char *less_memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                         guint64 bytes)
 {
     (void)in;
-    return twsm_less_memory_cpu(params, bytes);
+    return twsm_less_memory_cpu(params, known, bytes);
 }
 
 static const LithoImpl cpu = {
@@ -75,17 +79,47 @@ static const LithoImpl cpu = {
 
 // --- declaration ------------------------------------------------------------------------------
 
-static gboolean check(const LithoGrid *in, const void *params, GError **error)
+static gboolean names_file(const TwsmParams *p)
+{
+    return twsm_model_text(p->model.text) == NULL;
+}
+
+static char *resolve_key(const void *params)
+{
+    const TwsmParams *p = params;
+    return names_file(p) ? g_strdup(p->model.text) : NULL;
+}
+
+static void free_model(gpointer model)
+{
+    twsm_model_free(model);
+}
+
+static LithoResolved *resolve(const void *params, LithoRun *run, GError **error)
+{
+    const TwsmParams *p = params;
+    g_autoptr(LithoResolved) resolved = litho_resolved_new();
+    TwsmModel *model = twsm_model_load(p->model.text, resolved, run, error);
+    if (!model)
+        return NULL;
+    litho_resolved_set(resolved, model, free_model, twsm_model_bytes(model));
+    return g_steal_pointer(&resolved);
+}
+
+static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known, GError **error)
 {
     (void)in;
-    g_autoptr(TwsmSetup) setup = twsm_setup_open(params, FALSE, error);
+    if (!known && names_file(params))
+        return TRUE; // judged when it has been read
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(params, known, error);
     return setup != NULL;
 }
 
-static gboolean output_grid(const LithoGrid *in, const void *params, LithoGrid *out, GError **error)
+static gboolean output_grid(const LithoGrid *in, const void *params, LithoResolved *known,
+                            LithoGrid *out, GError **error)
 {
     (void)in;
-    g_autoptr(TwsmSetup) setup = twsm_setup_open(params, FALSE, error);
+    g_autoptr(TwsmSetup) setup = twsm_setup_open(params, known, error);
     if (setup)
         twsm_setup_grid(setup, out);
     return setup != NULL;
@@ -234,6 +268,8 @@ const LithoOperator litho_operator_twsm = {
     .presets = presets,
     .numbers = numbers,
     .needs_input = FALSE,
+    .resolve_key = resolve_key,
+    .resolve = resolve,
     .check = check,
     .output_grid = output_grid,
     .cpu = &cpu,

@@ -109,8 +109,9 @@ static const LithoParam rows[] = {
 // slope to speak of.
 enum { MIN_SAMPLES = 4 };
 
-static gboolean check(const LithoGrid *in, const void *params, GError **error)
+static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known, GError **error)
 {
+    (void)known;
     const LithoWavepacketParams *p = params;
     if (p->block > 0 && p->block < 32) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
@@ -136,8 +137,10 @@ static guint64 available(const LithoRun *run)
 
 static const WpMachine machine = {.engine = wp_engine_cpu, .available = available};
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     return wp_job_new(in, params, &machine, run, error);
 }
 
@@ -151,8 +154,10 @@ static gboolean exec(gpointer job, const LithoPass *pass, LithoRun *run, GError 
     return wp_job_run(job, pass, run, error);
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     (void)region;
     return wp_job_memory(in, params, FALSE);
 }

@@ -107,8 +107,10 @@ double gui_teller_time(double depth)
     return 2 * depth / (1500 + 0.6 * depth);
 }
 
-static gboolean output_grid(const LithoGrid *in, const void *params, LithoGrid *out, GError **error)
+static gboolean output_grid(const LithoGrid *in, const void *params, LithoResolved *known,
+                            LithoGrid *out, GError **error)
 {
+    (void)known;
     (void)error;
     *out = *in;
     if (((const TellerParams *)params)->mode != DEPTH)
@@ -145,8 +147,10 @@ static void fill_depths(const LithoCube *in, LithoCube *out, float gain)
 
 // --- the operator -------------------------------------------------------------------------------
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)in;
     (void)params;
     (void)run;
@@ -195,8 +199,10 @@ static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox regi
     return region;
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     (void)in;
     const TellerParams *p = params;
     // 1e6 times the gain, so that a test can ask for more than any machine has.

@@ -151,9 +151,8 @@ static void load_used(LithoParamPanel *self)
     }
 }
 
-static void load_values(LithoParamPanel *self)
+static void show_problem(LithoParamPanel *self)
 {
-    LithoStep *step = step_of(self);
     const char *problem = litho_session_flow_problem(self->session);
     // Without a cube there is nothing to check against, and nothing to complain about yet.
     gboolean tell = problem && litho_session_input(self->session);
@@ -166,6 +165,12 @@ static void load_values(LithoParamPanel *self)
     *sentence = g_ascii_toupper(*sentence);
     gtk_label_set_text(GTK_LABEL(self->problem), sentence);
     gtk_widget_set_visible(self->problem, tell);
+}
+
+static void load_values(LithoParamPanel *self)
+{
+    LithoStep *step = step_of(self);
+    show_problem(self);
     if (!step || step->op != self->op)
         return;
     g_autofree void *defaults = g_malloc0(step->op->params.size);
@@ -395,6 +400,8 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(load_used), self,
                             G_CONNECT_SWAPPED);
+    // What is wrong with a file is known when the worker has tried to read it.
+    g_signal_connect_object(session, "result", G_CALLBACK(show_problem), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "memory-changed", G_CALLBACK(show_memory), self,
                             G_CONNECT_SWAPPED);
     on_flow(session, self);

@@ -125,10 +125,13 @@ static gboolean draw(Task *task, const LithoCube *out, Picture *p, GError **erro
 static gboolean compute(Task *task, LithoEngine *engine, LithoRun *run, Picture *p, GError **error)
 {
     LithoStep *step = litho_flow_step(task->flow, task->step);
-    LithoGrid grid;
-    if (!litho_param_set(task->row, step->params, p->value, error) ||
-        !litho_flow_check(task->flow, task->in ? &task->in->grid : NULL, &grid, error))
+    if (!litho_param_set(task->row, step->params, p->value, error))
         return FALSE;
+    g_autoptr(LithoWalk) walk =
+        litho_walk_resolve(task->flow, task->in ? &task->in->grid : NULL, run, error);
+    if (!walk)
+        return FALSE;
+    const LithoGrid grid = walk->out;
     gint64 index = MIN(task->view.index, grid.axis[task->view.axis].n - 1);
     LithoBox slice = litho_box_slice(&grid, task->view.axis, index);
     gboolean local = litho_flow_is_local(task->flow);

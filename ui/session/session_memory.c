@@ -14,7 +14,7 @@ typedef struct Question {
     LithoSession *session;
     LithoFlow *flow;
     LithoDevice device;
-    LithoGrid in, out;
+    LithoGrid in;
     gboolean has_in;
 } Question;
 
@@ -44,8 +44,12 @@ static gpointer ask(LithoRun *run, gpointer data, GError **error)
     guint64 free_bytes;
     LithoMemoryPlan *plan = g_new0(LithoMemoryPlan, 1);
     LithoEngine *engine = litho_engine_new(q->device);
-    plan->need =
-        litho_engine_memory(engine, q->flow, q->has_in ? &q->in : NULL, litho_box_full(&q->out));
+    // Asked again when files that are not read yet have been.
+    g_autoptr(LithoWalk) walk = litho_walk_look(q->flow, q->has_in ? &q->in : NULL, NULL);
+    if (walk && !walk->waits) {
+        litho_walk_want(walk, NULL);
+        plan->need = litho_engine_memory(engine, walk);
+    }
     litho_engine_free(engine);
     if (!litho_device_memory(q->device, &free_bytes, &plan->total, error)) {
         g_free(plan);
@@ -84,7 +88,6 @@ void litho_session_memory_want(LithoSession *self)
     q->has_in = self->input != NULL;
     if (self->input)
         q->in = self->input->grid;
-    q->out = self->out_grid;
     self->memory_job = litho_job_start(&(LithoJobFuncs){ask, NULL, known, question_free}, q);
 }
 

@@ -84,9 +84,11 @@ void litho_session_pages_moved(LithoSession *self)
 
 static guint64 need_bytes(LithoSession *self, LithoBox view, LithoBox *need)
 {
-    return litho_flow_input_box(self->flow, &self->input->grid, view, need, NULL)
-               ? 4 * (guint64)litho_box_count(*need)
-               : G_MAXUINT64;
+    g_autoptr(LithoWalk) walk = litho_walk_look(self->flow, &self->input->grid, NULL);
+    if (!walk || walk->waits)
+        return G_MAXUINT64;
+    *need = litho_walk_want(walk, &view);
+    return 4 * (guint64)litho_box_count(*need);
 }
 
 // Divides a slice into `n` strips along inlines, an inline along crosslines. FALSE when what one of

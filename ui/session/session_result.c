@@ -108,7 +108,7 @@ static void submit(LithoSession *self)
     };
     // A device that was asked for and is not there is told as well, and stays told.
     label_device(self, wish.device, why ? why : self->device_missing);
-    for (guint k = 0; k < self->n_visible; k++) {
+    for (guint k = 0; k < self->n_visible && !self->waits; k++) {
         // Whole slices, although a zoomed section shows less: the 3-D scene shows all of them.
         int axis = self->visible[k];
         gint64 index = MIN(self->display.slice[axis], self->out_grid.axis[axis].n - 1);
@@ -129,7 +129,8 @@ void litho_session_update_grid(LithoSession *self)
 {
     const LithoCube *against = litho_session_against(self);
     const LithoGrid *grid = against ? &against->grid : NULL;
-    if (litho_session_shown(self) != LITHO_SHOW_INPUT && (!self->flow_problem || self->result))
+    const gboolean known = (!self->flow_problem || self->result) && self->out_grid.axis[0].n > 0;
+    if (litho_session_shown(self) != LITHO_SHOW_INPUT && known)
         grid = &self->out_grid;
     if (!grid || (self->has_grid && litho_grid_equal(grid, &self->grid)))
         return;
@@ -138,20 +139,29 @@ void litho_session_update_grid(LithoSession *self)
     litho_session_emit(self, SIGNAL_SLICES);
 }
 
+static void set_flow_problem(LithoSession *self, const GError *error, gboolean of_file)
+{
+    g_free(self->flow_problem);
+    self->flow_problem = error ? g_strdup(error->message) : NULL;
+    self->file_problem = error && of_file;
+}
+
+// Opens no file: while one that the flow names is not read, the sentence about it stays, and the
+// grid of the flow before.
 static void check_flow(LithoSession *self)
 {
     g_autoptr(GError) error = NULL;
-    LithoGrid out;
-    g_clear_pointer(&self->flow_problem, g_free);
     const LithoGrid *in = self->input ? &self->input->grid : NULL;
-    if (!litho_flow_check(self->flow, in, &out, &error))
-        self->flow_problem = g_strdup(error->message);
-    else if (litho_grid_same_shape(&out, &self->out_grid))
-        self->out_grid = out;
-    else {
-        self->out_grid = out;
+    g_autoptr(LithoWalk) walk = litho_walk_look(self->flow, in, &error);
+    self->waits = walk && walk->waits;
+    if (self->waits && self->file_problem)
+        return;
+    set_flow_problem(self, error, FALSE);
+    if (!walk || self->waits)
+        return;
+    if (!litho_grid_same_shape(&walk->out, &self->out_grid))
         litho_session_result_drop(self);
-    }
+    self->out_grid = walk->out;
 }
 
 void litho_session_flow_touched(LithoSession *self)
@@ -163,7 +173,7 @@ void litho_session_flow_touched(LithoSession *self)
     // A flow that is refused leaves result and figures as they are: nothing has taken their place.
     if (!self->flow_problem)
         note_kind(self);
-    if (self->flow_problem || !flow_has_work(self->flow)) {
+    if ((self->flow_problem && !self->file_problem) || !flow_has_work(self->flow)) {
         litho_worker_cancel(self->worker);
         if (!self->flow_problem)
             litho_session_result_drop(self);
@@ -260,8 +270,15 @@ static gboolean fetch(gpointer data)
     LithoSession *self = data;
     g_atomic_int_set(&self->wake_posted, 0); // first: what comes from here on posts again
     LithoResult *result = litho_worker_take(self->worker);
+    if (result && self->waits && !result->error) {
+        check_flow(self); // its files have been read
+        if (!self->waits && !self->pager)
+            litho_session_memory_want(self);
+    }
     if (result && result->error) {
-        if (result->tag == self->tag) {
+        if (result->tag == self->tag && result->refused) {
+            set_flow_problem(self, result->error, TRUE);
+        } else if (result->tag == self->tag) {
             g_clear_error(&self->problem);
             self->problem = g_error_copy(result->error);
         }
@@ -270,6 +287,8 @@ static gboolean fetch(gpointer data)
         g_clear_pointer(&result, litho_result_unref); // overtaken by one that was kept
     } else if (result && result->parts->len > 0) {
         adopt_result(self, result);
+    } else {
+        litho_result_unref(result);
     }
     litho_session_report_look(self);
     if (result) {

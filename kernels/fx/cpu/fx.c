@@ -34,8 +34,10 @@ static guint64 budget_bytes(void)
 
 // FFTW_ESTIMATE: quick, and the same plan in every process, so that previews, command line and the
 // ranks of a cluster agree bit for bit. Planning is made thread-safe by litho_kernels_init().
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)run;
     int nfft = litho_fx_grid_geometry(in, params).nfft;
     float *trace = fftwf_alloc_real(nfft);
@@ -360,8 +362,10 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return TRUE;
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     LithoBox need = litho_operator_input_box(&litho_operator_fx, in, params, region);
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -

@@ -114,8 +114,10 @@ static gboolean upload_weights(FxPlan *p, LithoFxAxis axis, GError **error)
            LITHO_CUDA(cudaStreamSynchronize(stream), error);
 }
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
     if (!context)
         return NULL;
@@ -300,8 +302,10 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
 
 // Cubes, one time window, and bins in chunks: below this a pass still runs, with fewer bins at a
 // time, down to about an eighth of the filter's share.
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     const LithoFxGeometry g = litho_fx_grid_geometry(in, params);
     const LithoBox need = litho_fx_input_box(in, params, region);
     const guint64 traces = litho_box_size(need, 0) * litho_box_size(need, 1);

@@ -350,18 +350,21 @@ const MigEngineClass mig_cpu = {
 
 // --- the operator's backend ---------------------------------------------------------------------
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
     (void)params;
+    (void)known; // a pass brings it
     return mig_plan_new(&mig_cpu, in, run, error);
 }
 
 // Waves twice (kept and in use; up and down), velocity, sums with those of the groups, cubes.
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
     (void)region;
     LithoMigrateSizes s;
-    if (!litho_migrate_sizes(in, params, &s))
+    if (!litho_migrate_sizes(in, params, known, &s))
         return 0;
     return (guint64)(16 * s.cells * s.frequencies + 4 * s.slowness + (s.shot ? 12 : 8) * s.out +
                      4 * s.in + ((s.shot ? 448 : 256) << 20));

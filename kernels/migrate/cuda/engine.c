@@ -358,9 +358,11 @@ const MigEngineClass mig_gpu = {
 
 // --- the operator's backend ---------------------------------------------------------------------
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
     (void)params;
+    (void)known; // a pass brings it
     return mig_plan_new(&mig_gpu, in, run, error);
 }
 

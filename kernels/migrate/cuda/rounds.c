@@ -114,12 +114,13 @@ gboolean mig_gpu_rounds(MigEngine *(*engine)[MIG_MAX_LANES], const LithoMigrateJ
 
 // --- before there is a job ----------------------------------------------------------------------
 
-guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoBox region)
+guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
     const LithoMigrateParams *p = params;
     LithoMigrateSizes s;
     (void)region;
-    if (!litho_migrate_sizes(in, params, &s))
+    if (!litho_migrate_sizes(in, params, known, &s))
         return 0;
     const double sets = s.shot ? 2 : 1, surface = s.shot ? 0 : 1;
     double planes = 2, between = 0; // split-step

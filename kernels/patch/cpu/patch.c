@@ -17,8 +17,10 @@ static guint64 budget_bytes(void)
     return MIN(memory / 4, (guint64)2 << 30);
 }
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)params;
     (void)run;
     (void)error;
@@ -151,8 +153,10 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return TRUE;
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     const LithoPatchParams *p = params;
     const LithoBox need = litho_patch_input_box(in, params, region);
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);

@@ -25,8 +25,10 @@ static void destroy(gpointer data)
     g_free(p);
 }
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)params;
     LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
     if (!context)
@@ -179,8 +181,10 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     return ok;
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     const LithoPatchParams *p = params;
     const LithoBox need = litho_patch_input_box(in, params, region);
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);

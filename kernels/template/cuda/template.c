@@ -30,8 +30,10 @@ static void destroy(gpointer data)
     g_free(p);
 }
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)params;
     LithoCudaContext *context = litho_cuda_context_new(run ? run->device : 0, error);
     if (!context)
@@ -108,8 +110,10 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
            litho_cuda_finish(p->context, run, error);
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     const LithoTemplateParams *p = params;
     LithoBox need = litho_box_grow(in, region, (const gint64[3]){p->halfwidth, 0, 0});
     return 4 * (guint64)(litho_box_count(need) + 2 * litho_box_count(region));

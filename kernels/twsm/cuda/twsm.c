@@ -98,8 +98,10 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
 
 static const TwsmEngine engine = {.takes_rays = TRUE, .block = block, .run = run_chain};
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     (void)in;
     Gpu *gpu = g_new0(Gpu, 1);
     gpu->first = run ? run->device : 0;
@@ -127,17 +129,19 @@ static void destroy(gpointer data)
     twsm_plan_free(data);
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
     (void)in;
     (void)region;
-    return twsm_memory_gpu(params);
+    return twsm_memory_gpu(params, known);
 }
 
-static char *less_memory(const LithoGrid *in, const void *params, guint64 bytes)
+static char *less_memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                         guint64 bytes)
 {
     (void)in;
-    return twsm_less_memory_gpu(params, bytes);
+    return twsm_less_memory_gpu(params, known, bytes);
 }
 
 const LithoImpl litho_cuda_twsm = {

@@ -330,8 +330,10 @@ static const WpMachine machine = {.gpu = TRUE,
                                   .devices = devices,
                                   .spread = wp_engine_multi};
 
-static gpointer plan(const LithoGrid *in, const void *params, LithoRun *run, GError **error)
+static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
+                     GError **error)
 {
+    (void)known;
     return wp_job_new(in, params, &machine, run, error);
 }
 
@@ -345,8 +347,10 @@ static void destroy(gpointer job)
     wp_job_free(job);
 }
 
-static guint64 memory(const LithoGrid *in, const void *params, LithoBox region)
+static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
+                      LithoBox region)
 {
+    (void)known;
     (void)region;
     return wp_job_memory(in, params, TRUE);
 }

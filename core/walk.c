@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/walk.h"
+
+#include "core/error.h"
+
+void litho_walk_free(LithoWalk *walk)
+{
+    if (!walk)
+        return;
+    for (guint k = 0; k < walk->n; k++)
+        litho_resolved_unref(walk->step[k].known);
+    g_free(walk->step);
+    g_free(walk);
+}
+
+// What the files of one step say. FALSE: refused; *waits: they are not read and must not be.
+static gboolean find_files(LithoWalkStep *l, gboolean read, LithoRun *run, gboolean *waits,
+                           GError **error)
+{
+    const LithoOperator *op = l->step->op;
+    if (read)
+        return litho_resolve(op, l->step->params, run, &l->known, error);
+    l->known = litho_resolve_known(op, l->step->params);
+    *waits = !l->known && litho_resolve_is_needed(op, l->step->params);
+    return TRUE;
+}
+
+// What the parameters say is judged before a file is read, all of it afterwards.
+static gboolean add_step(LithoWalkStep *l, gboolean read, LithoRun *run, gboolean *waits,
+                         GError **error)
+{
+    const LithoOperator *op = l->step->op;
+    const void *params = l->step->params;
+    const LithoGrid *in = l->has_in ? &l->in : NULL;
+    if (!litho_operator_check(op, in, params, NULL, error) ||
+        !find_files(l, read, run, waits, error))
+        return FALSE;
+    if (*waits)
+        return TRUE;
+    return (!l->known || litho_operator_check(op, in, params, l->known, error)) &&
+           litho_operator_output_grid(op, in, params, l->known, &l->out, error);
+}
+
+static LithoWalk *go_over(const LithoFlow *flow, const LithoGrid *in, gboolean read, LithoRun *run,
+                          GError **error)
+{
+    g_autoptr(LithoWalk) walk = g_new0(LithoWalk, 1);
+    const LithoGrid *at = in;
+    walk->step = g_new0(LithoWalkStep, litho_flow_length(flow) + 1);
+    if (in)
+        walk->in = *in;
+    for (guint k = 0; k < litho_flow_length(flow) && !walk->waits; k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (!step->enabled)
+            continue;
+        LithoWalkStep *l = &walk->step[walk->n++];
+        l->step = step;
+        l->has_in = step->op->needs_input && at;
+        if (l->has_in)
+            l->in = *at;
+        if (!add_step(l, read, run, &walk->waits, error))
+            return NULL;
+        at = &l->out;
+    }
+    if (!at) {
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY, "there is no input cube");
+        return NULL;
+    }
+    if (!walk->waits)
+        walk->out = *at;
+    return g_steal_pointer(&walk);
+}
+
+LithoWalk *litho_walk_look(const LithoFlow *flow, const LithoGrid *in, GError **error)
+{
+    return go_over(flow, in, FALSE, NULL, error);
+}
+
+LithoWalk *litho_walk_resolve(const LithoFlow *flow, const LithoGrid *in, LithoRun *run,
+                              GError **error)
+{
+    return go_over(flow, in, TRUE, run, error);
+}
+
+LithoBox litho_walk_want(LithoWalk *walk, const LithoBox *region)
+{
+    const LithoBox all = litho_box_full(&walk->out);
+    LithoBox need = region ? litho_box_intersect(*region, all) : all;
+    for (guint k = walk->n; k-- > 0;) {
+        LithoWalkStep *l = &walk->step[k];
+        l->region = l->step->op->input_box ? need : litho_box_full(&l->out); // all or nothing
+        l->need = l->has_in
+                      ? litho_operator_input_box(l->step->op, &l->in, l->step->params, l->region)
+                      : (LithoBox){0};
+        need = l->need;
+    }
+    return need;
+}
+
+gboolean litho_walk_input_box(const LithoFlow *flow, const LithoGrid *in, LithoBox region,
+                              LithoRun *run, LithoBox *need, GError **error)
+{
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
+    if (walk)
+        *need = litho_walk_want(walk, &region);
+    return walk != NULL;
+}
