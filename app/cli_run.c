@@ -189,9 +189,16 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
         return TRUE;
     }
     double start = litho_now_ms();
+    g_autoptr(GPtrArray) lost = g_ptr_array_new_with_free_func(g_free);
+    options.notes = lost;
     if (!litho_stream_run(flow, survey, o->files.out, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
+    g_autofree char *bad = survey ? litho_survey_bad_samples(survey) : NULL;
+    if (speaks && bad)
+        fprintf(stderr, "note: %s\n", bad);
+    for (guint k = 0; speaks && k < lost->len; k++)
+        fprintf(stderr, "note: %s\n", (char *)lost->pdata[k]);
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, error))
         return FALSE;
     const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;

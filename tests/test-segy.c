@@ -377,7 +377,7 @@ static void test_bad_samples(void)
         g_assert_true(fabsf(cube->samples[k]) < 1e6f);
     g_assert_cmpfloat(litho_cube_trace(cube, 0, 0)[0], ==, 0);
     g_assert_cmpfloat(litho_cube_trace(cube, 0, 0)[2], ==, make_value(&make, 0, 0, 2));
-    odd_assert_note(cube, "4 traces hold NaN");
+    odd_assert_note(cube, "4 traces hold 43 NaN");
 
     make.format = 6; // doubles beyond float32
     g_autoptr(GByteArray) wide = make_file(&make);

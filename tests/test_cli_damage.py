@@ -8,10 +8,11 @@ import json
 import os
 import random
 import struct
+import subprocess
 
 import numpy as np
 
-from cli_tap import cli, read, run, test
+from cli_tap import CLI, cli, read, run, test
 
 
 def grid(name):
@@ -163,6 +164,101 @@ def a_file_of_varying_lengths_may_be_cut_short():
                 n = lengths(i, j)
                 assert np.array_equal(a[i, j, :n], wave[i, j, :n]), (cut, i, j)
         assert "inside a trace" in told, told
+
+
+@test
+def integers_in_the_other_byte_order_are_turned():
+    for scale in [1, 20, 300]:  # below 128, some thousands, full range
+        wave = survey("int.sgy", 20, 30, 100, code=3)
+        raw = bytearray(read("int.sgy"))
+        traces = np.frombuffer(bytes(raw[3600:]), np.uint8).reshape(600, 440).copy()
+        values = np.clip(wave.reshape(600, 100) * scale, -32768, 32767).astype("<i2")
+        traces[:, 240:] = values.view(np.uint8).reshape(600, 200)
+        open("int.sgy", "wb").write(bytes(raw[:3600]) + traces.tobytes())
+        a, told = samples("int.sgy")
+        assert np.array_equal(a.reshape(600, 100), values.astype("f4")) and "samples are little endian" in told, (scale, told)
+        traces[:, 240:] = values.astype(">i2").view(np.uint8).reshape(600, 200)
+        open("int.sgy", "wb").write(bytes(raw[:3600]) + traces.tobytes())
+        a, told = samples("int.sgy")
+        assert np.array_equal(a.reshape(600, 100), values.astype("f4")) and "samples are" not in told, (scale, told)
+    # Eight-bit samples moved up by eight bits are as they should be.
+    traces[:, 240:] = (np.clip(wave.reshape(600, 100) * 5, -128, 127).astype("i2") * 256).astype(">i2").view(np.uint8).reshape(600, 200)
+    open("int.sgy", "wb").write(bytes(raw[:3600]) + traces.tobytes())
+    assert "samples are" not in samples("int.sgy")[1]
+
+
+@test
+def header_words_may_be_floats():
+    def floats(h, i, j):
+        x = 430000 + 25 * j * np.cos(0.3) - 25 * i * np.sin(0.3)
+        y = 6200000 + 25 * j * np.sin(0.3) + 25 * i * np.cos(0.3)
+        struct.pack_into(">h", h, 70, 1)
+        struct.pack_into(">ffff", h, 180, x, y, 100 + i, 300 + j)
+    wave = survey("float.sgy", 25, 28, 20, header=floats)
+    a, told = samples("float.sgy")
+    assert np.array_equal(a, wave) and "floats" in told, (a.shape, told)
+    text = cli("info", "float.sgy").stdout
+    assert "25 m by 25 m" in text.replace("24.999", "25").replace("25.000", "25") or "residual 0.0" in text, text
+
+    def only_xy(h, i, j):
+        floats(h, i, j)
+        struct.pack_into(">ii", h, 188, 0, 0)
+    wave = survey("float.sgy", 25, 28, 20, header=only_xy)
+    a, told = samples("float.sgy")
+    assert a.shape[:2] in [(25, 28), (28, 25)] and not np.isnan(a).any(), (a.shape, told)
+
+
+@test
+def bad_samples_are_counted_and_refused_when_strict():
+    def damage(value, code):
+        def change(b):
+            stride = 240 + 20 * (8 if code == 6 else 4)
+            at = 3600 + 77 * stride + 240 + 5 * (8 if code == 6 else 4)
+            struct.pack_into(">d" if code == 6 else ">f", b, at, value)
+        return change
+    for value, code in [(float("nan"), 5), (float("inf"), 5), (1e30, 5), (1e200, 6), (float("nan"), 6)]:
+        survey("bad.sgy", 20, 30, 20, damage(value, code), code=code)
+        for args in [["convert", "bad.sgy", "bad.npy", "--force"], ["run", "fx", "half_width=1", "bad.sgy", "bad.npy", "--force", "--memory", "0.05"]]:
+            told = cli(*args).stderr
+            assert "1 trace holds 1 NaN, infinite or null samples" in told, (args, told)
+            os.remove("bad.npy")
+            r = cli(*args, "--strict", status=1)
+            assert "NaN" in r.stderr and not os.path.exists("bad.npy"), r.stderr
+    survey("good.sgy", 20, 30, 20)
+    assert "NaN" not in cli("convert", "good.sgy", "good.npy", "--strict").stderr
+
+
+@test
+def a_header_without_its_data_is_refused():
+    survey("good.sgy", 20, 30, 20)
+    cli("convert", "good.sgy", "x.rsf", "--force")
+    text = open("x.rsf").read()
+    open("x.rsf", "w").write(text.replace('in="x.rsf@"', 'in="gone.rsf@"'))
+    r = cli("info", "x.rsf", status=1)
+    assert "gone.rsf@" in r.stderr, r.stderr
+    open("x.rsf", "w").write(text.replace('in="x.rsf@"', 'in="/nowhere/x.rsf@"'))
+    assert "/nowhere/x.rsf@" in samples("x.rsf")[1]
+    cli("info", "x.rsf", "--strict", status=1)
+    for word in ["nan", "0", "1e99", "-3", "2.5", "inf", "many"]:
+        open("x.rsf", "w").write(text.replace("n1=20", "n1=" + word))
+        r = cli("info", "x.rsf", status=1)
+        assert "n1=" + word in r.stderr, r.stderr
+
+
+@test
+def a_file_written_to_while_it_is_read_is_refused():
+    survey("slow.sgy", 60, 50, 400)
+    p = subprocess.Popen([CLI, "run", "fx", "half_width=3", "slow.sgy", "slow.npy", "--memory", "0.05", "--threads", "1", "--progress", "jsonl"],
+                         stderr=subprocess.PIPE, text=True)
+    for line in p.stderr:
+        if line.startswith("{"):
+            break
+    with open("slow.sgy", "r+b") as f:
+        f.seek(-4, 2)
+        f.write(b"abcd")
+    rest = p.stderr.read()
+    assert p.wait() == 1 and "was changed after it was opened" in rest, rest
+    assert not os.path.exists("slow.npy")
 
 
 run()

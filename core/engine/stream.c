@@ -483,8 +483,9 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     gboolean ok = run_lanes(&s, writer, error) && (!writer || litho_writer_finish(writer, error));
     if (run && run->timings)
         litho_timings_end_pass(run->timings);
-    if (writer)
-        litho_writer_free(writer);
+    for (guint k = 0; ok && writer && options->notes && k < litho_writer_notes(writer)->len; k++)
+        g_ptr_array_add(options->notes, g_strdup(litho_writer_notes(writer)->pdata[k]));
+    litho_writer_free(writer);
     for (gint64 k = 0; k < s.plan.n_slabs; k++)
         litho_cube_unref(s.done[k]);
     g_free(s.done);

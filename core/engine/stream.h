@@ -28,6 +28,7 @@ typedef struct LithoStreamOptions {
     guint64 device_memory; // bytes of each device to stay under; 0 = what is free on the one
                            // that has least. Peers: the same
     LithoSaveOptions save;
+    GPtrArray *notes;        // of char *: takes what the file could not hold; NULL = not told
     const LithoPeers *peers; // NULL = alone
 } LithoStreamOptions;
 

@@ -144,13 +144,12 @@ static gboolean sizes(GHashTable *keys, const char *path, gint64 n[3], GError **
     double v;
     n[0] = n[1] = n[2] = 1;
     for (int axis = 1; axis <= 9; axis++) {
-        if (!get_number(keys, "n", axis, &v))
+        const char *text = get(keys, "n", axis);
+        if (!text)
             continue;
-        if (v < 1 || v > 9e15 || v != rint(v)) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s: n%d=%g is no size", path, axis,
-                        v);
-            return FALSE;
-        }
+        if (!get_number(keys, "n", axis, &v) || v < 1 || v > 9e15 || v != rint(v))
+            return litho_refuse(error, LITHO_ERROR_FORMAT, "%s: n%d=%s is no size", path, axis,
+                                text);
         if (axis <= 3)
             n[3 - axis] = (gint64)v;
         else
@@ -193,27 +192,27 @@ static gboolean sample_type(GHashTable *keys, const char *path, LithoTraceFile *
     return FALSE;
 }
 
-// Headers move between machines more often than their data do: the path as written, beside the
-// header, and by its last part beside the header.
-static char *find_data(const char *path, const char *in, GError **error)
+// The path as written. A header and its data that were moved together are told: the file of that
+// name beside the header; no other one is ever taken for it.
+static char *find_data(LithoSurvey *survey, const char *path, const char *in, gboolean strict,
+                       GError **error)
 {
     g_autofree char *folder = g_path_get_dirname(path), *base = g_path_get_basename(in);
-    g_autofree char *own = g_strconcat(path, "@", NULL);
-    char *tries[] = {
-        g_path_is_absolute(in) ? g_strdup(in) : g_build_filename(folder, in, NULL),
-        g_build_filename(folder, base, NULL),
-        g_strdup(own),
-    };
-    char *found = NULL;
-    for (guint k = 0; k < G_N_ELEMENTS(tries); k++) {
-        if (!found && g_file_test(tries[k], G_FILE_TEST_IS_REGULAR))
-            found = g_strdup(tries[k]);
-        g_free(tries[k]);
-    }
-    if (!found)
+    g_autofree char *written =
+        g_path_is_absolute(in) ? g_strdup(in) : g_build_filename(folder, in, NULL);
+    g_autofree char *beside = g_build_filename(folder, base, NULL);
+    if (g_file_test(written, G_FILE_TEST_EXISTS))
+        return g_steal_pointer(&written);
+    if (!g_file_test(beside, G_FILE_TEST_IS_REGULAR)) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s points to %s, which is not there",
                     path, in);
-    return found;
+        return NULL;
+    }
+    return litho_survey_repair(survey, strict, error,
+                               "%s is not there; the samples were read from %s beside the header",
+                               in, base)
+               ? g_steal_pointer(&beside)
+               : NULL;
 }
 
 // Text of the header; *data = byte of inline samples or 0.
@@ -252,7 +251,7 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
                     "%s names no data (in=) and holds none itself", path);
         goto fail;
     }
-    if (!here && !(data = find_data(path, in, error)))
+    if (!here && !(data = find_data(survey, path, in, options->strict, error)))
         goto fail;
     if (!litho_file_open(&file, here ? path : data, error))
         goto fail;

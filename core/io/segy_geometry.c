@@ -194,8 +194,8 @@ static const LithoCandidate *best_candidate(const LithoSurvey *survey, gboolean 
 }
 
 // What the scan shall read: line numbers, else coordinates, else no keys.
-static void plan_scan(LithoScan *scan, const LithoHeads *heads, const LithoOpenOptions *options,
-                      const LithoCandidate *c, gboolean metric)
+static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHeads *heads,
+                      const LithoOpenOptions *options, const LithoCandidate *c, gboolean metric)
 {
     scan->want_offset = head_varies(heads, 37, TRUE);
     scan->want_delay = head_varies(heads, 109, FALSE);
@@ -211,6 +211,8 @@ static void plan_scan(LithoScan *scan, const LithoHeads *heads, const LithoOpenO
         scan->coordinates = scan->have_keys = TRUE;
         scan->scale = finest_scale(heads);
     }
+    for (int k = 0; k < 2; k++)
+        scan->floats[k] = survey->float_word[scan->byte[k]] != 0;
 }
 
 // Lattice from the scanned keys; FALSE without `error` = file order.
@@ -252,15 +254,17 @@ static gboolean survey_geometry(LithoSurvey *survey, LithoHeads *heads, LithoSca
                                 const LithoOpenOptions *options, LithoRun *run, GError **error)
 {
     gboolean forced = options->inline_byte && options->xline_byte;
-    if (!litho_heads_read(heads, survey, error) ||
-        !litho_segy_sample_axis(survey, heads, options, error))
+    if (!litho_heads_read(heads, survey, error))
+        return FALSE;
+    litho_heads_take_floats(heads, survey, options);
+    if (!litho_segy_sample_axis(survey, heads, options, error))
         return FALSE;
     litho_candidates_score(survey, heads, options);
     const LithoCandidate *c = best_candidate(survey, forced);
     if (options->on_first)
         show_first_line(survey, heads, options, options->file_order ? NULL : c);
     gboolean metric = metric_coordinates(survey, heads);
-    plan_scan(scan, heads, options, c, metric);
+    plan_scan(scan, survey, heads, options, c, metric);
     scan->delay_unit = litho_segy_delay_unit(heads, survey->grid.is_depth);
     if (!litho_scan_run(scan, survey, run, error))
         return FALSE;

@@ -22,6 +22,11 @@ typedef struct LithoHeads {
 } LithoHeads;
 
 gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error);
+// Finds words of line numbers and coordinates that hold IEEE floats, marks them in
+// survey->float_word, and makes integers of them in the heads: whole numbers for lines, centimetres
+// (and a scalar of -100) for coordinates.
+void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
+                             const LithoOpenOptions *options);
 void litho_heads_clear(LithoHeads *heads);
 gint32 litho_head_i32(const LithoHeads *heads, guint k, int byte);
 gint16 litho_head_i16(const LithoHeads *heads, guint k, int byte);
@@ -30,7 +35,7 @@ int litho_head_scalar(const LithoHeads *heads, guint k); // of coordinates, as a
 gboolean litho_head_empty(const LithoHeads *heads, guint k);
 
 // Coordinates of a head, scaled to the unit of the file; `scalar` is the word at byte 71.
-double litho_scaled(gint32 value, int scalar);
+double litho_scaled(double value, int scalar);
 
 // Scores the usual pairs of bytes (and those of the text header and the user) into
 // survey->candidates, best first.
@@ -45,10 +50,11 @@ typedef struct LithoScan {
     gboolean coordinates; // keys are x, y: brought to one scalar
     double scale;         // coordinates: file units of one key unit
     gboolean want_offset, want_delay;
-    double delay_unit; // s or m of one unit of the delay; one for all traces
-    int scalar;        // as in LithoHeads
-    gboolean bare;     // as in LithoHeads
-    gboolean judged;   // as in LithoHeads
+    double delay_unit;  // s or m of one unit of the delay; one for all traces
+    int scalar;         // as in LithoHeads
+    gboolean bare;      // as in LithoHeads
+    gboolean judged;    // as in LithoHeads
+    gboolean floats[2]; // the word is an IEEE float
     gint64 n;
     gint32 *key[2];
     gint32 *offset; // or NULL
@@ -70,8 +76,9 @@ enum {
 gboolean litho_scan_run(LithoScan *scan, LithoSurvey *survey, LithoRun *run, GError **error);
 void litho_scan_clear(LithoScan *scan);
 
-// Flags traces whose keys lie far from all others', or between the lines' own, as strays, where they
-// are few (more of them with options->ignore_outliers) and the lattice gains by it. segy_strays.c
+// Flags traces whose keys lie far from all others', or between the lines' own, as strays, where
+// they are few (more of them with options->ignore_outliers) and the lattice gains by it.
+// segy_strays.c
 void litho_strays_find(LithoScan *scan, const LithoOpenOptions *options);
 // Tells how many traces were left out, which, and why; FALSE when reading is strict.
 gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -44,10 +45,80 @@ gboolean litho_head_empty(const LithoHeads *heads, guint k)
     return p[0] == 0 && memcmp(p, p + 1, LITHO_HEADER_BYTES - 1) == 0;
 }
 
-double litho_scaled(gint32 value, int scalar)
+double litho_scaled(double value, int scalar)
 {
-    return scalar > 0 ? (double)value * scalar : scalar < 0 ? (double)value / -scalar : value;
+    return scalar > 0 ? value * scalar : scalar < 0 ? value / -scalar : value;
 }
+
+// --- floats in integer words --------------------------------------------------------------------
+
+static const guint8 line_bytes[] = {5,   9,   13,  17,  21,  25,  189, 193,
+                                    197, 201, 213, 217, 221, 225, 233, 237};
+static const guint8 xy_bytes[] = {73, 77, 81, 85, 181, 185};
+
+// A float of 1 to 1e8 read as an integer is a number of a billion and more, which is no line and no
+// coordinate; so hardly a word of another kind passes.
+static gboolean holds_floats(const LithoHeads *heads, int byte)
+{
+    guint n = 0, good = 0;
+    for (guint k = 0; k < heads->n; k++) {
+        gint32 word = litho_head_i32(heads, k, byte);
+        if (word == 0 || litho_head_empty(heads, k))
+            continue;
+        float v;
+        memcpy(&v, &word, sizeof v);
+        n++;
+        good += fabsf(v) >= 1 && fabsf(v) <= 1e8f;
+    }
+    return n >= 4 && (gint64)good * 100 >= (gint64)n * 99;
+}
+
+static void make_integers(LithoHeads *heads, int byte, gboolean coordinates)
+{
+    for (guint k = 0; k < heads->n; k++) {
+        gint32 word = litho_head_i32(heads, k, byte);
+        float v;
+        memcpy(&v, &word, sizeof v);
+        double whole = coordinates ? 100 * litho_scaled(v, litho_head_scalar(heads, k)) : v;
+        word = fabs(whole) < G_MAXINT32 ? (gint32)rint(whole) : 0;
+        litho_put_32(heads->bytes + (gsize)k * LITHO_HEADER_BYTES + byte - 1,
+                     (LithoOrder)heads->order[k], (guint32)word);
+    }
+}
+
+void litho_heads_take_floats(LithoHeads *heads, LithoSurvey *survey,
+                             const LithoOpenOptions *options)
+{
+    const int given[] = {options->inline_byte, options->xline_byte};
+    gboolean scaled = FALSE;
+    for (guint k = 0; k < G_N_ELEMENTS(line_bytes) + G_N_ELEMENTS(given); k++) {
+        int byte =
+            k < G_N_ELEMENTS(line_bytes) ? line_bytes[k] : given[k - G_N_ELEMENTS(line_bytes)];
+        if (!byte || survey->float_word[byte] || !holds_floats(heads, byte))
+            continue;
+        survey->float_word[byte] = 1;
+        make_integers(heads, byte, FALSE);
+        litho_survey_note(survey, "line numbers at byte %d are stored as floats; read as such",
+                          byte);
+    }
+    for (guint k = 0; k < G_N_ELEMENTS(xy_bytes); k++) {
+        int byte = xy_bytes[k];
+        if (survey->float_word[byte] || !holds_floats(heads, byte))
+            continue;
+        survey->float_word[byte] = 1;
+        make_integers(heads, byte, TRUE);
+        scaled = TRUE;
+        litho_survey_note(survey, "coordinates at byte %d are stored as floats; read as such",
+                          byte);
+    }
+    for (guint k = 0; scaled && k < heads->n; k++)
+        litho_put_16(heads->bytes + (gsize)k * LITHO_HEADER_BYTES + 70, (LithoOrder)heads->order[k],
+                     (guint16)-100);
+    if (scaled && heads->scalar)
+        heads->scalar = -100;
+}
+
+// --- reading ------------------------------------------------------------------------------------
 
 // Number of the k-th trace to look at: everything, or LITHO_HEAD_RUNS runs of neighbours from the
 // first to the last trace.

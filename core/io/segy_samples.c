@@ -127,6 +127,83 @@ static gboolean judge_floats(LithoSurvey *survey, LithoTraceFile *file, const gu
     return wrong ? refuse_mismatch(file, other, error) : TRUE;
 }
 
+// --- integers -----------------------------------------------------------------------------------
+
+// Entropy in bits of byte `at` of the words that are not zero, and how many there are.
+static double byte_entropy(const guint8 *raw, gint64 words, int bytes, int at, gint64 *n)
+{
+    static const guint8 zero[4];
+    gint64 count[256] = {0};
+    double bits = 0;
+    *n = 0;
+    for (gint64 k = 0; k < words; k++)
+        if (memcmp(raw + k * bytes, zero, (gsize)bytes) != 0) {
+            count[raw[k * bytes + at]]++;
+            ++*n;
+        }
+    for (int b = 0; b < 256; b++)
+        if (count[b])
+            bits -= (double)count[b] / *n * log2((double)count[b] / *n);
+    return bits;
+}
+
+// Mean step from sample to sample, as a part of the mean magnitude.
+static double roughness(const guint8 *raw, gint64 words, int format, LithoOrder order)
+{
+    double steps = 0, size = 0;
+    float before = 0;
+    for (gint64 k = 0; k < words; k++) {
+        float x;
+        litho_decode(raw + k * litho_format_bytes(format), format, order, &x, 1);
+        steps += fabs((double)x - before);
+        size += fabs((double)x);
+        before = x;
+    }
+    return size > 0 ? steps / size : 0;
+}
+
+// Part of the words whose last byte does nothing but repeat the sign of the first one: numbers
+// below 128 in the other order.
+static double sign_only(const guint8 *raw, gint64 words, int bytes)
+{
+    gint64 n = 0, same = 0, negative = 0;
+    for (gint64 k = 0; k < words; k++) {
+        const guint8 *w = raw + k * bytes;
+        if (w[0] == 0 && w[bytes - 1] == 0)
+            continue;
+        n++;
+        negative += w[0] >> 7;
+        same += w[bytes - 1] == (w[0] & 0x80 ? 0xff : 0);
+    }
+    return n >= 256 && negative * 20 > n ? (double)same / n : 0;
+}
+
+// Integers in the other byte order: their first byte, which hardly changes in a seismic trace,
+// carries more than the last one, and they become smoother when turned.
+static gboolean judge_integers(LithoSurvey *survey, LithoTraceFile *file, const guint8 *raw,
+                               gint64 words, const LithoOpenOptions *options, GError **error)
+{
+    const int bytes = litho_format_bytes(file->format);
+    const LithoOrder turned = file->order == LITHO_ORDER_BIG ? LITHO_ORDER_LITTLE : LITHO_ORDER_BIG;
+    const int first = file->order == LITHO_ORDER_BIG ? 0 : bytes - 1;
+    gint64 n;
+    if (options->endian || file->order == LITHO_ORDER_PAIRS)
+        return TRUE;
+    double top = byte_entropy(raw, words, bytes, first, &n);
+    double bottom = byte_entropy(raw, words, bytes, bytes - 1 - first, &n);
+    if (n < 256)
+        return TRUE;
+    gboolean smoother = roughness(raw, words, file->format, turned) <
+                        0.7 * roughness(raw, words, file->format, file->order);
+    gboolean wrong =
+        (top > bottom + 1 && smoother) || (first == 0 && sign_only(raw, words, bytes) > 0.95);
+    if (!wrong)
+        return TRUE;
+    file->sample_order = turned;
+    return litho_survey_repair(survey, options->strict, error, "headers are %s but samples are %s",
+                               litho_order_name(file->order), litho_order_name(turned));
+}
+
 static gboolean all_zero(const guint8 *p, gint64 n)
 {
     return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
@@ -138,7 +215,9 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
     int bytes = litho_format_bytes(file->format);
     gint64 take = MIN(file->traces, MAX_TRACES);
     take = CLAMP(MAX_BYTES / MAX(file->ns * bytes, 1), 1, take);
-    gboolean words = file->format == LITHO_FORMAT_IBM || file->format == LITHO_FORMAT_IEEE;
+    gboolean floats = file->format == LITHO_FORMAT_IBM || file->format == LITHO_FORMAT_IEEE;
+    gboolean words =
+        floats || file->format == LITHO_FORMAT_INT16 || file->format == LITHO_FORMAT_INT32;
     g_autoptr(GByteArray) kept = g_byte_array_new();
     g_autofree guint8 *trace = g_try_malloc(MAX(file->ns * bytes, 1));
     if (!trace) {
@@ -166,5 +245,6 @@ gboolean litho_segy_check_samples(LithoSurvey *survey, LithoTraceFile *file,
     survey->looked_zero += zero;
     if (!words)
         return TRUE;
-    return judge_floats(survey, file, kept->data, kept->len / 4, options, error);
+    return floats ? judge_floats(survey, file, kept->data, kept->len / 4, options, error)
+                  : judge_integers(survey, file, kept->data, kept->len / bytes, options, error);
 }

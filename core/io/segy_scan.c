@@ -28,11 +28,18 @@ static void take_header(LithoScan *scan, const LithoTraceFile *file, gint64 in_f
     scan->flags[t] = flags;
     for (int c = 0; c < 2 && scan->have_keys; c++) {
         gint32 value = litho_get_i32(h + scan->byte[c] - 1, order);
+        double number = value;
+        if (scan->floats[c]) {
+            float v;
+            memcpy(&v, &value, sizeof v);
+            number = isfinite(v) ? v : 0;
+            value = (gint32)CLAMP(rint(number), G_MININT32, G_MAXINT32);
+        }
         if (scan->coordinates && value == G_MININT32)
             scan->flags[t] |= LITHO_SCAN_EMPTY; // what NaN becomes: no coordinate
         if (scan->coordinates) {
             int scalar = scan->scalar ? scan->scalar : litho_get_i16(h + 70, order);
-            double v = litho_scaled(value, scalar) / scan->scale;
+            double v = litho_scaled(number, scalar) / scan->scale;
             value = (gint32)CLAMP(rint(v), G_MININT32, G_MAXINT32);
         }
         scan->key[c][t] = value;

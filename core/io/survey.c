@@ -224,6 +224,7 @@ LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions 
         return NULL;
     LithoSurvey *survey = survey_new(paths[0]);
     survey->kind = kind;
+    survey->strict = options->strict;
     litho_run_begin(run, "opening", "traces");
     gboolean headed = kind == LITHO_FILE_SEGY || kind == LITHO_FILE_SU;
     gboolean good =
@@ -292,9 +293,10 @@ LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey)
     LithoSurveyCounts c = survey->counts;
     c.zero = __atomic_load_n(&survey->counts.zero, __ATOMIC_RELAXED);
     c.bad = __atomic_load_n(&survey->counts.bad, __ATOMIC_RELAXED);
+    c.bad_samples = __atomic_load_n(&survey->counts.bad_samples, __ATOMIC_RELAXED);
+    c.masked = __atomic_load_n(&survey->counts.masked, __ATOMIC_RELAXED);
     c.missing = __atomic_load_n(&survey->counts.missing, __ATOMIC_RELAXED);
-    c.live = litho_grid_traces(&survey->grid) - c.missing - c.dead - c.zero -
-             __atomic_load_n(&survey->holed, __ATOMIC_RELAXED);
+    c.live = litho_grid_traces(&survey->grid) - c.missing - c.dead - c.zero - c.masked;
     return c;
 }
 

@@ -68,11 +68,18 @@ typedef struct LithoSurveyCounts {
     gint64 traces, live, missing, dead, zero, duplicates, bad; // bad = with NaN/Inf/null values,
                                                                // known after reading
     gint64 offsets;                                            // distinct offsets; > 1 = prestack
+    gint64 bad_samples,
+        masked; // of the bad traces read whole: such samples, traces masked for them
 } LithoSurveyCounts;
 LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
 
+// What reading found so far: "3 traces hold 7 NaN, infinite or null samples: ..."; NULL = nothing
+// bad. A float64 beyond float32 is infinite, 1e30 a null. g_free().
+char *litho_survey_bad_samples(const LithoSurvey *survey);
+
 // The traces of `box` (all of its samples) as a new cube that remembers the survey. NULL box = all.
-// Streamed, checked for NaN/Inf (masked and counted, not passed on). Any thread.
+// Streamed, checked for NaN/Inf (masked and counted, not passed on; an error when the survey was
+// opened strictly). Any thread.
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
                              GError **error);
 // TRUE when a trace of the file fills grid cell (i, j), dead or alive; the cell must exist.

@@ -48,11 +48,14 @@ enum {
     LITHO_CELL_HOLED = 8,     // ... between good samples: masked
     LITHO_CELL_REPEATED = 16, // more than one trace claims the cell
     LITHO_CELL_ABSENT = 32,   // all NaN in a format without headers: the trace is missing
+    LITHO_CELL_COUNTED = 64,  // its bad samples are in counts.bad_samples
 };
 
 typedef struct LithoRepeat {
     gint64 cell, trace;
 } LithoRepeat;
+
+enum { LITHO_HEADER_WORDS = 241 };
 
 struct LithoSurvey {
     gint refs;
@@ -77,8 +80,8 @@ struct LithoSurvey {
     int key_byte[2], xy_byte[2]; // header words of line numbers and coordinates, 0 = none
     gboolean zero_is_live;
     gint64 looked_at, looked_zero; // traces whose samples were looked at when opening
-    gint64 holed;                  // atomic: cells flagged LITHO_CELL_HOLED
-    gint64 bad_samples;            // atomic; seen by reads so far, a sample read twice counts twice
+    gboolean strict;
+    guint8 float_word[LITHO_HEADER_WORDS]; // by byte: 1 = trace header words there are IEEE floats
 };
 
 // --- files (file_io.c) ------------------------------------------------------------------------

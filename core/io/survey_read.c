@@ -85,12 +85,12 @@ static gint64 survey_cell(const LithoSurvey *survey, const LithoCube *cube, gint
     return (cube->held.lo[0] + cell / nj) * survey->grid.axis[1].n + cube->held.lo[1] + cell % nj;
 }
 
-// Sets a flag once; the first setter counts.
-static void flag_cell(LithoSurvey *survey, gint64 cell, guint8 flag, gint64 *counter)
+// Sets a flag once; the first setter adds `n` to the counter.
+static void flag_cell(LithoSurvey *survey, gint64 cell, guint8 flag, gint64 *counter, gint64 n)
 {
     guint8 before = __atomic_fetch_or(&survey->state[cell], flag, __ATOMIC_RELAXED);
     if (!(before & flag))
-        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
 typedef struct Quality {
@@ -140,15 +140,17 @@ static void settle(Reader *r, gint64 cell, float *x, gint64 n)
     Quality q = examine(x, n);
     if (q.bad) {
         gboolean hole = repair(x, n, &bad, &all);
-        __atomic_fetch_add(&s->bad_samples, bad, __ATOMIC_RELAXED);
-        if (r->whole && all && !headed)
-            flag_cell(s, own, LITHO_CELL_ABSENT, &s->counts.missing);
-        else
-            flag_cell(s, own, LITHO_CELL_BAD, &s->counts.bad);
+        if (r->whole && all && !headed) {
+            flag_cell(s, own, LITHO_CELL_ABSENT, &s->counts.missing, 1);
+        } else {
+            if (r->whole) // a trace that is read again, as halo, counts once
+                flag_cell(s, own, LITHO_CELL_COUNTED, &s->counts.bad_samples, bad);
+            flag_cell(s, own, LITHO_CELL_BAD, &s->counts.bad, 1);
+        }
         if (r->whole && hole && !(all && !headed))
-            flag_cell(s, own, LITHO_CELL_HOLED, &s->holed);
+            flag_cell(s, own, LITHO_CELL_HOLED, &s->counts.masked, 1);
     } else if (q.zero && r->whole && !s->zero_is_live) {
-        flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.zero);
+        flag_cell(s, own, LITHO_CELL_ZERO, &s->counts.zero, 1);
     }
     guint8 state = __atomic_load_n(&s->state[own], __ATOMIC_RELAXED);
     guint8 masked = LITHO_CELL_DEAD | LITHO_CELL_ZERO | LITHO_CELL_HOLED | LITHO_CELL_ABSENT;
@@ -377,11 +379,28 @@ static void tell(const LithoSurvey *survey, LithoCube *cube)
     if (c.zero > 0)
         litho_cube_note(cube, "%" G_GINT64_FORMAT " trace%s of zeros %s masked", c.zero,
                         c.zero == 1 ? "" : "s", c.zero == 1 ? "is" : "are");
-    if (c.bad > 0)
-        litho_cube_note(cube,
-                        "%" G_GINT64_FORMAT " trace%s NaN, infinite or null samples: set to zero, "
-                        "%" G_GINT64_FORMAT " of these traces masked",
-                        c.bad, c.bad == 1 ? " holds" : "s hold", survey->holed);
+    g_autofree char *bad = litho_survey_bad_samples(survey);
+    if (bad)
+        litho_cube_note(cube, "%s", bad);
+}
+
+char *litho_survey_bad_samples(const LithoSurvey *survey)
+{
+    LithoSurveyCounts c = litho_survey_counts(survey);
+    if (c.bad == 0)
+        return NULL;
+    g_autofree char *samples =
+        c.bad_samples ? g_strdup_printf("%" G_GINT64_FORMAT " ", c.bad_samples) : g_strdup("");
+    return g_strdup_printf("%" G_GINT64_FORMAT " trace%s %sNaN, infinite or null samples: set to "
+                           "zero, %" G_GINT64_FORMAT " of these traces masked",
+                           c.bad, c.bad == 1 ? " holds" : "s hold", samples, c.masked);
+}
+
+static gboolean check_strict(const LithoSurvey *survey, GError **error)
+{
+    g_autofree char *bad = survey->strict ? litho_survey_bad_samples(survey) : NULL;
+    return !bad || litho_refuse(error, LITHO_ERROR_FORMAT,
+                                "%s: %s (strict reading repairs nothing)", survey->name, bad);
 }
 
 static gboolean unchanged(const LithoSurvey *survey, GError **error)
@@ -418,7 +437,7 @@ LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun 
     };
     litho_run_begin(run, "reading", "traces");
     double start = litho_now_ms();
-    if (!read_box(&reader, error) || !unchanged(survey, error)) {
+    if (!read_box(&reader, error) || !unchanged(survey, error) || !check_strict(survey, error)) {
         litho_cube_unref(cube);
         return NULL;
     }
