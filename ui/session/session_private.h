@@ -47,16 +47,12 @@ struct _LithoSession {
     LithoDisplay display;
     LithoGrid grid; // what the views show
     gboolean has_grid;
-<<<<<<< HEAD
     // Of the shape shown before, when it was left, and where that led to in the present shape: an
     // operator switched on and off again leaves everything as it was.
     LithoPlace left, arrived;
-    LithoGrid out_grid; // of the flow as it stands, valid while flow_problem is NULL
-=======
     gboolean file_problem; // flow_problem is of a file, which the worker tries again
     gboolean waits;        // files of the flow are not read yet: out_grid is of the flow before
     LithoGrid out_grid;    // of the flow as it stands, valid while flow_problem is NULL
->>>>>>> 862127e (core: files that operators name are read by the worker, never by a check)
 
     // Worker binding, session_result.c.
     LithoWorker *worker; // NULL once disposed
