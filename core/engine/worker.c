@@ -6,11 +6,6 @@
 
 #include "core/error.h"
 
-// A whole pass that last took less than this is not worth computing visible slices for first.
-#define QUICK_WHOLE_S 0.06
-// Visible slices that together take longer are shown one by one, as they are ready.
-#define QUICK_VIEWS_S 0.05
-
 struct LithoWorker {
     GThread *thread;
     void (*wake)(gpointer data);
@@ -21,11 +16,10 @@ struct LithoWorker {
     GCond cond;  // something to do
     GCond go_on; // a pause is over
     LithoWish *pending;
-    double pending_ms;    // when `pending` was handed over
-    GCancellable *cancel; // of the pass under way
-    gint64 pass_us;       // its start, 0 = idle
-    gint64 grace_us;      // how old it may get before newer parameters end it
-    LithoResult *newest;  // unseen
+    double pending_ms;      // when `pending` was handed over
+    GCancellable *cancel;   // of the pass under way
+    LithoSchedule schedule; // what comes next, and when it gives way
+    LithoResult *newest;    // unseen
     guint64 generation;
     LithoReport *report; // of the pass under way, or the last one
     guint64 report_tag;  // of its wish
@@ -41,11 +35,12 @@ struct LithoWorker {
     LithoEngine *engine;
     LithoCube *read[LITHO_WORKER_KEPT]; // for the views of a survey; a drag needs them again
     guint64 kind;                       // of the last wish
-    // How long the last finished passes took; 0 = not known.
-    double view_s[LITHO_WORKER_MAX_VIEWS], whole_s;
-    guint next_other; // of the views behind the first, 0 the second: whose turn is next
-    double owed_s;    // to the first view, by the others
 };
+
+static double now_s(void)
+{
+    return g_get_monotonic_time() * 1e-6;
+}
 
 static LithoWish *wish_copy(const LithoWish *wish)
 {
@@ -147,6 +142,7 @@ typedef struct Pass {
     const LithoWish *wish;
     double wish_ms;
     LithoReport *report;
+    GPtrArray *views; // of LithoCube, computed so far
 } Pass;
 
 // Asked at every step, by all threads of the pass: this is where a pause holds them.
@@ -156,8 +152,8 @@ static gboolean superseded(gpointer data)
     g_mutex_lock(&worker->lock);
     while (worker->paused)
         g_cond_wait(&worker->go_on, &worker->lock);
-    gboolean give_up = worker->pending && worker->pass_us > 0 &&
-                       g_get_monotonic_time() - worker->pass_us > worker->grace_us;
+    gboolean give_up =
+        litho_schedule_gives_way(&worker->schedule, now_s(), worker->pending != NULL);
     g_mutex_unlock(&worker->lock);
     return give_up;
 }
@@ -172,17 +168,6 @@ static gboolean superseded_files(gpointer data)
         worker->pending && !litho_flow_same_files(worker->pending->flow, pass->wish->flow);
     g_mutex_unlock(&worker->lock);
     return give_up;
-}
-
-// TRUE with "cancelled" when newer parameters wait.
-static gboolean give_way(LithoWorker *worker, GError **error)
-{
-    g_mutex_lock(&worker->lock);
-    gboolean newer = worker->pending != NULL;
-    g_mutex_unlock(&worker->lock);
-    if (newer)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "newer parameters wait");
-    return newer;
 }
 
 // Lock held.
@@ -275,21 +260,6 @@ static LithoCube *compute(Pass *pass, LithoCube *in, const LithoBox *region, Lit
     return out;
 }
 
-// A pass begins whose like took `last_s`. What the screen waits for is let finish when it takes
-// less than LITHO_WORKER_PATIENCE_MS: ending it at every event of a drag would leave the picture
-// standing until the drag is over. The rest of the cube, which nobody sees, gives way at once:
-// during a drag the visible slices follow as fast as they can be computed.
-static void begin_pass(LithoWorker *worker, double last_s, gboolean awaited)
-{
-    gboolean patient = awaited && last_s * 1000 < LITHO_WORKER_PATIENCE_MS;
-    g_mutex_lock(&worker->lock);
-    worker->pass_us = g_get_monotonic_time();
-    worker->grace_us = !awaited  ? 0
-                       : patient ? 1000 * LITHO_WORKER_PATIENCE_MS
-                                 : 1000 * LITHO_WORKER_GRACE_MS;
-    g_mutex_unlock(&worker->lock);
-}
-
 // The views computed so far; takes no parts over.
 static void publish_views(Pass *pass, const GPtrArray *parts)
 {
@@ -297,7 +267,7 @@ static void publish_views(Pass *pass, const GPtrArray *parts)
     for (guint k = 0; k < parts->len; k++)
         g_ptr_array_add(result->parts, litho_cube_ref(g_ptr_array_index(parts, k)));
     result->report = litho_report_ref(pass->report);
-    result->all_views = parts->len == pass->wish->n_views;
+    result->all_views = litho_schedule_has_all_views(&pass->worker->schedule);
     publish(pass->worker, result);
 }
 
@@ -305,75 +275,71 @@ static void publish_views(Pass *pass, const GPtrArray *parts)
 static LithoCube *compute_view(Pass *pass, guint k, LithoRun *run, GError **error)
 {
     const LithoWish *wish = pass->wish;
-    double start = litho_now_ms();
-    begin_pass(pass->worker, pass->worker->view_s[k], TRUE);
     LithoCube *in = wish->survey ? read_for(pass, k, run, error) : wish->in;
-    LithoCube *part = in || !wish->survey ? compute(pass, in, &wish->views[k], run, error) : NULL;
-    if (part)
-        pass->worker->view_s[k] = (litho_now_ms() - start) * 1e-3;
-    return part;
+    return in || !wish->survey ? compute(pass, in, &wish->views[k], run, error) : NULL;
 }
 
-// The most important view comes first, then the others in turn: when newer parameters wait after
-// two of them, the next wish goes on with the one that was left out. During a drag the others
-// together take no more time than the first: it follows closely, and none stands still.
-static gboolean compute_views(Pass *pass, LithoRun *run, GError **error)
+// Shown when the schedule says so; takes the view over. Times on show are of whole passes: those of
+// the views count when nothing else follows, and where the whole pass finds a stage done.
+static void view_done(Pass *pass, LithoCube *view)
 {
-    LithoWorker *worker = pass->worker;
-    const guint n = pass->wish->n_views, others = n - 1;
-    double last_s = 0;
-    for (guint k = 0; k < n; k++)
-        last_s += worker->view_s[k] > 0 ? worker->view_s[k] : QUICK_VIEWS_S;
-    const gboolean singly = last_s > QUICK_VIEWS_S;
-    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
-    for (guint turn = 0; turn < n; turn++) {
-        if (singly && (turn > 1 || (turn > 0 && worker->owed_s > 0)) && give_way(worker, error)) {
-            litho_timings_drop_pass(worker->timings);
-            return FALSE;
-        }
-        const guint other = turn > 0 ? worker->next_other % others : 0;
-        if (turn > 0)
-            worker->next_other = (other + 1) % others;
-        const double start = litho_now_ms();
-        LithoCube *part = compute_view(pass, turn > 0 ? 1 + other : 0, run, error);
-        const double took_s = (litho_now_ms() - start) * 1e-3;
-        worker->owed_s = turn > 0 ? worker->owed_s + took_s : MAX(worker->owed_s - took_s, 0);
-        if (!part)
-            return FALSE;
-        g_ptr_array_add(parts, part);
-        if (singly || parts->len == n)
-            publish_views(pass, parts);
-    }
-    worker->owed_s = 0; // all are there
-    // Times shown are of whole passes; those of the slices count when nothing else follows, and
-    // where the whole pass finds a stage done.
+    const LithoSchedule *schedule = &pass->worker->schedule; // no task is under way
+    g_ptr_array_add(pass->views, view);
+    if (litho_schedule_shows(schedule))
+        publish_views(pass, pass->views);
+    if (!litho_schedule_has_all_views(schedule))
+        return;
     if (pass->wish->whole)
-        litho_timings_hold_pass(worker->timings);
+        litho_timings_hold_pass(pass->worker->timings);
     else
-        end_times(worker);
-    return TRUE;
+        end_times(pass->worker);
 }
 
-// `awaited`: nothing of this wish is on screen yet.
-static gboolean compute_whole(Pass *pass, gboolean awaited, LithoRun *run, GError **error)
+static void whole_done(Pass *pass, LithoCube *whole)
 {
-    double start = litho_now_ms();
-    if (!awaited && give_way(pass->worker, error)) {
-        litho_timings_drop_pass(pass->worker->timings);
-        return FALSE;
-    }
-    begin_pass(pass->worker, pass->worker->whole_s, awaited);
-    LithoCube *out = compute(pass, pass->wish->in, NULL, run, error);
-    if (!out)
-        return FALSE;
     end_times(pass->worker);
-    pass->worker->whole_s = (litho_now_ms() - start) * 1e-3;
     LithoResult *result = result_new(pass->wish, pass->wish_ms);
-    g_ptr_array_add(result->parts, out);
+    g_ptr_array_add(result->parts, whole);
     result->complete = result->all_views = TRUE;
     result->report = litho_report_ref(pass->report);
     publish(pass->worker, result);
-    return TRUE;
+}
+
+static LithoTask next_task(LithoWorker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    LithoTask task = litho_schedule_next(&worker->schedule, now_s(), worker->pending != NULL);
+    g_mutex_unlock(&worker->lock);
+    return task;
+}
+
+static void end_task(LithoWorker *worker, gboolean finished)
+{
+    g_mutex_lock(&worker->lock);
+    litho_schedule_end(&worker->schedule, now_s(), finished);
+    g_mutex_unlock(&worker->lock);
+}
+
+// Task after task, as the schedule says. FALSE with `error` when one has failed, or was given up.
+static gboolean run_tasks(Pass *pass, LithoRun *run, GError **error)
+{
+    for (;;) {
+        const LithoTask task = next_task(pass->worker);
+        if (task.what == LITHO_TASK_GIVE_WAY)
+            litho_timings_drop_pass(pass->worker->timings);
+        if (task.what == LITHO_TASK_GIVE_WAY || task.what == LITHO_TASK_NONE)
+            return TRUE;
+        LithoCube *out = task.what == LITHO_TASK_VIEW
+                             ? compute_view(pass, task.view, run, error)
+                             : compute(pass, pass->wish->in, NULL, run, error);
+        end_task(pass->worker, out != NULL);
+        if (!out)
+            return FALSE;
+        if (task.what == LITHO_TASK_VIEW)
+            view_done(pass, out);
+        else
+            whole_done(pass, out);
+    }
 }
 
 // One view may be all there is, as the only inline of a 2-D line: nothing is left to come after it.
@@ -389,8 +355,9 @@ static gboolean sees_all(const LithoWish *wish)
 static void forget_times(LithoWorker *worker)
 {
     litho_timings_reset(worker->timings);
-    memset(worker->view_s, 0, sizeof worker->view_s);
-    worker->whole_s = worker->owed_s = 0;
+    g_mutex_lock(&worker->lock);
+    litho_schedule_forget(&worker->schedule);
+    g_mutex_unlock(&worker->lock);
 }
 
 // Reads what the flow's steps need and checks the flow with it. Who asked while files were not
@@ -434,7 +401,10 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         forget_read(worker);
     Pass pass = {.worker = worker, .wish = wish, .wish_ms = wish_ms};
     pass.report = litho_report_new();
+    pass.views = g_ptr_array_new_with_free_func((GDestroyNotify)litho_cube_unref);
+    const guint n_views = litho_flow_is_local(wish->flow) ? wish->n_views : 0;
     g_mutex_lock(&worker->lock);
+    litho_schedule_begin(&worker->schedule, n_views, wish->whole, sees_all(wish));
     litho_report_unref(worker->report);
     worker->report = litho_report_ref(pass.report);
     worker->report_tag = wish->tag;
@@ -452,14 +422,9 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         .superseded = superseded,
         .superseded_data = worker,
     };
-    gboolean views = wish->n_views > 0 && litho_flow_is_local(wish->flow) &&
-                     (!wish->whole || (!sees_all(wish) &&
-                                       (worker->whole_s == 0 || worker->whole_s > QUICK_WHOLE_S)));
     GError *error = NULL;
     const gboolean known = read_files(&pass, &run, &error);
-    gboolean ok = known && (!views || compute_views(&pass, &run, &error));
-    if (ok && (wish->whole || !views))
-        ok = compute_whole(&pass, !views, &run, &error);
+    const gboolean ok = known && run_tasks(&pass, &run, &error);
     if (!ok && !litho_error_is_cancelled(error)) {
         LithoResult *result = result_new(wish, wish_ms);
         result->error = g_steal_pointer(&error);
@@ -468,6 +433,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     }
     g_clear_error(&error);
     litho_report_unref(pass.report);
+    g_ptr_array_unref(pass.views);
 }
 
 static gpointer worker_main(gpointer data)
@@ -494,7 +460,6 @@ static gpointer worker_main(gpointer data)
         g_object_unref(cancel);
 
         g_mutex_lock(&worker->lock);
-        worker->pass_us = 0;
         worker->busy = worker->pending != NULL;
         worker->paused = worker->was_paused = FALSE;
         g_mutex_unlock(&worker->lock);
@@ -576,7 +541,7 @@ void litho_worker_pause(LithoWorker *worker, gboolean pause)
     g_mutex_lock(&worker->lock);
     if (!pause) {
         end_pause(worker);
-    } else if (worker->pass_us > 0 && !worker->pending && !worker->paused) {
+    } else if (worker->busy && !worker->pending && !worker->paused) {
         worker->paused = worker->was_paused = TRUE;
         worker->paused_us = g_get_monotonic_time();
     }

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/engine/engine.h"
+#include "core/engine/schedule.h"
 #include "core/io/survey.h"
 
 // The thread behind the window. It is told the newest wish (flow, input, visible slices) and
 // answers with the newest result; neither side ever waits for the other.
 //
-// Policy: what is visible is computed first, view by view, then the rest of the cube; both give
-// identical samples. Each view younger than LITHO_WORKER_GRACE_MS is finished although newer
-// parameters wait (cancelling at every event starves a drag); an older one is given up at its next
-// step. It may take up to LITHO_WORKER_PATIENCE_MS, if its like lately took less. While newer
-// parameters wait the views behind the first take together no more time than that one, each in its
-// turn, and the rest of the cube gives way at once. A cube that lately took less than 60 ms, or
-// that one view shows whole (a 2-D line), is computed as a whole from the start.
-//
-// Files that the flow's steps name are read here first; newer parameters that name the same files
-// wait for the reading instead of ending it.
+// Which part comes first and when newer parameters end it: core/engine/schedule.h. All parts have
+// identical samples. Files that the flow's steps name are read before all; newer parameters that
+// name the same files wait for the reading instead of ending it.
 
-enum { LITHO_WORKER_GRACE_MS = 150, LITHO_WORKER_PATIENCE_MS = 1000, LITHO_WORKER_MAX_VIEWS = 24 };
+enum { LITHO_WORKER_MAX_VIEWS = LITHO_SCHEDULE_MAX_VIEWS };
 // Of what views of a survey need so much is kept for the next wish: the first two, and the last
 // read.
 enum { LITHO_WORKER_KEPT = 3 };

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/schedule.h"
+
+#include <string.h>
+
+// A whole cube that last took less than this is not worth computing visible slices for first.
+#define QUICK_WHOLE_S 0.06
+// Visible slices that together take longer are shown one by one, as they are ready.
+#define QUICK_VIEWS_S 0.05
+
+void litho_schedule_forget(LithoSchedule *s)
+{
+    memset(s->view_s, 0, sizeof s->view_s);
+    s->whole_s = s->owed_s = 0;
+}
+
+void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gboolean sees_all)
+{
+    double last_s = 0;
+    s->n_views = MIN(n_views, LITHO_SCHEDULE_MAX_VIEWS);
+    s->turn = 0;
+    s->views = s->n_views > 0 &&
+               (!whole || (!sees_all && (s->whole_s == 0 || s->whole_s > QUICK_WHOLE_S)));
+    s->whole = whole || !s->views;
+    for (guint k = 0; k < s->n_views; k++)
+        last_s += s->view_s[k] > 0 ? s->view_s[k] : QUICK_VIEWS_S;
+    s->singly = last_s > QUICK_VIEWS_S;
+    s->busy = FALSE;
+}
+
+static LithoTask begin_task(LithoSchedule *s, LithoTask task, double now_s)
+{
+    const gboolean awaited = task.what == LITHO_TASK_VIEW || !s->views; // nothing is shown yet
+    const double last_s = task.what == LITHO_TASK_VIEW ? s->view_s[task.view] : s->whole_s;
+    const gboolean patient = last_s * 1000 < LITHO_SCHEDULE_PATIENCE_MS;
+    s->task = task;
+    s->began_s = now_s;
+    s->grace_s = !awaited  ? 0
+                 : patient ? 1e-3 * LITHO_SCHEDULE_PATIENCE_MS
+                           : 1e-3 * LITHO_SCHEDULE_GRACE_MS;
+    s->busy = TRUE;
+    return task;
+}
+
+LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer)
+{
+    const LithoTask give_way = {LITHO_TASK_GIVE_WAY, 0};
+    if (s->views && s->turn < s->n_views) {
+        // The first view and one other are computed whatever waits, unless the others have taken
+        // more than their share.
+        const gboolean enough = s->turn > 1 || (s->turn > 0 && s->owed_s > 0);
+        if (newer && s->singly && enough)
+            return give_way;
+        guint view = 0;
+        if (s->turn > 0) {
+            const guint others = s->n_views - 1;
+            view = 1 + s->next_other % others;
+            s->next_other = (s->next_other + 1) % others;
+        }
+        return begin_task(s, (LithoTask){LITHO_TASK_VIEW, view}, now_s);
+    }
+    if (!s->whole)
+        return (LithoTask){LITHO_TASK_NONE, 0};
+    if (newer && s->views)
+        return give_way;
+    return begin_task(s, (LithoTask){LITHO_TASK_WHOLE, 0}, now_s);
+}
+
+void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished)
+{
+    const double took_s = now_s - s->began_s;
+    s->busy = FALSE;
+    if (s->task.what == LITHO_TASK_WHOLE) {
+        s->whole = FALSE;
+        if (finished)
+            s->whole_s = took_s;
+        return;
+    }
+    s->owed_s = s->task.view > 0 ? s->owed_s + took_s : MAX(s->owed_s - took_s, 0);
+    s->turn++;
+    if (!finished)
+        return;
+    s->view_s[s->task.view] = took_s;
+    if (s->turn == s->n_views)
+        s->owed_s = 0; // all are there
+}
+
+gboolean litho_schedule_gives_way(const LithoSchedule *s, double now_s, gboolean newer)
+{
+    return newer && s->busy && now_s - s->began_s > s->grace_s;
+}
+
+gboolean litho_schedule_shows(const LithoSchedule *s)
+{
+    return s->singly || s->turn == s->n_views;
+}
+
+gboolean litho_schedule_has_all_views(const LithoSchedule *s)
+{
+    return s->turn == s->n_views;
+}

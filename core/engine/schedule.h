@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <glib.h>
+
+// The policy of the thread behind the window: which part of a wish is computed next, and when the
+// part under way gives way to a newer wish. No thread, no lock, no clock: the caller says what time
+// it is (seconds, from any zero) and whether a newer wish waits.
+//
+// Visible boxes ("views") come first, the most important one first, then the rest of the cube
+// ("whole"). While newer wishes wait, the views behind the first take together no more time than
+// the first, each in its turn: during a drag the first follows closely and none stands still. A
+// view younger than LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at
+// every event starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take
+// that long. The rest of the cube, which nobody sees, gives way at once. A cube that lately took
+// less than 60 ms, or that one view shows whole, is computed as a whole from the start.
+//
+//     litho_schedule_begin(&s, ...);
+//     while ((task = litho_schedule_next(&s, now, newer)).what is VIEW or WHOLE) {
+//         compute it, asking litho_schedule_gives_way(&s, now, newer) at every step;
+//         litho_schedule_end(&s, now, finished);
+//         if (!finished) break;
+//     }
+//
+// Not safe for several threads at once: the caller guards it.
+
+enum {
+    LITHO_SCHEDULE_GRACE_MS = 150,
+    LITHO_SCHEDULE_PATIENCE_MS = 1000,
+    LITHO_SCHEDULE_MAX_VIEWS = 24
+};
+
+typedef enum {
+    LITHO_TASK_NONE,     // everything that was wished for is computed
+    LITHO_TASK_VIEW,     // view `view` of the wish
+    LITHO_TASK_WHOLE,    // the whole cube
+    LITHO_TASK_GIVE_WAY, // a newer wish waits and has the next turn
+} LithoTaskKind;
+
+typedef struct LithoTask {
+    LithoTaskKind what;
+    guint view;
+} LithoTask;
+
+typedef struct LithoSchedule {
+    // How long the last finished computations took, s; 0 = not known.
+    double view_s[LITHO_SCHEDULE_MAX_VIEWS], whole_s;
+    guint next_other; // of the views behind the first, 0 the second: whose turn is next
+    double owed_s;    // to the first view, by the others
+    // Of the wish under way.
+    guint n_views, turn; // turns taken
+    gboolean views, whole;
+    gboolean singly; // views are published one by one: together they take too long
+    LithoTask task;
+    double began_s, grace_s; // of the task under way
+    gboolean busy;           // a task is under way
+} LithoSchedule;
+
+// Times of another kind of wish, or of another device, say nothing any more. Zero is a valid start.
+void litho_schedule_forget(LithoSchedule *s);
+// A wish of `n_views` views (0: none can be computed alone) begins; `whole`: also the rest of the
+// cube. `sees_all`: one of the views is the whole cube. Without views the whole is computed in any
+// case.
+void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gboolean sees_all);
+LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer);
+// The task under way has ended; `finished`: with its samples, rather than cancelled or failed.
+void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished);
+// TRUE when the task under way is to be given up for the newer wish.
+gboolean litho_schedule_gives_way(const LithoSchedule *s, double now_s, gboolean newer);
+// After a finished view: TRUE when the views computed so far should be shown now.
+gboolean litho_schedule_shows(const LithoSchedule *s);
+// TRUE when all views of the wish are computed.
+gboolean litho_schedule_has_all_views(const LithoSchedule *s);
