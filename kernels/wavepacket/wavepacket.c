@@ -94,11 +94,11 @@ static const LithoParam rows[] = {
               .stage = WP_STAGE_PLAN,
               .doc = "Samples that neighbouring segments share; at least 16 and an eighth of a "
                      "segment are taken."),
-    LITHO_CHOICE(FIELD, adjoint, "tiles\0scatter\0gather\0", .label = "Adjoint on the GPU",
-                 .advanced = true, .stage = WP_STAGE_PLAN,
+    LITHO_CHOICE(FIELD, adjoint, "tiles\0gather\0", .label = "Adjoint on the GPU", .advanced = true,
+                 .stage = WP_STAGE_PLAN,
                  .doc = "How the inverse adds up without write conflicts: shared-memory tiles "
-                        "(fastest, reproducible), atomic scatter, or the papers' gather from the "
-                        "grid's side. The CPU has one way."),
+                        "(fastest), or the papers' gather from the grid's side. The CPU has one "
+                        "way."),
     LITHO_INT(FIELD, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .special = 0,
               .special_text = "all", .advanced = true, .stage = WP_STAGE_PLAN,
               .doc = "GPUs that share the work, 0 = all: segments are dealt out to them, and of a "

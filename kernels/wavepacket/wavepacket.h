@@ -28,6 +28,6 @@ typedef struct LithoWavepacketParams {
 } LithoWavepacketParams;
 
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };
-enum LithoWavepacketAdjoint { WP_TILES, WP_SCATTER, WP_GATHER };
+enum LithoWavepacketAdjoint { WP_TILES, WP_GATHER };
 
 extern const LithoOperator litho_operator_wavepacket;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The two other ways to add up the adjoint: one atomic addition per tap (the yardstick), and the
-// papers' gather from the grid's side (Nikitin et al. 2011, Fig. 3b). Both give 2 H like the tiles,
-// after wp_cuda_symmetrize().
+// The other way to add up the adjoint: the papers' gather from the grid's side (Nikitin et al.
+// 2011, Fig. 3b). Gives 2 H like the tiles, after wp_cuda_symmetrize().
 #include "kernels/wavepacket/cuda/kernels.h"
 
 #define DEV __device__ __forceinline__
@@ -33,55 +32,6 @@ DEV void add_to(float2 *to, float x, float y)
     atomicAdd(&to->x, x);
     atomicAdd(&to->y, y);
 #endif
-}
-
-// psi at tap t by Horner's rule; t is not known at compile time here.
-DEV float tap(const WpDevKernel &k, float x, int t)
-{
-    float v = k.coef[WP_DEGREE][t];
-    for (int d = WP_DEGREE - 1; d >= 0; d--)
-        v = v * x + k.coef[d][t];
-    return v;
-}
-
-DEV float fraction(uint64_t place, int a)
-{
-    return (float)((place >> (10 + 18 * a)) & 0x3ffff) * (1.0f / 0x40000) - 0.5f;
-}
-
-static __global__ void scatter_points(WpDevGrid g, const __grid_constant__ WpDevKernel kernel,
-                                      const float2 *c, const uint32_t *active,
-                                      const uint32_t *first_step, const WpPoint *points, float2 *u)
-{
-    const int tile = active[blockIdx.x], w = g.w;
-    const int o1 = tile / (g.tiles[1] * g.tiles[2]) * WP_TILE;
-    const int o2 = tile / g.tiles[2] % g.tiles[1] * WP_TILE;
-    const int o3 = tile % g.tiles[2] * WP_TILE - g.offset3;
-    const int64_t end = (int64_t)first_step[blockIdx.x + 1] * WP_WARP;
-    for (int64_t i = (int64_t)first_step[blockIdx.x] * WP_WARP + threadIdx.x; i < end;
-         i += blockDim.x) {
-        const WpPoint p = points[i];
-        if (p.weight == 0)
-            continue;
-        const float2 v = c[p.index];
-        const float re = p.weight * v.x, im = (p.place >> 9 & 1 ? -p.weight : p.weight) * v.y;
-        const int cell = (int)(p.place & 511);
-        float k3[WP_MAX_WIDTH];
-        for (int t = 0; t < w; t++)
-            k3[t] = tap(kernel, fraction(p.place, 2), t);
-        for (int t1 = 0; t1 < w; t1++) {
-            const float k1 = tap(kernel, fraction(p.place, 0), t1);
-            for (int t2 = 0; t2 < w; t2++) {
-                const float k12 = k1 * tap(kernel, fraction(p.place, 1), t2);
-                for (int t3 = 0; t3 < w; t3++) {
-                    int mirrored;
-                    int64_t at = half_index(g, o1 + (cell >> 6) + t1, o2 + (cell >> 3 & 7) + t2,
-                                            o3 + (cell & 7) + t3, &mirrored);
-                    add_to(&u[at], k12 * k3[t3] * re, (mirrored ? -1 : 1) * k12 * k3[t3] * im);
-                }
-            }
-        }
-    }
 }
 
 // --- the papers' form
@@ -198,14 +148,6 @@ static __global__ void symmetrize_planes(WpDevGrid g, float2 *u)
 
 // --- launchers
 // --------------------------------------------------------------------------------------
-
-int wp_cuda_scatter(const WpDevGrid *g, const WpDevKernel *k, const float2 *c,
-                    const uint32_t *active, const uint32_t *first_step, int n_active,
-                    const WpPoint *points, float2 *u, cudaStream_t stream)
-{
-    scatter_points<<<n_active, 128, 0, stream>>>(*g, *k, c, active, first_step, points, u);
-    return (int)cudaGetLastError();
-}
 
 int wp_cuda_collect_box(const WpDevGrid *g, const WpDevBox *box, const WpBlockOfBox *block,
                         const float *table, const float *dense, const float2 *c, float2 *u,

@@ -108,10 +108,6 @@ int wp_cuda_spread(const WpDevGrid *grid, const WpDevKernel *kernel, const float
 // row of the grid) nothing is written beyond them.
 int wp_cuda_collect(const WpDevGrid *grid, const float2 *sums, const int32_t *slot,
                     const WpSpan *spans, float2 *u, cudaStream_t stream);
-// Adjoint, plain: one atomic addition per tap. u must be zero; symmetrize afterwards.
-int wp_cuda_scatter(const WpDevGrid *grid, const WpDevKernel *kernel, const float2 *c,
-                    const uint32_t *active, const uint32_t *first_step, int n_active,
-                    const WpPoint *points, float2 *u, cudaStream_t stream);
 // Adjoint, the papers' form: a thread per grid point of the block around one box. `table` = psi at
 // WP_TABLE + 1 nodes of |z| = 0 .. w/2; dense = weights of all points of the box.
 enum { WP_TABLE = 4096 };

@@ -124,20 +124,6 @@ static gboolean clear_grid(WpCuda *cuda, GError **error)
         error);
 }
 
-static gboolean add_by_atomics(WpCuda *cuda, const float *c, GError **error)
-{
-    const WpDevGrid *d = &cuda->grid;
-    const double points = (double)cuda->engine.geometry->n_active;
-    cudaStream_t stream = litho_cuda_stream(cuda->context);
-    wp_cuda_mark(cuda, "scatter", 24.0 * points, 4 * pow(d->w, 3) * points);
-    return clear_grid(cuda, error) &&
-           LITHO_CUDA(wp_cuda_scatter(d, &cuda->kernel, (const float2 *)c, cuda->active.data,
-                                      cuda->first_step.data, cuda->n_active, cuda->points.data,
-                                      cuda->u.data, stream),
-                      error) &&
-           LITHO_CUDA(wp_cuda_symmetrize(d, cuda->u.data, stream), error);
-}
-
 static void invert3(double m[3][3], double to[3][3])
 {
     double det = 0;
@@ -205,9 +191,8 @@ gboolean wp_cuda_begin_adjoint(WpCuda *cuda, float *c, const WpSpan *spans, Lith
     if (!wp_cuda_box_ffts(cuda, c, CUFFT_FORWARD, error) || !wp_cuda_branch_off(cuda, error) ||
         !wp_cuda_filter_residual(cuda, c, error))
         return FALSE;
-    const gboolean ok = cuda->form == WP_SCATTER  ? add_by_atomics(cuda, c, error)
-                        : cuda->form == WP_GATHER ? add_as_in_papers(cuda, c, run, error)
-                                                  : add_by_tiles(cuda, c, spans, error);
+    const gboolean ok = cuda->form == WP_GATHER ? add_as_in_papers(cuda, c, run, error)
+                                                : add_by_tiles(cuda, c, spans, error);
     return ok && wp_cuda_join(cuda, 0, cuda->residual_done, error);
 }
 
