@@ -194,6 +194,15 @@ static void test_headers(void)
                 NX);
     g_assert_cmpfloat(image->grid.origin[0], ==, 5000);
     assert_below(relative_difference(image, sum), 1e-5);
+
+    // The same file taken for one shot, and each of its lines for one: the first is wrong.
+    g_autoptr(GError) several = NULL;
+    g_autoptr(LithoCube) wrong =
+        try_migrate(in, NULL, &several, "mode=shot velocity=2000 dz=12.5 nz=30 source_x=50");
+    g_assert_null(wrong);
+    g_assert_error(several, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
+    g_assert_nonnull(strstr(several->message, "several shots"));
+    g_assert_nonnull(strstr(several->message, "geometry = headers"));
     g_unlink(path);
 }
 

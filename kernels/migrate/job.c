@@ -260,12 +260,18 @@ static void step_slowness(const LithoMigrateJob *job, int s, float *plane)
     job->slow_max[s] = high;
 }
 
+static void sketch_velocity(LithoMigrateJob *job)
+{
+    for (int s = 0; s < job->n_steps; s++) {
+        job->slow_min[s] = (job->half ? 2 : 1) / job->velocity.max;
+        job->slow_max[s] = (job->half ? 2 : 1) / job->velocity.min;
+    }
+}
+
 static gboolean init_velocity(LithoMigrateJob *job, LithoRun *run, GError **error)
 {
     const gsize n = (gsize)job->cells.nx * job->cells.ny;
-    job->slow_min = g_new(double, job->n_steps);
-    job->slow_max = g_new(double, job->n_steps);
-    if (litho_migrate_model_is_layered(job->model)) {
+    if (!job->varies) {
         g_autofree float *plane = g_new(float, n);
         for (int s = 0; s < job->n_steps; s++)
             step_slowness(job, s, plane);
@@ -336,7 +342,20 @@ static void init_cells(LithoMigrateJob *job)
                               .dx = spacing_x(&job->image, p) * ratio,
                               .dy = spacing_y(&job->image, p) * ratio};
     job->dz = depth->step * ratio;
-    job->nz = litho_taps_wide(depth->n, ratio);
+    job->nz = litho_taps_wide(job->depths, ratio);
+}
+
+// Planes of the image down to the last place that an echo can have come from by the record's end,
+// straight down and up again at the model's largest velocity, and a period of the lowest frequency
+// further.
+static int depths_reached(const LithoMigrateJob *job, const LithoAxis *time)
+{
+    const LithoMigrateParams *p = &job->params;
+    const LithoAxis *depth = &job->image.axis[LITHO_SAMPLE];
+    const double end = time->first + time->n * time->step + 1 / p->fmin;
+    const double early = p->mode == LITHO_MIGRATE_SHOT ? fmax(-p->delay, 0) : 0;
+    const double deepest = ceil((end + early) * job->velocity.max / 2 / depth->step) + 2;
+    return (int)fmin(fmax(deepest, 2), depth->n);
 }
 
 // Image planes crossed by one step: about as many as make the step as deep as a cell is wide.
@@ -354,8 +373,9 @@ static int planes_a_step(const LithoMigrateJob *job)
     return (int)CLAMP(floor(width / job->dz + 0.25), 1, LITHO_MIGRATE_MAX_STEP);
 }
 
-LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       LithoResolved *known, LithoRun *run, GError **error)
+// All but the slowness.
+static LithoMigrateJob *job_begin(const LithoGrid *in, const LithoMigrateParams *params,
+                                  LithoResolved *known, GError **error)
 {
     LithoGrid out;
     if (!litho_migrate_output_grid(in, params, known, &out, error))
@@ -379,14 +399,34 @@ LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigratePa
         job->map.assumed = FALSE;
     }
     job->velocity = litho_migrate_model_range(job->model);
+    job->depths = depths_reached(job, &time->axis[LITHO_SAMPLE]);
 
     init_cells(job);
     job->step = planes_a_step(job);
     job->n_steps = MAX((job->nz - 1 + job->step - 1) / job->step, 0);
-    if (!init_frequencies(job, time, error) || !init_velocity(job, run, error))
+    job->varies = !litho_migrate_model_is_layered(job->model);
+    job->slow_min = g_new(double, MAX(job->n_steps, 1));
+    job->slow_max = g_new(double, MAX(job->n_steps, 1));
+    if (!init_frequencies(job, time, error))
         return NULL;
     init_sponge(job);
     return g_steal_pointer(&job);
+}
+
+LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
+                                       LithoResolved *known, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoMigrateJob) job = job_begin(in, params, known, error);
+    return job && init_velocity(job, run, error) ? g_steal_pointer(&job) : NULL;
+}
+
+LithoMigrateJob *litho_migrate_job_sketch(const LithoGrid *in, const LithoMigrateParams *params,
+                                          LithoResolved *known, GError **error)
+{
+    LithoMigrateJob *job = job_begin(in, params, known, error);
+    if (job)
+        sketch_velocity(job);
+    return job;
 }
 
 LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first,

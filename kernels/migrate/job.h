@@ -29,7 +29,9 @@ typedef struct LithoMigrateJob {
     LithoCells cells;     // with padding
     int pad_x, pad_y;
     double dz;         // m between this job's image planes
-    int nz;            // image planes, the first at depth 0
+    int depths;        // planes of the image that the record reaches, from the surface down; the
+                       // others are zero
+    int nz;            // planes of this job's own, the first at depth 0, over those depths
     int step, n_steps; // image planes a step crosses; steps (the last may end below the image)
 
     int nt, nfft;    // samples, and padded
@@ -44,6 +46,7 @@ typedef struct LithoMigrateJob {
     LithoVelocityRange velocity;
     double *slow_min, *slow_max; // [n_steps] s/m of the propagating wave (doubled when half)
     float *slowness;             // [n_steps][ny][nx], or NULL when every step is constant
+    gboolean varies;             // to the sides: there are planes of slowness
 
     const LithoSecondDerivative **filter; // [n_steps][nf]
     GArray *entries;                      // of LithoEntry
@@ -69,6 +72,10 @@ enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpol
 // grid, `known` the velocity's file when it is one. NULL: refused or cancelled.
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
                                        LithoResolved *known, LithoRun *run, GError **error);
+// The same without planes of slowness, every step as slow and as fast as the whole model: what
+// memory is counted from. Cannot run.
+LithoMigrateJob *litho_migrate_job_sketch(const LithoGrid *in, const LithoMigrateParams *params,
+                                          LithoResolved *known, GError **error);
 // Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio`
 // times as wide; its slowness is the mean of the other's cells. Neither is designed yet. NULL:
 // cancelled, memory.

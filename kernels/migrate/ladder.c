@@ -125,11 +125,17 @@ static double held_below(const LithoMigrateJob *job)
     return WELL_HELD * G_PI / (slow * waves * fmax(job->dz, 0.9 * cell));
 }
 
+// Samples of the image that waves pass, along an axis of its planes [z][y][x].
+static int axis_length(const LithoMigrateJob *job, int axis)
+{
+    return axis == 0 ? job->depths : (int)job->image.axis[axis - 1].n;
+}
+
 static gboolean is_large_enough(const LithoMigrateJob *fine, double ratio)
 {
     for (int axis = 0; axis < 3; axis++)
-        if (fine->image.axis[axis].n > 1 &&
-            litho_taps_wide(fine->image.axis[axis].n, ratio) < FEWEST_CELLS)
+        if (axis_length(fine, axis) > 1 &&
+            litho_taps_wide(axis_length(fine, axis), ratio) < FEWEST_CELLS)
             return FALSE;
     return TRUE;
 }
@@ -173,12 +179,6 @@ gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError 
 }
 
 // --- between the grids ------------------------------------------------------------------------
-
-static int axis_length(const LithoMigrateJob *job, int axis)
-{
-    return job->image.axis[(axis + 2) % 3]
-        .n; // planes are [z][y][x], axes inline, crossline, sample
-}
 
 LithoTaps litho_migrate_job_decimation(const LithoMigrateJob *job, int axis)
 {

@@ -58,9 +58,12 @@ const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model)
     return model->notes;
 }
 
+// From mud to far beyond rock. Kilometres a second are refused, and what would bring a record's end
+// to no depth at all or to the other side of the planet.
+#define LEGAL "it must be 10 to 100000 m/s"
 static gboolean is_velocity(double v)
 {
-    return isfinite(v) && v > 0;
+    return v >= 10 && v <= 100000;
 }
 
 static void note_unusual(LithoMigrateModel *model)
@@ -90,8 +93,7 @@ static void table_range(LithoMigrateModel *model)
 static LithoMigrateModel *model_constant(double v, GError **error)
 {
     if (!is_velocity(v)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "velocity is %g m/s; it must be positive and finite", v);
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "velocity is %g m/s; " LEGAL, v);
         return NULL;
     }
     LithoMigrateModel *model = model_new();
@@ -123,7 +125,7 @@ static gboolean table_line(const char *path, guint line, const char *text, GArra
     }
     if (!is_velocity(v)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "%s, line %u: velocity %g m/s; it must be positive and finite", path, line, v);
+                    "%s, line %u: velocity %g m/s; " LEGAL, path, line, v);
         return FALSE;
     }
     if (depth->len > 0 && z <= g_array_index(depth, double, depth->len - 1)) {
@@ -197,7 +199,7 @@ static gboolean refuse_cell(const LithoCube *cube, gint64 i, gint64 j, gint64 k,
     g_set_error(
         error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
         "the velocity model holds %g m/s at inline %g, crossline %g, sample %" G_GINT64_FORMAT
-        "; every velocity must be positive and finite",
+        "; " LEGAL,
         v, litho_axis_value(&axis[0], i), litho_axis_value(&axis[1], j), k);
     return FALSE;
 }

@@ -75,34 +75,27 @@ void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, Lit
     litho_report_number(run ? run->report : NULL, "shots", "Shots", "", shots->n);
 }
 
-gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoResolved *known,
-                             LithoMigrateSizes *sizes)
+gboolean litho_migrate_jobs_sketch(LithoMigrateJobs *jobs, const LithoGrid *in,
+                                   const LithoMigrateParams *params, LithoResolved *known)
 {
-    const LithoMigrateParams *p = params;
-    LithoGrid out;
-    g_autoptr(LithoMigrateModel) model = litho_migrate_model_of(p->velocity.text, known, NULL);
-    if (!model || !litho_migrate_output_grid(in, p, known, &out, NULL))
-        return FALSE;
-    const gboolean demigrate = p->mode == LITHO_MIGRATE_DEMIGRATE;
-    const LithoGrid *image = demigrate ? in : &out, *time = demigrate ? &out : in;
-    const LithoAxis *t = &time->axis[LITHO_SAMPLE], *z = &image->axis[LITHO_SAMPLE];
-    double bottom = z->step * (z->n - 1);
-    double record = fmax(t->n * t->step, 1.3 * 2 * bottom / litho_migrate_model_range(model).mean);
-    double nx = image->axis[1].n, ny = image->axis[0].n;
-    nx += nx > 1 ? 2 * litho_migrate_padding(p) : 0;
-    ny += ny > 1 ? 2 * litho_migrate_padding(p) : 0;
-    sizes->shot = p->mode == LITHO_MIGRATE_SHOT;
-    sizes->in = litho_grid_samples(in);
-    sizes->out = litho_grid_samples(&out);
-    sizes->cells = (nx + 8) * ny;
-    sizes->frequencies = ((p->fmax > 0 ? p->fmax : fmin(60, 0.4 / t->step)) - p->fmin) * record + 2;
-    sizes->planes = (p->step > 0 ? p->step : LITHO_MIGRATE_MAX_STEP) + 1;
-    if (p->engine == LITHO_MIGRATE_SPLITSTEP)
-        sizes->planes = 1;
-    sizes->slowness = litho_migrate_model_is_layered(model) ? 0 : sizes->cells * z->n;
-    if (p->step > 1)
-        sizes->slowness /= p->step;
-    if (p->coarse)
-        sizes->slowness *= 2; // 1 + 1.25^-3 + 1.5^-3 + ... of all grids
-    return TRUE;
+    *jobs = (LithoMigrateJobs){.job = {litho_migrate_job_sketch(in, params, known, NULL)}};
+    jobs->n = jobs->job[0] != NULL;
+    if (jobs->n && (!params->coarse || litho_migrate_jobs_split(jobs, NULL, NULL)))
+        return TRUE;
+    litho_migrate_jobs_clear(jobs);
+    return FALSE;
+}
+
+double litho_migrate_jobs_kept(const LithoMigrateJobs *jobs)
+{
+    double bytes = 0;
+    for (int k = 0; k < jobs->n; k++) {
+        const LithoMigrateJob *job = jobs->job[k];
+        bytes += job->varies ? 4.0 * job->cells.nx * job->cells.ny * job->n_steps : 0;
+        // Index of the polynomial and filter of every frequency in every step.
+        bytes += job->params.engine == LITHO_MIGRATE_SPLITSTEP
+                     ? 0
+                     : (sizeof(gint32) + sizeof(gpointer)) * (double)job->nf * job->n_steps;
+    }
+    return bytes;
 }

@@ -35,14 +35,9 @@ double litho_migrate_sweep_flops(const LithoMigrateJob *job, int waves);
 // What a pass over all shots found, into report and notes.
 void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, LithoRun *run);
 
-// Sizes that memory is counted from. FALSE: not known.
-typedef struct LithoMigrateSizes {
-    gboolean shot;
-    double in, out;     // samples of the input and of the result
-    double cells;       // of the extrapolation grid, padding and row ends included
-    double frequencies; // at most
-    double slowness;    // samples of slowness the job keeps
-    double planes;      // arrays a set of waves moves through, depths of a step included
-} LithoMigrateSizes;
-gboolean litho_migrate_sizes(const LithoGrid *in, const void *params, LithoResolved *known,
-                             LithoMigrateSizes *sizes);
+// Jobs of which memory is counted: grids and frequencies without velocity and polynomials. FALSE:
+// refused. Freed by litho_migrate_jobs_clear().
+gboolean litho_migrate_jobs_sketch(LithoMigrateJobs *jobs, const LithoGrid *in,
+                                   const LithoMigrateParams *params, LithoResolved *known);
+// Host bytes of slowness and choices that the jobs keep.
+double litho_migrate_jobs_kept(const LithoMigrateJobs *jobs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/migrate/cpu/engine.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -358,16 +359,58 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     return mig_plan_new(&mig_cpu, in, run, error);
 }
 
-// Waves twice (kept and in use; up and down), velocity, sums with those of the groups, cubes.
+// Waves of a job's frequencies.
+static double wave_bytes(const LithoMigrateJob *job, int nx, int ny)
+{
+    const LithoWaves w = litho_waves_layout(nx, ny);
+    return sizeof(float) * (double)w.size * MAX(job->nf, 1);
+}
+
+// What one band takes while it is under way, its record on the image's cells and its image on its
+// own included.
+static double band_bytes(const LithoMigrateJob *job, gboolean shot)
+{
+    const int fx = job->image.axis[1].n, fy = job->image.axis[0].n;
+    const double waves = (shot ? 2 : 1) * wave_bytes(job, job->cells.nx, job->cells.ny);
+    double sweep = litho_sweep_bytes(job, shot ? 2 : 1, g_get_num_processors());
+    if (job->ratio == 1)
+        return waves + sweep;
+    const double floats = sizeof(float), image = floats * job->nz * job->data_nx * job->data_ny;
+    const double record = wave_bytes(job, fx, fy);
+    // Of the coarse image's way to the image, the last two arrays.
+    const double add = floats * fx * fy * ((double)job->nz + job->depths);
+    sweep += (shot ? 2 : 1) * image;
+    return fmax(waves + fmax(sweep, (shot ? 2 : 1) * image + add),
+                (shot ? waves : waves / 2) + record);
+}
+
 static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *known,
                       LithoBox region)
 {
+    const LithoMigrateParams *p = params;
+    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
+    LithoMigrateJobs jobs;
     (void)region;
-    LithoMigrateSizes s;
-    if (!litho_migrate_sizes(in, params, known, &s))
+    if (!litho_migrate_jobs_sketch(&jobs, in, p, known))
         return 0;
-    return (guint64)(16 * s.cells * s.frequencies + 4 * s.slowness + (s.shot ? 12 : 8) * s.out +
-                     4 * s.in + ((s.shot ? 448 : 256) << 20));
+    const LithoMigrateJob *fine = jobs.job[0];
+    const double image = 4.0 * litho_migrate_image_cells(fine) * litho_migrate_image_depths(fine);
+    const double divided = shot && p->imaging == LITHO_MIGRATE_NORMALISED ? image : 0;
+    const double out =
+        p->mode == LITHO_MIGRATE_DEMIGRATE ? 4.0 * litho_grid_traces(in) * fine->nt : image;
+    // Sums below the depths that the record reaches are zeros that nobody writes.
+    const double sums = p->mode == LITHO_MIGRATE_DEMIGRATE
+                            ? image
+                            : 4.0 * litho_migrate_image_cells(fine) * fine->depths;
+    double kept = litho_migrate_jobs_kept(&jobs), most = divided;
+    for (int k = 0; k < jobs.n; k++) {
+        const LithoMigrateJob *job = jobs.job[k];
+        most = fmax(most, band_bytes(job, shot));
+        if (p->mode == LITHO_MIGRATE_ZERO_OFFSET)
+            kept += wave_bytes(job, job->cells.nx, job->cells.ny);
+    }
+    litho_migrate_jobs_clear(&jobs);
+    return (guint64)(4.0 * litho_grid_samples(in) + out + sums * (shot ? 2 : 1) + kept + most);
 }
 
 const LithoImpl litho_migrate_cpu = {

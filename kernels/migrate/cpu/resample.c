@@ -44,7 +44,7 @@ void litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, flo
 float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine, LithoRun *run)
 {
     const LithoAxis *axes = job->image.axis;
-    int n[3] = {axes[2].n, axes[0].n, axes[1].n};
+    int n[3] = {job->depths, axes[0].n, axes[1].n};
     float *at = NULL;
     for (int axis = 0; axis < 3; axis++) {
         LithoTaps taps = litho_migrate_job_interpolation(job, axis);

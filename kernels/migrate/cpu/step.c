@@ -66,6 +66,13 @@ void litho_wave_scratch_free(LithoWaveScratch *s)
     g_free(s);
 }
 
+gsize litho_wave_scratch_bytes(const LithoWaves *w)
+{
+    const gsize plane = 2 * (gsize)w->stride * (w->ny + 2 * RADIUS) + PAD;
+    return sizeof(float) * (2 * plane + (gsize)w->nx * w->ny + 2 * (gsize)w->stride +
+                            LITHO_MIGRATE_MAX_STEP * w->size);
+}
+
 LITHO_INLINE float *plane_row(const LithoWaves *w, float *plane, int y)
 {
     return plane + 2 * (gsize)w->stride * (y + RADIUS) + PAD;

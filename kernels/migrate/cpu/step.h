@@ -27,6 +27,7 @@ static inline float *litho_wave_row(const LithoWaves *w, float *wave, int y)
 typedef struct LithoWaveScratch LithoWaveScratch;
 LithoWaveScratch *litho_wave_scratch_new(const LithoWaves *layout);
 void litho_wave_scratch_free(LithoWaveScratch *scratch);
+gsize litho_wave_scratch_bytes(const LithoWaves *layout);
 
 // Coefficients of one step of one frequency, ready to apply.
 typedef struct LithoWaveStep {

@@ -362,6 +362,23 @@ static int steps_a_slab(const LithoMigrateJob *job, int n_groups, gboolean two_s
     return MAX(planes / job->step, 1);
 }
 
+gsize litho_sweep_bytes(const LithoMigrateJob *job, int n_waves, int threads)
+{
+    const LithoWaves w = litho_waves_layout(job->cells.nx, job->cells.ny);
+    const gsize plane = sizeof(float) * job->cells.nx * job->cells.ny;
+    const int groups = MIN(MAX(job->nf, 1), GROUPS);
+    const int steps = steps_a_slab(job, groups, n_waves > 1);
+    const gsize planes = MIN(steps * job->step + 1, job->nz);
+    const gsize sums = job->params.mode == LITHO_MIGRATE_DEMIGRATE
+                           ? 0
+                           : sizeof(float) * data_cells(job) * planes * groups * n_waves;
+    gsize worker =
+        plane + (n_waves > 1 ? 2 * plane : 0) + n_waves * (job->step - 1) * sizeof(float) * w.size;
+    worker +=
+        job->params.engine == LITHO_MIGRATE_SPLITSTEP ? 2 * plane : litho_wave_scratch_bytes(&w);
+    return sums + MIN(threads, groups) * worker;
+}
+
 gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *image,
                           float *illumination, MigSlab done, gpointer data, LithoRun *run,
                           GError **error)
@@ -373,7 +390,7 @@ gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *imag
                  .down = down,
                  .n_groups = MIN(MAX(job->nf, 1), GROUPS)};
     int steps = steps_a_slab(job, slab.n_groups, down != NULL);
-    gsize sums = data_cells(job) * (steps * job->step + 1) * slab.n_groups;
+    gsize sums = data_cells(job) * MIN(steps * job->step + 1, job->nz) * slab.n_groups;
     slab.image = g_try_new(float, sums);
     slab.light = down ? g_try_new(float, sums) : NULL;
     gboolean ok = slab.image && (slab.light || !down);

@@ -22,6 +22,9 @@ typedef struct LithoSweep {
 
 LithoSweep *litho_sweep_new(LithoMigrateJob *job);
 void litho_sweep_free(LithoSweep *sweep); // NULL is fine
+// Bytes that a sweep of `n_waves` (1 or 2) waves a frequency takes beside the waves and the
+// image: sums of the groups of frequencies, and what the threads work in.
+gsize litho_sweep_bytes(const LithoMigrateJob *job, int n_waves, int threads);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSweep, litho_sweep_free)
 
 // Takes `up` (and `down`, NULL in zero-offset mode), nf waves each at the surface, down to the last

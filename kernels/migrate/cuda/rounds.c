@@ -55,7 +55,7 @@ static double bytes_of_jobs(const LithoGrid *in, const LithoMigrateJobs *jobs, g
     double slowness = 0;
     for (int k = 0; k < jobs->n; k++) {
         const LithoMigrateJob *j = jobs->job[k];
-        slowness += j->slowness ? 4.4 * j->cells.nx * j->cells.ny * j->n_steps : 0;
+        slowness += j->varies ? 4.4 * j->cells.nx * j->cells.ny * j->n_steps : 0;
     }
     // A coarse image, half of the fine one at most, and two stages of its way to the fine one.
     const double coarse = jobs->n > 1 ? (shot ? 2.4 : 1.9) * image : 0;
@@ -118,19 +118,24 @@ guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoResolved *kn
                       LithoBox region)
 {
     const LithoMigrateParams *p = params;
-    LithoMigrateSizes s;
+    const gboolean shot = p->mode == LITHO_MIGRATE_SHOT;
+    LithoMigrateJobs jobs;
     (void)region;
-    if (!litho_migrate_sizes(in, params, known, &s))
+    if (!litho_migrate_jobs_sketch(&jobs, in, p, known))
         return 0;
-    const double sets = s.shot ? 2 : 1, surface = s.shot ? 0 : 1;
-    double planes = 2, between = 0; // split-step
-    if (p->engine != LITHO_MIGRATE_SPLITSTEP) {
-        const int step = (int)s.planes - 1;
-        planes = 1 + step * mig_gpu_slab_steps(
-                                s.cells * s.frequencies * (p->degree + 1) * step * sets, step);
-        between = fmax(4 * sets, 5);
+    double beside = 0; // planes of a slab's steps, where all of them pass on the card
+    for (int k = 0;
+         k < jobs.n && p->engine != LITHO_MIGRATE_SPLITSTEP && p->mode != LITHO_MIGRATE_DEMIGRATE;
+         k++) {
+        const LithoMigrateJob *job = jobs.job[k];
+        const double plane = 8.0 * ((job->cells.nx + 7) / 8 * 8) * job->cells.ny;
+        const int steps = mig_gpu_slab_steps((double)job->cells.nx * job->cells.ny * job->nf *
+                                                 (p->degree + 1) * job->step * (shot ? 2 : 1),
+                                             job->step);
+        beside = fmax(beside, plane * job->nf * (steps - 1) * job->step * (shot ? 2 : 1));
     }
-    return (guint64)(8 * s.cells * s.frequencies * (sets * planes + surface + between) +
-                     4.4 * s.slowness + ((s.shot ? 16 : 12) + (p->coarse ? 8 : 0)) * s.out +
-                     4 * s.in);
+    // `out` and what bytes_of_jobs() counts: sums, the input, slowness.
+    const double bytes = bytes_of_jobs(in, &jobs, shot) + bytes_of_waves(&jobs, shot, 1) + beside;
+    litho_migrate_jobs_clear(&jobs);
+    return (guint64)bytes;
 }

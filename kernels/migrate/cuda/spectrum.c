@@ -238,7 +238,7 @@ gboolean mig_gpu_spectrum_adjoint(MigGpu *plan, MigGpuBand *band, const float *w
 static gboolean resample_image(MigGpu *plan, const LithoMigrateJob *job, const float *from,
                                gboolean adjoint, float *to, GError **error)
 {
-    const int fine[3] = {job->image.axis[2].n, job->image.axis[0].n, job->image.axis[1].n};
+    const int fine[3] = {job->depths, job->image.axis[0].n, job->image.axis[1].n};
     const int coarse[3] = {job->nz, job->data_ny, job->data_nx};
     int n[3];
     memcpy(n, adjoint ? fine : coarse, sizeof n);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What a migration says beforehand that it takes of memory, against what it takes.
+#include <malloc.h>
+
+#include "tests/migrate_helpers.h"
+
+static double status_bytes(const char *name)
+{
+    g_autofree char *content = NULL;
+    g_assert_true(g_file_get_contents("/proc/self/status", &content, NULL, NULL));
+    const char *line = strstr(content, name);
+    return line ? 1024 * g_ascii_strtod(line + strlen(name), NULL) : -1;
+}
+
+// From now on the largest resident size is counted anew. FALSE: this kernel does not.
+static gboolean reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file)
+        return FALSE;
+    const gboolean written = fputs("5", file) >= 0;
+    return fclose(file) == 0 && written;
+}
+
+// Bytes that a run takes at most, the input and the result included.
+static double measured(const LithoCube *in, const char *settings)
+{
+    malloc_trim(0);
+    g_assert_true(reset_peak());
+    const double before = status_bytes("VmRSS:");
+    g_autoptr(LithoCube) out = migrate(in, "%s", settings);
+    return status_bytes("VmHWM:") - before + sizeof(float) * litho_grid_samples(&in->grid);
+}
+
+static double expected(const LithoCube *in, const char *settings)
+{
+    g_autoptr(LithoFlow) flow = flow_of(settings);
+    const void *params = litho_flow_step(flow, 0)->params;
+    g_autoptr(LithoResolved) known = NULL;
+    g_assert_true(litho_resolve(&litho_operator_migrate, params, NULL, &known, NULL));
+    return litho_operator_migrate.cpu->memory(&in->grid, params, known, litho_box_full(&in->grid));
+}
+
+// Property: the memory said is within 20 % of the memory taken, at the ends of what parameters
+// allow; 6 MB are libraries, stacks and small arrays.
+static void test_memory(void)
+{
+    static const struct {
+        int ni, nj, nt;
+        const char *settings;
+    } cases[] = {
+        {100, 100, 200, "nz=40 fmax=30"},
+        {100, 100, 200, "nz=40 fmax=30 degree=9 coarse=on"},
+        {60, 60, 200, "nz=40 fmax=30 pad=200 degree=5"},
+        {100, 100, 100, "nz=20 degree=63 step=4 dz=5 fmax=20"},
+        {100, 100, 200, "nz=40 fmax=30 engine=splitstep"},
+        {7, 6, 40, "nz=100000"},
+        {20, 20, 40, "nz=20000 coarse=on"},
+        {1, 60, 4000, "nz=100 fmax=20 degree=5 pad=0"},
+        {60, 60, 200, "mode=shot nz=30 fmax=40 degree=9 source_x=300 source_y=300 pad=10"},
+        {60, 60, 200,
+         "mode=shot nz=300 dz=2 step=4 fmax=40 degree=9 source_x=300 source_y=300 pad=0 "
+         "imaging=normalised antialias=on"},
+        {80, 80, 60, "mode=demigrate nt=400 fmax=20"},
+    };
+    if (!reset_peak()) {
+        g_test_skip("this system does not reset the largest resident size");
+        return;
+    }
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        LithoGrid grid = time_grid(cases[k].ni, cases[k].nj, cases[k].nt, 12.5, 0.004);
+        if (strstr(cases[k].settings, "demigrate")) {
+            grid.axis[2].step = 10;
+            grid.is_depth = TRUE;
+        }
+        g_autoptr(LithoCube) in = random_cube(&grid, 5);
+        const double said = expected(in, cases[k].settings);
+        const double taken = measured(in, cases[k].settings);
+        g_test_message("%d x %d x %d %s: %.1f MB said, %.1f taken", cases[k].ni, cases[k].nj,
+                       cases[k].nt, cases[k].settings, said / 1e6, taken / 1e6);
+        g_assert_cmpfloat(said, <=, 1.2 * taken + 6e6);
+        g_assert_cmpfloat(said, >=, 0.8 * taken - 6e6);
+    }
+}
+
+// A velocity cube is read once, and its slowness kept once.
+static void test_memory_of_velocity(void)
+{
+    LithoGrid grid = time_grid(80, 80, 100, 12.5, 0.004), depth = time_grid(80, 80, 400, 12.5, 5);
+    depth.is_depth = TRUE;
+    g_autoptr(LithoCube) in = random_cube(&grid, 5), velocity = litho_cube_new(&depth, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&depth); k++)
+        velocity->samples[k] = 2000 + k % 7;
+    g_autofree char *path = scratch_path("litho-test-memory.npy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(velocity, path, &save, NULL, NULL));
+    g_clear_pointer(&velocity, litho_cube_unref);
+    g_autofree char *settings =
+        g_strdup_printf("velocity=%s dz=5 nz=400 fmax=9 degree=5 step=1 pad=20", path);
+    if (!reset_peak()) {
+        g_test_skip("this system does not reset the largest resident size");
+        return;
+    }
+    const double said = expected(in, settings); // has read the model, which all plans share
+    const double taken = measured(in, settings);
+    g_test_message("%.1f MB said, %.1f taken", said / 1e6, taken / 1e6);
+    g_assert_cmpfloat(said, <=, 1.2 * taken + 6e6);
+    g_assert_cmpfloat(said, >=, 0.8 * taken - 6e6);
+    g_unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    // Freed arrays go back to the system, and new ones are not filled: what is counted is used.
+    mallopt(M_MMAP_THRESHOLD, 1 << 16);
+    mallopt(M_PERTURB, 0);
+    LithoGrid grid = time_grid(5, 5, 50, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 5);
+    g_autoptr(LithoCube) warm = migrate(in, "nz=9");
+    g_test_add_func("/migrate-memory/parameters", test_memory);
+    g_test_add_func("/migrate-memory/velocity", test_memory_of_velocity);
+    return g_test_run();
+}
