@@ -29,7 +29,7 @@ static inline LithoCube *patch_run(const LithoImpl *impl, const LithoCube *in,
     g_autoptr(GError) error = NULL;
     LithoCube *out = litho_cube_new_box(&in->grid, region ? *region : in->held, NULL);
     litho_cube_inherit(out, in);
-    gpointer plan = impl->plan(&in->grid, params, &run, &error);
+    gpointer plan = impl->plan(&in->grid, params, NULL, &run, &error);
     g_assert_no_error(error);
     const LithoPass pass = {
         .params = params, .first_stage = 1, .in = in, .region = out->held, .out = out};

@@ -176,10 +176,10 @@ static void test_contract(void)
     patch_assert_part(fresh, out);
     const LithoGrid small = litho_grid_new(30, 30, 3);
     p.window = 15;
-    g_assert_false(litho_operator_check(&litho_operator_patch, &in->grid, &p, &odd));
+    g_assert_false(litho_operator_check(&litho_operator_patch, &in->grid, &p, NULL, &odd));
     g_assert_error(odd, LITHO_ERROR, LITHO_ERROR_PARAMETER);
     p.window = 16;
-    g_assert_false(litho_operator_check(&litho_operator_patch, &small, &p, &brief));
+    g_assert_false(litho_operator_check(&litho_operator_patch, &small, &p, NULL, &brief));
     g_assert_error(brief, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
 }
 
