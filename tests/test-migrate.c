@@ -314,6 +314,16 @@ static void test_refusals(void)
     }
 }
 
+// Property: a panel opens with at most eight rows.
+static void test_rows(void)
+{
+    const LithoParamTable *table = &litho_operator_migrate.params;
+    int rows = 0;
+    for (guint k = 0; k < table->n; k++)
+        rows += !table->rows[k].advanced;
+    g_assert_cmpint(rows, <=, 8);
+}
+
 // Property: depths that no echo of the record can come from are zero and cost nothing: an image of
 // 100,000 depths from a record of 0.24 s is the image of 2000 followed by zeros, and extreme
 // velocities come to an end.
@@ -472,6 +482,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/pause", test_pause);
     g_test_add_func("/migrate/small-grids", test_small_grids);
     g_test_add_func("/migrate/refusals", test_refusals);
+    g_test_add_func("/migrate/rows", test_rows);
     g_test_add_func("/migrate/deep", test_deep);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);
     g_test_add_func("/migrate/velocity-interval", test_velocity_interval);

@@ -142,19 +142,24 @@ static MigGpuDegree degree_args(const Task *t)
 }
 
 // The published loop: T_n after T_n-1, every target's sum on the way. Uses up the waves `p`.
-static gboolean degrees_forward(const Task *t, float *p, float *const *out, GError **error)
+static gboolean degree_after_degree(const MigGpu *plan, MigGpuDegree *a, float *p, GError **error)
 {
-    MigGpuDegree a = degree_args(t);
-    float *odd = t->plan->scratch.data;
-    for (int m = 0; m < a.targets; m++)
-        a.sum[m] = out[m];
-    for (a.n = 1; a.n <= a.degree; a.n++) {
-        a.now = a.n & 1 ? p : odd;
-        a.other = a.n & 1 ? odd : p;
-        if (!LITHO_CUDA(mig_gpu_degree(&a, litho_cuda_stream(t->plan->context)), error))
+    float *odd = plan->scratch.data;
+    for (a->n = 1; a->n <= a->degree; a->n++) {
+        a->now = a->n & 1 ? p : odd;
+        a->other = a->n & 1 ? odd : p;
+        if (!LITHO_CUDA(mig_gpu_degree(a, litho_cuda_stream(plan->context)), error))
             return FALSE;
     }
     return TRUE;
+}
+
+static gboolean degrees_forward(const Task *t, float *p, float *const *out, GError **error)
+{
+    MigGpuDegree a = degree_args(t);
+    for (int m = 0; m < a.targets; m++)
+        a.sum[m] = out[m];
+    return degree_after_degree(t->plan, &a, p, error);
 }
 
 static gboolean degrees_adjoint(const Task *t, float *const *in, float *out, GError **error)
@@ -292,18 +297,13 @@ static gboolean degrees_stop(MigGpu *plan, const MigGpuBand *band, const MigGpuW
     const int nf = band->job->nf, batch = batch_of(plan, band);
     for (int f = 0; f < nf; f += batch) {
         const Task t = {plan, band, s, f, MIN(batch, nf - f)};
-        float *odd = plan->scratch.data, *p = mig_gpu_wave(band, waves, now, f);
         MigGpuDegree a = degree_args(&t);
         a.coef = band->stop.data;
         a.targets = 1;
         a.degree = LITHO_MIGRATE_STOP_DEGREE;
         a.sum[0] = mig_gpu_wave(band, waves, to, f);
-        for (a.n = 1; a.n <= a.degree; a.n++) {
-            a.now = a.n & 1 ? p : odd;
-            a.other = a.n & 1 ? odd : p;
-            if (!LITHO_CUDA(mig_gpu_degree(&a, litho_cuda_stream(plan->context)), error))
-                return FALSE;
-        }
+        if (!degree_after_degree(plan, &a, mig_gpu_wave(band, waves, now, f), error))
+            return FALSE;
     }
     return TRUE;
 }

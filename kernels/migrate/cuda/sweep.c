@@ -130,7 +130,7 @@ static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
         if (litho_migrate_job_stops(job, s) && !stop_steep(sweep, sets, s, error))
             return FALSE;
         const int now = plan->up.now;
-        steps = fused ? steps_together(job, s, slab->s1) : 1;
+        steps = fused ? slab->s1 - s : 1;
         if (!mig_gpu_steps_down(plan, sweep->band, sets, sweep->shot ? 2 : 1, now, s, steps, error))
             return FALSE;
         for (int k = 0; k < steps * job->step; k++)
@@ -144,6 +144,16 @@ static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
             return FALSE;
     }
     return TRUE;
+}
+
+// The step behind a slab from step s on. Steeper waves are taken away between two launches: slabs
+// end there, of even length on the way, for a launch of few steps fills the processors badly.
+static int slab_end(const MigGpuBand *band, int s)
+{
+    const int n = steps_together(band->job, s, band->job->n_steps), most = band->slab_steps;
+    if (n <= most)
+        return s + n;
+    return s + (n < 2 * most ? (n + 1) / 2 : most);
 }
 
 static gboolean begin_growth(const Sweep *sweep, GError **error)
@@ -200,7 +210,7 @@ gboolean mig_gpu_sweep_down(MigGpu *plan, MigGpuBand *band, gboolean shot, float
     if (job->nz > 0 && !image_plane(&sweep, &slab, 0, plan->up.now, MIG_GPU_SPONGE, error))
         return FALSE;
     for (int first = 0; first < job->nz;) {
-        slab.s1 = MIN(slab.s0 + band->slab_steps, job->n_steps);
+        slab.s1 = slab_end(band, slab.s0);
         const int n = MIN(slab.s1 * job->step + 1, job->nz) - first;
         if (!slab_down(&sweep, &slab, error) || !check_growth(&sweep, slab.s1, error) ||
             (done && !done(first, n, data, error)) ||
