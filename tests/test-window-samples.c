@@ -133,8 +133,8 @@ static void test_ruler(void)
     area.diagonal = -1;
     g_autofree char *plain = litho_area_measure(&grid, &area);
     g_assert_cmpstr(plain, ==,
-                    "Diagonal up to the right: 7.5 ms a trace. Width 25 traces, height 180 ms, a "
-                    "period of 5.56 Hz");
+                    "Diagonal up to the right: 7.5 ms a trace. Width 25 traces, height 180 ms, "
+                    "one period at 5.56 Hz");
     grid.has_xy = TRUE;
     grid.xy_source = LITHO_FROM_FILE;
     memcpy(grid.inline_step, (double[2]){12.5, 0}, sizeof grid.inline_step);
@@ -144,7 +144,7 @@ static void test_ruler(void)
     g_assert_cmpstr(
         time, ==,
         "Diagonal down to the right: 7.5 ms a trace, 3\u2009333 m/s. Width 600 m, height "
-        "180 ms, a period of 5.56 Hz");
+        "180 ms, one period at 5.56 Hz");
     grid.is_depth = TRUE;
     grid.axis[2].step = 10; // 450 m down over 600 m
     g_autofree char *depth = litho_area_measure(&grid, &area);

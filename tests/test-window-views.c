@@ -9,6 +9,7 @@
 #include "tests/gui/teller.h"
 #include "ui/panel/data_panel.h"
 #include "ui/panel/qc_panel.h"
+#include "ui/panel/quality_panel.h"
 #include "ui/view/plot.h"
 #include "ui/window/scrub.h"
 #include "ui/window/window_private.h"
@@ -185,6 +186,59 @@ static void test_data_plots(void)
     g_signal_emit_by_name(histogram, "handle-moved", 1, 0.0);
     g_assert_cmpfloat(look->hi, >, look->lo);
     litho_session_set_clip(gui.session, before);
+}
+
+static LithoQualityPanel *quality(void)
+{
+    return LITHO_QUALITY_PANEL(gui_find_type(GTK_WIDGET(gui.window), LITHO_TYPE_QUALITY_PANEL));
+}
+
+static gboolean is_judged(Gui *g)
+{
+    gboolean fresh;
+    return litho_judgement_figures(g->window->judgement, &fresh) && fresh;
+}
+
+static gboolean has_map(Gui *g)
+{
+    return litho_judgement_map(g->window->judgement, LITHO_INLINE) != NULL;
+}
+
+// Property: the figures belong to the operator on the screen. Of an operator that leaves 0.8 of
+// each sample 4 % of the energy are removed, which is signal and noise alike, so that all of it is
+// similar; the map covers the section, and goes with the parameters it belongs to. An operator that
+// has gone takes its figures along.
+static void test_quality(void)
+{
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    const LithoQuality *q = litho_judgement_figures(gui.window->judgement, NULL);
+    g_test_message("expected %.2f dB, leak %.3f, removed %.4f", q->expected_snr_db, q->leak.share,
+                   q->removed);
+    g_assert_cmpfloat_with_epsilon(q->removed, 0.04, 1e-4);
+    g_assert_cmpfloat(q->leak.share, >, 0.5);
+    // 0.8 (s + n) is off by 0.2 s and 0.8 n: of the noise's energy 0.04 snr + 0.64 are left.
+    double snr = pow(10, q->input_snr_db / 10);
+    g_assert_cmpfloat_with_epsilon(q->expected_gain_db, -10 * log10(0.04 * snr + 0.64), 0.1);
+    g_assert_cmpstr(litho_quality_panel_text(quality(), 2), ==, "4.0 %");
+    g_autoptr(GdkTexture) plain = gui_picture(&gui);
+    gui_activate(&gui, "win.similarity");
+    g_assert_true(gui_wait(has_map, &gui, 20));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "views-similarity");
+    g_autoptr(GdkTexture) mapped = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, plain, mapped), >, 0.1);
+    set("gain", 0.9);
+    g_assert_false(has_map(&gui)); // it was another result's
+    g_assert_true(gui_wait(is_judged, &gui, 60));
+    g_assert_cmpfloat_with_epsilon(litho_judgement_figures(gui.window->judgement, NULL)->removed,
+                                   0.01, 1e-4);
+    gui_activate(&gui, "win.similarity");
+    use_operator(litho_operator_find("template"));
+    g_assert_null(litho_judgement_figures(gui.window->judgement, NULL));
+    g_assert_cmpstr(litho_quality_panel_text(quality(), 2), ==, "");
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
 }
 
 static GtkWidget *row_of(const char *key)
@@ -548,6 +602,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/plots", test_plots);
     g_test_add_func("/views/numbers", test_numbers);
     g_test_add_func("/views/data-plots", test_data_plots);
+    g_test_add_func("/views/quality", test_quality);
     g_test_add_func("/views/rows", test_rows);
     g_test_add_func("/views/special-row", test_special_row);
     g_test_add_func("/views/special", test_special);

@@ -41,7 +41,7 @@ void wp_report_threshold(const double *counts, const char *what, double threshol
 {
     if (!run || !run->report || !report_histogram(counts, what, run))
         return;
-    litho_report_number(run->report, "threshold_level", "Threshold", what, threshold);
+    litho_report_number(run->report, "threshold_level", "Threshold", "× noise of box", threshold);
     litho_report_curve_marks(run->report, "magnitudes", threshold > 0, &threshold);
 }
 

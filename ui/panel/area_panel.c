@@ -69,7 +69,7 @@ char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
     g_string_append_printf(text, ". Width %s %s, height %s %s", width, metric ? "m" : "traces",
                            height, grid->is_depth ? "m" : "ms");
     if (!grid->is_depth)
-        g_string_append_printf(text, ", a period of %.3g Hz", 1 / high);
+        g_string_append_printf(text, ", one period at %.3g Hz", 1 / high);
     return g_string_free(text, FALSE);
 }
 

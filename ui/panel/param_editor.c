@@ -452,8 +452,14 @@ static char *tooltip_of(const LithoParamEditor *self)
     litho_param_format(row, row->min, min, sizeof min);
     with_unit(self, row->max, max, sizeof max);
     with_unit(self, row->def, def, sizeof def);
-    return g_strdup_printf("%s\nTypical %s to %s, default %s; possible %s to %s.", doc, from, to,
-                           def, min, max);
+    const double endless = 1e9; // a limit that only keeps out what is no number
+    if (row->special_text && row->min == row->special)
+        g_strlcpy(min, "0", sizeof min);
+    g_autofree char *possible = row->max >= endless ? g_strdup_printf("%s or more", min)
+                                                    : g_strdup_printf("%s to %s", min, max);
+    return g_strdup_printf("%s\nTypical %s to %s, default %s; possible %s%s%s.", doc, from, to, def,
+                           possible, row->special_text ? ", or " : "",
+                           row->special_text ? row->special_text : "");
 }
 
 // On the name and on what is clicked or typed into, not on the slider: it would lie over the next

@@ -5,7 +5,7 @@
 
 #include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
-#include "ui/session/suggest.h"
+#include "ui/view/tooltip.h"
 
 struct _LithoParamPanel {
     GtkBox parent;
@@ -15,7 +15,6 @@ struct _LithoParamPanel {
 
     GtkWidget *title, *info, *summary, *reset;
     GtkWidget *preset_line, *preset;
-    GtkWidget *foot; // Suggest, Sweep; in sight whatever the panel's length
     GtkWidget *rows, *advanced, *problem, *memory;
     gboolean loading;
 };
@@ -296,14 +295,29 @@ static GtkWidget *make_header(LithoParamPanel *self)
     return line;
 }
 
-static GtkWidget *make_sweep(void)
+static GtkWidget *make_tool(const char *label, const char *action, const char *tooltip)
 {
-    GtkWidget *sweep = gtk_button_new_with_label("Sweep…");
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(sweep), "win.sweep");
-    gtk_widget_add_css_class(sweep, "litho-sweep");
-    gtk_widget_set_tooltip_text(sweep, "One parameter over nine values, side by side (Ctrl+P)");
-    gtk_widget_set_halign(sweep, GTK_ALIGN_START);
-    return sweep;
+    GtkWidget *tool = gtk_button_new_with_label(label);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(tool), action);
+    gtk_widget_add_css_class(tool, "litho-sweep");
+    litho_set_tooltip(tool, tooltip);
+    return tool;
+}
+
+// What helps to decide on the values above, whatever the panel's length.
+static GtkWidget *make_foot(void)
+{
+    GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(foot, "litho-foot");
+    gtk_box_append(GTK_BOX(foot),
+                   make_tool("Find…", "win.find",
+                             "Better values by expected SNR and from the spectrum, as a list to "
+                             "choose from (Ctrl+F)"));
+    gtk_box_append(GTK_BOX(foot), make_tool("Sweep…", "win.sweep",
+                                            "One parameter over nine values, side by side "
+                                            "(Ctrl+P)"));
+    gtk_box_append(GTK_BOX(foot), make_tool("Race…", "win.race", "CPU against GPU (Ctrl+R)"));
+    return foot;
 }
 
 static GtkWidget *make_preset_line(LithoParamPanel *self)
@@ -365,10 +379,7 @@ static void litho_param_panel_init(LithoParamPanel *self)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), make_body(self));
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(self), make_problem(self, scroll));
-    self->foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    gtk_widget_add_css_class(self->foot, "litho-foot");
-    gtk_box_append(GTK_BOX(self->foot), make_sweep());
-    gtk_box_append(GTK_BOX(self), self->foot);
+    gtk_box_append(GTK_BOX(self), make_foot());
     self->memory = gtk_label_new(NULL);
     gtk_label_set_wrap(GTK_LABEL(self->memory), TRUE);
     gtk_label_set_xalign(GTK_LABEL(self->memory), 0);
@@ -394,7 +405,6 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
 {
     LithoParamPanel *self = g_object_new(LITHO_TYPE_PARAM_PANEL, NULL);
     self->session = g_object_ref(session);
-    gtk_box_prepend(GTK_BOX(self->foot), litho_suggest_button_new(session));
     g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
     g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);

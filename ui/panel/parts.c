@@ -96,3 +96,15 @@ void litho_disclosure_open(GtkWidget *disclosure, gboolean open)
 {
     gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(gtk_widget_get_first_child(disclosure)), open);
 }
+
+char *litho_format_duration(double ms)
+{
+    if (ms < 10)
+        return g_strdup_printf("%.2f ms", ms);
+    if (ms < 999.5)
+        return g_strdup_printf("%.0f ms", ms);
+    if (ms < 99950)
+        return g_strdup_printf("%.*f s", ms < 9995 ? 2 : 1, ms / 1000);
+    int seconds = (int)(ms / 1000 + 0.5);
+    return g_strdup_printf("%d min %d s", seconds / 60, seconds % 60);
+}

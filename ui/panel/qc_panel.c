@@ -8,6 +8,7 @@
 #include "ui/panel/area_panel.h"
 #include "ui/panel/data_panel.h"
 #include "ui/panel/parts.h"
+#include "ui/panel/quality_panel.h"
 #include "ui/view/plot.h"
 #include "ui/view/tooltip.h"
 
@@ -311,12 +312,13 @@ static void litho_qc_panel_class_init(LithoQcPanelClass *klass)
     G_OBJECT_CLASS(klass)->dispose = dispose;
 }
 
-GtkWidget *litho_qc_panel_new(LithoSession *session)
+GtkWidget *litho_qc_panel_new(LithoSession *session, LithoJudgement *judgement)
 {
     LithoQcPanel *self = g_object_new(LITHO_TYPE_QC_PANEL, NULL);
     self->session = g_object_ref(session);
     gtk_box_prepend(GTK_BOX(self), litho_data_panel_new(session));
     gtk_box_prepend(GTK_BOX(self), litho_area_panel_new(session));
+    gtk_box_prepend(GTK_BOX(self), litho_quality_panel_new(session, judgement));
     g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "progress", G_CALLBACK(show_missing), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(refresh_soon), self,

@@ -11,6 +11,7 @@
 #include "core/engine/engine.h"
 #include "core/error.h"
 #include "ui/window/dialog.h"
+#include "ui/panel/parts.h"
 #include "ui/session/job.h"
 
 enum { LANES = 2, RUNS = 3 };
@@ -18,6 +19,7 @@ enum { LANES = 2, RUNS = 3 };
 typedef struct Lane {
     gboolean there;
     char *label; // device, or why it does not run
+    gint runs;   // atomic: begun so far, plans included; 0 = it has not begun
     double ms;   // median of RUNS, 0 = not known yet
     double run_ms[RUNS];
 } Lane;
@@ -66,9 +68,11 @@ static LithoCube *drive(Race *race, Lane *lane, LithoDevice device, LithoRun *ru
     if (race->in && !twin)
         return NULL;
     LithoEngine *engine = litho_engine_new(device);
+    g_atomic_int_inc(&lane->runs);
     LithoCube *out = litho_engine_run(engine, race->flow, race->in, NULL, run, error); // plans
     for (int k = 0; out && k < RUNS; k++) {
         g_clear_pointer(&out, litho_cube_unref);
+        g_atomic_int_inc(&lane->runs);
         double start = litho_now_ms();
         out = litho_engine_run(engine, race->flow, k % 2 ? race->in : twin, NULL, run, error);
         if (out && !litho_cube_host(out, error))
@@ -123,8 +127,14 @@ static void progress(const LithoProgress *p, gpointer data)
     Race *race = data;
     if (!race->dialog)
         return;
+    double part = p->total > 0 ? CLAMP((double)p->done / p->total, 0, 1) : 0;
+    int k = g_atomic_int_get(&race->lane[1].runs) > 0, runs = g_atomic_int_get(&race->lane[k].runs);
+    // A bar that fills says which of the two is at work; its length means time when it has ended.
+    gtk_level_bar_set_value(GTK_LEVEL_BAR(race->bar[k]), (MAX(runs - 1, 0) + part) / (RUNS + 1));
+    g_autofree char *run_text =
+        runs <= 1 ? g_strdup("making plans") : g_strdup_printf("run %d of %d", runs - 1, RUNS);
     g_autofree char *text =
-        g_strdup_printf("%s %.0f %%", p->what, p->total > 0 ? 100.0 * p->done / p->total : 0);
+        g_strdup_printf("%s: %s, %s %.0f %%", k ? "GPU" : "CPU", run_text, p->what, 100 * part);
     gtk_label_set_text(GTK_LABEL(race->status), text);
 }
 
@@ -135,10 +145,7 @@ static void show_lane(Race *race, int k, double longest)
     const Lane *lane = &race->lane[k];
     gtk_label_set_text(GTK_LABEL(race->name[k]), lane->label);
     gtk_level_bar_set_value(GTK_LEVEL_BAR(race->bar[k]), longest > 0 ? lane->ms / longest : 0);
-    g_autofree char *time = lane->ms <= 0    ? g_strdup("")
-                            : lane->ms < 10  ? g_strdup_printf("%.2f ms", lane->ms)
-                            : lane->ms < 1e4 ? g_strdup_printf("%.0f ms", lane->ms)
-                                             : g_strdup_printf("%.1f s", lane->ms / 1000);
+    g_autofree char *time = lane->ms <= 0 ? g_strdup("") : litho_format_duration(lane->ms);
     gtk_label_set_text(GTK_LABEL(race->time[k]), time);
 }
 

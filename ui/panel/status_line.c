@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "render/ticks.h"
+#include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
 struct _LithoStatusLine {
@@ -117,10 +118,10 @@ static void show_latency(LithoStatusLine *self)
     litho_session_latency(self->session, &last, &median);
     if (last <= 0)
         return;
-    g_autofree char *text = g_strdup_printf("%.0f ms to pixel", last);
+    g_autofree char *took = litho_format_duration(last), *usual = litho_format_duration(median);
+    g_autofree char *text = g_strdup_printf("%s to pixel", took);
     g_autofree char *tip = g_strdup_printf(
-        "From the last change to its picture on screen; median of the last changes %.0f ms",
-        median);
+        "From the last change to its picture on screen; median of the last changes %s", usual);
     gtk_label_set_text(GTK_LABEL(self->latency), text);
     litho_set_tooltip(self->latency, tip);
 }

@@ -17,7 +17,7 @@ typedef struct Row {
 struct _LithoTimingPanel {
     GtkBox parent;
     LithoSession *session;
-    GtkWidget *big, *small, *device, *why, *grid, *latency_spark;
+    GtkWidget *big, *small, *device, *why, *grid, *stages, *latency_spark;
     Row row[MAX_ROWS];
     guint n_rows, timeout;
     char *gl_name;
@@ -123,10 +123,10 @@ static void show_latency(LithoTimingPanel *self)
     double last, median;
     float ring[LITHO_LATENCY_RING];
     litho_session_latency(self->session, &last, &median);
-    g_autofree char *big = last > 0 ? g_strdup_printf("%.0f ms", last) : g_strdup("–");
-    g_autofree char *small = median > 0
-                                 ? g_strdup_printf("from slider to pixel, median %.0f ms", median)
-                                 : g_strdup("from slider to pixel");
+    g_autofree char *big = last > 0 ? litho_format_duration(last) : g_strdup("–");
+    g_autofree char *usual = litho_format_duration(median);
+    g_autofree char *small = median > 0 ? g_strdup_printf("from slider to pixel, median %s", usual)
+                                        : g_strdup("from slider to pixel");
     gtk_label_set_text(GTK_LABEL(self->big), big);
     gtk_label_set_text(GTK_LABEL(self->small), small);
     guint n = litho_session_latencies(self->session, ring);
@@ -146,7 +146,7 @@ static gboolean refresh(gpointer data)
     show_latency(self);
     guint n = show_timings(self, litho_session_timings(self->session), 0);
     n = show_timings(self, litho_session_display_timings(self->session), n);
-    gtk_widget_set_visible(self->grid, n > 0);
+    gtk_widget_set_visible(self->stages, n > 0);
     hide_rows_from(self, n);
     return G_SOURCE_REMOVE;
 }
@@ -292,7 +292,8 @@ static void litho_timing_panel_init(LithoTimingPanel *self)
     gtk_widget_add_css_class(self->why, "litho-why");
     gtk_box_append(GTK_BOX(self), self->why);
     gtk_box_append(GTK_BOX(self), make_latency(self));
-    gtk_box_append(GTK_BOX(self), make_grid(self));
+    self->stages = litho_disclosure_new("Stages", make_grid(self));
+    gtk_box_append(GTK_BOX(self), self->stages);
 }
 
 static void dispose(GObject *object)

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/panel/param_editor.h"
-#include "ui/panel/parts.h"
-#include "ui/view/tooltip.h"
-
 // --- the band -----------------------------------------------------------------------------------
 
 static int compare_doubles(const void *a, const void *b)
@@ -131,95 +127,4 @@ GArray *litho_suggest(const LithoStep *step, const LithoGrid *grid, const LithoS
     else if (strcmp(step->op->key, "migrate") == 0 && !grid->is_depth)
         add_band(list, step, grid, &band);
     return list;
-}
-
-static void clear_list(GArray *list)
-{
-    for (guint k = 0; k < list->len; k++)
-        g_free(g_array_index(list, LithoSuggestion, k).why);
-    g_array_unref(list);
-}
-
-// --- the button ---------------------------------------------------------------------------------
-
-static GArray *for_selected(LithoSession *session, LithoStep **step)
-{
-    int k = litho_session_selected(session);
-    LithoCube *cube = litho_session_input(session);
-    const LithoCubeNumbers *numbers = litho_session_numbers(session, LITHO_NUMBERS_IN);
-    if (k < 0 || !cube || !numbers)
-        return NULL;
-    *step = litho_flow_step(litho_session_flow(session), k);
-    double traces = litho_box_size(cube->held, 0) * (double)litho_box_size(cube->held, 1);
-    return litho_suggest(*step, &cube->grid, &numbers->spectrum,
-                         1 - litho_cube_count_live(cube) / MAX(traces, 1));
-}
-
-static void format_value(LithoSession *session, const LithoParam *row, const void *params,
-                         char *out, gsize size)
-{
-    if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
-        litho_param_format_unit(row, litho_param_get(row, params),
-                                litho_session_input(session)->grid.is_depth, out, size);
-        return;
-    }
-    g_autofree char *text = litho_param_print(row, params);
-    g_strlcpy(out, text, size);
-}
-
-// Applies what is legal and says what was done, a line each.
-static char *apply(LithoSession *session)
-{
-    LithoStep *step = NULL;
-    GArray *list = for_selected(session, &step);
-    GString *text = g_string_new(NULL);
-    if (!list)
-        return g_string_free(g_string_append(text, "The numbers of the input are not there yet."),
-                             FALSE);
-    g_autofree void *params = g_memdup2(step->params, step->op->params.size);
-    for (guint k = 0; k < list->len; k++) {
-        const LithoSuggestion *s = &g_array_index(list, LithoSuggestion, k);
-        if (!litho_param_set(s->row, params, s->value, NULL))
-            continue;
-        char value[64];
-        format_value(session, s->row, params, value, sizeof value);
-        g_string_append_printf(text, "%s%s %s: %s", text->len ? "\n" : "", s->row->label, value,
-                               s->why);
-    }
-    clear_list(list);
-    if (text->len == 0)
-        g_string_append(text, "The data say nothing about these parameters.");
-    litho_session_set_params(session, litho_session_selected(session), params, "Suggestion for");
-    return g_string_free(text, FALSE);
-}
-
-static void on_shown(GtkWidget *popover, LithoSession *session)
-{
-    g_autofree char *text = apply(session);
-    gtk_label_set_text(GTK_LABEL(gtk_popover_get_child(GTK_POPOVER(popover))), text);
-    gtk_widget_set_has_tooltip(gtk_widget_get_parent(popover),
-                               FALSE); // it would lie over the answer
-}
-
-static void on_closed(GtkWidget *popover, gpointer data)
-{
-    (void)data;
-    gtk_widget_set_has_tooltip(gtk_widget_get_parent(popover), TRUE);
-}
-
-GtkWidget *litho_suggest_button_new(LithoSession *session)
-{
-    GtkWidget *button = gtk_menu_button_new(), *popover = gtk_popover_new();
-    gtk_popover_set_child(GTK_POPOVER(popover), litho_text_new(52));
-    gtk_popover_set_position(GTK_POPOVER(popover), GTK_POS_TOP); // it stands at a panel's foot
-    gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Suggest");
-    gtk_menu_button_set_always_show_arrow(GTK_MENU_BUTTON(button), FALSE);
-    gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
-    gtk_widget_add_css_class(button, "litho-suggest");
-    litho_name_widget(button, "Suggest parameters");
-    litho_set_tooltip(button, "First guesses from the data's band and noise; one undo "
-                              "takes them back");
-    g_signal_connect_object(popover, "show", G_CALLBACK(on_shown), session, 0);
-    g_signal_connect(popover, "closed", G_CALLBACK(on_closed), NULL);
-    return button;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include <gtk/gtk.h>
 #include "ui/session/session.h"
 
 // First guesses for an operator's parameters from what is known about the data: the band of the
@@ -25,6 +24,3 @@ LithoBand litho_suggest_band(const LithoSpectrum *spectrum, gint64 samples);
 // to say. `missing` is the part of the traces that are. g_array_unref().
 GArray *litho_suggest(const LithoStep *step, const LithoGrid *grid, const LithoSpectrum *spectrum,
                       double missing);
-
-// A button that puts them in place, as one step of the history, and says why.
-GtkWidget *litho_suggest_button_new(LithoSession *session);

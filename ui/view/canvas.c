@@ -312,11 +312,13 @@ static void on_progress(LithoCanvas *self)
         redraw(self);
 }
 
-GtkWidget *litho_canvas_new(LithoSession *session)
+GtkWidget *litho_canvas_new(LithoSession *session, LithoJudgement *judgement)
 {
     LithoCanvas *self = g_object_new(LITHO_TYPE_CANVAS, NULL);
     self->session = g_object_ref(session);
     make_views(self);
+    for (int k = 0; judgement && k < LITHO_VIEW_SCENE; k++)
+        litho_cube_view_set_judgement(self->views[k], judgement);
     static const char *const signals[] = {"flow-changed", "result", "slices-changed",
                                           "display-changed"};
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)

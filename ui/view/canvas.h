@@ -10,7 +10,8 @@
 #define LITHO_TYPE_CANVAS (litho_canvas_get_type())
 G_DECLARE_FINAL_TYPE(LithoCanvas, litho_canvas, LITHO, CANVAS, GtkWidget)
 
-GtkWidget *litho_canvas_new(LithoSession *session);
+// `judgement`: whose similarity maps the sections show while they are wanted; NULL = none.
+GtkWidget *litho_canvas_new(LithoSession *session, LithoJudgement *judgement);
 // -1 = all four, else the one of that axis fills the canvas. Signal "layout-changed" when it is
 // another than before.
 void litho_canvas_maximise(LithoCanvas *self, int axis);

@@ -3,6 +3,7 @@
 // Drawing of a view. Mouse and keyboard: cube_view_input.c.
 #include "render/frame_cache.h"
 #include "ui/view/cube_view_private.h"
+#include "ui/view/similarity_layer.h"
 
 #include <math.h>
 #include <string.h>
@@ -185,10 +186,48 @@ static void append_area(LithoCubeView *self, GtkSnapshot *snapshot, const LithoV
     append_diagonal(snapshot, box, area->diagonal);
 }
 
+// The map of the slice that is shown, as a picture; NULL = none is wanted, or there is none yet.
+static GdkTexture *map_picture(LithoCubeView *self, const LithoViewPanel *panel)
+{
+    LithoCube *map = self->judgement ? litho_judgement_map(self->judgement, self->axis) : NULL;
+    if (!map || !litho_grid_same_shape(&map->grid, &panel->grid))
+        return NULL;
+    if (map->serial != self->map_serial || panel->map.index != self->map_index) {
+        g_clear_object(&self->map_picture);
+        self->map_picture = litho_similarity_picture(map, &panel->map);
+        self->map_serial = map->serial;
+        self->map_index = panel->map.index;
+    }
+    return self->map_picture;
+}
+
+static void append_maps(LithoCubeView *self, GtkSnapshot *snapshot)
+{
+    LithoAxesStyle style = litho_cube_view_style(self);
+    for (guint k = 0; self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++) {
+        const LithoViewPanel *panel = &self->panel[k];
+        GdkTexture *picture =
+            panel->show == LITHO_SHOW_INPUT || panel->of_input ? NULL : map_picture(self, panel);
+        if (!picture)
+            continue;
+        litho_similarity_append(snapshot, picture, &panel->grid, &panel->map);
+        litho_similarity_append_legend(snapshot, &style, panel->frame.data);
+    }
+}
+
+void litho_cube_view_set_judgement(LithoCubeView *self, LithoJudgement *judgement)
+{
+    g_set_object(&self->judgement, judgement);
+    if (judgement)
+        g_signal_connect_object(judgement, "changed", G_CALLBACK(gtk_widget_queue_draw), self,
+                                G_CONNECT_SWAPPED);
+}
+
 static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoCubeView *self = LITHO_CUBE_VIEW(widget);
     const LithoDisplay *d = litho_session_display(self->session);
+    append_maps(self, snapshot);
     litho_cube_view_overlay_append(self, snapshot);
     for (guint k = 0; d->has_cursor && self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++) {
         double at[3] = {d->cursor[0], d->cursor[1], d->cursor[2]};
@@ -371,6 +410,8 @@ static void dispose(GObject *object)
 {
     LithoCubeView *self = LITHO_CUBE_VIEW(object);
     litho_cube_view_overlay_clear(self);
+    g_clear_object(&self->map_picture);
+    g_clear_object(&self->judgement);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_cube_view_parent_class)->dispose(object);
 }

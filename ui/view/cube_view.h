@@ -2,7 +2,7 @@
 #pragma once
 #include <gtk/gtk.h>
 #include "render/renderer.h"
-#include "ui/session/session.h"
+#include "ui/session/judgement.h"
 
 // One of the four views: a section, a time slice or the 3-D scene. The samples are painted by the
 // canvas below it in one OpenGL context; this widget draws axes, title, colour bar and cross-hair
@@ -19,6 +19,8 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis);
 int litho_cube_view_axis(LithoCubeView *self);
 // More room: full axis titles, and the colour bar is this view's.
 void litho_cube_view_set_large(LithoCubeView *self, gboolean large);
+// Whose maps lie over the section while they are wanted; NULL = nobody's. Adds a reference.
+void litho_cube_view_set_judgement(LithoCubeView *self, LithoJudgement *judgement);
 // Zooms around the middle of the view; > 1 closer.
 void litho_cube_view_zoom(LithoCubeView *self, double factor);
 void litho_cube_view_step(LithoCubeView *self, gint64 by);

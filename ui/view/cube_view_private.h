@@ -23,6 +23,10 @@ typedef struct LithoViewPiece {
 struct _LithoCubeView {
     GtkWidget parent;
     LithoSession *session;
+    LithoJudgement *judgement; // or NULL
+    guint64 map_serial;        // of `map_picture`, 0 = none
+    gint64 map_index;
+    GdkTexture *map_picture; // similarity on the slice; NULL = none
     int axis;
     gboolean large;
     guint n_panels; // 0 = nothing to show, or no room

@@ -401,8 +401,9 @@ static gboolean wait_before(gpointer data)
     if (!ready) {
         if (litho_now_ms() < m->give_up_ms)
             return G_SOURCE_CONTINUE;
-        give_up(m, "no first result; a cube and an operator are needed (--demo --operator fx), or an "
-                   "operator that brings its own model (--operator twsm)");
+        give_up(m,
+                "no first result; a cube and an operator are needed (--demo --operator fx), or an "
+                "operator that brings its own model (--operator twsm)");
         return G_SOURCE_REMOVE;
     }
     if (!drags) {

@@ -159,6 +159,10 @@ static void show_device(LithoWindow *self)
         gtk_widget_add_css_class(self->badge, "litho-amber");
     else
         gtk_widget_remove_css_class(self->badge, "litho-amber");
+    if (why)
+        gtk_widget_add_css_class(self->full_badge, "litho-amber");
+    else
+        gtk_widget_remove_css_class(self->full_badge, "litho-amber");
     g_autofree char *tip = why ? g_strdup_printf("Computed by %s: %s", label, why)
                                : g_strdup_printf("Computed by %s", label);
     litho_set_tooltip(self->badge, tip);
@@ -436,6 +440,9 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->save_path, g_free);
     litho_window_state_clear(self);
     g_clear_object(&self->snapshots);
+    if (self->judgement)
+        g_object_run_dispose(G_OBJECT(self->judgement)); // its jobs hold references
+    g_clear_object(&self->judgement);
     g_clear_pointer(&self->colours, g_ptr_array_unref);
     G_OBJECT_CLASS(litho_window_parent_class)->dispose(object);
     if (self->session) {
@@ -451,12 +458,15 @@ static void litho_window_init(LithoWindow *self)
     self->watchdog = litho_watchdog_new();
     self->snapshots = litho_snapshots_new(self->session);
     self->colours = g_ptr_array_new();
+    self->judgement = litho_judgement_new(self->session);
     litho_window_build(self);
     litho_window_state_init(self);
     litho_window_actions_init(self);
     litho_window_room_init(self);
     connect_session(self);
     g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_actions_update),
+                            self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(self->judgement, "changed", G_CALLBACK(litho_window_actions_update),
                             self, G_CONNECT_SWAPPED);
     g_signal_connect_object(self->snapshots, "failed", G_CALLBACK(on_snapshot_failed), self, 0);
     g_signal_connect_object(litho_canvas_area(LITHO_CANVAS(self->canvas)), "realize",

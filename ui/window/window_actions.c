@@ -11,6 +11,7 @@
 #include "ui/import/import_profile.h"
 #include "ui/import/import_window.h"
 #include "ui/window/palette.h"
+#include "ui/panel/find_window.h"
 #include "ui/panel/race.h"
 #include "ui/window/survey_window.h"
 #include "ui/panel/sweep.h"
@@ -285,6 +286,17 @@ ACTION(do_wiggle)
     g_simple_action_set_state(action, g_variant_new_boolean(look.wiggle != LITHO_WIGGLE_OFF));
 }
 
+// The output with the map over it; input and side by side stay as they are.
+ACTION(do_similarity)
+{
+    SELF;
+    gboolean on = !litho_judgement_wants_maps(self->judgement);
+    if (on && litho_session_shown(self->session) == LITHO_SHOW_INPUT)
+        litho_session_show(self->session, LITHO_SHOW_OUTPUT);
+    litho_judgement_want_maps(self->judgement, on);
+    (void)action;
+}
+
 // --- views --------------------------------------------------------------------------------------
 
 static void zoom(LithoWindow *self, double factor)
@@ -365,6 +377,7 @@ static const struct {
     {"redo", G_CALLBACK(litho_session_redo), ON_SESSION},
     {"compute", G_CALLBACK(litho_session_recompute), ON_SESSION},
     {"sweep", G_CALLBACK(litho_sweep_open), ON_WINDOW},
+    {"find", G_CALLBACK(litho_find_open), ON_WINDOW},
     {"race", G_CALLBACK(litho_race_open), ON_WINDOW},
     {"survey", G_CALLBACK(litho_survey_open_window), ON_WINDOW},
     {"model", G_CALLBACK(litho_canvas_next_model), ON_CANVAS},
@@ -439,6 +452,7 @@ static const GActionEntry entries[] = {
     {"colours-load", do_colours_load, NULL, NULL, NULL, {0}},
     {"colours", do_colours, "s", NULL, NULL, {0}},
     {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
+    {"similarity", do_similarity, NULL, "false", NULL, {0}},
     {"maximise", do_maximise, "i", NULL, NULL, {0}},
     {"area", do_area, NULL, NULL, NULL, {0}},
     {"fold-left", do_fold_left, NULL, NULL, NULL, {0}},
@@ -523,6 +537,7 @@ void litho_window_actions_update(LithoWindow *self)
                   {"redo", litho_history_redo_name(history) != NULL},
                   {"compute", has && steps},
                   {"sweep", has && steps && !paged},
+                  {"find", litho_session_input(self->session) && steps && !paged},
                   {"race", has && steps && !paged},
                   {"area", has},
                   {"survey", litho_session_input(self->session) != NULL},
@@ -531,12 +546,16 @@ void litho_window_actions_update(LithoWindow *self)
                   {"cancel", !idle || computing || full},
                   {"removed", comparable},
                   {"split", comparable},
-                  {"blink", comparable}};
+                  {"blink", comparable},
+                  {"similarity", litho_judgement_applies(self->session)}};
     for (guint k = 0; k < G_N_ELEMENTS(states); k++)
         set_enabled(self, states[k].name, states[k].enabled);
     GAction *pause = g_action_map_lookup_action(G_ACTION_MAP(self), "pause");
     g_simple_action_set_state(G_SIMPLE_ACTION(pause),
                               g_variant_new_boolean(litho_session_is_paused(self->session)));
+    GAction *similarity = g_action_map_lookup_action(G_ACTION_MAP(self), "similarity");
+    g_simple_action_set_state(G_SIMPLE_ACTION(similarity),
+                              g_variant_new_boolean(litho_judgement_wants_maps(self->judgement)));
     const char *shown = litho_show_keys[litho_session_shown(self->session)];
     GAction *show = g_action_map_lookup_action(G_ACTION_MAP(self), "show");
     g_simple_action_set_state(G_SIMPLE_ACTION(show), g_variant_new_string(shown));

@@ -344,7 +344,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         if (o->paths) {
             g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
             if (uri)
-                gtk_recent_manager_add_item(gtk_recent_manager_get_default(), uri);
+                litho_window_add_recent(uri);
         }
     } else {
         litho_session_set_preview(self->session, NULL, NULL); // back to what was open before

@@ -44,6 +44,15 @@ static GtkWidget *make_open(LithoWindow *self)
     return box;
 }
 
+static GtkWidget *make_similarity(LithoWindow *self)
+{
+    GtkWidget *button = gtk_toggle_button_new_with_label("Similarity");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.similarity");
+    self->similarity = button;
+    gtk_widget_set_tooltip_text(button, "Where output and removed are alike: signal leaves (L)");
+    return button;
+}
+
 static GtkWidget *make_compare(LithoWindow *self)
 {
     static const char *const tips[] = {
@@ -60,6 +69,8 @@ static GtkWidget *make_compare(LithoWindow *self)
         gtk_widget_set_tooltip_text(button, tips[k]);
         gtk_box_append(GTK_BOX(box), button);
         self->compare[k] = button;
+        if (k == LITHO_SHOW_REMOVED)
+            gtk_box_append(GTK_BOX(box), make_similarity(self));
     }
     return box;
 }
@@ -80,6 +91,17 @@ static GtkWidget *make_badge(LithoWindow *self)
     gtk_widget_set_valign(self->badge, GTK_ALIGN_CENTER);
     g_object_unref(menu);
     return self->badge;
+}
+
+// Who computes, in the bottom line while the window fills the screen: it has no header then.
+static GtkWidget *make_full_badge(LithoWindow *self)
+{
+    GtkWidget *label = litho_label_new(NULL, "litho-full-badge");
+    g_object_bind_property(self->badge_label, "label", label, "label", G_BINDING_SYNC_CREATE);
+    g_object_bind_property(self, "fullscreened", label, "visible", G_BINDING_SYNC_CREATE);
+    gtk_widget_set_valign(label, GTK_ALIGN_CENTER);
+    self->full_badge = label;
+    return label;
 }
 
 static void append_section(GMenu *menu, const char *const (*items)[2])
@@ -337,7 +359,8 @@ static GtkWidget *make_right(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     self->timings = litho_timing_panel_new(self->session);
-    GtkWidget *qc = scrolled(litho_qc_panel_new(self->session)), *timings = scrolled(self->timings);
+    GtkWidget *qc = scrolled(litho_qc_panel_new(self->session, self->judgement)),
+              *timings = scrolled(self->timings);
     gtk_widget_set_vexpand(qc, TRUE);
     gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(timings), TRUE);
     gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(timings), 300);
@@ -355,7 +378,7 @@ static GtkWidget *make_middle(LithoWindow *self)
     self->stack = gtk_stack_new();
     gtk_stack_set_hhomogeneous(GTK_STACK(self->stack), FALSE); // the views may be narrower than
     gtk_stack_set_vhomogeneous(GTK_STACK(self->stack), FALSE); // the start page
-    self->canvas = litho_canvas_new(self->session);
+    self->canvas = litho_canvas_new(self->session, self->judgement);
     gtk_stack_add_named(GTK_STACK(self->stack), make_start(self), "start");
     gtk_stack_add_named(GTK_STACK(self->stack), self->canvas, "canvas");
     gtk_widget_set_vexpand(self->stack, TRUE);
@@ -446,6 +469,7 @@ void litho_window_build(LithoWindow *self)
     gtk_widget_set_hexpand(self->status, TRUE);
     gtk_box_append(GTK_BOX(bottom), make_busy(self));
     gtk_box_append(GTK_BOX(bottom), self->status);
+    gtk_box_append(GTK_BOX(bottom), make_full_badge(self));
     gtk_widget_add_css_class(bottom, "litho-bottom");
     gtk_box_append(GTK_BOX(box), self->progress);
     gtk_box_append(GTK_BOX(box), self->offer_bar);
@@ -457,10 +481,24 @@ void litho_window_build(LithoWindow *self)
 
 // --- recent files -------------------------------------------------------------------------------
 
+// Of the items that are cubes: a file dialog adds what is chosen in it as well, before it is known
+// whether it can be read, and pictures that are written.
+static char cube_group[] = "lithoscope-cube";
+
 static gboolean is_ours(GtkRecentInfo *info)
 {
     return gtk_recent_info_has_application(info, g_get_application_name()) &&
-           gtk_recent_info_exists(info);
+           gtk_recent_info_has_group(info, cube_group) && gtk_recent_info_exists(info);
+}
+
+void litho_window_add_recent(const char *uri)
+{
+    char *groups[] = {cube_group, NULL};
+    char type[] = "application/x-segy";
+    g_autofree char *run = g_strdup_printf("%s %%u", g_get_prgname());
+    g_autofree char *name = g_strdup(g_get_application_name());
+    GtkRecentData data = {.mime_type = type, .app_name = name, .app_exec = run, .groups = groups};
+    gtk_recent_manager_add_full(gtk_recent_manager_get_default(), uri, &data);
 }
 
 static int newest_first(gconstpointer a, gconstpointer b)

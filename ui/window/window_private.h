@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "ui/session/job.h"
+#include "ui/session/judgement.h"
 #include "ui/import/open_options.h"
 #include "ui/session/snapshots.h"
 #include "ui/panel/timing_panel.h"
@@ -9,11 +10,12 @@
 struct _LithoWindow {
     GtkApplicationWindow parent;
     LithoSession *session;
+    LithoJudgement *judgement; // of the result on screen
     LithoSettings *settings;
     LithoWatchdog *watchdog;
 
     // Header.
-    GtkWidget *title, *subtitle, *badge, *badge_label, *compare[5];
+    GtkWidget *title, *subtitle, *badge, *badge_label, *full_badge, *compare[5], *similarity;
     // Below it.
     GtkWidget *progress; // thin line
     GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
@@ -77,6 +79,7 @@ void litho_window_actions_update(LithoWindow *self); // what is possible now
 // window_layout.c
 void litho_window_build(LithoWindow *self);
 void litho_window_update_recent(LithoWindow *self);
+void litho_window_add_recent(const char *uri);     // a cube that has been opened
 void litho_window_update_start(LithoWindow *self); // the start page: session, recent files
 char *litho_window_last_path(void); // of the newest recent file, NULL = none; g_free()
 

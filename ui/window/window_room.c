@@ -37,13 +37,14 @@ static void set_header(LithoWindow *self, gboolean whole)
 {
     gtk_widget_set_visible(self->undo, whole);
     gtk_widget_set_visible(self->redo, whole);
+    gtk_widget_set_visible(self->similarity, whole);
     gtk_widget_set_visible(gtk_widget_get_parent(self->title), whole);
     gtk_button_set_label(GTK_BUTTON(self->compare[LITHO_SHOW_SIDE]),
                          whole ? litho_show_name(LITHO_SHOW_SIDE) : "Side");
 }
 
-// Undo and redo have keys, the file's name stands on the window; what is compared and who computes
-// has to be seen.
+// Undo, redo and the similarity have keys, the file's name stands on the window; what is compared
+// and who computes has to be seen.
 static void fit_header(LithoWindow *self, int width)
 {
     GtkWidget *header = gtk_window_get_titlebar(GTK_WINDOW(self));

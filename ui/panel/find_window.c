@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/find_window.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/engine/find.h"
+#include "core/engine/probe.h"
+#include "core/error.h"
+#include "ui/panel/param_editor.h"
+#include "ui/panel/parts.h"
+#include "ui/session/suggest.h"
+#include "ui/view/tooltip.h"
+#include "ui/window/dialog.h"
+#include "ui/window/window_private.h"
+
+enum { MAX_ROWS = 16, SECONDS = 60, HIDE_PERCENT = 5, FOLDS = 2 };
+
+// A value that may be applied.
+typedef struct Row {
+    const LithoParam *row;
+    double value;
+    GtkWidget *tick;
+} Row;
+
+typedef struct Search {
+    gint refs; // dialog and job
+    LithoWindow *window;
+    const LithoOperator *op;
+    guint step;
+    GtkWidget *dialog, *suggested, *found, *status, *apply, *stop;
+    Row row[MAX_ROWS];
+    guint n_rows;
+    LithoJob *job;
+    guint clock; // shows the seconds while the job runs
+    gint64 began_us;
+
+    GMutex lock;      // of what the job tells while it runs
+    guint trials;     // so far
+    double best_gain; // dB
+} Search;
+
+// All that the job needs: the window may change meanwhile.
+typedef struct Task {
+    Search *search;
+    LithoFlow *flow;
+    LithoCube *in;
+    LithoBox area;
+    LithoDevice device;
+    LithoNoise noise; // n = 0: to be measured
+    guint step;
+} Task;
+
+static void search_unref(Search *s)
+{
+    if (!g_atomic_int_dec_and_test(&s->refs))
+        return;
+    g_mutex_clear(&s->lock);
+    g_object_unref(s->window);
+    g_free(s);
+}
+
+static void task_free(gpointer data)
+{
+    Task *t = data;
+    litho_flow_free(t->flow);
+    litho_cube_unref(t->in);
+    litho_noise_clear(&t->noise);
+    search_unref(t->search);
+    g_free(t);
+}
+
+// --- in the thread ------------------------------------------------------------------------------
+
+static void on_trial(const LithoFind *so_far, gpointer data)
+{
+    Search *s = ((Task *)data)->search;
+    g_mutex_lock(&s->lock);
+    s->trials = so_far->trials;
+    s->best_gain = so_far->gain_db;
+    g_mutex_unlock(&s->lock);
+}
+
+static gpointer work(LithoRun *run, gpointer data, GError **error)
+{
+    Task *t = data;
+    LithoFind *find = g_new0(LithoFind, 1);
+    LithoFindAsk ask = {.quality = {.flow = t->flow, .in = t->in, .area = t->area, .seed = 1},
+                        .step = t->step,
+                        .seconds = SECONDS,
+                        .on_trial = on_trial,
+                        .data = t};
+    gboolean ok = litho_cube_host(t->in, error) != NULL;
+    if (ok && t->noise.n == 0 && !litho_qc_noise(t->in, NULL, run, &t->noise, NULL))
+        t->noise = (LithoNoise){0};
+    ask.quality.noise = t->noise.n > 0 ? &t->noise : NULL;
+    ask.quality.hide = t->noise.n > 0 ? 0 : HIDE_PERCENT;
+    ask.quality.folds = FOLDS;
+    LithoJudge *judge = litho_judge_new(t->device);
+    ok = ok && litho_find(judge, &ask, run, find, error);
+    litho_judge_free(judge);
+    if (ok)
+        return find;
+    g_free(find);
+    return NULL;
+}
+
+// --- the list -----------------------------------------------------------------------------------
+
+static LithoStep *step_of(Search *s)
+{
+    const LithoFlow *flow = litho_session_flow(litho_window_session(s->window));
+    LithoStep *step = s->step < litho_flow_length(flow) ? litho_flow_step(flow, s->step) : NULL;
+    return step && step->op == s->op ? step : NULL; // it may have gone meanwhile
+}
+
+static void on_tick(Search *s)
+{
+    gboolean any = FALSE;
+    for (guint k = 0; k < s->n_rows; k++)
+        any = any || gtk_check_button_get_active(GTK_CHECK_BUTTON(s->row[k].tick));
+    gtk_widget_set_sensitive(s->apply, any && step_of(s));
+}
+
+static void format(Search *s, const LithoParam *row, double value, char *out, gsize size)
+{
+    LithoCube *in = litho_session_input(litho_window_session(s->window));
+    if (row->type == LITHO_PARAM_CHOICE)
+        g_strlcpy(out, litho_param_choice(row, (guint)value), size);
+    else if (row->type == LITHO_PARAM_BOOL)
+        g_strlcpy(out, value != 0 ? "on" : "off", size);
+    else
+        litho_param_format_unit(row, value, in && in->grid.is_depth, out, size);
+}
+
+static GtkWidget *cell(GtkWidget *grid, const char *text, int column, int line, const char *css)
+{
+    GtkWidget *label = litho_label_new(text, css);
+    gtk_label_set_xalign(GTK_LABEL(label), column == 0 ? 0 : 1);
+    gtk_grid_attach(GTK_GRID(grid), label, column, line, 1, 1);
+    return label;
+}
+
+// One line: tick with the name, now, found, gain; a sentence below it, NULL = none.
+static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row, double now,
+                    double value, const char *gain, const char *why, gboolean ticked)
+{
+    char from[64], to[64];
+    if (s->n_rows >= MAX_ROWS)
+        return;
+    format(s, row, now, from, sizeof from);
+    format(s, row, value, to, sizeof to);
+    GtkWidget *tick = gtk_check_button_new_with_label(row->label);
+    gboolean differs = now != value;
+    g_autofree char *name = g_strdup_printf("%s: %s instead of %s, %s", row->label, to, from, gain);
+    litho_name_widget(tick, name);
+    litho_set_tooltip(tick, why ? why : row->doc);
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(tick), ticked && differs);
+    gtk_widget_set_sensitive(tick, differs);
+    gtk_widget_set_hexpand(tick, TRUE);
+    gtk_grid_attach(GTK_GRID(grid), tick, 0, line, 1, 1);
+    cell(grid, from, 1, line, "numeric");
+    cell(grid, differs ? to : "as it is", 2, line, "numeric");
+    cell(grid, gain, 3, line, "numeric");
+    s->row[s->n_rows++] = (Row){row, value, tick};
+    g_signal_connect_swapped(tick, "toggled", G_CALLBACK(on_tick), s);
+}
+
+static void add_head(GtkWidget *grid, const char *last)
+{
+    const char *const heads[] = {"Parameter", "now", "found", last};
+    for (int k = 0; k < 4; k++)
+        cell(grid, heads[k], k, 0, "dim-label");
+}
+
+// At once, from what is known of the data; left to the person to tick.
+static void fill_suggested(Search *s)
+{
+    LithoSession *session = litho_window_session(s->window);
+    LithoCube *in = litho_session_input(session);
+    const LithoCubeNumbers *numbers = litho_session_numbers(session, LITHO_NUMBERS_IN);
+    LithoStep *step = step_of(s);
+    if (!in || !numbers || !step)
+        return;
+    double traces = litho_box_size(in->held, 0) * (double)litho_box_size(in->held, 1);
+    GArray *list = litho_suggest(step, &in->grid, &numbers->spectrum,
+                                 1 - litho_cube_count_live(in) / MAX(traces, 1));
+    for (guint k = 0; k < list->len; k++) {
+        LithoSuggestion *g = &g_array_index(list, LithoSuggestion, k);
+        if (s->n_rows == 0)
+            add_head(s->suggested, "");
+        int line = 2 * (int)k + 1;
+        add_row(s, s->suggested, line, g->row, litho_param_get(g->row, step->params), g->value, "",
+                g->why, FALSE);
+        GtkWidget *why = litho_label_new(g->why, "dim-label");
+        gtk_label_set_wrap(GTK_LABEL(why), TRUE);
+        gtk_widget_add_css_class(why, "litho-why-line");
+        gtk_grid_attach(GTK_GRID(s->suggested), why, 0, line + 1, 4, 1);
+        g_free(g->why);
+    }
+    if (list->len == 0)
+        cell(s->suggested, "The data say nothing about these parameters.", 0, 0, "dim-label");
+    g_array_unref(list);
+}
+
+// Worth a tick: what gains more than the estimate scatters by.
+static void fill_found(Search *s, const LithoFind *find)
+{
+    const double worth = 0.05; // dB
+    add_head(s->found, "gain");
+    for (guint k = 0; k < find->n; k++) {
+        const LithoFound *f = &find->item[k];
+        g_autofree char *gain = g_strdup_printf("%+.2f dB", f->gain_db);
+        add_row(s, s->found, (int)k + 1, f->row, f->now, f->found, gain, NULL, f->gain_db > worth);
+    }
+    on_tick(s);
+}
+
+// --- the job's end ------------------------------------------------------------------------------
+
+static gboolean tick_clock(gpointer data)
+{
+    Search *s = data;
+    g_mutex_lock(&s->lock);
+    guint trials = s->trials;
+    double gain = s->best_gain;
+    g_mutex_unlock(&s->lock);
+    int seconds = (int)((g_get_monotonic_time() - s->began_us) / G_USEC_PER_SEC);
+    g_autofree char *text =
+        trials > 0
+            ? g_strdup_printf("%d s: %u settings tried, the best %+.2f dB", seconds, trials, gain)
+            : g_strdup_printf("%d s: measuring the noise and the setting as it is", seconds);
+    gtk_label_set_text(GTK_LABEL(s->status), text);
+    return G_SOURCE_CONTINUE;
+}
+
+static void done(gpointer result, const GError *error, gpointer data)
+{
+    Search *s = ((Task *)data)->search;
+    g_autofree LithoFind *find = result;
+    s->job = NULL;
+    if (!s->dialog)
+        return;
+    g_clear_handle_id(&s->clock, g_source_remove);
+    gtk_widget_set_visible(s->stop, FALSE);
+    if (!find) {
+        gboolean stopped = error && litho_error_is_cancelled(error);
+        gtk_label_set_text(GTK_LABEL(s->status), stopped ? "Stopped." : error->message);
+        return;
+    }
+    fill_found(s, find);
+    const LithoQuality *q = &find->found;
+    g_autofree char *snr = isfinite(q->expected_snr_db)
+                               ? g_strdup_printf(", expected SNR %.1f dB", q->expected_snr_db)
+                               : g_strdup("");
+    g_autofree char *text =
+        find->gain_db > 0.05
+            ? g_strdup_printf("Together %+.2f dB%s: %u settings in %.1f s.", find->gain_db, snr,
+                              find->trials, find->seconds)
+            : g_strdup_printf("The values as they are cannot be bettered%s: %u settings in %.1f s.",
+                              snr, find->trials, find->seconds);
+    gtk_label_set_text(GTK_LABEL(s->status), text);
+}
+
+// --- the dialog ---------------------------------------------------------------------------------
+
+static void on_apply(Search *s)
+{
+    LithoStep *step = step_of(s);
+    if (!step)
+        return;
+    g_autofree void *params = g_memdup2(step->params, step->op->params.size);
+    for (guint k = 0; k < s->n_rows; k++)
+        if (gtk_check_button_get_active(GTK_CHECK_BUTTON(s->row[k].tick)))
+            litho_param_set(s->row[k].row, params, s->row[k].value, NULL);
+    litho_session_set_params(litho_window_session(s->window), s->step, params, "Found values for");
+    gtk_window_destroy(GTK_WINDOW(s->dialog));
+}
+
+static void on_stop(Search *s)
+{
+    litho_job_cancel(s->job);
+}
+
+static void on_destroy(GtkWidget *dialog, Search *s)
+{
+    (void)dialog;
+    s->dialog = NULL;
+    g_clear_handle_id(&s->clock, g_source_remove);
+    litho_job_cancel(s->job);
+    search_unref(s);
+}
+
+static void start(Search *s)
+{
+    static const LithoJobFuncs funcs = {work, NULL, done, task_free};
+    LithoSession *session = litho_window_session(s->window);
+    if (!s->op->find || !litho_judgement_applies(session)) {
+        gtk_label_set_text(GTK_LABEL(s->status),
+                           s->op->find ? "Output and input cannot be compared: there is no "
+                                         "expected SNR to search by."
+                                       : "This operator names no parameters to search by expected "
+                                         "SNR.");
+        gtk_widget_set_visible(s->stop, FALSE);
+        return;
+    }
+    Task *t = g_new0(Task, 1);
+    const LithoNoise *noise = litho_judgement_noise(s->window->judgement);
+    g_atomic_int_inc(&s->refs);
+    *t = (Task){.search = s,
+                .flow = litho_flow_copy(litho_session_flow(session)),
+                .in = litho_cube_ref(litho_session_input(session)),
+                .area = litho_judgement_area(session),
+                .device = litho_session_device(session),
+                .step = s->step};
+    if (noise)
+        t->noise = litho_noise_copy(noise);
+    s->began_us = g_get_monotonic_time();
+    s->clock = g_timeout_add(250, tick_clock, s);
+    tick_clock(s);
+    s->job = litho_job_start(&funcs, t);
+}
+
+static GtkWidget *make_grid(const char *name)
+{
+    GtkWidget *grid = gtk_grid_new();
+    gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
+    gtk_grid_set_row_spacing(GTK_GRID(grid), 3);
+    litho_name_widget(grid, name);
+    return grid;
+}
+
+static GtkWidget *make_foot(Search *s)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    s->status = litho_label_new(NULL, "numeric");
+    gtk_label_set_wrap(GTK_LABEL(s->status), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(s->status), 24);
+    gtk_widget_set_hexpand(s->status, TRUE);
+    s->stop = gtk_button_new_with_label("Stop");
+    s->apply = gtk_button_new_with_label("Apply");
+    gtk_widget_add_css_class(s->apply, "suggested-action");
+    gtk_widget_set_tooltip_text(s->apply, "Ticked values become the flow's; one undo takes them "
+                                          "back");
+    gtk_widget_set_sensitive(s->apply, FALSE);
+    GtkWidget *buttons[] = {s->stop, s->apply};
+    gtk_box_append(GTK_BOX(line), s->status);
+    for (guint k = 0; k < G_N_ELEMENTS(buttons); k++) {
+        gtk_widget_set_valign(buttons[k], GTK_ALIGN_END);
+        gtk_box_append(GTK_BOX(line), buttons[k]);
+    }
+    g_signal_connect_swapped(s->stop, "clicked", G_CALLBACK(on_stop), s);
+    g_signal_connect_swapped(s->apply, "clicked", G_CALLBACK(on_apply), s);
+    return line;
+}
+
+static void build(Search *s)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
+    GtkWidget *lists = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    s->found = make_grid("Values with the highest expected SNR");
+    s->suggested = make_grid("Values from the spectrum and the size of the data");
+    gtk_box_append(GTK_BOX(lists),
+                   litho_label_new("Highest expected SNR, area in view", "heading"));
+    gtk_box_append(GTK_BOX(lists), s->found);
+    gtk_box_append(GTK_BOX(lists), litho_label_new("From spectrum and size", "heading"));
+    gtk_box_append(GTK_BOX(lists), s->suggested);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), lists);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_widget_add_css_class(box, "litho-help");
+    gtk_box_append(GTK_BOX(box), scroll);
+    gtk_box_append(GTK_BOX(box), make_foot(s));
+    g_autofree char *title = g_strdup_printf("Find: %s", s->op->title);
+    s->dialog = litho_dialog_new(GTK_WINDOW(s->window), title, 560, 430);
+    gtk_window_set_child(GTK_WINDOW(s->dialog), box);
+    g_object_set_data(G_OBJECT(s->dialog), "litho-find", s);
+    g_signal_connect(s->dialog, "destroy", G_CALLBACK(on_destroy), s);
+}
+
+gboolean litho_find_is_done(GtkWidget *dialog, guint *n)
+{
+    const Search *s = g_object_get_data(G_OBJECT(dialog), "litho-find");
+    *n = s->n_rows;
+    return s->job == NULL;
+}
+
+GtkWidget *litho_find_open(LithoWindow *window)
+{
+    LithoSession *session = litho_window_session(window);
+    int step = litho_session_selected(session);
+    if (step < 0 || !litho_session_input(session))
+        return NULL;
+    Search *s = g_new0(Search, 1);
+    g_mutex_init(&s->lock);
+    s->refs = 1;
+    s->window = g_object_ref(window);
+    s->step = (guint)step;
+    s->op = litho_flow_step(litho_session_flow(session), step)->op;
+    build(s);
+    fill_suggested(s);
+    gtk_window_present(GTK_WINDOW(s->dialog));
+    start(s);
+    return s->dialog;
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/quality_panel.h"
+
+#include <math.h>
+
+#include "render/ticks.h"
+#include "ui/panel/parts.h"
+#include "ui/view/tooltip.h"
+
+enum { SNR, LEAK, REMOVED, FIGURES };
+
+typedef enum { MARK_NONE, MARK_GOOD, MARK_LOOK, MARK_BAD, N_MARKS } Mark;
+
+typedef struct Figure {
+    GtkWidget *row, *mark, *number, *name, *words;
+} Figure;
+
+struct _LithoQualityPanel {
+    GtkBox parent;
+    LithoSession *session;
+    LithoJudgement *judgement;
+    GtkWidget *title, *figures, *missing, *hidden, *note;
+    GtkWidget *test, *share, *seed;
+    Figure figure[FIGURES];
+    gboolean loading;
+};
+
+G_DEFINE_TYPE(LithoQualityPanel, litho_quality_panel, GTK_TYPE_BOX)
+
+// --- contents -----------------------------------------------------------------------------------
+
+static void set_class(GtkWidget *widget, const char *css, gboolean on)
+{
+    if (on)
+        gtk_widget_add_css_class(widget, css);
+    else
+        gtk_widget_remove_css_class(widget, css);
+}
+
+// A mark is a shape and a word for the screen reader; its colour only repeats it.
+static void show(Figure *f, const char *number, const char *words, Mark mark)
+{
+    static const char *const icons[N_MARKS] = {
+        NULL, "object-select-symbolic", "dialog-information-symbolic", "dialog-warning-symbolic"};
+    static const char *const css[N_MARKS] = {NULL, "litho-good", "litho-look", "litho-bad"};
+    static const char *const said[N_MARKS] = {"", "good, ", "look at it, ", "warning, "};
+    gtk_label_set_text(GTK_LABEL(f->number), number);
+    gtk_label_set_text(GTK_LABEL(f->words), words);
+    gtk_image_set_from_icon_name(GTK_IMAGE(f->mark), icons[mark]);
+    for (int m = 1; m < N_MARKS; m++)
+        set_class(f->mark, css[m], m == (int)mark);
+    g_autofree char *all = g_strdup_printf("%s: %s, %s%s", gtk_label_get_text(GTK_LABEL(f->name)),
+                                           number, said[mark], words);
+    litho_name_widget(f->row, all);
+}
+
+static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
+{
+    const double even = 0.2; // dB within which nothing is gained or lost
+    Figure *f = &self->figure[SNR];
+    gboolean known = isfinite(q->expected_snr_db);
+    gtk_widget_set_visible(f->row, known);
+    if (!known)
+        return;
+    double half = (q->expected_high_db - q->expected_low_db) / 2, gain = q->expected_gain_db;
+    const double narrow = 2; // dB; a wider interval is far from even on both sides
+    g_autofree char *number = half < narrow
+                                  ? g_strdup_printf("%.1f dB ±%.1f", q->expected_snr_db, half)
+                                  : g_strdup_printf("%.1f dB", q->expected_snr_db);
+    g_autofree char *words = !isfinite(gain) ? g_strdup("expected of the output")
+                             : gain > even  ? g_strdup_printf("%.1f dB better than the input", gain)
+                             : gain < -even ? g_strdup_printf("%.1f dB worse than the input", -gain)
+                                            : g_strdup("about as good as the input");
+    if (half >= narrow) { // also where the upper end is open
+        g_autofree char *plain = g_steal_pointer(&words);
+        words = q->expected_high_db < 60
+                    ? g_strdup_printf("%s; %.0f to %.0f dB is possible", plain, q->expected_low_db,
+                                      q->expected_high_db)
+                    : g_strdup_printf("%s; %.0f dB or more is possible", plain, q->expected_low_db);
+    }
+    show(f, number, words, gain > even ? MARK_GOOD : gain < -even ? MARK_BAD : MARK_LOOK);
+}
+
+static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
+{
+    static const Mark marks[] = {MARK_GOOD, MARK_LOOK, MARK_BAD};
+    Figure *f = &self->figure[LEAK];
+    gtk_widget_set_visible(f->row, q->leak.count > 0);
+    if (q->leak.count == 0)
+        return;
+    LithoLeakReading reading = litho_leak_reading(q->leak.share);
+    g_autofree char *number =
+        g_strdup_printf("%.*f %%", q->leak.share < 0.0995, 100 * q->leak.share);
+    g_autofree char *words = reading == LITHO_LEAK_NOISE
+                                 ? g_strdup(litho_leak_words(reading))
+                                 : g_strdup_printf("%s: show where", litho_leak_words(reading));
+    show(f, number, words, marks[reading]);
+}
+
+static void show_removed(LithoQualityPanel *self, const LithoQuality *q)
+{
+    Figure *f = &self->figure[REMOVED];
+    gtk_widget_set_visible(f->row, isfinite(q->removed));
+    g_autofree char *number = g_strdup_printf("%.*f %%", q->removed < 0.0995, 100 * q->removed);
+    show(f, number, "of the input's energy", MARK_NONE);
+}
+
+static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
+{
+    gboolean known = q && q->hidden_traces > 0 && isfinite(q->hidden_snr_db);
+    gtk_widget_set_visible(self->hidden, known);
+    if (!known)
+        return;
+    const char *apart = litho_quality_disagreement(q);
+    g_autofree char *text =
+        g_strdup_printf("Hidden traces: %.1f dB on %u of them%s%s", q->hidden_snr_db,
+                        q->hidden_traces, *apart ? ". " : "", apart);
+    gtk_label_set_text(GTK_LABEL(self->hidden), text);
+}
+
+static void refresh(LithoQualityPanel *self)
+{
+    gboolean fresh;
+    const LithoQuality *q = litho_judgement_figures(self->judgement, &fresh);
+    const char *missing = litho_judgement_missing(self->judgement);
+    gtk_widget_set_visible(GTK_WIDGET(self), q || missing);
+    gtk_widget_set_visible(self->figures, q != NULL);
+    gtk_widget_set_visible(self->missing, missing != NULL);
+    gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
+    set_class(self->figures, "litho-before", q && !fresh);
+    show_hidden(self, q);
+    const char *note = q && !fresh ? "of the parameters before" : q && *q->why ? q->why : NULL;
+    gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
+    gtk_widget_set_visible(self->note, q != NULL);
+    if (!q)
+        return;
+    show_snr(self, q);
+    show_leak(self, q);
+    show_removed(self, q);
+}
+
+// --- what can be clicked ------------------------------------------------------------------------
+
+// Where most of it leaves: the slices go there, the map lies over them.
+static void on_leak(GtkButton *button, LithoQualityPanel *self)
+{
+    (void)button;
+    const LithoQuality *q = litho_judgement_figures(self->judgement, NULL);
+    if (!q || q->leak.count == 0)
+        return;
+    for (int a = 0; a < 3; a++)
+        litho_session_set_slice(self->session, a, q->leak.worst[a]);
+    litho_judgement_want_maps(self->judgement, TRUE);
+}
+
+static void on_test(LithoQualityPanel *self)
+{
+    if (self->loading)
+        return;
+    gboolean on = gtk_check_button_get_active(GTK_CHECK_BUTTON(self->test));
+    double share = gtk_spin_button_get_value(GTK_SPIN_BUTTON(self->share));
+    double seed = gtk_spin_button_get_value(GTK_SPIN_BUTTON(self->seed));
+    litho_judgement_hide(self->judgement, on ? share : 0, (guint32)seed);
+}
+
+// --- the widget ---------------------------------------------------------------------------------
+
+static void make_figure(LithoQualityPanel *self, int k, const char *name, const char *doc)
+{
+    Figure *f = &self->figure[k];
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    f->mark = gtk_image_new();
+    gtk_widget_set_size_request(f->mark, 18, 18);
+    gtk_widget_set_valign(f->mark, GTK_ALIGN_CENTER);
+    f->name = litho_label_new(name, "dim-label");
+    f->number = litho_label_new(NULL, "litho-figure");
+    f->words = litho_label_new(NULL, NULL);
+    gtk_label_set_wrap(GTK_LABEL(f->words), TRUE);
+    gtk_label_set_width_chars(GTK_LABEL(f->words), 20);
+    gtk_widget_set_hexpand(texts, TRUE);
+    gtk_box_append(GTK_BOX(texts), f->name);
+    gtk_box_append(GTK_BOX(texts), f->number);
+    gtk_box_append(GTK_BOX(texts), f->words);
+    gtk_box_append(GTK_BOX(line), f->mark);
+    gtk_box_append(GTK_BOX(line), texts);
+    f->row = line;
+    if (k == LEAK) {
+        f->row = gtk_button_new();
+        gtk_button_set_child(GTK_BUTTON(f->row), line);
+        gtk_widget_add_css_class(f->row, "flat");
+        g_signal_connect(f->row, "clicked", G_CALLBACK(on_leak), self);
+    }
+    gtk_widget_add_css_class(f->row, "litho-figure-row");
+    litho_set_tooltip(f->row, doc);
+    gtk_box_append(GTK_BOX(self->figures), f->row);
+}
+
+static GtkWidget *make_number(const char *name, double lo, double hi, double value)
+{
+    GtkWidget *spin = gtk_spin_button_new_with_range(lo, hi, 1);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(spin), value);
+    litho_name_widget(spin, name);
+    return spin;
+}
+
+static GtkWidget *make_test(LithoQualityPanel *self)
+{
+    GtkWidget *grid = gtk_grid_new();
+    GtkWidget *why = litho_text_new(40);
+    gtk_label_set_text(GTK_LABEL(why),
+                       "Traces at random are declared missing and predicted from the others; the "
+                       "figure compares them with what was recorded. It needs no noise level and "
+                       "is the check for filling missing traces.");
+    self->test = gtk_check_button_new_with_label("Test on hidden traces");
+    self->share = make_number("Share of hidden traces in percent", 1, 20, 5);
+    self->seed = make_number("Seed of the choice", 1, 1e6, 1);
+    gtk_grid_set_row_spacing(GTK_GRID(grid), 6);
+    gtk_grid_set_column_spacing(GTK_GRID(grid), 12);
+    gtk_grid_attach(GTK_GRID(grid), why, 0, 0, 2, 1);
+    gtk_grid_attach(GTK_GRID(grid), self->test, 0, 1, 2, 1);
+    gtk_grid_attach(GTK_GRID(grid), litho_label_new("Share, %", NULL), 0, 2, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), self->share, 1, 2, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), litho_label_new("Seed", NULL), 0, 3, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), self->seed, 1, 3, 1, 1);
+    g_signal_connect_swapped(self->test, "toggled", G_CALLBACK(on_test), self);
+    g_signal_connect_swapped(self->share, "value-changed", G_CALLBACK(on_test), self);
+    g_signal_connect_swapped(self->seed, "value-changed", G_CALLBACK(on_test), self);
+    return litho_popover_button_new("view-more-symbolic", "Test on hidden traces", grid);
+}
+
+static void litho_quality_panel_init(LithoQualityPanel *self)
+{
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
+    GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    self->title = litho_label_new("Is it right?", "heading");
+    gtk_widget_set_hexpand(self->title, TRUE);
+    gtk_box_append(GTK_BOX(head), self->title);
+    gtk_box_append(GTK_BOX(head), make_test(self));
+    self->figures = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    make_figure(self, SNR, "Expected SNR",
+                "Estimated without truth on the area in view, from how the output answers to a "
+                "little more noise (SURE) and from the noise level of the input; plus or minus "
+                "what the noise level leaves open.");
+    make_figure(self, LEAK, "Signal leaving",
+                "Share of the removed energy that is alike to the output beside it, where the "
+                "output is strong. A click goes where most of it leaves.");
+    make_figure(self, REMOVED, "Removed", "Energy of input less output over that of the input.");
+    self->missing = litho_label_new(NULL, "dim-label");
+    self->hidden = litho_label_new(NULL, "numeric");
+    self->note = litho_label_new(NULL, "dim-label");
+    gtk_box_append(GTK_BOX(self), head);
+    gtk_box_append(GTK_BOX(self), self->figures);
+    GtkWidget *texts[] = {self->hidden, self->note, self->missing};
+    for (guint k = 0; k < G_N_ELEMENTS(texts); k++) {
+        gtk_label_set_wrap(GTK_LABEL(texts[k]), TRUE);
+        gtk_label_set_width_chars(GTK_LABEL(texts[k]), 20);
+        gtk_widget_add_css_class(texts[k], "litho-small");
+        gtk_box_append(GTK_BOX(self), texts[k]);
+    }
+}
+
+static void dispose(GObject *object)
+{
+    LithoQualityPanel *self = LITHO_QUALITY_PANEL(object);
+    g_clear_object(&self->judgement);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_quality_panel_parent_class)->dispose(object);
+}
+
+static void litho_quality_panel_class_init(LithoQualityPanelClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+}
+
+const char *litho_quality_panel_text(LithoQualityPanel *self, int k)
+{
+    gboolean shown = gtk_widget_get_visible(GTK_WIDGET(self)) &&
+                     gtk_widget_get_visible(self->figures) &&
+                     gtk_widget_get_visible(self->figure[k].row);
+    return shown ? gtk_label_get_text(GTK_LABEL(self->figure[k].number)) : "";
+}
+
+GtkWidget *litho_quality_panel_new(LithoSession *session, LithoJudgement *judgement)
+{
+    LithoQualityPanel *self = g_object_new(LITHO_TYPE_QUALITY_PANEL, NULL);
+    self->session = g_object_ref(session);
+    self->judgement = g_object_ref(judgement);
+    g_signal_connect_object(judgement, "changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
+    refresh(self);
+    return GTK_WIDGET(self);
+}

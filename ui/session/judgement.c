@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/judgement.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/engine/engine.h"
+#include "core/engine/probe.h"
+#include "core/error.h"
+#include "ui/session/job.h"
+
+enum {
+    SETTLE_MS = 150,         // after the last result: a drag needs the processors
+    SAMPLES = 600000,        // of the area that is judged: two runs of a filter below a second
+    SAMPLES_GLOBAL = 200000, // where the flow is applied to the area cut out
+    FOLDS = 2,               // of hidden traces
+};
+
+struct _LithoJudgement {
+    GObject parent;
+    LithoSession *session; // NULL once disposed
+
+    LithoJudge *judge; // used by the job's thread while there is one
+    LithoDevice device;
+    LithoJob *job;
+    gboolean again; // something changed while the job ran
+    guint timeout;
+
+    LithoNoise noise; // of the input with that serial; n = 0: not known
+    guint64 noise_serial;
+    LithoQuality figures;
+    LithoFlow *asked_flow; // of the newest question; NULL = none
+    LithoBox asked_area;
+    gboolean known, fresh;
+    char *why;
+    double hide;
+    guint32 seed;
+
+    gboolean maps_wanted, map_again;
+    LithoJob *map_job;
+    LithoCube *map[3];
+};
+
+G_DEFINE_TYPE(LithoJudgement, litho_judgement, G_TYPE_OBJECT)
+
+static guint changed_signal;
+
+static void tell(LithoJudgement *self)
+{
+    g_signal_emit(self, changed_signal, 0);
+}
+
+gboolean litho_judgement_applies(LithoSession *session)
+{
+    const LithoFlow *flow = litho_session_flow(session);
+    gboolean any = FALSE;
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && !step->op->needs_input)
+            return FALSE;
+        any = any || step->enabled;
+    }
+    return any && litho_session_input(session) && !litho_session_is_paged(session) &&
+           litho_session_comparable(session);
+}
+
+LithoBox litho_judgement_area(LithoSession *session)
+{
+    const LithoDisplay *d = litho_session_display(session);
+    LithoCube *in = litho_session_input(session);
+    LithoBox box = {{0}, {0}};
+    for (int a = 0; in && a < 3; a++) {
+        box.lo[a] = CLAMP((gint64)floor(d->lo[a] + 0.5), 0, in->grid.axis[a].n - 1);
+        box.hi[a] = CLAMP((gint64)ceil(d->hi[a] + 0.5), box.lo[a] + 1, in->grid.axis[a].n);
+    }
+    return in ? litho_box_intersect(box, in->held) : box;
+}
+
+// --- figures ------------------------------------------------------------------------------------
+
+typedef struct Question {
+    LithoJudgement *self;
+    LithoFlow *flow;
+    LithoCube *in;
+    LithoBox area;
+    LithoDevice device;
+    LithoNoise noise; // n = 0: to be measured
+    gboolean own_noise;
+    double hide;
+    guint32 seed;
+} Question;
+
+typedef struct Answer {
+    LithoQuality quality;
+    LithoNoise noise;
+} Answer;
+
+static void question_free(gpointer data)
+{
+    Question *q = data;
+    litho_flow_free(q->flow);
+    litho_cube_unref(q->in);
+    litho_noise_clear(&q->noise);
+    g_object_unref(q->self);
+    g_free(q);
+}
+
+static void answer_free(Answer *answer)
+{
+    if (answer)
+        litho_noise_clear(&answer->noise);
+    g_free(answer);
+}
+
+static gboolean same_device(LithoDevice a, LithoDevice b)
+{
+    return a.backend == b.backend && a.index == b.index;
+}
+
+// In the thread. Noise that cannot be measured is told by the judge as a figure that is missing.
+static gpointer judge(LithoRun *run, gpointer data, GError **error)
+{
+    Question *q = data;
+    LithoJudgement *self = q->self;
+    Answer *answer = g_new0(Answer, 1);
+    answer->noise = q->noise;
+    q->noise = (LithoNoise){0};
+    if (answer->noise.n == 0 && !litho_qc_noise(q->in, NULL, run, &answer->noise, NULL))
+        answer->noise = (LithoNoise){0};
+    if (self->judge && !same_device(self->device, q->device))
+        g_clear_pointer(&self->judge, litho_judge_free);
+    if (!self->judge)
+        self->judge = litho_judge_new(q->device);
+    self->device = q->device;
+    LithoQualityAsk ask = {.flow = q->flow,
+                           .in = q->in,
+                           .area = litho_quality_part(
+                               q->area, litho_flow_is_local(q->flow) ? SAMPLES : SAMPLES_GLOBAL),
+                           .noise = answer->noise.n > 0 ? &answer->noise : NULL,
+                           .hide = q->hide,
+                           .folds = FOLDS,
+                           .seed = q->seed,
+                           .similarity = TRUE};
+    if (!litho_cube_host(q->in, error) || litho_run_cancelled(run) ||
+        !litho_judge_run(self->judge, &ask, run, &answer->quality, error)) {
+        if (error && !*error)
+            g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+        answer_free(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+static void look_soon(LithoJudgement *self);
+
+static void judged(gpointer result, const GError *error, gpointer data)
+{
+    Question *q = data;
+    LithoJudgement *self = q->self;
+    Answer *answer = result;
+    self->job = NULL;
+    if (!self->session) {
+        answer_free(answer);
+        return;
+    }
+    LithoCube *in = litho_session_input(self->session);
+    if (answer && in == q->in) {
+        litho_noise_clear(&self->noise);
+        self->noise = answer->noise;
+        self->noise_serial = in->serial;
+        answer->noise = (LithoNoise){0};
+    }
+    if (answer && !self->again) {
+        self->figures = answer->quality;
+        self->known = self->fresh = TRUE;
+        g_clear_pointer(&self->why, g_free);
+    } else if (error && !litho_error_is_cancelled(error)) {
+        self->known = FALSE;
+        g_free(self->why);
+        self->why = g_strdup(error->message);
+    }
+    answer_free(answer);
+    if (self->again)
+        look_soon(self);
+    tell(self);
+}
+
+static gboolean look(gpointer data)
+{
+    LithoJudgement *self = data;
+    self->timeout = 0;
+    self->again = self->job != NULL;
+    if (self->job || !litho_judgement_applies(self->session))
+        return G_SOURCE_REMOVE;
+    LithoCube *in = litho_session_input(self->session);
+    Question *q = g_new0(Question, 1);
+    q->self = g_object_ref(self);
+    q->flow = litho_flow_copy(litho_session_flow(self->session));
+    q->in = litho_cube_ref(in);
+    q->area = litho_judgement_area(self->session);
+    q->device = litho_session_device(self->session);
+    q->hide = self->hide;
+    q->seed = self->seed;
+    litho_flow_free(self->asked_flow);
+    self->asked_flow = litho_flow_copy(q->flow);
+    self->asked_area = q->area;
+    if (self->noise.n > 0 && self->noise_serial == in->serial)
+        q->noise = litho_noise_copy(&self->noise);
+    self->job = litho_job_start(&(LithoJobFuncs){judge, NULL, judged, question_free}, q);
+    return G_SOURCE_REMOVE;
+}
+
+static void look_soon(LithoJudgement *self)
+{
+    g_clear_handle_id(&self->timeout, g_source_remove);
+    self->timeout = g_timeout_add(SETTLE_MS, look, self);
+}
+
+// --- maps ---------------------------------------------------------------------------------------
+
+typedef struct MapQuestion {
+    LithoJudgement *self;
+    LithoCube *in, *out;
+    LithoBox box[3];
+} MapQuestion;
+
+typedef struct Maps {
+    LithoCube *map[3];
+} Maps;
+
+static void map_question_free(gpointer data)
+{
+    MapQuestion *q = data;
+    litho_cube_unref(q->in);
+    litho_cube_unref(q->out);
+    g_object_unref(q->self);
+    g_free(q);
+}
+
+static void maps_free(Maps *maps)
+{
+    for (int a = 0; maps && a < 3; a++)
+        litho_cube_unref(maps->map[a]);
+    g_free(maps);
+}
+
+static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
+{
+    MapQuestion *q = data;
+    Maps *maps = g_new0(Maps, 1);
+    gboolean ok = litho_cube_host(q->in, error) && litho_cube_host(q->out, error);
+    for (int a = 0; ok && a < 3; a++)
+        if (!litho_box_empty(q->box[a]))
+            ok = litho_similarity(q->in, q->out, q->box[a], NULL, run, &maps->map[a], NULL, error);
+    if (ok)
+        return maps;
+    maps_free(maps);
+    return NULL;
+}
+
+static void map_look(LithoJudgement *self);
+
+static void maps_made(gpointer result, const GError *error, gpointer data)
+{
+    LithoJudgement *self = ((MapQuestion *)data)->self;
+    Maps *maps = result;
+    (void)error; // without a map the section stands alone
+    self->map_job = NULL;
+    if (self->session && maps && self->maps_wanted)
+        for (int a = 0; a < 3; a++) {
+            litho_cube_unref(self->map[a]);
+            self->map[a] = g_steal_pointer(&maps->map[a]);
+        }
+    maps_free(maps);
+    if (!self->session)
+        return;
+    tell(self);
+    if (self->map_again)
+        map_look(self);
+}
+
+static gboolean holds(const LithoCube *map, LithoBox slice)
+{
+    return map && litho_box_contains(map->held, slice);
+}
+
+static void drop_maps(LithoJudgement *self)
+{
+    for (int a = 0; a < 3; a++)
+        g_clear_pointer(&self->map[a], litho_cube_unref);
+}
+
+static void map_look(LithoJudgement *self)
+{
+    LithoCube *in = litho_session_input(self->session), *out = litho_session_output(self->session);
+    self->map_again = self->map_job != NULL;
+    if (!self->maps_wanted || self->map_job)
+        return;
+    if (!litho_judgement_applies(self->session) || !out || !in || in == out)
+        return;
+    const LithoDisplay *d = litho_session_display(self->session);
+    MapQuestion *q = g_new0(MapQuestion, 1);
+    q->self = g_object_ref(self);
+    q->in = litho_cube_ref(in);
+    q->out = litho_cube_ref(out);
+    for (int a = 0; a < 3; a++)
+        q->box[a] = litho_box_slice(&in->grid, a, d->slice[a]);
+    self->map_job =
+        litho_job_start(&(LithoJobFuncs){make_maps, NULL, maps_made, map_question_free}, q);
+}
+
+LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
+{
+    const LithoGrid *grid = self->session ? litho_session_grid(self->session) : NULL;
+    if (!self->maps_wanted || !grid || axis >= 3)
+        return NULL;
+    LithoBox slice = litho_box_slice(grid, axis, litho_session_display(self->session)->slice[axis]);
+    return holds(self->map[axis], slice) ? self->map[axis] : NULL;
+}
+
+void litho_judgement_want_maps(LithoJudgement *self, gboolean wanted)
+{
+    if (self->maps_wanted == wanted)
+        return;
+    self->maps_wanted = wanted;
+    drop_maps(self);
+    map_look(self);
+    tell(self);
+}
+
+gboolean litho_judgement_wants_maps(LithoJudgement *self)
+{
+    return self->maps_wanted;
+}
+
+// --- what the session tells ---------------------------------------------------------------------
+
+// Other parameters: the figures stay on show as those of before until their own are there.
+static void on_changed_flow(LithoJudgement *self)
+{
+    gboolean applies = litho_judgement_applies(self->session);
+    self->fresh = FALSE;
+    self->again = self->job != NULL && applies;
+    litho_job_cancel(self->job);
+    drop_maps(self);
+    g_clear_pointer(&self->why, g_free);
+    if (!applies)
+        self->known = FALSE;
+    tell(self);
+}
+
+// Steps come and go: figures of another operator are nobody's. Choosing a step changes nothing.
+static void on_other_flow(LithoJudgement *self)
+{
+    if (self->asked_flow && litho_flow_equal(self->asked_flow, litho_session_flow(self->session)))
+        return;
+    self->known = FALSE;
+    on_changed_flow(self);
+}
+
+static void on_cube(LithoJudgement *self)
+{
+    self->known = FALSE;
+    g_clear_pointer(&self->asked_flow, litho_flow_free);
+    on_changed_flow(self);
+}
+
+static void on_result(LithoJudgement *self)
+{
+    if (!self->fresh && litho_session_result(self->session))
+        look_soon(self);
+    map_look(self);
+}
+
+// Another area is in view, or other slices of it.
+static void on_slices(LithoJudgement *self)
+{
+    LithoBox area = litho_judgement_area(self->session);
+    if (self->asked_flow && memcmp(&area, &self->asked_area, sizeof area) != 0) {
+        self->fresh = FALSE;
+        look_soon(self);
+        tell(self);
+    }
+    if (self->maps_wanted)
+        map_look(self);
+}
+
+const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh)
+{
+    if (fresh)
+        *fresh = self->fresh;
+    return self->known ? &self->figures : NULL;
+}
+
+const char *litho_judgement_missing(LithoJudgement *self)
+{
+    if (self->known || !self->session)
+        return NULL;
+    const LithoFlow *flow = litho_session_flow(self->session);
+    if (!litho_session_input(self->session) || litho_flow_length(flow) == 0)
+        return NULL;
+    if (self->why)
+        return self->why;
+    if (litho_session_is_paged(self->session))
+        return "A cube beyond memory is not judged as a whole.";
+    if (!litho_judgement_applies(self->session))
+        return NULL; // an image has no SNR against its record
+    return "The figures are being computed.";
+}
+
+const LithoNoise *litho_judgement_noise(LithoJudgement *self)
+{
+    LithoCube *in = self->session ? litho_session_input(self->session) : NULL;
+    return in && self->noise.n > 0 && self->noise_serial == in->serial ? &self->noise : NULL;
+}
+
+void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
+{
+    if (self->hide == percent && self->seed == seed)
+        return;
+    self->hide = percent;
+    self->seed = seed;
+    self->fresh = FALSE;
+    if (litho_judgement_applies(self->session))
+        look_soon(self);
+    tell(self);
+}
+
+double litho_judgement_hidden(LithoJudgement *self, guint32 *seed)
+{
+    *seed = self->seed;
+    return self->hide;
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+static void dispose(GObject *object)
+{
+    LithoJudgement *self = LITHO_JUDGEMENT(object);
+    g_clear_handle_id(&self->timeout, g_source_remove);
+    litho_job_cancel(self->job);
+    litho_job_cancel(self->map_job);
+    self->again = self->map_again = FALSE;
+    drop_maps(self);
+    g_clear_object(&self->session);
+    G_OBJECT_CLASS(litho_judgement_parent_class)->dispose(object);
+}
+
+// The last reference goes after the last job.
+static void finalize(GObject *object)
+{
+    LithoJudgement *self = LITHO_JUDGEMENT(object);
+    litho_judge_free(self->judge);
+    litho_noise_clear(&self->noise);
+    litho_flow_free(self->asked_flow);
+    g_free(self->why);
+    G_OBJECT_CLASS(litho_judgement_parent_class)->finalize(object);
+}
+
+static void litho_judgement_init(LithoJudgement *self)
+{
+    self->seed = 1;
+}
+
+static void litho_judgement_class_init(LithoJudgementClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->finalize = finalize;
+    changed_signal = g_signal_new("changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                  NULL, NULL, G_TYPE_NONE, 0);
+}
+
+LithoJudgement *litho_judgement_new(LithoSession *session)
+{
+    LithoJudgement *self = g_object_new(LITHO_TYPE_JUDGEMENT, NULL);
+    self->session = g_object_ref(session);
+    const struct {
+        const char *signal;
+        void (*func)(LithoJudgement *self);
+    } wires[] = {{"cube-changed", on_cube},
+                 {"flow-changed", on_other_flow},
+                 {"params-changed", on_changed_flow},
+                 {"result", on_result},
+                 {"slices-changed", on_slices}};
+    for (guint k = 0; k < G_N_ELEMENTS(wires); k++)
+        g_signal_connect_object(session, wires[k].signal, G_CALLBACK(wires[k].func), self,
+                                G_CONNECT_SWAPPED);
+    return self;
+}

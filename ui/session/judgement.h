@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/quality.h"
+#include "ui/session/session.h"
+
+// What can be told without truth about the result on screen: expected SNR, what leaves with the
+// noise, how much is removed (core/engine/quality.h), judged on the area in view in a job beside
+// the worker; the newest question wins. And the local similarity of output and removed on the
+// visible slices, as long as somebody wants to see it.
+//
+// Follows the session, which it references; its session never knows. Main thread.
+//
+// Signal "changed": figures, their reason to be missing, or a map.
+#define LITHO_TYPE_JUDGEMENT (litho_judgement_get_type())
+G_DECLARE_FINAL_TYPE(LithoJudgement, litho_judgement, LITHO, JUDGEMENT, GObject)
+
+LithoJudgement *litho_judgement_new(LithoSession *session);
+// Newest figures of the present file and kind of flow; NULL = none. `fresh` (may be NULL): they
+// belong to the parameters as they stand, not to those before. Borrowed until the next signal.
+const LithoQuality *litho_judgement_figures(LithoJudgement *self, gboolean *fresh);
+// Why there are none, one sentence; NULL = there are, or nobody expects any. Borrowed.
+const char *litho_judgement_missing(LithoJudgement *self);
+// Noise of the input, once it is known; NULL before. Borrowed until the input changes.
+const LithoNoise *litho_judgement_noise(LithoJudgement *self);
+// The area in view, as questions about quality are asked on it.
+LithoBox litho_judgement_area(LithoSession *session);
+// TRUE when output and input of the flow can be compared: it has steps, and all of them filter.
+gboolean litho_judgement_applies(LithoSession *session);
+
+// Hidden traces: `percent` of the live traces in each of two folds are predicted from the others; 0
+// = none.
+void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed);
+double litho_judgement_hidden(LithoJudgement *self, guint32 *seed); // percent
+
+// |c| of output and removed on the slice of `axis` that is shown, in a cube that holds the slice;
+// NULL = not wanted, or not there (yet). Borrowed until the next signal.
+LithoCube *litho_judgement_map(LithoJudgement *self, int axis);
+void litho_judgement_want_maps(LithoJudgement *self, gboolean wanted);
+gboolean litho_judgement_wants_maps(LithoJudgement *self);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/view/similarity_layer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/similarity.h"
+#include "render/colormap.h"
+
+// Below this |c| the section is left as it is: two unlike signals of this length reach it.
+static const double faintest = 0.15;
+static const double opaque = 0.85; // at |c| = 1
+
+static void colour_of(const LithoColormap *map, double c, guint8 rgba[4])
+{
+    double t = CLAMP((c - faintest) / (1 - faintest), 0, 1);
+    memcpy(rgba, map->rgba[lrint(255 * (0.35 + 0.65 * t))], 3);
+    rgba[3] = (guint8)lrint(255 * opaque * sqrt(t)); // soon visible, then slowly stronger
+}
+
+static float at(const LithoCube *map, const gint64 ijk[3])
+{
+    return litho_cube_trace(map, ijk[0], ijk[1])[ijk[2] - map->held.lo[2]];
+}
+
+GdkTexture *litho_similarity_picture(LithoCube *map, const LithoSliceMap *place)
+{
+    const LithoColormap *colours = litho_colormap_find("ember");
+    const int h = place->h_axis, v = place->v_axis;
+    gint64 ijk[3], w = map->grid.axis[h].n, n = map->grid.axis[v].n;
+    LithoBox slice = litho_box_slice(&map->grid, place->axis, place->index);
+    if (!litho_box_contains(map->held, slice))
+        return NULL;
+    guint8 *rgba = g_malloc(4 * (gsize)w * n);
+    ijk[place->axis] = place->index;
+    for (ijk[v] = 0; ijk[v] < n; ijk[v]++)
+        for (ijk[h] = 0; ijk[h] < w; ijk[h]++)
+            colour_of(colours, at(map, ijk), &rgba[4 * (ijk[v] * w + ijk[h])]);
+    g_autoptr(GBytes) bytes = g_bytes_new_take(rgba, 4 * (gsize)w * n);
+    return gdk_memory_texture_new((int)w, (int)n, GDK_MEMORY_R8G8B8A8, bytes, 4 * (gsize)w);
+}
+
+void litho_similarity_append(GtkSnapshot *snapshot, GdkTexture *picture, const LithoGrid *grid,
+                             const LithoSliceMap *place)
+{
+    double first[3], last[3], x0, y0, x1, y1;
+    for (int a = 0; a < 3; a++) {
+        first[a] = -0.5;
+        last[a] = grid->axis[a].n - 0.5;
+    }
+    litho_slice_map_to_pixel(place, first, &x0, &y0);
+    litho_slice_map_to_pixel(place, last, &x1, &y1);
+    int w = gdk_texture_get_width(picture), h = gdk_texture_get_height(picture);
+    const LithoRect r = place->rect;
+    if (x0 == x1 || y0 == y1)
+        return;
+    gtk_snapshot_push_clip(snapshot, &GRAPHENE_RECT_INIT(r.x, r.y, r.w, r.h));
+    gtk_snapshot_save(snapshot);
+    // Axes may run either way: a negative factor mirrors.
+    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(x0, y0));
+    gtk_snapshot_scale(snapshot, (x1 - x0) / w, (y1 - y0) / h);
+    gtk_snapshot_append_texture(snapshot, picture, &GRAPHENE_RECT_INIT(0, 0, w, h));
+    gtk_snapshot_restore(snapshot);
+    gtk_snapshot_pop(snapshot);
+}
+
+// "similarity |c|  0 [bar] 1", with a tick where two signals begin to count as alike.
+void litho_similarity_append_legend(GtkSnapshot *snapshot, const LithoAxesStyle *style,
+                                    LithoRect data)
+{
+    const double size = style->font_size, bar = 90, line = 1.6 * size;
+    const LithoColormap *colours = litho_colormap_find("ember");
+    const double w = MIN(data.w, bar + 14.5 * size), x = data.x, y = data.y + data.h - line;
+    cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(x, y, w, line));
+    cairo_set_source_rgba(cr, 0.08, 0.08, 0.08, 0.85);
+    cairo_rectangle(cr, x, y, w, line);
+    cairo_fill(cr);
+    litho_axes_draw_caption(cr, style, (LithoRect){x + 6, y, 10.5 * size, line},
+                            "similarity |c|   0");
+    const double from = x + 10.6 * size;
+    for (int k = 0; k < (int)bar; k++) {
+        guint8 rgba[4];
+        colour_of(colours, k / bar, rgba);
+        cairo_set_source_rgba(cr, rgba[0] / 255.0, rgba[1] / 255.0, rgba[2] / 255.0,
+                              rgba[3] / 255.0);
+        cairo_rectangle(cr, from + k, y + 0.35 * line, 1, 0.35 * line);
+        cairo_fill(cr);
+    }
+    cairo_set_source_rgba(cr, 1, 1, 1, 0.9);
+    cairo_rectangle(cr, from + LITHO_SIMILAR * bar, y + 0.2 * line, 1, 0.65 * line);
+    cairo_fill(cr);
+    litho_axes_draw_caption(cr, style, (LithoRect){from + bar + 6, y, 2 * size, line}, "1");
+    cairo_destroy(cr);
+}
