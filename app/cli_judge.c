@@ -97,7 +97,7 @@ static gboolean measure_noise(const LithoCliJudge *judge, LithoRun *run, LithoCl
     g_autoptr(GError) unknown = NULL;
     if (judge->sigma > 0)
         part->noise = litho_noise_white(judge->sigma, judge->sigma, judge->sigma);
-    else if (!litho_qc_noise(part->in, &part->area, run, &part->noise, &unknown)) {
+    else if (!litho_quality_noise(part->in, &part->area, run, &part->noise, &unknown)) {
         part->noise.n = 0;
         g_strlcpy(part->why_not, unknown->message, sizeof part->why_not);
         if (litho_error_is_cancelled(unknown)) {

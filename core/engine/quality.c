@@ -521,6 +521,13 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     return TRUE;
 }
 
+gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                             LithoNoise *noise, GError **error)
+{
+    static const int window[3] = {16, 16, 64};
+    return litho_qc_noise_windows(cube, box, window, 1024, run, noise, error);
+}
+
 // --- words --------------------------------------------------------------------------------------
 
 LithoBox litho_quality_part(LithoBox area, gint64 samples)

@@ -23,6 +23,12 @@
 // Counted are samples of live traces between the first and the last that is not zero (the mute is
 // no noise).
 
+// Noise level of `box` (NULL = all held) for LithoQualityAsk, in windows of 64 samples: coarser
+// bins smear what lies below a filter's lowest frequency, and its SNR is wrong by decibels in noise
+// of low frequency. litho_noise_clear() it.
+gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
+                             LithoNoise *noise, GError **error);
+
 typedef struct LithoQualityAsk {
     const LithoFlow *flow;   // output on the input's grid; every step with an input
     LithoCube *in;           // held covers what `area` needs (litho_flow_input_box)

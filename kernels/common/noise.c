@@ -59,13 +59,21 @@ static double put_trace(const Job *job, const gint64 at[3], int i, int j, float 
     return w * w;
 }
 
-static void measure_window(Job *job, gint64 number, float *in, fftwf_complex *out)
+// Which of the places along `axis` the window has.
+static gint64 place_of(const Job *job, gint64 number, int axis)
 {
     const gint64 places = job->count[0] * job->count[1] * job->count[2];
-    gint64 place = number * places / job->windows;
-    const gint64 at[3] = {start_of(job, 0, place / (job->count[1] * job->count[2])),
-                          start_of(job, 1, place / job->count[2] % job->count[1]),
-                          start_of(job, 2, place % job->count[2])};
+    const gint64 place = number * places / job->windows;
+    return axis == 0   ? place / (job->count[1] * job->count[2])
+           : axis == 1 ? place / job->count[2] % job->count[1]
+                       : place % job->count[2];
+}
+
+static void measure_window(Job *job, gint64 number, float *in, fftwf_complex *out)
+{
+    gint64 at[3];
+    for (int axis = 0; axis < 3; axis++)
+        at[axis] = start_of(job, axis, place_of(job, number, axis));
     double energy = 0, time_energy = 0;
     int present = 0;
     for (int i = 0; i < job->n[0]; i++)
@@ -131,11 +139,54 @@ static gboolean is_real(const Job *job, int f, gint64 k)
     return TRUE;
 }
 
-// |F|^2 of one frequency, of the windows of one group (of all: GROUPS) among first .. last - 1 and
+// Windows fall into two halves along the first axis that holds several. TRUE when window `w` may
+// choose the wavenumbers in which `half` is measured: when it shares no sample with that half, or,
+// in a cube too thin for that, when it is of the other half.
+static int half_of(const Job *job, gint64 w)
+{
+    const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+    return 2 * place_of(job, w, axis) >= job->count[axis];
+}
+
+static gboolean may_choose(const Job *job, gint64 w, int half)
+{
+    const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+    const gint64 last = (job->count[axis] - 1) / 2; // place of half 0
+    const gint64 at = start_of(job, axis, place_of(job, w, axis)), n = job->n[axis];
+    const gint64 ends[2] = {start_of(job, axis, last), start_of(job, axis, last + 1)};
+    if (half_of(job, w) == half)
+        return FALSE;
+    if (start_of(job, axis, 0) + n > ends[1] ||
+        start_of(job, axis, job->count[axis] - 1) < ends[0] + n)
+        return TRUE;
+    return half ? at + n <= ends[1] : at >= ends[0] + n;
+}
+
+// Marks the half of the wavenumbers that have the least power at `f`, to measure `half` in: events
+// keep to their dips. Levels must be measured in other windows than these, for the least of random
+// numbers are small.
+static void mark_quiet(const Job *job, int f, int half, guint8 *quiet)
+{
+    const gint64 nk = wavenumbers(job);
+    g_autofree float *sum = g_new0(float, nk), *sorted = g_new(float, nk);
+    for (gint64 w = 0; w < job->windows; w++) {
+        const float *power = job->power + ((gsize)f * job->windows + w) * nk;
+        if (!job->good[w] || !may_choose(job, w, half))
+            continue;
+        for (gint64 k = 0; k < nk; k++)
+            sum[k] += power[k];
+    }
+    memcpy(sorted, sum, nk * sizeof *sum);
+    const float middle = select_kth(sorted, nk, nk / 2);
+    for (gint64 k = 0; k < nk; k++)
+        quiet[k] = sum[k] <= middle;
+}
+
+// |F|^2 of one frequency, of the windows of one group (of all: GROUPS) and one half (of both: -1),
 // of the wavenumbers with a mark in `quiet` (NULL = all), real ones apart unless there are no
 // others. Their number; `freedom` is 1 for real ones.
-static gint64 gather(const Job *job, int f, int group, gint64 first, gint64 last,
-                     const guint8 *quiet, float *to, int *freedom)
+static gint64 gather(const Job *job, int f, int group, int half, const guint8 *quiet, float *to,
+                     int *freedom)
 {
     const gint64 nk = wavenumbers(job);
     gint64 n = 0;
@@ -144,32 +195,16 @@ static gint64 gather(const Job *job, int f, int group, gint64 first, gint64 last
         n_real += is_real(job, f, k);
     const gboolean take_real = n_real == nk;
     *freedom = take_real ? 1 : 2;
-    for (gint64 w = first; w < last; w++) {
+    for (gint64 w = 0; w < job->windows; w++) {
         const float *power = job->power + ((gsize)f * job->windows + w) * nk;
-        if (!job->good[w] || (group < GROUPS && w % GROUPS != group))
+        if (!job->good[w] || (half >= 0 && half_of(job, w) != half) ||
+            (group < GROUPS && w % GROUPS != group))
             continue;
         for (gint64 k = 0; k < nk; k++)
             if ((!quiet || quiet[k]) && (take_real || n_real == 0 || !is_real(job, f, k)))
                 to[n++] = power[k];
     }
     return n;
-}
-
-// Marks the half of the wavenumbers that have the least power at `f` in windows first .. last - 1:
-// events keep to their dips. Levels must be measured in other windows than these.
-static void mark_quiet(const Job *job, int f, gint64 first, gint64 last, guint8 *quiet)
-{
-    const gint64 nk = wavenumbers(job);
-    g_autofree float *sum = g_new0(float, nk), *sorted = g_new(float, nk);
-    for (gint64 w = first; w < last; w++) {
-        const float *power = job->power + ((gsize)f * job->windows + w) * nk;
-        for (gint64 k = 0; job->good[w] && k < nk; k++)
-            sum[k] += power[k];
-    }
-    memcpy(sorted, sum, nk * sizeof *sum);
-    const float middle = select_kth(sorted, nk, nk / 2);
-    for (gint64 k = 0; k < nk; k++)
-        quiet[k] = sum[k] <= middle;
 }
 
 // Share of the distribution of |F|^2 in units of its mean that lies below x: exponential, or chi^2
@@ -222,22 +257,20 @@ static double noise_power(float *x, gint64 n, int freedom)
 static double level(const Job *job, int f, int group, float *scratch)
 {
     int freedom;
-    const gint64 n = gather(job, f, group, 0, job->windows, NULL, scratch, &freedom);
+    const gint64 n = gather(job, f, group, -1, NULL, scratch, &freedom);
     return n > 0 ? sqrt(noise_power(scratch, n, freedom)) : 0;
 }
 
 // The same over the wavenumbers where the other half of the windows is quiet.
 static double quiet_level(const Job *job, int f, int group, float *scratch)
 {
-    const gint64 half = job->windows / 2;
     g_autofree guint8 *quiet = g_new(guint8, wavenumbers(job));
     double sum = 0;
     gint64 count = 0;
-    for (int part = 0; part < 2; part++) {
-        const gint64 first = part ? half : 0, last = part ? job->windows : half;
+    for (int half = 0; half < 2; half++) {
         int freedom;
-        mark_quiet(job, f, part ? 0 : half, part ? half : job->windows, quiet);
-        const gint64 n = gather(job, f, group, first, last, quiet, scratch, &freedom);
+        mark_quiet(job, f, half, quiet);
+        const gint64 n = gather(job, f, group, half, quiet, scratch, &freedom);
         sum += n > 0 ? n * noise_power(scratch, n, freedom) : 0;
         count += n;
     }
