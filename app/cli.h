@@ -16,6 +16,7 @@ int litho_cli_info(int argc, char **argv);
 int litho_cli_convert(int argc, char **argv);
 int litho_cli_run(int argc, char **argv);
 int litho_cli_find(int argc, char **argv);
+int litho_cli_sweep(int argc, char **argv);
 int litho_cli_bench(int argc, char **argv);
 int litho_cli_synth(int argc, char **argv);
 int litho_cli_render(int argc, char **argv);

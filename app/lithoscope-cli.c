@@ -15,6 +15,7 @@ static const LithoCommand commands[] = {
     {"list", litho_cli_list, "operators and their parameters"},
     {"run", litho_cli_run, "apply an operator or a recipe to a survey"},
     {"find", litho_cli_find, "the best parameters for a survey, without its truth"},
+    {"sweep", litho_cli_sweep, "values of one or two parameters side by side"},
     {"synth", litho_cli_synth, "generate a cube with known truth"},
     {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
     {"bench", litho_cli_bench, "time an operator on every backend"},

@@ -18,8 +18,8 @@ FxRef fx_ref_defaults(double dt)
                    .half = 3,
                    .fill_passes = 3,
                    .prewhitening = 10,
-                   .fmin = 3,
-                   .fmax = 0.4 / dt};
+                   .fmin = 0,
+                   .fmax = 0.5 / dt};
 }
 
 // --- windows along one axis -------------------------------------------------------------------

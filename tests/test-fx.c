@@ -151,9 +151,9 @@ static void test_untouched(void)
     const int sizes[][3] = {{1, 1, 300}, {2, 2, 300}, {2, 2, 41}, {1, 2, 1}, {1, 1, 7}};
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
         g_autoptr(LithoCube) in = random_cube(sizes[k][0], sizes[k][1], sizes[k][2], 5);
-        g_autoptr(LithoCube) same = fx_run(in, "", NULL, NULL);
+        g_autoptr(LithoCube) same = fx_run(in, "fmin=3 fmax=100", NULL, NULL);
         g_assert_true(fx_same_bits(same, in));
-        g_autoptr(LithoCube) through = fx_run(in, "outband=mute fmin=0 fmax=125", NULL, NULL);
+        g_autoptr(LithoCube) through = fx_run(in, "", NULL, NULL);
         g_assert_cmpfloat(fx_relative(through, in), <, 2e-7);
     }
     g_autoptr(LithoCube) zero = fx_cube(30, 25, 200);

@@ -40,8 +40,9 @@ static double to_scale(const LithoParam *row, double value)
 static double from_scale(const LithoParam *row, double x)
 {
     double value = row->log ? exp(x) : x;
-    if (row->type != LITHO_PARAM_FLOAT)
-        return CLAMP(rint(value), row->min, row->max);
+    const double whole = row->type == LITHO_PARAM_INT && row->step > 1 ? row->step : 1;
+    if (row->type != LITHO_PARAM_FLOAT) // a window may have to be even
+        return CLAMP(rint(value / whole) * whole, row->min, row->max);
     // Three digits are plenty, and can be read.
     const double digit = pow(10, floor(log10(MAX(fabs(value), 1e-12))) - 2);
     value = rint(value / digit) * digit;

@@ -118,7 +118,7 @@ static LithoGrid grid_of_box(const LithoGrid *grid, LithoBox box)
     return part;
 }
 
-static LithoCube *cut_out(const LithoCube *cube, LithoBox box, GError **error)
+LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error)
 {
     if (!litho_box_contains(cube->held, box)) {
         litho_refuse(error, LITHO_ERROR_GEOMETRY, "the cube does not hold the area");
@@ -163,7 +163,7 @@ static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c
         return TRUE;
     if (!judge->cut || judge->cut_of != ask->in->serial || !litho_box_equal(judge->cut_box, area)) {
         g_clear_pointer(&judge->cut, litho_cube_unref);
-        if (!(judge->cut = cut_out(ask->in, area, error)))
+        if (!(judge->cut = litho_quality_cut(ask->in, area, error)))
             return FALSE;
         judge->cut_of = ask->in->serial;
         judge->cut_box = area;

@@ -81,6 +81,8 @@ LithoCube *litho_judge_output(const LithoJudge *judge);
 // that leaves 16 traces a side: what a question about a large area is answered on. A fifth of its
 // thickness is no good for filters, so thin areas stay as they are.
 LithoBox litho_quality_part(LithoBox area, gint64 samples);
+// The samples of `box` as a cube of its own: its grid begins there. NULL: not held, no memory.
+LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error);
 // Whether hidden traces and SURE tell different things (by more than 1 dB), and why; "" = they
 // agree or one of them is not known. Static.
 const char *litho_quality_disagreement(const LithoQuality *quality);

@@ -82,13 +82,13 @@ static const LithoParam rows[] = {
             .doc = "Rescales the damped prediction to least squares: switch on before amplitude "
                    "work or with prewhitening of 30 % or more."),
     FX_FLOAT(fmin, .role = LITHO_ROLE_BAND_LOW, .label = "Lowest frequency", .unit = "Hz",
-             .depth_unit = "1/km", .def = 3, .max = 1e6, .soft_max = 30, .stage = FFT,
+             .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = "Lower end of the filtered band; cycles per km on depth axes."),
     FX_FLOAT(fmax, .role = LITHO_ROLE_BAND_HIGH, .label = "Highest frequency",
-             .special_text = "0.8 Nyquist", .unit = "Hz", .depth_unit = "1/km", .def = 0,
+             .special_text = "Nyquist", .unit = "Hz", .depth_unit = "1/km", .def = 0,
              .max = 1e6, .soft_max = 250, .stage = FFT,
-             .doc = "Upper end of the filtered band; 0 = 0.8 of the Nyquist frequency; cycles per "
-                    "km on depth axes."),
+             .doc = "Upper end of the filtered band; 0 = the Nyquist frequency; cycles per km "
+                    "on depth axes."),
     FX_CHOICE(outband, "pass\0mute\0", .label = "Outside the band", .stage = FILTER,
               .doc = "Frequencies outside the band pass unchanged or are removed."),
     FX_INT(time_window, .label = "Time window", .unit = "samples", .def = 150, .min = 8,

@@ -35,7 +35,7 @@ typedef struct LithoFxParams {
     int time_window;          // samples; clipped to the trace
     int time_overlap;         // samples
     int fft_length;           // samples; 0 = next power of two
-    double fmin, fmax;        // Hz (cycles/km on depth axes); fmax 0 = 0.8 of Nyquist
+    double fmin, fmax;        // Hz (cycles/km on depth axes); fmax 0 = Nyquist
     int outband;              // LITHO_FX_PASS, LITHO_FX_MUTE
     int window;               // traces, both axes
     int window_il, window_xl; // traces; 0 = window
@@ -176,7 +176,7 @@ LITHO_FX_FN LithoFxGeometry litho_fx_geometry(const int n[3], double step, const
     if (g.nfft == 0)
         for (g.nfft = 1; g.nfft < g.axis[2].length;)
             g.nfft *= 2;
-    double per_bin = step * g.nfft, top = p->fmax > 0 ? p->fmax * per_bin : 0.4 * g.nfft;
+    double per_bin = step * g.nfft, top = p->fmax > 0 ? p->fmax * per_bin : 0.5 * g.nfft;
     double first = ceil(p->fmin * per_bin - 1e-6), last = floor(top + 1e-6);
     if (last > g.nfft / 2)
         last = g.nfft / 2;

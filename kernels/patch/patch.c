@@ -8,8 +8,7 @@ enum {
     FILTER = LITHO_PATCH_STAGE_FILTER,
 };
 
-static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known,
-                      GError **error)
+static gboolean check(const LithoGrid *in, const void *params, LithoResolved *known, GError **error)
 {
     (void)known;
     const LithoPatchParams *p = params;
@@ -55,7 +54,8 @@ static const LithoParam rows[] = {
               .stage = LEVEL,
               .doc = "Edge of the cube of traces and samples that is transformed: 16 follows "
                      "curved events, 24 is better where events are plane or cross."),
-    PATCH_CHOICE(rule, "single\0energy\0", .label = "Rule", .stage = FILTER, .when = "mode=denoise|both",
+    PATCH_CHOICE(rule, "single\0energy\0", .label = "Rule", .stage = FILTER,
+                 .when = "mode=denoise|both",
                  .doc = "Judges every coefficient by itself, or by its energy with its six "
                         "neighbours, which keeps more of weak curved events in strong noise."),
     PATCH_FLOAT(sigma, .label = "Noise level", .special_text = "measured", .max = 1e30,
@@ -104,6 +104,8 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoFindRow find[] = {{"threshold", 2, 4.5}, {"window", 12, 28}, {"rule"}, {NULL}};
+
 const LithoOperator litho_operator_patch = {
     .key = "patch",
     .title = "Local Fourier filter",
@@ -115,6 +117,8 @@ const LithoOperator litho_operator_patch = {
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoPatchParams)},
     .presets = presets,
     .needs_input = TRUE,
+    .fills = "mode=both",
+    .find = find,
     .check = check,
     .input_box = litho_patch_input_box,
     .slab = slab,

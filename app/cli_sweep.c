@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_flow.h"
+#include "app/cli_judge.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "app/sheet.h"
+#include "core/error.h"
+
+enum { MOST_VALUES = 5, JUDGED_SAMPLES = 1 << 20 };
+
+typedef struct Swept {
+    const LithoParam *row;
+    char **words; // values as written
+    guint n;
+} Swept;
+
+typedef struct Options {
+    LithoCliFiles files;
+    LithoCliJudge judge;
+    LithoOpenOptions open;
+    char *backend, *progress, *json, *show;
+    int threads;
+    gboolean force;
+    Swept swept[2]; // across, down
+    guint n_swept;
+} Options;
+
+static void options_clear(Options *o)
+{
+    litho_cli_files_clear(&o->files);
+    litho_cli_judge_clear(&o->judge);
+    g_free(o->backend);
+    g_free(o->progress);
+    g_free(o->json);
+    g_free(o->show);
+    for (guint k = 0; k < o->n_swept; k++)
+        g_strfreev(o->swept[k].words);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+// --- words --------------------------------------------------------------------------------------
+
+static gboolean add_swept(Options *o, const LithoOperator *op, const char *word, GError **error)
+{
+    g_auto(GStrv) pair = g_strsplit(word, "=", 2);
+    const LithoParam *row = litho_param_find(&op->params, pair[0]);
+    if (!row)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no parameter '%s'", op->key,
+                            pair[0]);
+    if (o->n_swept == G_N_ELEMENTS(o->swept))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "one or two parameters can be swept");
+    Swept *s = &o->swept[o->n_swept++];
+    s->row = row;
+    s->words = g_strsplit(pair[1], ",", -1);
+    s->n = g_strv_length(s->words);
+    if (s->n > MOST_VALUES * (o->n_swept == 1 ? MOST_VALUES : 1))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s has %u values; a sheet takes 25 of one parameter or 5 x 5 of two",
+                            pair[0], s->n);
+    return TRUE;
+}
+
+// Takes the words with lists of values out of `words`.
+static gboolean take_swept(Options *o, char **words, GError **error)
+{
+    const LithoOperator *op = litho_operator_find(words[0]);
+    if (!op)
+        return litho_cli_no_operator(words[0], error);
+    char **kept = words + 1;
+    for (char **word = words + 1; *word; word++) {
+        const char *value = strchr(*word, '=');
+        if (!value || !strchr(value, ','))
+            *kept++ = *word;
+        else if (!add_swept(o, op, *word, error))
+            return FALSE;
+    }
+    *kept = NULL;
+    if (o->n_swept == 2 && o->swept[0].n > MOST_VALUES)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "a sheet of two parameters is 5 x 5");
+    return o->n_swept > 0 ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "values to be tried are needed, such as %s=1,2,3", op->params.rows[0].key);
+}
+
+// --- one setting --------------------------------------------------------------------------------
+
+typedef struct Sweep {
+    const Options *o;
+    LithoCliPart part;
+    LithoFlow *flow;
+    LithoJudge *judge;
+    LithoSheet *sheet;
+    LithoLook look;
+    JsonArray *runs;
+    double best;
+    guint best_cell;
+} Sweep;
+
+// What is drawn: output, removed part or similarity, as a cube of the area.
+static LithoCube *shown_cube(const Sweep *s, LithoCube *in, LithoCube *out, LithoLook *look,
+                             GError **error)
+{
+    const char *show = s->o->show ? s->o->show : "output";
+    if (strcmp(show, "similarity") == 0) {
+        LithoCube *map = NULL;
+        const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
+        litho_look_set_range(look, &range);
+        litho_similarity(in, out, out->held, NULL, NULL, &map, NULL, error);
+        return map;
+    }
+    LithoCube *cube = litho_cube_copy_box(out, out->held, error);
+    const gint64 n = cube && strcmp(show, "removed") == 0 ? litho_box_count(cube->held) : 0;
+    for (gint64 k = 0; k < n; k++)
+        cube->samples[k] = in->samples[k] - cube->samples[k];
+    return cube;
+}
+
+static cairo_surface_t *draw(Sweep *s, GError **error)
+{
+    LithoLook look = s->look;
+    LithoCube *last = litho_judge_output(s->judge);
+    const gboolean whole = litho_box_equal(last->held, litho_box_full(&last->grid));
+    g_autoptr(LithoCube) out =
+        whole ? litho_cube_ref(last) : litho_quality_cut(last, s->part.area, error);
+    g_autoptr(LithoCube) in = out ? litho_quality_cut(s->part.in, s->part.area, error) : NULL;
+    g_autoptr(LithoCube) shown = in ? shown_cube(s, in, out, &look, error) : NULL;
+    if (!shown)
+        return NULL;
+    const int axis = shown->grid.axis[0].n > 1 && shown->grid.axis[1].n > 1 ? LITHO_INLINE
+                     : shown->grid.axis[0].n > 1                            ? LITHO_XLINE
+                                                                            : LITHO_INLINE;
+    return litho_sheet_slice(s->sheet, shown, axis, shown->grid.axis[axis].n / 2, &look, error);
+}
+
+static void tell(LithoSheetCell *cell, const LithoQuality *q)
+{
+    if (isfinite(q->expected_snr_db))
+        cell->lines[1] = g_strdup_printf("expected %.2f dB (%.1f to %.1f)", q->expected_snr_db,
+                                         q->expected_low_db, q->expected_high_db);
+    cell->lines[2] = g_strdup_printf("leaving %.1f %%, removed %.1f %%, %.0f ms",
+                                     100 * q->leak.share, 100 * q->removed, 1e3 * q->seconds);
+    if (isfinite(q->snr_db))
+        cell->lines[3] = g_strdup_printf("true SNR %.2f dB", q->snr_db);
+    else if (isfinite(q->hidden_snr_db))
+        cell->lines[3] = g_strdup_printf("hidden traces %.2f dB", q->hidden_snr_db);
+}
+
+// What settings are ranked by: the error by SURE, else hidden traces.
+static double score(const LithoQuality *q)
+{
+    return isfinite(q->mse) ? -q->mse : isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
+}
+
+static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GError **error)
+{
+    const guint at[2] = {column, row}, number = row * s->sheet->columns + column;
+    LithoSheetCell *cell = &s->sheet->cells[number];
+    LithoStep *step = litho_flow_step(s->flow, 0);
+    JsonObject *object = json_object_new(), *values = json_object_new();
+    g_autoptr(GString) label = g_string_new(NULL);
+    g_autoptr(GError) refused = NULL;
+    LithoQuality q;
+    gboolean ok = TRUE;
+    json_array_add_object_element(s->runs, object);
+    json_object_set_object_member(object, "values", values);
+    for (guint k = 0; k < s->o->n_swept; k++) {
+        const Swept *swept = &s->o->swept[k];
+        const char *word = swept->words[k == 0 && s->o->n_swept == 1 ? number : at[k]];
+        json_object_set_string_member(values, swept->row->key, word);
+        g_string_append_printf(label, "%s%s %s", k ? ", " : "", swept->row->key, word);
+        ok = ok &&
+             litho_param_parse(&step->op->params, step->params, swept->row->key, word, &refused);
+    }
+    cell->lines[0] = g_strdup(label->str);
+    LithoQualityAsk ask = litho_cli_ask(&s->o->judge, &s->part, s->flow);
+    ok = ok && litho_judge_run(s->judge, &ask, run, &q, &refused);
+    if (!ok && litho_error_is_cancelled(refused)) {
+        g_propagate_error(error, g_steal_pointer(&refused));
+        return FALSE;
+    }
+    if (!ok) { // a setting that makes no sense has its place on the sheet all the same
+        cell->lines[1] = g_strdup(refused->message);
+        json_object_set_string_member(object, "refused", refused->message);
+        return TRUE;
+    }
+    litho_quality_to_json(&q, object);
+    tell(cell, &q);
+    if (score(&q) > s->best) {
+        s->best = score(&q);
+        s->best_cell = number;
+    }
+    cell->picture = draw(s, error);
+    return cell->picture != NULL;
+}
+
+// --- the sheet ----------------------------------------------------------------------------------
+
+static gboolean choose_look(Sweep *s, LithoRun *run, GError **error)
+{
+    LithoStats stats;
+    if (!litho_qc_stats(s->part.in, run, &stats, error))
+        return FALSE;
+    const LithoRange range = litho_qc_range(s->part.in, &stats, 99);
+    s->look = litho_look_default();
+    litho_look_set_range(&s->look, &range);
+    return TRUE;
+}
+
+static gboolean save_json(const Sweep *s, const char *input, GError **error)
+{
+    JsonObject *object = json_object_new();
+    JsonArray *keys = json_array_new();
+    g_autofree char *area = litho_cli_area_text(&s->part.in->grid, s->part.area);
+    for (guint k = 0; k < s->o->n_swept; k++)
+        json_array_add_string_element(keys, s->o->swept[k].row->key);
+    json_object_set_string_member(object, "operator", litho_flow_step(s->flow, 0)->op->key);
+    json_object_set_array_member(object, "parameters", keys);
+    json_object_set_string_member(object, "input", input);
+    json_object_set_string_member(object, "area", area);
+    json_object_set_int_member(object, "best", s->best_cell);
+    json_object_set_array_member(object, "runs", json_array_ref(s->runs));
+    return litho_cli_save_json(object, s->o->json, s->o->force, error);
+}
+
+static gboolean fill_sheet(Sweep *s, LithoRun *run, GError **error)
+{
+    const Options *o = s->o;
+    const guint n = o->n_swept == 1 ? o->swept[0].n : o->swept[0].n * o->swept[1].n;
+    litho_run_begin(run, "sweeping", "settings");
+    for (guint k = 0; k < n; k++) {
+        LithoRun one = {.cancel = run->cancel, .threads = run->threads};
+        if (!litho_run_step(run, k, n, error) ||
+            !try_cell(s, k % s->sheet->columns, k / s->sheet->columns, &one, error))
+            return FALSE;
+    }
+    s->sheet->cells[s->best_cell].marked = s->best > -INFINITY;
+    return TRUE;
+}
+
+static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
+{
+    const char *const reads[] = {o->judge.reference, NULL}, *const writes[] = {o->json, NULL};
+    LithoDevice device;
+    if (!litho_cli_device(o->backend, &device, error) ||
+        !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error))
+        return FALSE;
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)o->files.in, &o->open, run, error);
+    if (!survey)
+        return FALSE;
+    const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
+    const guint rows = o->n_swept == 2 ? o->swept[1].n : (o->swept[0].n + columns - 1) / columns;
+    Sweep s = {.o = o, .flow = flow, .best = -INFINITY, .runs = json_array_new()};
+    s.sheet = litho_sheet_new(columns, rows);
+    s.judge = litho_judge_new(device);
+    gboolean ok =
+        litho_cli_part(survey, flow, &o->judge, &o->open, JUDGED_SAMPLES, run, &s.part, error) &&
+        choose_look(&s, run, error) && fill_sheet(&s, run, error);
+    if (ok) {
+        g_autofree char *area = litho_cli_area_text(&s.part.in->grid, s.part.area);
+        s.sheet->title = g_strdup_printf("%s: %s", litho_flow_step(flow, 0)->op->title,
+                                         litho_survey_name(survey));
+        s.sheet->caption = g_strdup_printf("%s; noise level %.4g", area, s.part.noise.total);
+        ok = (!o->files.out || litho_sheet_save(s.sheet, o->files.out, o->force, error)) &&
+             (!o->json || save_json(&s, litho_survey_name(survey), error));
+    }
+    for (guint k = 0; ok && k < columns * rows; k++)
+        if (s.sheet->cells[k].lines[1])
+            printf("%c %-40s %s  %s\n", s.sheet->cells[k].marked ? '*' : ' ',
+                   s.sheet->cells[k].lines[0], s.sheet->cells[k].lines[1],
+                   s.sheet->cells[k].lines[2] ? s.sheet->cells[k].lines[2] : "");
+    litho_judge_free(s.judge);
+    litho_sheet_free(s.sheet);
+    litho_cli_part_clear(&s.part);
+    json_array_unref(s.runs);
+    return ok;
+}
+
+static gboolean check(const Options *o, GError **error)
+{
+    static const char *const shows[] = {"output", "removed", "similarity", NULL};
+    if (!o->files.in || (!o->files.out && !o->json))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "-i IN and -o SHEET.png or --json FILE are needed");
+    return !o->show || g_strv_contains(shows, o->show) ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "--show is '%s'; it must be output, removed or similarity", o->show);
+}
+
+int litho_cli_sweep(int argc, char **argv)
+{
+    g_auto(Options) o = {.judge.seed = 1};
+    const GOptionEntry entries[] = {
+        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
+        LITHO_CLI_OUTPUT(&o.files, "Contact sheet: .png, .pdf or .svg"),
+        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write all figures", "FILE"},
+        {"show", 0, 0, G_OPTION_ARG_STRING, &o.show, "output, removed or similarity", "WHICH"},
+        LITHO_CLI_JUDGE(&o.judge),
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "OPERATOR key=A,B,C [key=A,B,C] [key=value ...] -i IN -o SHEET.png",
+        "Tries values of one parameter or two and puts a slice of each result on one sheet, with "
+        "expected SNR, leaving signal, removed energy and time below.",
+        entries, litho_cli_open_group(&o.open));
+    g_option_context_set_description(context,
+                                     "Example: lithoscope-cli sweep fx prewhitening=1,10,100 "
+                                     "half_width=2,3 -i survey.sgy -o sheet.png --json sheet.json");
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("sweep", error);
+    if (argc < 2) {
+        litho_refuse(&error, LITHO_ERROR_PARAMETER, "an operator is needed");
+        return litho_cli_misused("sweep", error);
+    }
+    if (!take_swept(&o, argv + 1, &error))
+        return litho_cli_misused("sweep", error);
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
+    if (!flow || !check(&o, &error))
+        return litho_cli_misused("sweep", error);
+    LithoRun run = {.threads = o.threads};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+        return litho_cli_misused("sweep", error);
+    const gboolean ok = sweep(flow, &o, &run, &error);
+    litho_cli_progress_end(&progress);
+    if (ok && o.files.out)
+        litho_cli_wrote(&progress, o.files.out);
+    return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+}

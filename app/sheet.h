@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <cairo.h>
+#include "core/cube.h"
+#include "render/view.h"
+
+// Pictures of slices side by side with lines of text below each: contact sheets and reports.
+
+typedef struct LithoSheetCell {
+    cairo_surface_t *picture; // NULL = none; owned by the sheet
+    char *lines[4];           // below it, the first bold; NULL = none; owned by the sheet
+    gboolean marked;          // framed: the present value, the best one
+} LithoSheetCell;
+
+typedef struct LithoSheet {
+    guint columns, rows;
+    double cell_width, cell_height; // of a picture, in logical pixels
+    char *title, *caption;          // owned
+    LithoSheetCell *cells;          // rows of columns
+} LithoSheet;
+
+LithoSheet *litho_sheet_new(guint columns, guint rows);
+void litho_sheet_free(LithoSheet *sheet); // NULL is fine
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSheet, litho_sheet_free)
+// Slice `index` of `axis` of a cube that is held as a whole, with the colours of `look`.
+cairo_surface_t *litho_sheet_slice(const LithoSheet *sheet, const LithoCube *cube, int axis,
+                                   gint64 index, const LithoLook *look, GError **error);
+// .png; one page of .pdf or .svg. Temporary name, then rename.
+gboolean litho_sheet_save(const LithoSheet *sheet, const char *path, gboolean force,
+                          GError **error);
+// Draws the sheet at the origin; its size.
+void litho_sheet_draw(const LithoSheet *sheet, cairo_t *cr);
+void litho_sheet_size(const LithoSheet *sheet, double *width, double *height);
