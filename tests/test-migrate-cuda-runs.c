@@ -119,7 +119,7 @@ static void test_memory(void)
     static const char *const cases[] = {"step=1 degree=15", "mode=shot degree=15 source_x=700",
                                         "degree=15 coarse=on"};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
-        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=60 %s", cases[k]);
+        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=60 pad=0 %s", cases[k]);
         g_autoptr(LithoCube) whole = run_on(gpu, in, NULL, NULL, settings);
         g_assert_nonnull(whole);
         g_autoptr(GError) error = NULL;
