@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "core/synth/synth_parts.h"
 #include "kernels/kernels.h"
 #include "kernels/patch/patch.h"
 #include "tests/patch_common.h"
@@ -79,11 +80,11 @@ static void test_regions(void)
 }
 
 // Property: what windows read is inside the box that the operator asks for, and no larger than a
-// window and a stride on either side of the region.
+// window and a stride, and where bursts are looked for, on either side of the region.
 static void test_input_box(void)
 {
     const LithoGrid grid = litho_grid_new(100, 90, 300);
-    const LithoPatchParams p = patch_settings("sigma=1");
+    const LithoPatchParams p = patch_settings("sigma=1 erratic=0");
     const LithoBox region = {{40, 30, 100}, {41, 60, 200}};
     const LithoBox box = litho_patch_input_box(&grid, &p, region);
     for (int a = 0; a < 3; a++) {
@@ -153,6 +154,50 @@ static void test_both(void)
     g_assert_cmpfloat(patch_snr(out, clean, in), >, 12);
 }
 
+// Bursts of 20 times the amplitude over 60 samples on 2 % of the traces, and single spikes of 30
+// times on others.
+static void spoil(LithoCube *cube)
+{
+    const gint64 nt = cube->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_grid_traces(&cube->grid); k++) {
+        const double u = litho_hash_uniform(9, 1, k);
+        const gint64 t0 = (gint64)(litho_hash_uniform(9, 2, k) * (nt - 60));
+        for (gint64 t = t0; u < 0.02 && t < t0 + 60; t++)
+            cube->samples[k * nt + t] += (float)(28 * litho_hash_normal(9, 3, k * nt + t));
+        if (u > 0.98)
+            cube->samples[k * nt + t0] = 42;
+    }
+}
+
+// Property: erratic noise costs less than 1 dB against the cube without it, is gone from the
+// output, is told in the report, and a region still has the bits of the whole.
+static void test_erratic(void)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_CURVED, 64, 64, 256);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 64, 64, 256, 1, 6);
+    g_autoptr(LithoCube) in = patch_sum(clean, noise);
+    g_autoptr(LithoCube) spoilt = litho_cube_copy_box(in, in->held, NULL);
+    spoil(spoilt);
+    const LithoPatchParams p = patch_settings(""), off = patch_settings("erratic=0");
+    g_autoptr(LithoCube) out = patch_run(&litho_patch_cpu, in, &p, NULL, 0);
+    g_autoptr(LithoCube) robust = patch_run(&litho_patch_cpu, spoilt, &p, NULL, 0);
+    g_autoptr(LithoCube) plain = patch_run(&litho_patch_cpu, spoilt, &off, NULL, 0);
+    const double without = patch_snr(out, clean, NULL), with = patch_snr(robust, clean, NULL);
+    g_test_message("without bursts %.2f dB, with %.2f dB, not looked for %.2f dB", without, with,
+                   patch_snr(plain, clean, NULL));
+    g_assert_cmpfloat(with, >, without - 1);
+    g_assert_cmpfloat(patch_snr(plain, clean, NULL), <, without - 3);
+    LithoPatchParams given = p;
+    given.sigma = 1;
+    const LithoBox box = {{20, 11, 70}, {33, 30, 90}};
+    const LithoBox need = litho_patch_input_box(&in->grid, &given, box);
+    g_assert_cmpint(need.lo[2], >, 0);
+    g_autoptr(LithoCube) held = litho_cube_copy_box(spoilt, need, NULL);
+    g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, spoilt, &given, NULL, 0);
+    g_autoptr(LithoCube) part = patch_run(&litho_patch_cpu, held, &given, &box, 2);
+    patch_assert_part(whole, part);
+}
+
 // Property: a cancel is a cancel and leaves the plan usable; odd windows and short traces are
 // refused with a sentence.
 static void test_contract(void)
@@ -194,6 +239,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch/truth", test_truth);
     g_test_add_func("/patch/fill", test_fill);
     g_test_add_func("/patch/both", test_both);
+    g_test_add_func("/patch/erratic", test_erratic);
     g_test_add_func("/patch/contract", test_contract);
     return g_test_run();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
-#include "kernels/patch/patch.h"
+#include "kernels/patch/erratic.h"
 
 enum { BLOCK = 256, AROUND = 32 };
 
@@ -54,6 +54,14 @@ static LithoBox fill_box(const LithoGrid *in, LithoBox region)
     return box;
 }
 
+// Whether a sample is erratic depends on its surroundings.
+static LithoBox with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)
+{
+    const gint64 around[3] = {LITHO_PATCH_ERRATIC_TRACES, LITHO_PATCH_ERRATIC_TRACES,
+                              LITHO_PATCH_ERRATIC_SAMPLES};
+    return p->erratic > 0 && p->mode != LITHO_PATCH_FILL ? litho_box_grow(in, box, around) : box;
+}
+
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region)
 {
     const LithoPatchParams *p = params;
@@ -65,12 +73,12 @@ LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox
     if (p->sigma == 0 && p->mode != LITHO_PATCH_FILL)
         return litho_box_full(in);
     if (p->mode != LITHO_PATCH_DENOISE)
-        return fill_box(in, region);
+        return with_erratic(in, p, fill_box(in, region));
     for (int a = 0; a < 3; a++) {
         int from, to;
         litho_patch_needs(g.axis[a], a == 2, (int)region.lo[a], (int)region.hi[a], &from, &to);
         box.lo[a] = from;
         box.hi[a] = to;
     }
-    return box;
+    return with_erratic(in, p, box);
 }

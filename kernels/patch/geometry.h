@@ -13,7 +13,8 @@
 //      the survey, whatever region is asked for. Samples beyond the faces are mirrored (the first
 //      sample stands at -1 too). The count along time is even: windows 2m and 2m + 1 are
 //      transformed as real and imaginary part of one.
-//   2. Traces that are not live, and samples that are not finite, read as zero. `share` of a column
+//   2. Traces that are not live, samples that are not finite and erratic pieces (erratic.h) read as
+//      zero. `share` of a column
 //      (all windows at one place of the inline and crossline axes) is the share of its taper's
 //      energy on live traces; a column with none gives zeros.
 //   3. A window times its taper w, sin(pi (i + 1/2) / L) along each axis, is transformed. `noise`
@@ -39,6 +40,7 @@ typedef struct LithoPatchParams {
     int window;       // samples of all three axes
     double sigma;     // of white noise; 0 = measured per frequency
     int level;        // LITHO_PATCH_LOCAL: sigma varies with place and time, ...WHOLE: one of all
+    double erratic;   // amplitudes above this many times the neighbours' are bursts; 0 = none are
     int iterations;   // of filling
     double floor;     // last threshold of filling, as a share of the largest coefficient
     int window_il, window_xl, window_t; // 0 = window
@@ -145,10 +147,11 @@ LITHO_PATCH_FN double litho_patch_threshold(const LithoPatchGeometry *g, const L
 {
     if (p->threshold > 0)
         return p->threshold;
+    if (p->rule == LITHO_PATCH_ENERGY)
+        return 2.2;
     const double size = (double)g->axis[0].length * g->axis[1].length * g->axis[2].length;
-    double t = 3 - 0.3 * log(size / 4096) / log(3.375); // 3 for 16^3, 2.7 for 24^3
-    t = t < 2.4 ? 2.4 : t > 3.2 ? 3.2 : t;
-    return p->rule == LITHO_PATCH_ENERGY ? t * 2.2 / 3 : t;
+    const double t = 3 - 0.3 * log(size / 4096) / log(3.375); // 3 for 16^3, 2.7 for 24^3
+    return t < 2.4 ? 2.4 : t > 3.2 ? 3.2 : t;
 }
 
 // Input range [*from, *to) along an axis that output [lo, hi) depends on. `pairs`: windows come in

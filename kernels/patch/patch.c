@@ -62,6 +62,11 @@ static const LithoParam rows[] = {
                 .soft_max = 10, .stage = LEVEL, .when = "mode=denoise|both",
                 .doc = "Standard deviation of white noise; measured per frequency, place and time "
                        "from local spectra when 0."),
+    PATCH_FLOAT(
+        erratic, .label = "Bursts above", .special_text = "off", .unit = "x", .def = 4, .max = 1000,
+        .soft_max = 20, .step = 0.5, .stage = LEVEL, .when = "mode=denoise|both",
+        .doc = "Bursts and spikes on single traces with more than this many times the "
+               "amplitude of the neighbours are replaced from their surroundings; 0 = off."),
     PATCH_INT(iterations, .label = "Iterations", .def = 30, .min = 2, .max = 500, .soft_min = 10,
               .soft_max = 100, .stage = FILTER, .when = "mode=fill|both",
               .doc =

@@ -220,8 +220,10 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const LithoPatchBlocks blocks = litho_patch_blocks(&p->grid);
-    if (params->mode == LITHO_PATCH_BOTH &&
-        !patch_levels_update(&p->levels, &g, params, pass->in, run, error))
+    LithoPass clean = *pass;
+    clean.in = patch_clean(&p->clean, params, pass->in, run, error);
+    if (!clean.in || (params->mode == LITHO_PATCH_BOTH &&
+                      !patch_levels_update(&p->levels, &g, params, clean.in, run, error)))
         return FALSE;
     update_filled(p, pass);
     for (int i = 0; i < blocks.n[0]; i++)
@@ -236,7 +238,7 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
                 params);
             if (!patch_plan_transforms(p, &own, error))
                 return FALSE;
-            const PatchFilled *b = fill_block(p, pass, i, j, run, error);
+            const PatchFilled *b = fill_block(p, &clean, i, j, run, error);
             if (!b)
                 return FALSE;
             write_block(b, pass);

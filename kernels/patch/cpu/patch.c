@@ -34,6 +34,7 @@ static void destroy(gpointer data)
 {
     PatchPlan *p = data;
     patch_levels_clear(&p->levels);
+    patch_clean_clear(&p->clean);
     patch_transforms_clear(&p->transforms);
     patch_fill_forget(p);
     g_free(p);
@@ -83,16 +84,17 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
-    if (!patch_levels_update(&p->levels, &g, params, pass->in, run, error) ||
+    const LithoCube *in = patch_clean(&p->clean, params, pass->in, run, error);
+    if (!in || !patch_levels_update(&p->levels, &g, params, in, run, error) ||
         !patch_plan_transforms(p, &g, error))
         return FALSE;
     g_autofree guint8 *wanted = live_of_output(pass);
     PatchSweep sweep = {
         .g = g,
         .transforms = &p->transforms,
-        .in = pass->in->samples,
-        .held = pass->in->held,
-        .live = pass->in->live,
+        .in = in->samples,
+        .held = in->held,
+        .live = in->live,
         .region = pass->region,
         .out = pass->out->samples,
         .out_held = pass->out->held,
@@ -148,6 +150,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     if (run && run->report) {
         if (params->mode != LITHO_PATCH_FILL)
             patch_levels_report(&p->levels, &p->grid, run->report);
+        patch_clean_report(&p->clean, pass->in, run->report);
         report_energy(pass, run->report);
     }
     return TRUE;

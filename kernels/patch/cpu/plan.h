@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/patch/cpu/sweep.h"
+#include "kernels/patch/erratic.h"
 #include "kernels/patch/levels.h"
 
 // Everything that outlives one exec() on the CPU.
@@ -9,6 +10,7 @@ typedef struct PatchFilled PatchFilled;
 typedef struct PatchPlan {
     LithoGrid grid;
     PatchLevels levels;
+    PatchClean clean;
     LithoPatchGeometry planned; // geometry `transforms` are for
     PatchTransforms transforms;
     gboolean have_transforms;

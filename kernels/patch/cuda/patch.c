@@ -22,6 +22,7 @@ static void destroy(gpointer data)
     }
     litho_cuda_context_free(p->context);
     patch_levels_clear(&p->levels);
+    patch_clean_clear(&p->clean);
     g_free(p);
 }
 
@@ -49,12 +50,12 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
 // ----------------------------------------------------------------------------
 
 // The levels are measured on the host, once a cube, and stay on the device.
-static gboolean update_levels(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCube *in,
+                              LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
-    if (!litho_cube_host(pass->in, error) ||
-        !patch_levels_update(&p->levels, &g, params, pass->in, run, error))
+    if (!patch_levels_update(&p->levels, &g, params, in, run, error))
         return FALSE;
     if (p->stamp == p->levels.stamp)
         return TRUE;
@@ -144,6 +145,7 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
                             patch_windows(&s->task.g, s->task.region));
     if (params->mode != LITHO_PATCH_FILL)
         patch_levels_report(&p->levels, &p->grid, to);
+    patch_clean_report(&p->clean, pass->in, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);
     return TRUE;
@@ -152,9 +154,15 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
 static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
-    if (params->mode != LITHO_PATCH_FILL && !update_levels(p, pass, run, error))
+    // Bursts are looked for and the level is measured on the host, once a cube.
+    const gboolean measures =
+        params->mode != LITHO_PATCH_FILL && (params->erratic > 0 || params->sigma == 0);
+    if (measures && !litho_cube_host(pass->in, error))
         return FALSE;
-    const float *in = litho_cuda_input(p->context, pass->in, run, error);
+    const LithoCube *clean = patch_clean(&p->clean, params, pass->in, run, error);
+    if (!clean || (params->mode != LITHO_PATCH_FILL && !update_levels(p, pass, clean, run, error)))
+        return FALSE;
+    const float *in = litho_cuda_input(p->context, clean, run, error);
     float *out = in ? litho_cuda_output(p->context, pass->out, error) : NULL;
     if (!out || !upload_live(p, pass->in, error))
         return FALSE;

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/cuda.h"
 #include "kernels/patch/cuda/kernels.h"
+#include "kernels/patch/erratic.h"
 #include "kernels/patch/levels.h"
 
 // The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
@@ -13,6 +14,7 @@ typedef struct PatchPlan {
     LithoCudaContext *context;
     int processors;
     PatchLevels levels;
+    PatchClean clean;
     LithoCudaArray sigma; // of the levels
     guint stamp;          // of the levels that `sigma` holds; 0 = none
     LithoCudaArray live, wanted;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/patch/erratic.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+enum { PIECE = LITHO_PATCH_PIECE, REACH = LITHO_PATCH_ERRATIC_TRACES, LEAST_NEIGHBOURS = 4 };
+
+typedef struct Job {
+    const LithoCube *in;
+    gint64 n[2];          // traces of `held`
+    gint64 first, pieces; // of the survey's pieces that `held` touches
+    float *energy;        // [trace][piece], mean of the squares; 0 = absent
+    guint8 *erratic;      // [trace][piece]
+    float ratio;          // of energies
+} Job;
+
+// Mean square of the samples of a piece that are held and finite.
+static float energy_of(const Job *job, const float *trace, gint64 piece)
+{
+    const LithoBox held = job->in->held;
+    const gint64 lo = MAX(piece * PIECE, held.lo[2]), hi = MIN((piece + 1) * PIECE, held.hi[2]);
+    double sum = 0;
+    gint64 n = 0;
+    for (gint64 t = lo; t < hi; t++) {
+        const float x = trace[t - held.lo[2]];
+        if (x - x == 0) {
+            sum += (double)x * x;
+            n++;
+        }
+    }
+    return n > 0 ? (float)(sum / n) : 0;
+}
+
+static void measure_trace(Job *job, gint64 k)
+{
+    const gint64 nt = litho_box_size(job->in->held, 2);
+    for (gint64 p = 0; job->in->live[k] && p < job->pieces; p++)
+        job->energy[k * job->pieces + p] =
+            energy_of(job, job->in->samples + k * nt, job->first + p);
+}
+
+// The strongest of three pieces of a neighbour.
+static float strongest(const Job *job, gint64 trace, gint64 piece)
+{
+    const float *e = job->energy + trace * job->pieces;
+    float most = e[piece];
+    if (piece > 0)
+        most = MAX(most, e[piece - 1]);
+    if (piece + 1 < job->pieces)
+        most = MAX(most, e[piece + 1]);
+    return most;
+}
+
+// Above the ratio to more than half of the neighbours that have any energy.
+static gboolean is_erratic(const Job *job, gint64 il, gint64 xl, gint64 piece)
+{
+    const float own = job->energy[(il * job->n[1] + xl) * job->pieces + piece];
+    int neighbours = 0, weaker = 0;
+    if (own <= 0)
+        return FALSE;
+    for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
+        for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++) {
+            const float other = strongest(job, i * job->n[1] + j, piece);
+            if ((i == il && j == xl) || other <= 0)
+                continue;
+            neighbours++;
+            weaker += own > job->ratio * other;
+        }
+    return neighbours >= LEAST_NEIGHBOURS && 2 * weaker > neighbours;
+}
+
+static void judge_trace(Job *job, gint64 k)
+{
+    for (gint64 p = 0; p < job->pieces; p++)
+        job->erratic[k * job->pieces + p] = is_erratic(job, k / job->n[1], k % job->n[1], p);
+}
+
+// Both loops an inline at a time.
+static gboolean run_traces(Job *job, void (*each)(Job *, gint64), int part, LithoRun *run,
+                           GError **error)
+{
+    for (gint64 il = 0; il < job->n[0]; il++) {
+#pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
+        for (gint64 xl = 0; xl < job->n[1]; xl++)
+            each(job, il * job->n[1] + xl);
+        if (!litho_run_step(run, part * job->n[0] + il + 1, 2 * job->n[0], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean make_clean(PatchClean *clean, const Job *job, GError **error)
+{
+    const LithoBox held = job->in->held;
+    const gint64 traces = job->n[0] * job->n[1], nt = litho_box_size(held, 2);
+    clean->pieces = clean->traces = 0;
+    for (gint64 k = 0; k < traces; k++) {
+        gint64 n = 0;
+        for (gint64 p = 0; p < job->pieces; p++)
+            n += job->erratic[k * job->pieces + p];
+        clean->pieces += n;
+        clean->traces += n > 0;
+    }
+    if (clean->pieces == 0)
+        return TRUE;
+    clean->cube = litho_cube_copy_box(job->in, held, error);
+    for (gint64 k = 0; clean->cube && k < traces; k++)
+        for (gint64 p = 0; p < job->pieces; p++) {
+            const gint64 piece = job->first + p;
+            const gint64 lo = MAX(piece * PIECE, held.lo[2]);
+            const gint64 hi = MIN((piece + 1) * PIECE, held.hi[2]);
+            if (job->erratic[k * job->pieces + p])
+                memset(clean->cube->samples + k * nt + lo - held.lo[2], 0,
+                       (hi - lo) * sizeof(float));
+        }
+    return clean->cube != NULL;
+}
+
+static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, const LithoCube *in,
+                             LithoRun *run, GError **error)
+{
+    Job job = {.in = in, .ratio = (float)(params->erratic * params->erratic)};
+    const double start = litho_now_ms();
+    for (int a = 0; a < 2; a++)
+        job.n[a] = litho_box_size(in->held, a);
+    job.first = in->held.lo[2] / PIECE;
+    job.pieces = (in->held.hi[2] - 1) / PIECE + 1 - job.first;
+    const gsize n = (gsize)job.n[0] * job.n[1] * job.pieces;
+    g_autofree float *energy = g_try_new0(float, n);
+    g_autofree guint8 *erratic = g_try_malloc0(n);
+    if (!energy || !erratic)
+        return litho_refuse(error, LITHO_ERROR_MEMORY,
+                            "there is no memory to look for erratic traces");
+    job.energy = energy;
+    job.erratic = erratic;
+    litho_run_begin(run, "erratic noise", "inlines");
+    if (!run_traces(&job, measure_trace, 0, run, error) ||
+        !run_traces(&job, judge_trace, 1, run, error) || !make_clean(clean, &job, error))
+        return FALSE;
+    litho_run_time(run, "erratic noise", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                   4.0 * litho_box_count(in->held), 2.0 * litho_box_count(in->held));
+    return TRUE;
+}
+
+const LithoCube *patch_clean(PatchClean *clean, const LithoPatchParams *params, const LithoCube *in,
+                             LithoRun *run, GError **error)
+{
+    if (params->erratic == 0 || params->mode == LITHO_PATCH_FILL)
+        return in;
+    if (clean->serial != in->serial || clean->erratic != params->erratic) {
+        patch_clean_clear(clean);
+        if (!find_erratic(clean, params, in, run, error)) {
+            patch_clean_clear(clean);
+            return NULL;
+        }
+        clean->serial = in->serial;
+        clean->erratic = params->erratic;
+    }
+    return clean->cube ? clean->cube : in;
+}
+
+void patch_clean_clear(PatchClean *clean)
+{
+    litho_cube_unref(clean->cube);
+    *clean = (PatchClean){0};
+}
+
+void patch_clean_report(const PatchClean *clean, const LithoCube *in, LithoReport *report)
+{
+    const gint64 traces = litho_cube_count_live(in);
+    if (clean->serial != in->serial || traces == 0)
+        return;
+    litho_report_number(report, "erratic", "traces with bursts or spikes", "%",
+                        100.0 * clean->traces / traces);
+}
