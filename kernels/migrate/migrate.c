@@ -187,7 +187,8 @@ static const char *const stages[] = {"plan",        "velocity", "spectrum", "des
 
 static const LithoPreset presets[] = {
     {"default", "", "degree 23, dips to 65 degrees, steps of one cell"},
-    {"preview", "degree=15 max_dip=50 fmax=40 coarse=on", "a quick look: moderate dips, 40 Hz"},
+    {"preview", "degree=15 max_dip=50 fmax=40 coarse=on sponge=15",
+     "a quick look: moderate dips, 40 Hz, a narrow border"},
     {"quality", "degree=31", "a quarter of the error"},
     {"published", "form=pointwise degree=15 step=1 edge_weight=1 gpu_kernel=per-degree",
      "the published scheme: degree 15, coefficients by local velocity"},
