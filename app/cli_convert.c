@@ -12,7 +12,7 @@ typedef struct Convert {
     LithoCliFiles files;
     LithoOpenOptions open;
     LithoSaveOptions save;
-    char *missing, *endian, *note, *progress;
+    char *missing, *endian, *format, *note, *progress;
 } Convert;
 
 enum { SLAB_BYTES = 256 << 20 }; // samples in memory at a time, so that any size converts
@@ -64,6 +64,8 @@ static gboolean check(Convert *c, char **words, GError **error)
     if (!c->files.in || !c->files.out)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "an input and an output are needed: -i IN -o OUT");
+    if (c->format && !litho_cli_format(c->format, &c->save.format, error))
+        return FALSE;
     if (c->endian && !litho_cli_endian(c->endian, &c->save.endian, error))
         return FALSE;
     if (c->missing && !g_str_equal(c->missing, "dead") && !g_str_equal(c->missing, "omit")) {
@@ -81,6 +83,7 @@ static void convert_clear(Convert *c)
     litho_cli_files_clear(&c->files);
     g_free(c->missing);
     g_free(c->endian);
+    g_free(c->format);
     g_free(c->note);
     g_free(c->progress);
 }
@@ -93,8 +96,8 @@ int litho_cli_convert(int argc, char **argv)
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&c.files, "Survey to read; may be repeated"),
         LITHO_CLI_OUTPUT(&c.files, "File to write"),
-        {"format", 0, 0, G_OPTION_ARG_INT, &c.save.format,
-         "Sample format of the output (SEG-Y code: 1 IBM, 5 IEEE, 3 int16, ...)", "N"},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &c.format,
+         "Sample format of the output: ibm, ieee, int16, ... or SEG-Y's code", "FORMAT"},
         {"endian", 0, 0, G_OPTION_ARG_STRING, &c.endian, "Byte order of the output: big, little",
          "ORDER"},
         {"missing", 0, 0, G_OPTION_ARG_STRING, &c.missing,

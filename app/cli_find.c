@@ -134,6 +134,8 @@ int litho_cli_find(int argc, char **argv)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "-i IN is needed");
     if (error)
         return litho_cli_misused("find", error);
+    if (!litho_cli_threads(o.threads, &error))
+        return litho_cli_misused("find", error);
     LithoRun run = {.threads = o.threads};
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))

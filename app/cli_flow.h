@@ -6,7 +6,7 @@
 
 // What a command applies, and where.
 
-// words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes); the
+// Steps are parted by "+". words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes); the
 // other words are settings of the operator (or of a recipe's only step), and files, which are added
 // to `files`. `wants_out` as in litho_cli_files_add(). NULL sets `error`.
 LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out, GError **error);

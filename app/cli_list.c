@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/operator.h"
 #include "core/json.h"
+#include "core/words.h"
 
 int litho_cli_fail(GError *error)
 {
@@ -29,11 +30,14 @@ int litho_cli_misused(const char *command, GError *error)
 
 gboolean litho_cli_no_operator(const char *word, GError **error)
 {
-    g_autoptr(GString) names = g_string_new(NULL);
+    g_autoptr(GPtrArray) keys = g_ptr_array_new();
     for (const LithoOperator *const *op = litho_operators(); *op; op++)
-        g_string_append_printf(names, "%s%s", names->len ? ", " : "", (*op)->key);
-    return litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'; there are: %s",
-                        word, names->str);
+        g_ptr_array_add(keys, (gpointer)(*op)->key);
+    g_ptr_array_add(keys, NULL);
+    g_autofree char *known = g_strjoinv(", ", (char **)keys->pdata);
+    g_autofree char *hint = litho_word_hint(word, (const char *const *)keys->pdata);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no operator '%s'%s%s there are: %s",
+                        word, hint, *hint ? "" : ";", known);
 }
 
 static const char *const type_names[] = {"float", "int", "bool", "choice", "text", "file"};
@@ -160,7 +164,7 @@ static void print_param(const LithoParam *row, const void *defaults)
             printf("%s%s", i ? ", " : "", litho_param_choice(row, i));
         printf(")");
     } else if (row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT) {
-        printf("  (%g to %g)", row->min, row->max);
+        printf("  (%.10g to %.10g)", row->min, row->max);
     }
     printf("\n");
     print_wrapped(row->doc, 6);

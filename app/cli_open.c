@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli_open.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -15,6 +16,59 @@ gboolean litho_cli_endian(const char *word, int *endian, GError **error)
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "'%s' is no byte order: big or little",
                 word);
     return FALSE;
+}
+
+gboolean litho_cli_format(const char *word, int *format, GError **error)
+{
+    static const struct {
+        const char *name;
+        int code;
+    } names[] = {{"ibm", 1},     {"int32", 2},   {"int16", 3},   {"ieee", 5},  {"float32", 5},
+                 {"float", 5},   {"float64", 6}, {"double", 6},  {"int24", 7}, {"int8", 8},
+                 {"uint32", 10}, {"uint16", 11}, {"uint24", 15}, {"uint8", 16}};
+    char *end;
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+        if (g_ascii_strcasecmp(word, names[k].name) == 0) {
+            *format = names[k].code;
+            return TRUE;
+        }
+    const gint64 code = g_ascii_strtoll(word, &end, 10);
+    if (end != word && *end == '\0' && code >= 1 && code <= 16) {
+        *format = (int)code;
+        return TRUE;
+    }
+    return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "'%s' is no sample format: ibm, ieee (float32), float64, int8, int16, "
+                        "int24, int32, uint8, uint16, uint24, uint32 or SEG-Y's code is needed",
+                        word);
+}
+
+gboolean litho_cli_threads(int threads, GError **error)
+{
+    enum { MOST = 1024 };
+    return (threads >= 0 && threads <= MOST) ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "--threads is %d; it must be a whole number from 0 (all) to %d", threads,
+                        MOST);
+}
+
+static gboolean on_format(const char *name, const char *value, gpointer data, GError **error)
+{
+    (void)name;
+    return litho_cli_format(value, &((LithoOpenOptions *)data)->format, error);
+}
+
+// --dt, --dx, --dy: a finite number above 0.
+static gboolean on_spacing(const char *name, const char *value, gpointer data, GError **error)
+{
+    LithoOpenOptions *open = data;
+    char *end;
+    const double number = g_ascii_strtod(value, &end);
+    if (end == value || *end != '\0' || !isfinite(number) || number <= 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; it must be a number above 0",
+                            name, value);
+    *(name[3] == 't' ? &open->dt : name[3] == 'x' ? &open->dx : &open->dy) = number;
+    return TRUE;
 }
 
 static gboolean on_endian(const char *name, const char *value, gpointer data, GError **error)
@@ -77,9 +131,10 @@ static gboolean on_domain(const char *name, const char *value, gpointer data, GE
 static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, const char *endian)
 {
     const GOptionEntry entries[] = {
-        {"dt", 0, 0, G_OPTION_ARG_DOUBLE, &open->dt, "Sample interval (s; m with --depth)", "DT"},
-        {"dx", 0, 0, G_OPTION_ARG_DOUBLE, &open->dx, "Distance from inline to inline (m)", "DX"},
-        {"dy", 0, 0, G_OPTION_ARG_DOUBLE, &open->dy, "Distance from crossline to crossline (m)",
+        {"dt", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, "Sample interval (s; m with --depth)",
+         "DT"},
+        {"dx", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, "Distance from inline to inline (m)", "DX"},
+        {"dy", 0, 0, G_OPTION_ARG_CALLBACK, on_spacing, "Distance from crossline to crossline (m)",
          "DY"},
         {"shape", 0, 0, G_OPTION_ARG_CALLBACK, on_shape,
          "Raw files: inlines, crosslines, samples; SEG-Y without line numbers: N1,N2", "N1,N2,N3"},
@@ -95,8 +150,8 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
          "Scalar of the coordinates instead of byte 71 (-100 divides by 100)", "N"},
         {endian, 0, 0, G_OPTION_ARG_CALLBACK, on_endian, "Byte order of the input: big, little",
          "ORDER"},
-        {format, 0, 0, G_OPTION_ARG_INT, &open->format,
-         "SEG-Y sample format of the input (1 IBM, 5 IEEE, 3 int16, ...)", "N"},
+        {format, 0, 0, G_OPTION_ARG_CALLBACK, on_format,
+         "SEG-Y sample format of the input: ibm, ieee, int16, ... or its code", "FORMAT"},
         {"file-order", 0, 0, G_OPTION_ARG_NONE, &open->file_order,
          "No geometry: one line of traces in file order", NULL},
         {"duplicates", 0, 0, G_OPTION_ARG_CALLBACK, on_duplicates,

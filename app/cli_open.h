@@ -12,5 +12,9 @@ GOptionGroup *litho_cli_open_group(LithoOpenOptions *open);
 // The same for commands that also write: --format and --endian are the output's there, the
 // input's are called --in-format and --in-endian.
 GOptionGroup *litho_cli_input_group(LithoOpenOptions *open);
+// "ibm", "ieee", "int16", ... or SEG-Y's own code to the code. FALSE sets LITHO_ERROR_PARAMETER.
+gboolean litho_cli_format(const char *word, int *format, GError **error);
+// --threads N to the number: 0 (all) to 1024. Likewise.
+gboolean litho_cli_threads(int threads, GError **error);
 // "big" or "little" to 1 or 2. FALSE sets LITHO_ERROR_PARAMETER.
 gboolean litho_cli_endian(const char *word, int *endian, GError **error);

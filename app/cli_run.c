@@ -22,7 +22,7 @@ typedef struct Options {
     LithoCliFiles files;
     LithoCliJudge judge;
     char *backend, *gpus, *timings, *progress, *report;
-    int threads;
+    int threads, n_gpus;       // n_gpus 0 = all
     double memory, gpu_memory; // GiB
     gboolean dry_run, force;
     gboolean watched; // by a person at a terminal
@@ -47,15 +47,19 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 // Under mpirun every process takes one device of its machine, in turn.
 static GArray *parse_devices(const Options *o, const LithoPeersModule *peers, GError **error)
 {
+    // GPUs that are asked for must be there: "auto" may not answer with the CPU.
+    const char *wanted = o->backend && strcmp(o->backend, "auto") != 0 ? o->backend
+                         : o->gpus                                     ? "cuda"
+                                                                       : "auto";
     LithoDevice first;
-    if (!litho_device_parse(o->backend ? o->backend : "auto", &first, error))
+    if (!litho_device_parse(wanted, &first, error))
         return NULL;
     if (peers)
         first.index = peers->local_rank % first.backend->n_devices;
     GArray *devices = g_array_new(FALSE, FALSE, sizeof(LithoDevice));
     int n = 1;
     if (o->gpus && first.backend != litho_backend_cpu())
-        n = strcmp(o->gpus, "all") == 0 ? first.backend->n_devices : atoi(o->gpus);
+        n = o->n_gpus > 0 ? o->n_gpus : first.backend->n_devices;
     if (n < 1 || first.index + n > first.backend->n_devices) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--gpus is %s; this machine has %d",
                     o->gpus, first.backend->n_devices);
@@ -81,12 +85,13 @@ static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *op
     printf("device    %s%s\n", label, options->n_devices > 1 ? " and others" : "");
     printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
            (long)plan->slab, (long)plan->halo);
+    // What may be taken, not what the machine has: LITHO_MEMORY and limits count.
+    printf("memory    needs %.3f of %.3f free GiB on the host", plan->host_bytes / GIB,
+           litho_memory_available() / GIB);
     guint64 unused = 0, total = 0;
-    litho_device_memory(litho_device_cpu(), &unused, &total, NULL);
-    printf("memory    needs %.3f of %.3f GiB on the host", plan->host_bytes / GIB, total / GIB);
     const LithoDevice *gpu = options->devices;
     if (plan->device_bytes > 0 && litho_device_memory(*gpu, &unused, &total, NULL))
-        printf(", %.3f of %.3f GiB on %s", plan->device_bytes / GIB, total / GIB,
+        printf(", %.3f of %.3f free GiB on %s", plan->device_bytes / GIB, unused / GIB,
                options->n_devices > 1 ? "each GPU" : "the GPU");
     printf("\n");
 }
@@ -141,6 +146,23 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
 
 // --- the command ------------------------------------------------------------------------------
 
+// A model or file that nobody named: the result depends on it.
+static void tell_defaults(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
+        const LithoParamTable *table = &step->op->params;
+        for (guint r = 0; step->enabled && r < table->n; r++) {
+            const LithoParam *row = &table->rows[r];
+            g_autofree char *value = litho_param_print(row, step->params);
+            if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0 &&
+                litho_param_applies(table, row, step->params))
+                fprintf(stderr, "note: %s: %s is %s%s%s, its default\n", step->op->key, row->key,
+                        value, row->unit ? " " : "", row->unit ? row->unit : "");
+        }
+    }
+}
+
 static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Options *o,
                          const LithoPeersModule *peers, LithoRun *run, GError **error)
 {
@@ -159,6 +181,8 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
                     : NULL;
     if (o->files.in && !survey)
         return FALSE;
+    if (!peers || peers->peers.rank == 0)
+        tell_defaults(flow);
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
     gboolean speaks = !peers || peers->peers.rank == 0;
     for (guint k = 0; speaks && notes && k < notes->len; k++)
@@ -206,6 +230,26 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
            tell_quality(flow, survey, g_array_index(devices, LithoDevice, 0), o, run, error);
 }
 
+// Numbers that GLib's options take as they are.
+static gboolean check_numbers(Options *o, GError **error)
+{
+    char *end = NULL;
+    const gint64 n = o->gpus ? g_ascii_strtoll(o->gpus, &end, 10) : 0;
+    if (o->gpus && strcmp(o->gpus, "all") != 0 &&
+        (end == o->gpus || *end != '\0' || n < 1 || n > G_MAXINT16))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--gpus is %s; it must be a whole number from 1 or 'all'", o->gpus);
+    o->n_gpus = (int)n;
+    if (o->gpus && o->backend && strcmp(o->backend, "cpu") == 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--gpus is %s and --backend is cpu; one of them is enough", o->gpus);
+    if (!(o->memory >= 0 && o->memory < 1e9) || !(o->gpu_memory >= 0 && o->gpu_memory < 1e9))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--memory and --gpu-memory must be numbers of GiB from 0 (as much as "
+                            "is free)");
+    return litho_cli_threads(o->threads, error);
+}
+
 // What is missing is said in one go.
 static gboolean check_files(const LithoFlow *flow, const Options *o, GError **error)
 {
@@ -245,16 +289,24 @@ int litho_cli_run(int argc, char **argv)
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
-        "OPERATOR|RECIPE.json [key=value ...] -i IN -o OUT",
+        "OPERATOR|RECIPE.json [key=value ...] [+ OPERATOR ...] -i IN -o OUT",
         "Applies an operator or a recipe to a whole survey. The words IN and OUT mean the "
         "same as -i and -o.",
         entries, litho_cli_open_group(&o.open));
     g_option_context_set_description(
-        context, "Examples:\n"
-                 "  lithoscope-cli run fx window=30 -i survey.sgy -o filtered.sgy\n"
-                 "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
-                 "  lithoscope-cli run twsm model=syncline -o shot.sgy\n\n"
-                 "'lithoscope-cli list' names the operators, 'list fx' their parameters.");
+        context,
+        "Examples:\n"
+        "  lithoscope-cli run fx window=30 -i survey.sgy -o filtered.sgy\n"
+        "  lithoscope-cli run fx prewhitening=30% + migrate velocity=2500 in.sgy out.sgy\n"
+        "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
+        "  lithoscope-cli run twsm model=syncline -o shot.sgy\n\n"
+        "A recipe is what the window saves:\n"
+        "  { \"lithoscope\": 1, \"flow\": [\n"
+        "    { \"operator\": \"fx\", \"params\": { \"half_width\": 3, \"window\": 20 } },\n"
+        "    { \"operator\": \"migrate\", \"enabled\": false,\n"
+        "      \"params\": { \"velocity\": \"v.txt\" } } ] }\n"
+        "What is left out has its default.\n\n"
+        "'lithoscope-cli list' names the operators, 'list fx' their parameters.");
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("run", error);
@@ -266,7 +318,7 @@ int litho_cli_run(int argc, char **argv)
     g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
     if (!flow)
         return litho_cli_misused("run", error);
-    if (!check_files(flow, &o, &error))
+    if (!check_numbers(&o, &error) || !check_files(flow, &o, &error))
         return litho_cli_misused("run", error);
 
     const LithoPeersModule *peers = litho_peers_start(&error);

@@ -7,6 +7,8 @@
 
 #include "app/cli.h"
 #include "app/progress.h"
+#include "core/memory.h"
+#include "core/words.h"
 #include "kernels/kernels.h"
 
 static const LithoCommand commands[] = {
@@ -88,8 +90,18 @@ int main(int argc, char **argv)
     const LithoCommand *command = find(help ? argv[2] : argv[1]);
     if (command && help)
         return start(command, 2, (char *[]){argv[2], (char *)"--help", NULL});
+    g_autoptr(GError) error = NULL;
+    if (command && !litho_memory_check_setting(&error)) {
+        fprintf(stderr, "lithoscope-cli: %s\n", error->message);
+        return LITHO_EXIT_USAGE;
+    }
     if (command)
         return start(command, argc - 1, argv + 1);
-    fprintf(stderr, "lithoscope-cli: there is no command '%s'\n", help ? argv[2] : argv[1]);
+    const char *names[G_N_ELEMENTS(commands)] = {NULL};
+    for (guint k = 0; commands[k].name; k++)
+        names[k] = commands[k].name;
+    const char *word = help ? argv[2] : argv[1];
+    g_autofree char *hint = litho_word_hint(word, names);
+    fprintf(stderr, "lithoscope-cli: there is no command '%s'%s\n", word, hint);
     return usage(stderr);
 }

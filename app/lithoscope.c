@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The desktop program.
+#include "core/memory.h"
 #include "kernels/kernels.h"
 #include "ui/window/application.h"
 
 int main(int argc, char **argv)
 {
     litho_kernels_init();
+    g_autoptr(GError) error = NULL;
+    if (!litho_memory_check_setting(&error)) {
+        g_printerr("lithoscope: %s\n", error->message);
+        return 2;
+    }
     g_autoptr(LithoApplication) app = litho_application_new();
     int status = g_application_run(G_APPLICATION(app), argc, argv);
     return status != 0 ? status : litho_application_status(app);

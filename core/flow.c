@@ -123,7 +123,7 @@ char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out)
             continue;
         g_autofree char *value = litho_param_print(row, step->params);
         g_autofree char *word = g_strdup_printf("%s=%s", row->key, value);
-        g_autofree char *quoted = strpbrk(word, " '\"\\$`") ? g_shell_quote(word) : g_strdup(word);
+        g_autofree char *quoted = g_shell_quote(word); // always: a value may hold anything
         g_string_append_printf(command, " %s", quoted);
     }
     g_string_append_printf(command, "%s -o %s", source, quoted_out);

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/error.h"
+
 static gboolean read_number(const char *path, guint64 *value)
 {
     g_autofree char *text = NULL;
@@ -66,12 +68,28 @@ static guint64 address_space_available(void)
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+// FALSE when LITHO_MEMORY is set to what is no size; 0 = it is not set.
+static gboolean setting(double *gib)
+{
+    const char *text = g_getenv("LITHO_MEMORY");
+    char *end = NULL;
+    *gib = text ? g_ascii_strtod(text, &end) : 0;
+    return !text || *text == '\0' || (*end == '\0' && *gib > 0 && *gib < 1e9);
+}
+
 // What the user allows, for machines that are shared.
 static guint64 allowed(void)
 {
-    const char *text = g_getenv("LITHO_MEMORY");
-    double gib = text ? g_ascii_strtod(text, NULL) : 0;
-    return gib > 0 && gib < 1e9 ? (guint64)(gib * 1073741824.0) : G_MAXUINT64;
+    double gib = 0;
+    return setting(&gib) && gib > 0 ? (guint64)(gib * 1073741824.0) : G_MAXUINT64;
+}
+
+gboolean litho_memory_check_setting(GError **error)
+{
+    double gib;
+    return setting(&gib) || litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                         "LITHO_MEMORY is '%s'; it must be a number of GiB above 0",
+                                         g_getenv("LITHO_MEMORY"));
 }
 
 guint64 litho_memory_available(void)

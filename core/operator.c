@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/words.h"
 
 static const LithoOperator *const no_operators[] = {NULL};
 static const LithoOperator *const *registered = no_operators;
@@ -57,8 +58,15 @@ gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *
             litho_param_defaults(&op->params, params);
             return apply_settings(op, p->settings, params, error);
         }
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s has no preset '%s'", op->key, name);
-    return FALSE;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (const LithoPreset *p = op->presets; p && p->name; p++)
+        g_ptr_array_add(names, (gpointer)p->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *known = g_strjoinv(", ", (char **)names->pdata);
+    g_autofree char *hint = litho_word_hint(name, (const char *const *)names->pdata);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s has no preset '%s'%s%s %s%s", op->key,
+                        name, hint, *hint ? "" : ";", *known ? "there are: " : "it has none",
+                        known);
 }
 
 gboolean litho_operator_set(const LithoOperator *op, void *params, const char *word, GError **error)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/words.h"
 
 #define FIELD(T, row, params) ((T *)((char *)(params) + (row)->offset))
 #define FIELD_CONST(T, row, params) ((const T *)((const char *)(params) + (row)->offset))
@@ -107,7 +108,7 @@ static gboolean refuse(const LithoParam *row, const char *found, GError **error)
     else if (row->type == LITHO_PARAM_BOOL)
         g_string_append(legal, "on or off");
     else
-        g_string_append_printf(legal, "%s%g to %g%s%s",
+        g_string_append_printf(legal, "%s%.10g to %.10g%s%s",
                                row->type == LITHO_PARAM_INT ? "a whole number from " : "", row->min,
                                row->max, row->unit ? " " : "", row->unit ? row->unit : "");
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "%s is %s; it must be %s", row->key,
@@ -160,12 +161,44 @@ static gboolean parse_bool(const char *text, double *value)
     return FALSE;
 }
 
-static gboolean parse_number(const char *text, double *value)
+// "Hz", "hz"; "trace" for "traces".
+static gboolean is_unit(const char *word, const char *unit)
+{
+    const gsize n = unit ? strlen(unit) : 0;
+    return n > 0 && (g_ascii_strcasecmp(word, unit) == 0 ||
+                     (n > 2 && unit[n - 1] == 's' && strlen(word) == n - 1 &&
+                      g_ascii_strncasecmp(word, unit, n - 1) == 0));
+}
+
+// What a number with this unit behind it is multiplied by; 0 = the unit does not fit the row.
+static double unit_factor(const LithoParam *row, const char *word)
+{
+    static const struct {
+        const char *word, *unit;
+        double factor;
+    } others[] = {{"ms", "s", 1e-3},     {"s", "ms", 1e3},          {"km", "m", 1e3},
+                  {"km/s", "m/s", 1e3},  {"kHz", "Hz", 1e3},        {"percent", "%", 1},
+                  {"deg", "degrees", 1}, {"\xc2\xb0", "degrees", 1}};
+    if (*word == '\0' || is_unit(word, row->unit) || is_unit(word, row->depth_unit))
+        return 1;
+    for (guint k = 0; k < G_N_ELEMENTS(others); k++)
+        if (g_ascii_strcasecmp(word, others[k].word) == 0 &&
+            g_strcmp0(row->unit, others[k].unit) == 0)
+            return others[k].factor;
+    return 0;
+}
+
+// A number, alone or with its unit: "30", "30%", "60 Hz", "600ms".
+static gboolean parse_number(const LithoParam *row, const char *text, double *value)
 {
     char *end = NULL;
     errno = 0;
     *value = g_ascii_strtod(text, &end);
-    return end != text && *g_strchug(end) == '\0' && errno == 0;
+    if (end == text || errno != 0)
+        return FALSE;
+    const double factor = unit_factor(row, g_strstrip(end));
+    *value *= factor;
+    return factor != 0;
 }
 
 static gboolean parse_value(const LithoParam *row, void *params, const char *text, GError **error)
@@ -183,7 +216,7 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
         return litho_param_set(row, params, row->special, error);
     g_autofree char *copy = g_strdup(text);
     gboolean ok =
-        row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value) : parse_number(copy, &value);
+        row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value) : parse_number(row, copy, &value);
     return ok ? litho_param_set(row, params, value, error) : refuse(row, text, error);
 }
 
@@ -193,11 +226,13 @@ static const LithoParam *find_or_refuse(const LithoParamTable *table, const char
     const LithoParam *row = litho_param_find(table, key);
     if (row)
         return row;
-    g_autoptr(GString) known = g_string_new(NULL);
+    g_autofree const char **keys = g_new0(const char *, table->n + 1);
     for (guint k = 0; k < table->n; k++)
-        g_string_append_printf(known, "%s%s", k ? ", " : "", table->rows[k].key);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                "there is no parameter '%s'; there are: %s", key, known->str);
+        keys[k] = table->rows[k].key;
+    g_autofree char *known = g_strjoinv(", ", (char **)keys);
+    g_autofree char *hint = litho_word_hint(key, keys);
+    litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no parameter '%s'%s%s there are: %s", key,
+                 hint, *hint ? "" : ";", known);
     return NULL;
 }
 

@@ -238,7 +238,17 @@ const LithoColormap *litho_colormap_get(const char *name_or_path, GError **error
 {
     static GMutex lock;
     static GHashTable *loaded; // path -> LithoColormap, for the life of the process
-    const LithoColormap *map = litho_colormap_find(name_or_path);
+    // Names that other programs gave the nearest of these maps.
+    static const char *const aliases[][2] = {{"gray", "grey"},
+                                             {"gray_r", "white-black"},
+                                             {"viridis", "lagoon"},
+                                             {"magma", "ember"},
+                                             {"inferno", "ember"}};
+    const char *wanted = name_or_path;
+    for (guint k = 0; k < G_N_ELEMENTS(aliases); k++)
+        if (g_ascii_strcasecmp(name_or_path, aliases[k][0]) == 0)
+            wanted = aliases[k][1];
+    const LithoColormap *map = litho_colormap_find(wanted);
     if (map)
         return map;
     if (!g_file_test(name_or_path, G_FILE_TEST_EXISTS)) {

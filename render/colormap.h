@@ -25,7 +25,7 @@ const LithoColormap *litho_colormap_default(void);
 const LithoColormap *litho_colormap_unsigned(void);
 // By name; NULL when there is none.
 const LithoColormap *litho_colormap_find(const char *name);
-// By name, or else as a path of a CSV file (then owned by a process-wide cache, never freed).
+// By name (gray, viridis, magma and inferno stand for the nearest map), or else as a path of a CSV file (then owned by a process-wide cache, never freed).
 // The error lists the names.
 const LithoColormap *litho_colormap_get(const char *name_or_path, GError **error);
 // A map of the user's: rows "r,g,b" (comma, semicolon or blanks), 0..255 or, when no number exceeds

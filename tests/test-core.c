@@ -238,7 +238,7 @@ static void test_command(void)
     ((LithoTemplateParams *)litho_flow_step(flow, 0)->params)->halfwidth = 4;
     g_autofree char *command = litho_flow_command(flow, "my cube.sgy", "out.sgy");
     g_assert_cmpstr(command, ==,
-                    "lithoscope-cli run template halfwidth=4 -i 'my cube.sgy' -o 'out.sgy'");
+                    "lithoscope-cli run template 'halfwidth=4' -i 'my cube.sgy' -o 'out.sgy'");
 }
 
 // --- numbers about cubes ----------------------------------------------------------------------

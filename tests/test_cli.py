@@ -145,7 +145,7 @@ def dry_run_tells_the_plan_and_writes_nothing():
     cli("synth", "planes", "inlines=40", "xlines=30", "samples=100", "-o", "d.sgy")
     r = cli("run", "fx", "-i", "d.sgy", "-o", "none.sgy", "--dry-run")
     assert "40 x 30 x 100" in r.stdout
-    needs, of = re.search(r"needs ([\d.]+) of ([\d.]+) GiB on the host", r.stdout).groups()
+    needs, of = re.search(r"needs ([\d.]+) of ([\d.]+) free GiB on the host", r.stdout).groups()
     assert 0 < float(needs) < float(of)
     assert not os.path.exists("none.sgy")
 
@@ -243,6 +243,128 @@ def a_closed_pipe_ends_quietly_with_3():
     p.stdout.close()
     assert p.stderr.read() == b"" and p.wait(100) == 3
     os.remove("c.npy")
+
+
+@test
+def wrong_numbers_are_usage_errors():
+    cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", "-o", "n.npy", "--no-truth")
+    run = ["run", "fx", "-i", "n.npy", "-o", "n2.npy"]
+    for more, word in [(["--threads", "2147483647"], "0 (all) to 1024"), (["--threads", "100000"], "1024"), (["--threads", "-1"], "1024"),
+                       (["--dt", "inf"], "--dt is inf"), (["--dt", "nan"], "--dt is nan"), (["--dx", "-1"], "--dx is -1"), (["--dy", "5m"], "--dy"),
+                       (["--gpus", "abc"], "--gpus is abc"), (["--gpus", "0"], "--gpus is 0"), (["--gpus", "2", "--backend", "cpu"], "--backend is cpu"),
+                       (["--memory", "nan"], "--memory"), (["--memory", "-3"], "--memory")]:
+        r = cli(*run, *more, status=2)
+        assert word in r.stderr, (more, r.stderr)
+        assert not os.path.exists("n2.npy")
+    for value in ("abc", "-1", "0", "8GB", "nan"):
+        r = cli(*run, status=2, env=dict(os.environ, LITHO_MEMORY=value))
+        assert "LITHO_MEMORY is '" + value in r.stderr, r.stderr
+
+
+@test
+def gpus_that_are_not_there_are_an_error_like_backend_cuda():
+    env = dict(os.environ, LITHO_MODULE_DIR="/nonexistent", CUDA_VISIBLE_DEVICES="")
+    one = cli("run", "fx", "--gpus", "2", "-i", "n.npy", "-o", "n2.npy", status=1, env=env)
+    other = cli("run", "fx", "--backend", "cuda", "-i", "n.npy", "-o", "n2.npy", status=1, env=env)
+    assert one.stderr == other.stderr and "CUDA cannot be used" in one.stderr
+
+
+@test
+def dry_run_tells_the_memory_that_may_be_taken():
+    out = cli("run", "fx", "-i", "n.npy", "--dry-run", env=dict(os.environ, LITHO_MEMORY="0.5")).stdout
+    assert "of 0.500 free GiB on the host" in out, out
+
+
+@test
+def numbers_take_their_units():
+    def params(*words):
+        # The command in the text header says what was run.
+        cli("run", "fx", *words, "-i", "n.npy", "-o", "u.sgy", "--force", "--backend", "cpu")
+        text = open("u.sgy", "rb").read(3200).decode("cp037")
+        return {k: v for k, v in re.findall(r"'(\w+)=([^']*)'", re.sub(r"C ?\d+ ", "", text).replace("\n", ""))}
+    assert params("prewhitening=30%")["prewhitening"] == "30"
+    assert params("fmin=12Hz", "fmax=60 hz") == {"fmin": "12", "fmax": "60"}
+    assert params("window=6traces", "half_width=1 trace") == {"window": "6", "half_width": "1"}
+    for wrong in ("window=20m", "fmin=12 s", "prewhitening=30 traces", "window=6 traces of it"):
+        cli("run", "fx", wrong, "-i", "n.npy", "-o", "u.sgy", "--force", status=2)
+
+
+@test
+def mistyped_words_are_named_with_the_right_ones():
+    for args, word in [(["run", "fx", "windw=20", "-i", "n.npy", "-o", "x.npy"], "did you mean 'window'?"),
+                       (["run", "fx", "preset=strng", "-i", "n.npy", "-o", "x.npy"], "did you mean 'strong'?"),
+                       (["run", "fx", "preset=nothing_like_it", "-i", "n.npy", "-o", "x.npy"], "strong"),
+                       (["run", "migrat", "-i", "n.npy", "-o", "x.npy"], "did you mean 'migrate'?"),
+                       (["list", "wavepackt"], "did you mean 'wavepacket'?"), (["rnu"], "did you mean 'run'?")]:
+        r = cli(*args, status=2)
+        assert word in r.stderr, (args, r.stderr)
+    out = cli("list", "fx").stdout
+    assert "1048576" in out and "e+0" not in out, out
+
+
+@test
+def steps_are_parted_by_plus():
+    json.dump({"lithoscope": 1, "flow": [{"operator": "fx", "params": {"half_width": 1, "window": 6}},
+                                         {"operator": "fx", "params": {"half_width": 1, "window": 4, "prewhitening": 100}}]}, open("plus.json", "w"))
+    cli("run", "plus.json", "-i", "n.npy", "-o", "plus1.npy", "--backend", "cpu")
+    cli("run", "fx", "half_width=1", "window=6", "+", "fx", "half_width=1", "window=4", "prewhitening=100%", "n.npy", "plus2.npy", "--backend", "cpu")
+    assert open("plus1.npy", "rb").read() == open("plus2.npy", "rb").read()
+    assert "operator is needed" in cli("run", "fx", "-i", "n.npy", "-o", "x.npy", "+", status=2).stderr
+    assert "did you mean 'migrate'" in cli("run", "fx", "+", "migrat", "-i", "n.npy", "-o", "x.npy", status=2).stderr
+
+
+@test
+def a_default_that_decides_the_result_is_told():
+    r = cli("run", "migrate", "-i", "n.npy", "--dry-run")
+    assert "note: migrate: velocity is 2000" in r.stderr and "default" in r.stderr, r.stderr
+    assert "default" not in cli("run", "migrate", "velocity=2500", "-i", "n.npy", "--dry-run").stderr
+
+
+@test
+def special_files_are_refused_at_once():
+    """A pipe, a device and a folder in every place that takes a small file."""
+    os.mkfifo("pipe")
+    for path in ("pipe", "/dev/zero", "."):
+        for args in (["run", path, "-i", "n.npy", "-o", "x.npy"], ["run", "twsm", f"model={path}", "-o", "x.npy"],
+                     ["run", "migrate", f"velocity={path}", "-i", "n.npy", "-o", "x.npy"],
+                     ["run", "wavepacket", "mode=reconstruct", f"coefficients={path}", "-i", "n.npy", "-o", "x.npy"],
+                     ["render", "n.npy", "-o", "x.png", "--colormap", path], ["info", path]):
+            r = subprocess.run([CLI, *args], capture_output=True, text=True, timeout=100)
+            assert r.returncode in (1, 2), (args, r.returncode, r.stderr)
+            assert "is a folder" in r.stderr or "device or pipe" in r.stderr, (args, r.stderr)
+            assert not os.path.exists("x.npy")
+    os.remove("pipe")
+
+
+@test
+def hostile_json_is_one_sentence():
+    deep = "[" * 100000 + "]" * 100000
+    for name, text, word in [("a", '{"lithoscope":1,"flow":[{"operator":5}]}', "flow[0].operator must be a text"), ("b", deep, "nested too deep"),
+                             ("c", '{"lithoscope":1,"flow":' + deep + "}", "nested too deep"),
+                             ("d", '{"lithoscope":1,"flow":[{"operator":"fx","enabled":"false"}]}', "true or false")]:
+        open(name + ".json", "w").write(text)
+        assert word in cli("run", name + ".json", "-i", "n.npy", "-o", "x.npy", status=2).stderr
+    assert "nested too deep" in cli("run", "twsm", "model=b.json", "-o", "x.npy", status=1).stderr
+
+
+@test
+def what_is_copied_as_command_is_safe_in_a_shell():
+    """The text header's command line, given to a shell, runs nothing that a value holds."""
+    open("v.txt;touch PWNED", "w").write("0 2000\n")
+    cli("run", "migrate", "velocity=v.txt;touch PWNED", "-i", "n.npy", "-o", "q.sgy", "--backend", "cpu")
+    text = open("q.sgy", "rb").read(3200).decode("cp037")
+    assert "'velocity=v.txt;touch" in text, text
+    os.remove("v.txt;touch PWNED")
+
+
+@test
+def names_of_formats_and_colour_maps():
+    cli("convert", "n.npy", "f1.sgy", "--format", "ibm")
+    cli("convert", "n.npy", "f2.sgy", "--format", "1")
+    assert open("f1.sgy", "rb").read()[3600:] == open("f2.sgy", "rb").read()[3600:]
+    assert "ibm" in cli("convert", "n.npy", "f3.sgy", "--format", "imb", status=2).stderr
+    for name in ("gray", "viridis"):
+        cli("render", "n.npy", "-o", f"{name}.png", "--colormap", name, "--size", "200x100")
 
 
 @test

@@ -138,8 +138,10 @@ char *litho_open_options_words(const LithoOpenOptions *options)
                                n[1]);
     if (n[0] > 0 && n[2] > 0)
         g_string_append_printf(words, ",%" G_GINT64_FORMAT, n[2]);
-    if (options->dtype)
-        g_string_append_printf(words, " --dtype %s", options->dtype);
+    if (options->dtype) {
+        g_autofree char *type = g_shell_quote(options->dtype);
+        g_string_append_printf(words, " --dtype %s", type);
+    }
     return g_string_free(words, FALSE);
 }
 
