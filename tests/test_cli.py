@@ -331,7 +331,7 @@ def special_files_are_refused_at_once():
                      ["render", "n.npy", "-o", "x.png", "--colormap", path], ["info", path]):
             r = subprocess.run([CLI, *args], capture_output=True, text=True, timeout=100)
             assert r.returncode in (1, 2), (args, r.returncode, r.stderr)
-            assert "is a folder" in r.stderr or "device or pipe" in r.stderr, (args, r.stderr)
+            assert "is a folder" in r.stderr or "regular file" in r.stderr, (args, r.stderr)
             assert not os.path.exists("x.npy")
     os.remove("pipe")
 
