@@ -209,7 +209,7 @@ static void test_deep(void)
         return;
     static const char *const cases[] = {"degree=15", "degree=23",
                                         "degree=15 gpu_kernel=per-degree"};
-    LithoGrid grid = grid_of(24, 40, 120, 10, 0.004, FALSE);
+    LithoGrid grid = grid_of(24, 40, 2000, 10, 0.004, FALSE); // reaches all depths
     g_autoptr(LithoCube) in = holed_cube(&grid, 5);
     g_autofree char *velocity = velocity_file();
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {

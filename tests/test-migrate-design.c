@@ -140,7 +140,8 @@ static LithoMigrateJob *made_job(const char *settings, int side, int steps,
 {
     g_autoptr(LithoFlow) flow = flow_of(settings);
     LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
-    LithoGrid in = time_grid(side, side, 100, 10, 0.004);
+    const int nt = (int)fmax(ceil(2 * p->nz * p->dz / 2000 / 0.004), 100); // reaches all depths
+    LithoGrid in = time_grid(side, side, nt, 10, 0.004);
     p->pad = 0; // the slowness has the data's cells
     LithoMigrateJob *job = litho_migrate_job_new(&in, p, NULL, NULL, NULL);
     g_assert_nonnull(job);
@@ -310,7 +311,7 @@ static void test_growth(void)
     g_autofree char *path = scratch_path("litho-test-stairs.npy");
     LithoSaveOptions save = {.force = TRUE};
     g_assert_true(litho_cube_save(velocity, path, &save, NULL, NULL));
-    LithoGrid grid = time_grid(SIDE, SIDE, 200, 10, 0.004);
+    LithoGrid grid = time_grid(SIDE, SIDE, 350, 10, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 3);
     g_autofree char *settings = g_strdup_printf(
         "velocity=%s dz=5 nz=400 step=1 degree=15 fmin=10 fmax=40 form=pointwise sponge=0", path);

@@ -450,7 +450,7 @@ static void test_cancel(void)
 {
     LithoGrid grid = time_grid(150, 150, 200, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 4);
-    g_autoptr(LithoFlow) flow = flow_of("velocity=2000 nz=400");
+    g_autoptr(LithoFlow) flow = flow_of("velocity=2000 dz=2 nz=400");
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
     g_autoptr(GCancellable) cancel = g_cancellable_new();
     LithoRun run = {.cancel = cancel};
@@ -467,7 +467,7 @@ static void test_cancel(void)
     LithoGrid small = time_grid(9, 9, 100, 12.5, 0.004);
     g_autoptr(LithoCube) other = random_cube(&small, 4);
     g_autoptr(LithoCube) again = litho_engine_run(engine, flow, other, NULL, NULL, NULL);
-    g_autoptr(LithoCube) fresh = migrate(other, "velocity=2000 nz=400");
+    g_autoptr(LithoCube) fresh = migrate(other, "velocity=2000 dz=2 nz=400");
     gsize bytes = litho_grid_samples(&fresh->grid) * sizeof(float);
     g_assert_cmpmem(again->samples, bytes, fresh->samples, bytes);
     litho_engine_free(engine);

@@ -44,8 +44,8 @@ static double stop_bound(const LithoPolySpec *spec, double phi_p, double phi)
 {
     double n = spec->degree;
     if (spec->stop > 0)
-        // A little before, for the samples lie apart.
-        return (phi < phi_p + 0.9 * LITHO_POLY_TRANSITION / n ? 1 : spec->stop) * SAFETY;
+        // A little before and below, for the samples lie apart.
+        return (phi < phi_p + 0.9 * LITHO_POLY_TRANSITION / n ? 1 : 0.97 * spec->stop) * SAFETY;
     double phi_c = 2 * asin(fmin(1, spec->kap / sqrt(spec->rho)));
     double x = CLAMP((phi - phi_c - G_PI / n) / (8 * G_PI / n), 0, 1);
     return (0.5 + 0.25 * (1 + cos(G_PI * x))) * SAFETY;
