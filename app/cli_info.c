@@ -240,13 +240,74 @@ static void print_json(const Info *info)
     json_node_unref(root);
 }
 
+// --- several files ------------------------------------------------------------------------------
+
+static void print_line(const char *path, LithoSurvey *survey)
+{
+    const LithoGrid *g = litho_survey_grid(survey);
+    printf("%s: %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+           ", every %g %s, %s\n",
+           path, g->axis[0].n, g->axis[1].n, g->axis[2].n, g->axis[2].step, g->axis[2].unit,
+           litho_survey_format(survey));
+}
+
+static void add_file(JsonBuilder *b, const char *path, LithoSurvey *survey, const GError *error)
+{
+    json_builder_begin_object(b);
+    add_string(b, "file", path);
+    if (survey) {
+        const LithoGrid *g = litho_survey_grid(survey);
+        add_string(b, "format", litho_survey_format(survey));
+        json_builder_set_member_name(b, "shape");
+        json_builder_begin_array(b);
+        for (int k = 0; k < 3; k++)
+            json_builder_add_int_value(b, g->axis[k].n);
+        json_builder_end_array(b);
+        add_grid(b, g);
+        add_counts(b, survey);
+    } else {
+        add_string(b, "error", error->message);
+    }
+    json_builder_end_object(b);
+}
+
+// A line for each file, by their headers; those that cannot be read are told and do not end the
+// list.
+static int list_files(char **paths, const LithoOpenOptions *open, gboolean json, LithoRun *run)
+{
+    int status = LITHO_EXIT_OK;
+    g_autoptr(JsonBuilder) b = json_builder_new();
+    json_builder_begin_object(b);
+    json_builder_set_member_name(b, "files");
+    json_builder_begin_array(b);
+    for (; *paths && status != LITHO_EXIT_CANCELLED; paths++) {
+        GError *error = NULL;
+        const char *const one[] = {*paths, NULL};
+        LithoSurvey *survey = litho_survey_open(one, open, run, &error);
+        add_file(b, *paths, survey, error);
+        if (!survey)
+            status = litho_cli_fail(error);
+        else if (!json)
+            print_line(*paths, survey);
+        litho_survey_unref(survey);
+    }
+    json_builder_end_array(b);
+    json_builder_end_object(b);
+    JsonNode *root = json_builder_get_root(b);
+    g_autofree char *text = litho_json_text(root);
+    json_node_unref(root);
+    if (json)
+        printf("%s\n", text);
+    return status;
+}
+
 int litho_cli_info(int argc, char **argv)
 {
     LithoOpenOptions open = {0};
     g_auto(LithoCliFiles) files = {0};
     gboolean json = FALSE, headers = FALSE, text = FALSE;
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&files, "The same as FILE; may be repeated"),
+        LITHO_CLI_INPUT(&files, "A file of a survey of several; may be repeated"),
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
         {"headers", 0, 0, G_OPTION_ARG_NONE, &headers, "Headers only: do not read the samples",
          NULL},
@@ -254,11 +315,14 @@ int litho_cli_info(int argc, char **argv)
         {NULL},
     };
     g_autoptr(GOptionContext) context =
-        litho_cli_options("FILE [FILE ...]", "What a survey (of one or several files) holds.",
+        litho_cli_options("FILE [FILE ...]",
+                          "What a survey holds; of several files a line each. The files of one "
+                          "survey are given by -i.",
                           entries, litho_cli_open_group(&open));
     GError *error = NULL;
-    if (!g_option_context_parse(context, &argc, &argv, &error) ||
-        !litho_cli_files_add(&files, argv + 1, G_MAXUINT, FALSE, &error))
+    gboolean parsed = g_option_context_parse(context, &argc, &argv, &error);
+    const gboolean several = parsed && argc > 2 && !files.in;
+    if (!parsed || !litho_cli_files_add(&files, argv + 1, G_MAXUINT, FALSE, &error))
         return litho_cli_misused("info", error);
     if (!files.in) {
         g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "a file is needed");
@@ -268,6 +332,11 @@ int litho_cli_info(int argc, char **argv)
     LithoCliProgress progress;
     if (!litho_cli_progress_init(&progress, "auto", &run, &error))
         return litho_cli_misused("info", error);
+    if (several) {
+        int status = list_files(files.in, &open, json, &run);
+        litho_cli_progress_end(&progress);
+        return status;
+    }
     Info info = {.survey = litho_survey_open((const char *const *)files.in, &open, &run, &error)};
     gboolean good = info.survey && (headers || read_stats(&info, &run, &error));
     litho_cli_progress_end(&progress);

@@ -314,6 +314,20 @@ def steps_are_parted_by_plus():
 
 
 @test
+def several_files_are_listed():
+    """info *.sgy: a line each; -i twice is one survey of two files."""
+    for k in range(2):
+        cli("synth", "planes", "inlines=8", "xlines=8", "samples=64", f"seed={k + 1}", "-o", f"s{k}.sgy", "--no-truth")
+    lines = cli("info", "s0.sgy", "s1.sgy").stdout.splitlines()
+    assert len(lines) == 2 and lines[1].startswith("s1.sgy: 8 x 8 x 64, every 0.004 s"), lines
+    open("broken.sgy", "w").write("no survey")
+    r = cli("info", "s0.sgy", "broken.sgy", "s1.sgy", "--json", status=1)
+    files = json.loads(r.stdout)["files"]
+    assert [f["file"] for f in files] == ["s0.sgy", "broken.sgy", "s1.sgy"] and "error" in files[1] and files[2]["shape"] == [8, 8, 64]
+    assert "traces" in cli("info", "-i", "s0.sgy", "-i", "s1.sgy").stdout
+
+
+@test
 def a_default_that_decides_the_result_is_told():
     r = cli("run", "migrate", "-i", "n.npy", "--dry-run")
     assert "note: migrate: velocity is 2000" in r.stderr and "default" in r.stderr, r.stderr
