@@ -7,8 +7,6 @@
 #include "kernels/template/template.h"
 #include "kernels/template/cuda/kernels.h"
 
-enum { STAGE_PLAN, STAGE_MEAN, STAGE_GAIN };
-
 // Samples of the mean a chunk may hold: 2^28 * 51 additions at most, about 10 ms.
 enum { CHUNK = 1 << 28 };
 
@@ -97,7 +95,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     float *out = in ? litho_cuda_output(p->context, pass->out, error) : NULL;
     if (!out)
         return FALSE;
-    gboolean cached = p->have_mean && pass->first_stage > STAGE_MEAN &&
+    gboolean cached = p->have_mean && pass->first_stage > LITHO_TEMPLATE_STAGE_MEAN &&
                       litho_box_contains(p->mean_box, pass->region);
     if (!cached && !stage_mean(p, pass, in, run, error))
         return FALSE;

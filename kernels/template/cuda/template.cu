@@ -10,7 +10,7 @@ __device__ static long long trace_at(const LithoTemplateBox &b, long long i, lon
 
 // One thread a sample. Floor: 4 (2h + 1) bytes read (from L2 but for one inline) and 4 written a
 // sample, 2h + 1 additions. The order of additions is the CPU's, so results agree to the last bit.
-__global__ void mean_kernel(float *out, LithoTemplateBox b, long long first, long long count,
+static __global__ void mean_kernel(float *out, LithoTemplateBox b, long long first, long long count,
                             const float *in, const unsigned char *live, LithoTemplateBox a,
                             long long n_inline, int h)
 {
@@ -33,7 +33,7 @@ __global__ void mean_kernel(float *out, LithoTemplateBox b, long long first, lon
 }
 
 // Floor: 4 bytes read, 4 written a sample.
-__global__ void gain_kernel(float *out, LithoTemplateBox b, const float *mean, LithoTemplateBox a,
+static __global__ void gain_kernel(float *out, LithoTemplateBox b, const float *mean, LithoTemplateBox a,
                             LithoTemplateBox r, float gain)
 {
     const long long k = (long long)blockIdx.x * THREADS + threadIdx.x;
