@@ -17,6 +17,7 @@ int litho_cli_convert(int argc, char **argv);
 int litho_cli_run(int argc, char **argv);
 int litho_cli_find(int argc, char **argv);
 int litho_cli_sweep(int argc, char **argv);
+int litho_cli_report(int argc, char **argv);
 int litho_cli_bench(int argc, char **argv);
 int litho_cli_synth(int argc, char **argv);
 int litho_cli_render(int argc, char **argv);

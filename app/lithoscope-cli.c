@@ -18,6 +18,7 @@ static const LithoCommand commands[] = {
     {"run", litho_cli_run, "apply an operator or a recipe to a survey"},
     {"find", litho_cli_find, "the best parameters for a survey, without its truth"},
     {"sweep", litho_cli_sweep, "values of one or two parameters side by side"},
+    {"report", litho_cli_report, "pictures and figures of a result on one page"},
     {"synth", litho_cli_synth, "generate a cube with known truth"},
     {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
     {"bench", litho_cli_bench, "time an operator on every backend"},

@@ -36,6 +36,7 @@ void litho_sheet_free(LithoSheet *sheet)
     g_free(sheet->cells);
     g_free(sheet->title);
     g_free(sheet->caption);
+    g_strfreev(sheet->notes);
     g_free(sheet);
 }
 
@@ -54,6 +55,11 @@ cairo_surface_t *litho_sheet_slice(const LithoSheet *sheet, const LithoCube *cub
 
 // --- drawing ------------------------------------------------------------------------------------
 
+static double notes_height(const LithoSheet *sheet)
+{
+    return sheet->notes ? LINE * (g_strv_length(sheet->notes) + 1.0) : 0;
+}
+
 static guint n_lines(const LithoSheet *sheet)
 {
     guint most = 0;
@@ -69,7 +75,7 @@ void litho_sheet_size(const LithoSheet *sheet, double *width, double *height)
     const double cell = sheet->cell_height + 6 + n_lines(sheet) * LINE + GAP;
     *width = 2 * MARGIN + sheet->columns * (sheet->cell_width + GAP) - GAP;
     *height = 2 * MARGIN + sheet->rows * cell - GAP + (sheet->title ? HEAD : 0) +
-              (sheet->caption ? HEAD : 0);
+              (sheet->caption ? HEAD : 0) + notes_height(sheet);
 }
 
 static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo_t *cr, double x,
@@ -77,6 +83,8 @@ static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo
 {
     static const LithoAxesStyle style = {0};
     const double w = sheet->cell_width, h = sheet->cell_height;
+    if (!cell->picture && !cell->lines[0])
+        return;
     if (cell->picture) {
         cairo_set_source_surface(cr, cell->picture, x, y);
         cairo_paint(cr);
@@ -114,6 +122,11 @@ void litho_sheet_draw(const LithoSheet *sheet, cairo_t *cr)
         draw_cell(sheet, &sheet->cells[k], cr,
                   MARGIN + k % sheet->columns * (sheet->cell_width + GAP),
                   y + k / sheet->columns * cell);
+    }
+    const double notes = height - MARGIN - (sheet->caption ? HEAD : 0) - notes_height(sheet) + LINE;
+    for (guint n = 0; sheet->notes && sheet->notes[n]; n++) {
+        const LithoRect line = {MARGIN, notes + n * LINE, width - 2 * MARGIN, LINE};
+        litho_axes_draw_caption(cr, &small, line, sheet->notes[n]);
     }
     if (sheet->caption) {
         const LithoRect line = {MARGIN, height - MARGIN - 18, width - 2 * MARGIN, 18};

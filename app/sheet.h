@@ -16,6 +16,7 @@ typedef struct LithoSheet {
     guint columns, rows;
     double cell_width, cell_height; // of a picture, in logical pixels
     char *title, *caption;          // owned
+    char **notes;                   // lines above the caption, NULL-terminated; owned; NULL = none
     LithoSheetCell *cells;          // rows of columns
 } LithoSheet;
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/engine/find.h"
 #include "core/engine/probe.h"
 #include "core/engine/quality.h"
 #include "core/error.h"
@@ -237,6 +238,84 @@ static void test_probe(void)
                             litho_cube_trace(probe, i, j) + 37, 144 * sizeof(float));
 }
 
+// --- deciding -----------------------------------------------------------------------------------
+
+// Property: with the noise level measured on the data the setting of the highest expected SNR is
+// within 0.3 dB of the truly best one, and the true SNR is inside the interval; the whole table is
+// tests/decide_table.py's. 0.8 dB for the value: half a million samples tell the noise's energy to
+// 0.2 %, which is 0.3 dB of an error of 3 %.
+static void test_choice(void)
+{
+    static const char *const settings[] = {"prewhitening=1", "", "prewhitening=100",
+                                           "prewhitening=100 half_width=1", "window=30"};
+    static const char *const cubes[] = {"snr=0", "snr=-6", "snr=0 noise=low"};
+    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
+        g_autofree char *words = g_strdup_printf("samples=128 %s", cubes[k]);
+        g_auto(Cubes) c = make(k == 1 ? "curved" : "fault", words);
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        double best = -INFINITY, chosen = -INFINITY, highest = -INFINITY;
+        for (guint n = 0; n < G_N_ELEMENTS(settings); n++) {
+            g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("fx"), settings[n]);
+            LithoQuality q = judge(flow, &c, &noise, 0);
+            g_test_message("%s, %s: expected %.2f (%.2f to %.2f), true %.2f dB", words, settings[n],
+                           q.expected_snr_db, q.expected_low_db, q.expected_high_db, q.snr_db);
+            g_assert_cmpfloat_with_epsilon(q.expected_snr_db, q.snr_db, 0.8);
+            g_assert_cmpfloat(q.expected_low_db, <=, q.snr_db);
+            g_assert_cmpfloat(q.expected_high_db, >=, q.snr_db);
+            best = MAX(best, q.snr_db);
+            if (q.expected_snr_db > highest) {
+                highest = q.expected_snr_db;
+                chosen = q.snr_db;
+            }
+        }
+        g_assert_cmpfloat(chosen, >=, best - 0.3);
+        litho_noise_clear(&noise);
+    }
+}
+
+// Property: what is found is truly better, by about as much as was promised, and at least as good
+// as any of a few settings by hand; the parameters handed in stay as they are until applied.
+static void test_find(void)
+{
+    g_auto(Cubes) c = make("planes", "inlines=40 xlines=40 samples=128 snr=0 seed=3");
+    LithoNoise noise = true_noise(&c);
+    const LithoOperator *op = litho_operator_find("fx");
+    g_autoptr(LithoFlow) flow = flow_of(op, "");
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    LithoFindAsk ask = {.quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
+    LithoFind find;
+    GError *error = NULL;
+    litho_find(j, &ask, NULL, &find, &error);
+    g_assert_no_error(error);
+    const LithoQuality before = judge(flow, &c, &noise, 0);
+    litho_find_apply(&find, G_MAXUINT, op, litho_flow_step(flow, 0)->params);
+    const LithoQuality after = judge(flow, &c, &noise, 0);
+    g_test_message("%u trials: %.2f to %.2f dB true, promised %.2f dB", find.trials, before.snr_db,
+                   after.snr_db, find.gain_db);
+    g_assert_cmpuint(find.n, ==, 3);
+    g_assert_cmpfloat(after.snr_db, >, before.snr_db + 1);
+    g_assert_cmpfloat_with_epsilon(after.snr_db - before.snr_db, find.gain_db, 0.5);
+    for (double prewhitening = 1; prewhitening <= 1000; prewhitening *= 10) {
+        g_autofree char *words = g_strdup_printf("prewhitening=%g half_width=2", prewhitening);
+        g_autoptr(LithoFlow) other = flow_of(op, words);
+        g_assert_cmpfloat(judge(other, &c, &noise, 0).snr_db, <, after.snr_db + 0.3);
+    }
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_cancellable_cancel(cancel);
+    LithoRun run = {.cancel = cancel};
+    g_assert_false(litho_find(j, &ask, &run, &find, &error));
+    g_assert_true(litho_error_is_cancelled(error));
+    g_clear_error(&error);
+    g_autoptr(LithoFlow) plain = flow_of(&litho_operator_template, "");
+    ask.quality.flow = plain;
+    g_assert_false(litho_find(j, &ask, NULL, &find, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED);
+    g_clear_error(&error);
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
+}
+
 // --- similarity ---------------------------------------------------------------------------------
 
 // The definition, summed in double over the whole cube.
@@ -329,6 +408,8 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/area", test_area);
     g_test_add_func("/quality/hidden", test_hidden);
     g_test_add_func("/quality/probe", test_probe);
+    g_test_add_func("/quality/choice", test_choice);
+    g_test_add_func("/quality/find", test_find);
     g_test_add_func("/similarity/map", test_map);
     g_test_add_func("/similarity/leak", test_leak);
     return g_test_run();

@@ -585,7 +585,10 @@ void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
         JsonArray *worst = json_array_new();
         for (int axis = 0; axis < 3; axis++)
             json_array_add_int_element(worst, q->leak.worst[axis]);
-        json_object_set_array_member(object, "similarity_worst", worst);
+        if (q->leak.share > 0) // an index per axis
+            json_object_set_array_member(object, "similarity_worst", worst);
+        else
+            json_array_unref(worst);
     }
     add_number(object, "removed_percent", 100 * q->removed);
     add_number(object, "snr_db", q->snr_db);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli.h"
+#include "app/cli_flow.h"
+#include "app/cli_judge.h"
+#include "app/cli_open.h"
+#include "app/progress.h"
+#include "app/sheet.h"
+#include "core/error.h"
+
+enum { INPUT, OUTPUT, REMOVED, SIMILAR, KINDS, FK = KINDS, COLUMNS, JUDGED_SAMPLES = 1 << 22 };
+
+typedef struct Options {
+    LithoCliFiles files;
+    LithoCliJudge judge;
+    LithoOpenOptions open;
+    char *backend, *progress, *json;
+    int threads;
+    gboolean force;
+} Options;
+
+static void options_clear(Options *o)
+{
+    litho_cli_files_clear(&o->files);
+    litho_cli_judge_clear(&o->judge);
+    g_free(o->backend);
+    g_free(o->progress);
+    g_free(o->json);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+typedef struct Report {
+    const Options *o;
+    LithoFlow *flow;
+    LithoCliPart part;
+    LithoQuality quality;
+    LithoCube *cube[KINDS]; // of the area, each a cube of its own
+    LithoLook look[COLUMNS];
+    LithoSheet *sheet;
+} Report;
+
+// --- cubes --------------------------------------------------------------------------------------
+
+static gboolean make_cubes(Report *r, LithoCube *out, LithoRun *run, GError **error)
+{
+    const gboolean whole = litho_box_equal(out->held, litho_box_full(&out->grid));
+    r->cube[INPUT] = litho_quality_cut(r->part.in, r->part.area, error);
+    r->cube[OUTPUT] = whole ? litho_cube_ref(out) : litho_quality_cut(out, r->part.area, error);
+    if (!r->cube[INPUT] || !r->cube[OUTPUT])
+        return FALSE;
+    r->cube[REMOVED] = litho_cube_copy_box(r->cube[INPUT], r->cube[INPUT]->held, error);
+    const gint64 n = r->cube[REMOVED] ? litho_cube_held_samples(r->cube[REMOVED]) : 0;
+    for (gint64 k = 0; k < n; k++)
+        r->cube[REMOVED]->samples[k] -= r->cube[OUTPUT]->samples[k];
+    return r->cube[REMOVED] &&
+           litho_similarity(r->cube[INPUT], r->cube[OUTPUT], r->cube[INPUT]->held, NULL, run,
+                            &r->cube[SIMILAR], NULL, error);
+}
+
+static gboolean make_looks(Report *r, LithoRun *run, GError **error)
+{
+    LithoStats stats;
+    if (!litho_qc_stats(r->cube[INPUT], run, &stats, error))
+        return FALSE;
+    const LithoRange range = litho_qc_range(r->cube[INPUT], &stats, 99);
+    const LithoRange unit = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
+    const LithoRange decibels = {.lo = -60, .hi = 0, .is_unsigned = TRUE};
+    for (int k = 0; k < COLUMNS; k++) {
+        r->look[k] = litho_look_default();
+        litho_look_set_range(&r->look[k], k == FK ? &decibels : k == SIMILAR ? &unit : &range);
+    }
+    return TRUE;
+}
+
+// --- f-k ----------------------------------------------------------------------------------------
+
+// One vertical section as rows of samples. The cube is held as a whole.
+static float *section_of(const LithoCube *cube, int axis, gint64 index, guint *traces)
+{
+    const gint64 n = cube->grid.axis[2].n, wide = cube->grid.axis[axis == 0 ? 1 : 0].n;
+    float *section = g_new(float, wide *n);
+    for (gint64 k = 0; k < wide; k++)
+        memcpy(section + k * n,
+               litho_cube_trace(cube, axis == 0 ? index : k, axis == 0 ? k : index),
+               n * sizeof(float));
+    *traces = (guint)wide;
+    return section;
+}
+
+// The f-k spectrum of the output in dB below the input's largest, as a section of wavenumber and
+// frequency. NULL without an error: the section is too small for one.
+static LithoCube *fk_cube(const Report *r, int axis, gint64 index)
+{
+    LithoFk fk[2] = {0};
+    LithoCube *cube = NULL;
+    float top = 0;
+    gboolean ok = TRUE;
+    for (int which = INPUT; which <= OUTPUT; which++) {
+        guint traces;
+        g_autofree float *section = section_of(r->cube[which], axis, index, &traces);
+        ok = ok &&
+             litho_qc_fk(section, traces, (guint)r->cube[which]->grid.axis[2].n, &fk[which], NULL);
+    }
+    for (guint k = 0; ok && k < fk[INPUT].n_k * fk[INPUT].n_f; k++)
+        top = MAX(top, fk[INPUT].amplitude[k]);
+    if (ok && top > 0) {
+        LithoGrid grid = litho_grid_new(1, fk[OUTPUT].n_k, fk[OUTPUT].n_f);
+        cube = litho_cube_new(&grid, NULL);
+    }
+    for (guint k = 0; cube && k < fk[OUTPUT].n_k * fk[OUTPUT].n_f; k++)
+        cube->samples[k] = 20 * log10f(MAX(fk[OUTPUT].amplitude[k] / top, 1e-6f));
+    litho_fk_clear(&fk[0]);
+    litho_fk_clear(&fk[1]);
+    return cube;
+}
+
+// --- the sheet ----------------------------------------------------------------------------------
+
+static gboolean draw_row(Report *r, guint row, int axis, GError **error)
+{
+    static const char *const kinds[] = {"input", "output", "removed", "similarity",
+                                        "f-k of output"};
+    static const char *const axes[] = {"inline", "crossline", "time"};
+    const LithoGrid *grid = &r->cube[INPUT]->grid;
+    const gint64 index = grid->axis[axis].n / 2;
+    for (int k = 0; k < COLUMNS; k++) {
+        LithoSheetCell *cell = &r->sheet->cells[row * COLUMNS + k];
+        g_autoptr(LithoCube) fk = k == FK && axis != LITHO_SAMPLE ? fk_cube(r, axis, index) : NULL;
+        if (k == FK && !fk)
+            continue;
+        const LithoCube *cube = fk ? fk : r->cube[k];
+        cell->picture = litho_sheet_slice(r->sheet, cube, fk ? LITHO_INLINE : axis, fk ? 0 : index,
+                                          &r->look[k], error);
+        if (!cell->picture)
+            return FALSE;
+        const char *name = axis == LITHO_SAMPLE && grid->is_depth ? "depth" : axes[axis];
+        cell->lines[0] = g_strdup_printf("%s, %s %.10g %s", kinds[k], name,
+                                         litho_axis_value(&grid->axis[axis], (double)index),
+                                         grid->axis[axis].unit);
+    }
+    return TRUE;
+}
+
+static char **notes_of(const Report *r)
+{
+    const LithoQuality *q = &r->quality;
+    GPtrArray *notes = g_ptr_array_new();
+    if (isfinite(q->expected_snr_db))
+        g_ptr_array_add(notes,
+                        g_strdup_printf("Expected SNR %.2f dB (%.2f to %.2f), input %.2f dB, "
+                                        "noise level %.4g",
+                                        q->expected_snr_db, q->expected_low_db, q->expected_high_db,
+                                        q->input_snr_db, q->noise_sigma));
+    g_ptr_array_add(notes, g_strdup_printf("Signal leaving %.1f %% (%s), removed %.1f %% of the "
+                                           "energy",
+                                           100 * q->leak.share,
+                                           litho_leak_words(litho_leak_reading(q->leak.share)),
+                                           100 * q->removed));
+    if (isfinite(q->hidden_snr_db))
+        g_ptr_array_add(notes, g_strdup_printf("Hidden traces %.2f dB (%u)", q->hidden_snr_db,
+                                               q->hidden_traces));
+    if (isfinite(q->snr_db))
+        g_ptr_array_add(notes,
+                        g_strdup_printf("True SNR %.2f dB, gain %.2f dB", q->snr_db, q->gain_db));
+    if (*q->why)
+        g_ptr_array_add(notes, g_strdup_printf("Note: %s", q->why));
+    g_ptr_array_add(notes, litho_flow_command(r->flow, r->o->files.in[0], "OUT"));
+    g_ptr_array_add(notes, NULL);
+    return (char **)g_ptr_array_free(notes, FALSE);
+}
+
+static gboolean draw(Report *r, const char *name, GError **error)
+{
+    const LithoGrid *grid = &r->cube[INPUT]->grid;
+    const gboolean is_cube = grid->axis[0].n > 1 && grid->axis[1].n > 1;
+    r->sheet = litho_sheet_new(COLUMNS, is_cube ? 3 : 1);
+    g_autofree char *area = litho_cli_area_text(&r->part.in->grid, r->part.area);
+    r->sheet->title = g_strdup_printf("%s", name);
+    r->sheet->caption = g_strdup_printf("lithoscope %s; %s%s", LITHO_VERSION,
+                                        r->part.is_all ? "" : "a part: ", area);
+    r->sheet->notes = notes_of(r);
+    if (!is_cube)
+        return draw_row(r, 0, grid->axis[0].n > 1 ? LITHO_XLINE : LITHO_INLINE, error);
+    for (int axis = 0; axis < 3; axis++)
+        if (!draw_row(r, axis, axis, error))
+            return FALSE;
+    return TRUE;
+}
+
+static gboolean make(Report *r, LithoRun *run, GError **error)
+{
+    const Options *o = r->o;
+    const char *const reads[] = {o->judge.reference, NULL}, *const writes[] = {o->json, NULL};
+    LithoDevice device;
+    if (!litho_cli_device(o->backend, &device, error) ||
+        !litho_cli_files_check(&o->files, r->flow, reads, writes, o->force, error))
+        return FALSE;
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *const *)o->files.in, &o->open, run, error);
+    if (!survey ||
+        !litho_cli_part(survey, r->flow, &o->judge, &o->open, JUDGED_SAMPLES, run, &r->part, error))
+        return FALSE;
+    LithoJudge *judge = litho_judge_new(device);
+    LithoQualityAsk ask = litho_cli_ask(&o->judge, &r->part, r->flow);
+    gboolean ok = litho_judge_run(judge, &ask, run, &r->quality, error) &&
+                  make_cubes(r, litho_judge_output(judge), run, error) &&
+                  make_looks(r, run, error) && draw(r, litho_survey_name(survey), error);
+    litho_judge_free(judge);
+    if (ok)
+        litho_cli_print_quality(&r->quality, &r->part);
+    ok = ok && (!o->files.out || litho_sheet_save(r->sheet, o->files.out, o->force, error));
+    return ok && (!o->json ||
+                  litho_cli_save_json(litho_cli_quality_json(&r->quality, &r->part, &o->judge,
+                                                             r->flow, litho_survey_name(survey)),
+                                      o->json, o->force, error));
+}
+
+static void report_clear(Report *r)
+{
+    for (int k = 0; k < KINDS; k++)
+        litho_cube_unref(r->cube[k]);
+    litho_sheet_free(r->sheet);
+    litho_cli_part_clear(&r->part);
+}
+
+int litho_cli_report(int argc, char **argv)
+{
+    g_auto(Options) o = {.judge.seed = 1};
+    const GOptionEntry entries[] = {
+        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
+        LITHO_CLI_OUTPUT(&o.files, "Report: .pdf, .svg or .png"),
+        {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write the figures", "FILE"},
+        LITHO_CLI_JUDGE(&o.judge),
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = litho_cli_options(
+        "OPERATOR|RECIPE.json [key=value ...] -i IN -o REPORT.pdf",
+        "One page: slices through the middle of input, output, removed part and similarity, f-k of "
+        "the output in dB below the input, the figures, the command that repeats it.",
+        entries, litho_cli_open_group(&o.open));
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("report", error);
+    if (argc < 2) {
+        litho_refuse(&error, LITHO_ERROR_PARAMETER, "an operator or a recipe is needed");
+        return litho_cli_misused("report", error);
+    }
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
+    if (flow && (!o.files.in || (!o.files.out && !o.json)))
+        litho_refuse(&error, LITHO_ERROR_PARAMETER,
+                     "-i IN and -o REPORT.pdf or --json FILE are needed");
+    if (error)
+        return litho_cli_misused("report", error);
+    LithoRun run = {.threads = o.threads};
+    LithoCliProgress progress;
+    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+        return litho_cli_misused("report", error);
+    Report report = {.o = &o, .flow = flow};
+    const gboolean ok = make(&report, &run, &error);
+    report_clear(&report);
+    litho_cli_progress_end(&progress);
+    if (ok && o.files.out)
+        litho_cli_wrote(&progress, o.files.out);
+    return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
+}
