@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/io/survey.h"
 #include "core/synth/synth_parts.h"
 #include "tests/gui/files.h"
 #include "tests/gui/teller.h"
@@ -370,6 +371,99 @@ static void test_titles(void)
     }
 }
 
+// --- small truths -------------------------------------------------------------------------------
+
+static gboolean compares_with_truth(Gui *g)
+{
+    return g_strcmp0(litho_session_reference_name(g->session), "Truth") == 0;
+}
+
+static gboolean label_says(GtkWidget *widget, const char *text)
+{
+    if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))
+        return TRUE;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        if (label_says(c, text))
+            return TRUE;
+    return FALSE;
+}
+
+// Property: a truth that lies beside a survey can be compared with, by name, and only there; one of
+// another shape is refused with a sentence. The read-out names what is compared: with the truth in
+// the input's place nothing was removed.
+static void test_truth_file(void)
+{
+    g_autofree char *plain = gui_write_cube(&gui, "plain.sgy", 8, 9, 40);
+    g_autofree char *path = gui_write_cube(&gui, "made.sgy", 8, 9, 40);
+    g_autofree char *truth = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 40);
+    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "truth");
+    gui_open_with_gain(&gui, plain, 2);
+    g_assert_false(g_action_get_enabled(action));
+    gui_open_with_gain(&gui, path, 2);
+    g_assert_true(g_action_get_enabled(action));
+    gui_activate(&gui, "win.truth");
+    g_assert_true(gui_wait(compares_with_truth, &gui, 20));
+    g_assert_null(litho_window_error(gui.window));
+    gui_settle(&gui);
+    litho_session_set_cursor(gui.session, (double[]){4, 4, 20});
+    gui_spin(&gui, 0.1);
+    GtkWidget *status = gui.window->status;
+    g_assert_true(label_says(status, "Truth "));
+    g_assert_true(label_says(status, "difference "));
+    g_assert_false(label_says(status, "removed "));
+    gui_screenshot(&gui, "truth-beside");
+    gui_activate(&gui, "win.truth");
+    g_assert_null(litho_session_reference_name(gui.session));
+    gui_spin(&gui, 0.1);
+    g_assert_true(label_says(status, "removed "));
+
+    g_autofree char *wrong = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 41);
+    gui_activate(&gui, "win.truth");
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+    g_assert_nonnull(strstr(litho_window_error(gui.window), "another shape"));
+    g_assert_null(litho_session_reference_name(gui.session));
+    litho_window_clear_error(gui.window);
+}
+
+// Property: a result saved while a picture is drawn is written when that is done; its text header
+// says program, version, input and command. Another picture meanwhile is refused with a sentence.
+static void test_save_behind_picture(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "behind.sgy", 8, 9, 40);
+    gui_open_with_gain(&gui, path, 2.5);
+    g_autofree char *picture = gui_path(&gui, "behind.pdf"), *out = gui_path(&gui, "out.sgy");
+    litho_window_export(gui.window, picture);
+    g_assert_true(litho_window_is_busy(gui.window));
+    litho_window_save(gui.window, out, TRUE);
+    litho_window_export(gui.window, picture);
+    g_assert_nonnull(litho_window_error(gui.window));
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey =
+        litho_survey_open((const char *[]){out, NULL}, NULL, NULL, &error);
+    g_assert_no_error(error);
+    const char *text = litho_survey_text(survey);
+    g_test_message("%.400s", text);
+    const char *program = strstr(text, "Lithoscope ");
+    g_assert_true(program && g_ascii_isdigit(program[strlen("Lithoscope ")]));
+    g_assert_nonnull(strstr(text, "behind.sgy"));
+    litho_window_clear_error(gui.window);
+}
+
+// Property: the choice of light or dark is on disk at once: a program that is killed has kept it.
+static void test_appearance(void)
+{
+    g_autofree char *ini = gui_path(&gui, "settings.ini"), *text = NULL;
+    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
+                                   g_variant_new_string("dark"));
+    g_assert_true(g_file_get_contents(ini, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "appearance=dark"));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "truth-dark");
+    g_action_group_activate_action(G_ACTION_GROUP(gui.app), "appearance",
+                                   g_variant_new_string("light"));
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -381,6 +475,9 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/refused", test_refused);
     g_test_add_func("/truth/places", test_places);
     g_test_add_func("/truth/titles", test_titles);
+    g_test_add_func("/truth/file", test_truth_file);
+    g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
+    g_test_add_func("/truth/appearance", test_appearance);
     int status = g_test_run();
     gui_close(&gui);
     return status;

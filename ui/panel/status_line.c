@@ -58,7 +58,8 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
         litho_session_result(self->session) && litho_session_sample(self->session, TRUE, at, &out);
     if (has_in) {
         g_autofree char *number = litho_format_amplitude(in);
-        g_string_append_printf(text, "in %s", number);
+        const char *name = litho_session_reference_name(self->session);
+        g_string_append_printf(text, "%s %s", name ? name : "in", number);
     } else if (!has_out) {
         g_string_append(text, "no trace here");
     }
@@ -68,7 +69,8 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     }
     if (has_in && has_out && comparable) {
         g_autofree char *number = litho_format_amplitude((double)in - out);
-        g_string_append_printf(text, "   removed %s", number);
+        const gboolean removed = !litho_session_reference_name(self->session);
+        g_string_append_printf(text, "   %s %s", removed ? "removed" : "difference", number);
     }
 }
 

@@ -19,15 +19,21 @@ LithoSettings *litho_settings_new(const char *path)
     return s;
 }
 
-void litho_settings_free(LithoSettings *s)
+void litho_settings_save(LithoSettings *s)
 {
-    if (!s)
-        return;
     g_autoptr(GError) error = NULL;
     g_autofree char *folder = g_path_get_dirname(s->path);
     if (s->changed && (g_mkdir_with_parents(folder, 0700) != 0 ||
                        !g_key_file_save_to_file(s->file, s->path, &error)))
         g_warning("settings were not saved: %s", error ? error->message : folder);
+    s->changed = FALSE;
+}
+
+void litho_settings_free(LithoSettings *s)
+{
+    if (!s)
+        return;
+    litho_settings_save(s);
     g_key_file_unref(s->file);
     g_free(s->path);
     g_free(s);

@@ -7,6 +7,8 @@ typedef struct LithoSettings LithoSettings;
 
 // `path` NULL = the user's file. A missing or broken file gives the defaults.
 LithoSettings *litho_settings_new(const char *path);
+// Writes what changed, now; a failure is a warning on standard error.
+void litho_settings_save(LithoSettings *settings);
 // Writes what changed and frees.
 void litho_settings_free(LithoSettings *settings);
 int litho_settings_int(LithoSettings *settings, const char *key, int fallback);

@@ -111,6 +111,7 @@ static void on_appearance(GSimpleAction *action, GVariant *value, gpointer app)
     g_simple_action_set_state(action, value);
     LithoSettings *settings = g_object_get_data(app, "litho-settings");
     litho_settings_set_text(settings, "appearance", g_variant_get_string(value, NULL));
+    litho_settings_save(settings); // a program that is killed later has kept it
     set_appearance(app, g_variant_get_string(value, NULL));
 }
 

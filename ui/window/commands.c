@@ -15,6 +15,8 @@ static const LithoWindowCommand commands[] = {
     {"Compare", "Show the input", "win.show", "'input'", NULL, FALSE},
     {"Compare", "Show the output", "win.show", "'output'", NULL, FALSE},
     {"Compare", "Show input and output side by side", "win.show", "'side'", NULL, FALSE},
+    {"Compare", "Compare with the truth beside the file", "win.truth", NULL, "<Control>t", FALSE,
+     "known answer reference generated"},
     {"Colours", "Clip smaller: stronger colours", "win.clip-down", NULL, "bracketleft", TRUE},
     {"Colours", "Clip larger: weaker colours", "win.clip-up", NULL, "bracketright", TRUE},
     {"Colours", "Less gain for the removed part", "win.gain-down", NULL, "braceleft", TRUE},

@@ -178,6 +178,11 @@ ACTION(do_snapshot_compare)
                             k == litho_snapshots_compared(self->snapshots) ? -1 : k);
 }
 
+ACTION(do_truth)
+{
+    litho_window_compare_truth(LITHO_WINDOW(data));
+}
+
 // --- compare ------------------------------------------------------------------------------------
 
 static LithoShow show_from_name(const char *name)
@@ -434,6 +439,7 @@ static const GActionEntry entries[] = {
     {"snapshot", do_snapshot, NULL, NULL, NULL, {0}},
     {"snapshot-go", do_snapshot_go, "s", NULL, NULL, {0}},
     {"snapshot-compare", do_snapshot_compare, "s", NULL, NULL, {0}},
+    {"truth", do_truth, NULL, NULL, NULL, {0}},
     {"recipe-open", do_recipe_open, NULL, NULL, NULL, {0}},
     {"recipe-save", do_recipe_save, NULL, NULL, NULL, {0}},
     {"copy-command", do_copy_command, NULL, NULL, NULL, {0}},
@@ -529,8 +535,9 @@ void litho_window_actions_update(LithoWindow *self)
                   {"snapshot", steps && litho_snapshots_present(self->snapshots) < 0},
                   {"snapshot-go", litho_snapshots_count(self->snapshots) > 0},
                   {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0 && !paged},
-                  {"save", has && idle},
-                  {"picture", has && idle},
+                  {"save", has},
+                  {"picture", has},
+                  {"truth", idle && has && litho_window_has_truth(self)},
                   {"recipe-save", steps},
                   {"copy-command", steps},
                   {"undo", litho_history_undo_name(history) != NULL},

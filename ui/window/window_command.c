@@ -89,6 +89,17 @@ static char *program(void)
     return plain ? g_steal_pointer(&beside) : g_shell_quote(beside);
 }
 
+char *litho_window_short_command(LithoWindow *self, const char *out)
+{
+    const LithoFlow *flow = litho_session_flow(self->session);
+    const char *path = self->paths && self->paths[0] ? self->paths[0] : "demo.sgy";
+    g_autofree char *in = needs_input(flow) ? g_path_get_basename(path) : NULL;
+    g_autofree char *result = out  ? g_path_get_basename(out)
+                              : in ? output_name(in)
+                                   : g_strdup("result.sgy");
+    return litho_flow_command(flow, in, result);
+}
+
 char *litho_window_command(LithoWindow *self)
 {
     const LithoFlow *flow = litho_session_flow(self->session);

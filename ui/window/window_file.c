@@ -78,6 +78,10 @@ gboolean litho_window_end_job(LithoWindow *self, const GError *error)
 void litho_window_tell_done(LithoWindow *self, gboolean ok)
 {
     g_signal_emit_by_name(self, "job-done", self->job_what, ok);
+    if (self->session && self->save_path && !self->job) { // it has waited for this job
+        g_autofree char *path = g_steal_pointer(&self->save_path);
+        litho_window_save(self, path, self->save_force);
+    }
 }
 
 void litho_window_cancel_job(LithoWindow *self)
@@ -428,7 +432,7 @@ typedef struct Saving {
     LithoFlow *flow;
     LithoSurvey *survey; // of a cube beyond memory, computed piece by piece; or NULL
     LithoDevice device;
-    char *path;
+    char *path, *note;
     gboolean force;
 } Saving;
 
@@ -440,14 +444,14 @@ static void saving_free(gpointer data)
     litho_flow_free(s->flow);
     litho_survey_unref(s->survey);
     g_free(s->path);
+    g_free(s->note);
     g_free(s);
 }
 
 static gpointer save_work(LithoRun *run, gpointer data, GError **error)
 {
     Saving *s = data;
-    g_autofree char *note = litho_flow_command(s->flow, NULL, s->path);
-    LithoSaveOptions options = {.force = s->force, .note = note};
+    LithoSaveOptions options = {.force = s->force, .note = s->note};
     if (s->survey) {
         LithoStreamOptions stream = {.devices = &s->device, .n_devices = 1, .save = options};
         return litho_stream_run(s->flow, s->survey, s->path, &stream, run, error) ? s->path : NULL;
@@ -485,6 +489,8 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
     s->flow = litho_flow_copy(litho_session_flow(self->session));
     s->path = g_strdup(path);
     s->force = force;
+    g_autofree char *command = litho_window_short_command(self, path);
+    s->note = g_strdup_printf("Lithoscope " LITHO_VERSION ": %s", command);
     g_autofree char *base = g_path_get_basename(path);
     g_autofree char *sentence = g_strdup_printf("Saving %s", base);
     litho_window_start_job(self, "save", sentence, &funcs, s);
@@ -492,8 +498,20 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
 
 void litho_window_save(LithoWindow *self, const char *path, gboolean force)
 {
-    if (litho_window_is_busy(self) || !litho_session_grid(self->session))
+    if (!litho_session_grid(self->session))
         return;
+    if (self->job && !self->save_path && g_strcmp0(self->job_what, "picture") == 0) {
+        // What is saved does not depend on the picture: it follows when that is done.
+        self->save_path = g_strdup(path);
+        self->save_force = force;
+        litho_window_notice(self, "Saving begins when the picture is done.");
+        return;
+    }
+    if (litho_window_is_busy(self)) {
+        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+                                NULL);
+        return;
+    }
     LithoCube *output = litho_session_output(self->session);
     if (output || litho_session_is_paged(self->session)) {
         save_start(self, output, path, force);
@@ -511,6 +529,8 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
 
 void litho_window_result_arrived(LithoWindow *self)
 {
+    if (self->job)
+        return; // a save that waits for it goes on at its end
     LithoCube *output = self->save_path ? litho_session_output(self->session) : NULL;
     if (self->save_path && litho_session_problem(self->session))
         litho_window_cancel_job(self);

@@ -120,8 +120,13 @@ void litho_window_export(LithoWindow *self, const char *path)
     const GPtrArray *pages = litho_session_pages(self->session, &stamp, &dropped);
     if (pages && result && result->parts->len > 0)
         output = g_ptr_array_index(result->parts, 0);
-    if (litho_window_is_busy(self) || (!input && !output))
+    if (!input && !output)
         return;
+    if (litho_window_is_busy(self)) {
+        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+                                NULL);
+        return;
+    }
     Picture *p = g_new0(Picture, 1);
     gboolean both = input && output && output != input;
     p->window = g_object_ref(self);
@@ -130,8 +135,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->titles = g_ptr_array_new_with_free_func(g_free);
     p->path = g_strdup(path);
     p->title = g_strdup(p->input->name);
-    p->caption =
-        both ? litho_flow_command(litho_session_flow(self->session), NULL, "OUT") : g_strdup("");
+    p->caption = both ? litho_window_short_command(self, NULL) : g_strdup("");
     double percent = litho_session_clip_percent(self->session);
     p->clip_note = percent >= 0 ? g_strdup_printf("%.4g %%", percent) : NULL;
     litho_picture_init(&p->picture, p->input, p->output);

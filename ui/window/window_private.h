@@ -109,6 +109,12 @@ gboolean litho_window_wants_panel(LithoWindow *self,
 // A line for a shell that repeats the flow on what is open, also when that is several files;
 // g_free().
 char *litho_window_command(LithoWindow *self);
+// The flow's command with the names of the open file and of `out`, NULL: of a result beside it, for
+// captions and headers; g_free().
+char *litho_window_short_command(LithoWindow *self, const char *out);
+// window_truth.c: TRUE when a file of the truth lies beside the open one.
+gboolean litho_window_has_truth(LithoWindow *self);
+void litho_window_compare_truth(LithoWindow *self); // or with the input again
 // window_file.c
 // Colour maps read from CSV files: the window remembers them.
 void litho_window_load_colours(LithoWindow *self, const char *path);
