@@ -5,15 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-void litho_spectrum_init_fftw(void)
-{
-    static gsize once;
-    if (g_once_init_enter(&once)) {
-        fftwf_make_planner_thread_safe();
-        g_once_init_leave(&once, 1);
-    }
-}
-
 // A record that does not start at t = 0: its spectrum turns by exp(-i w t0).
 static void phase_of_start(const LithoMigrateJob *job, float *turn)
 {
@@ -86,7 +77,6 @@ gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
     phase_of_start(job, turn);
     memset(planes, 0, sizeof(float) * w->size * job->nf);
     Line first = line_new(job->nfft);
-    litho_spectrum_init_fftw();
     fftwf_plan plan = fftwf_plan_dft_r2c_1d(job->nfft, first.samples, first.values, FFTW_ESTIMATE);
     line_free(&first);
     const gint64 lines = in->grid.axis[0].n;
@@ -126,7 +116,6 @@ gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *w,
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
     phase_of_start(job, turn);
     Line first = line_new(job->nfft);
-    litho_spectrum_init_fftw();
     fftwf_plan plan = fftwf_plan_dft_c2r_1d(job->nfft, first.values, first.samples, FFTW_ESTIMATE);
     line_free(&first);
     const gint64 lines = out->grid.axis[0].n, traces = out->grid.axis[1].n;

@@ -6,9 +6,6 @@
 // Between traces and frequency planes on the CPU: P(w) = weight(w) sum_t taper(t) p(t) exp(-iwt),
 // and the exact adjoint of that.
 
-// FFTW's planner is shared by every thread of the program; call before planning.
-void litho_spectrum_init_fftw(void);
-
 // Traces of `in` (dead ones and non-finite samples count as 0) into waves[nf], which are laid out
 // by `waves` with the data in their middle; at the places of `row`, `column` when those are not
 // NULL (cell of each trace; -1 = not of this shot), added up where several fall into one cell.

@@ -30,7 +30,6 @@ LithoSplitStep *litho_split_step_new(const LithoWaves *waves, const LithoCells *
     split->kx2 = squared_wavenumbers(waves->nx, cells->dx);
     split->ky2 = squared_wavenumbers(waves->ny, cells->dy);
     fftwf_complex *plane = litho_split_step_scratch(split);
-    litho_spectrum_init_fftw();
     split->forward =
         fftwf_plan_dft_2d(waves->ny, waves->nx, plane, plane, FFTW_FORWARD, FFTW_ESTIMATE);
     split->inverse =

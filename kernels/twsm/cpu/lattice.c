@@ -138,8 +138,6 @@ static gboolean one_frequency(const Lattice *l, int k, int n_rhs, const TwsmValu
     return ok;
 }
 
-static GMutex fftw_lock; // planning is not thread-safe
-
 static gboolean lattice_open(Lattice *l)
 {
     for (int a = 0; a < 2; a++) {
@@ -154,7 +152,6 @@ static gboolean lattice_open(Lattice *l)
         l->are[kind] = l->t[kind] + l->bins;
         l->aim[kind] = l->are[kind] + l->bins;
     }
-    g_mutex_lock(&fftw_lock);
     fftwf_complex *model = fftwf_alloc_complex(l->bins);
     for (int way = 0; model && way < 2; way++) {
         fftwf_plan plan = fftwf_plan_dft_2d(l->pad[1], l->pad[0], model, model,
@@ -165,16 +162,13 @@ static gboolean lattice_open(Lattice *l)
             l->forward = plan;
     }
     fftwf_free(model);
-    g_mutex_unlock(&fftw_lock);
     return l->forward && l->backward;
 }
 
 static void lattice_close(Lattice *l)
 {
-    g_mutex_lock(&fftw_lock);
     fftwf_destroy_plan(l->forward);
     fftwf_destroy_plan(l->backward);
-    g_mutex_unlock(&fftw_lock);
     for (int kind = 0; kind < 4; kind++)
         g_free(l->t[kind]);
 }

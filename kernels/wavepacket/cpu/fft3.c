@@ -3,23 +3,6 @@
 
 #include <string.h>
 
-static GMutex planner;
-
-void wp_fft_lock(void)
-{
-    static gsize once;
-    if (g_once_init_enter(&once)) {
-        fftwf_make_planner_thread_safe(); // other operators plan too, without our lock
-        g_once_init_leave(&once, 1);
-    }
-    g_mutex_lock(&planner);
-}
-
-void wp_fft_unlock(void)
-{
-    g_mutex_unlock(&planner);
-}
-
 static fftwf_complex *at(const WpFft *f, float *data, gint64 i, gint64 j)
 {
     return (fftwf_complex *)data + ((i + f->origin[0]) * f->dim[1] + j + f->origin[1]) * f->dim[2] +
@@ -34,8 +17,7 @@ void wp_fft_init(WpFft *f, const int n[3], const int dim[3], const int origin[3]
     const int half = n[2] / 2 + 1, plane = dim[1] * dim[2];
     float *row = fftwf_alloc_real(n[2]);
     fftwf_complex *u = at(f, data, 0, 0);
-    const unsigned how = FFTW_MEASURE;
-    wp_fft_lock();
+    const unsigned how = FFTW_ESTIMATE;
     f->along_z = fftwf_plan_dft_r2c_1d(n[2], row, u, how);
     f->back_z = fftwf_plan_dft_c2r_1d(n[2], u, row, how);
     f->along_y = fftwf_plan_many_dft(1, &n[1], half, u, NULL, dim[2], 1, u, NULL, dim[2], 1,
@@ -46,7 +28,6 @@ void wp_fft_init(WpFft *f, const int n[3], const int dim[3], const int origin[3]
                                      FFTW_FORWARD, how);
     f->back_x = fftwf_plan_many_dft(1, &n[0], half, u, NULL, plane, 1, u, NULL, plane, 1,
                                     FFTW_BACKWARD, how);
-    wp_fft_unlock();
     fftwf_free(row);
 }
 
@@ -54,10 +35,8 @@ void wp_fft_clear(WpFft *f)
 {
     fftwf_plan *plans[] = {&f->along_z, &f->along_y, &f->along_x,
                            &f->back_x,  &f->back_y,  &f->back_z};
-    wp_fft_lock();
     for (guint i = 0; i < G_N_ELEMENTS(plans); i++)
         g_clear_pointer(plans[i], fftwf_destroy_plan);
-    wp_fft_unlock();
 }
 
 static inline gint64 wrap(const WpFft *f, const WpFftVolume *v, int axis, gint64 i)

@@ -26,10 +26,6 @@ typedef struct WpFftVolume {
     const float *scale[3];
 } WpFftVolume;
 
-// FFTW's planner is shared by the whole process: hold this around every planner call.
-void wp_fft_lock(void);
-void wp_fft_unlock(void);
-
 // `data` (the array later transforms will use, or one like it) is overwritten by planning.
 void wp_fft_init(WpFft *fft, const int n[3], const int dim[3], const int origin[3], float *data);
 void wp_fft_clear(WpFft *fft);

@@ -24,14 +24,10 @@ gboolean wp_cpu_fourier(WpEngine *engine, const float *volume, const gint64 n[3]
                     (double)values * sizeof *u / (1 << 30));
         return FALSE;
     }
-    wp_fft_lock();
     fftwf_plan plan = fftwf_plan_dft_r2c_3d((int)n[0], (int)n[1], (int)n[2], (float *)volume, u,
                                             FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
-    wp_fft_unlock();
     fftwf_execute(plan);
-    wp_fft_lock();
     fftwf_destroy_plan(plan);
-    wp_fft_unlock();
     float *m2 = (float *)u;
     magnitudes(m2, values);
     *lost = wp_fourier_lost(m2, n, keep);

@@ -10,9 +10,7 @@
 
 static void free_plan(gpointer plan)
 {
-    wp_fft_lock();
     fftwf_destroy_plan(plan);
-    wp_fft_unlock();
 }
 
 static void plan_boxes(WpCpu *cpu)
@@ -31,12 +29,10 @@ static void plan_boxes(WpCpu *cpu)
             continue;
         }
         fftwf_complex *data = fftwf_alloc_complex(box->floats / 2);
-        wp_fft_lock();
         cpu->box_forward[b] = fftwf_plan_dft_3d(box->n[0], box->n[1], box->n[2], data, data,
                                                 FFTW_FORWARD, FFTW_ESTIMATE);
         cpu->box_inverse[b] = fftwf_plan_dft_3d(box->n[0], box->n[1], box->n[2], data, data,
                                                 FFTW_BACKWARD, FFTW_ESTIMATE);
-        wp_fft_unlock();
         g_ptr_array_add(cpu->plans, cpu->box_forward[b]);
         g_ptr_array_add(cpu->plans, cpu->box_inverse[b]);
         fftwf_free(data);
