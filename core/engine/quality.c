@@ -521,11 +521,47 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     return TRUE;
 }
 
+// Noise that is flat above half of Nyquist, and nowhere far from that, is white: a hump of less
+// than a third below is what events leave in all wavenumbers. The level is the mean of the
+// frequencies within 2 % of it; the interval keeps the hump.
+static void take_for_white(LithoNoise *noise)
+{
+    const guint n = noise->n, half = n / 2;
+    double level = 0, least = INFINITY, most = 0, top = 0;
+    for (guint f = 0; f < n; f++) {
+        least = MIN(least, noise->sigma[f]);
+        most = MAX(most, noise->sigma[f]);
+        level += f >= half ? noise->sigma[f] / (n - half) : 0;
+    }
+    for (guint f = half; f < n; f++)
+        top = MAX(top, fabs(noise->sigma[f] / level - 1));
+    if (n < 9 || !(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.3 * level)
+        return;
+    for (int pass = 0; pass < 4; pass++) {
+        double sum = 0;
+        guint count = 0;
+        for (guint f = 0; f < n; f++)
+            if (fabs(noise->sigma[f] / level - 1) < 0.02) {
+                sum += noise->sigma[f];
+                count++;
+            }
+        level = count > 0 ? sum / count : level;
+    }
+    noise->low = MIN(noise->low, level - (noise->total - noise->low));
+    noise->high = MAX(noise->total, level + (noise->high - noise->total));
+    noise->total = level;
+    for (guint f = 0; f < n; f++)
+        noise->sigma[f] = level;
+}
+
 gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRun *run,
                              LithoNoise *noise, GError **error)
 {
     static const int window[3] = {16, 16, 64};
-    return litho_qc_noise_windows(cube, box, window, 1024, run, noise, error);
+    if (!litho_qc_noise_windows(cube, box, window, 1024, run, noise, error))
+        return FALSE;
+    take_for_white(noise);
+    return TRUE;
 }
 
 // --- words --------------------------------------------------------------------------------------
