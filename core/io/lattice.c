@@ -43,10 +43,13 @@ static void meet(Values *v, gint64 value, gint64 *before)
     }
 }
 
-static void count_by_bitmap(Values *v, const gint32 *key, const guint8 *flags, gint64 n)
+// FALSE: no memory for the bitmap.
+static gboolean count_by_bitmap(Values *v, const gint32 *key, const guint8 *flags, gint64 n)
 {
     gint64 range = (gint64)v->high - v->low + 1, before = 0;
-    g_autofree guint64 *bits = g_new0(guint64, range / 64 + 1);
+    g_autofree guint64 *bits = g_try_new0(guint64, range / 64 + 1);
+    if (!bits)
+        return FALSE;
     for (gint64 t = 0; t < n; t++)
         if (!(flags[t] & LITHO_SCAN_OUT)) {
             gint64 k = (gint64)key[t] - v->low;
@@ -55,6 +58,7 @@ static void count_by_bitmap(Values *v, const gint32 *key, const guint8 *flags, g
     for (gint64 w = 0; w <= range / 64; w++)
         for (guint64 rest = bits[w]; rest; rest &= rest - 1)
             meet(v, v->low + 64 * w + __builtin_ctzll(rest), &before);
+    return TRUE;
 }
 
 static gboolean count_by_sorting(Values *v, const gint32 *key, const guint8 *flags, gint64 n,
@@ -97,9 +101,9 @@ static gboolean summarise(Values *v, const gint32 *key, const guint8 *flags, gin
                     "no trace has a header that is not all zeros; use --file-order");
         return FALSE;
     }
-    if ((gint64)v->high - v->low < BITMAP_BITS + BITMAP_BITS_PER_TRACE * n)
-        count_by_bitmap(v, key, flags, n);
-    else if (!count_by_sorting(v, key, flags, n, error))
+    gboolean counted = (gint64)v->high - v->low < BITMAP_BITS + BITMAP_BITS_PER_TRACE * n &&
+                       count_by_bitmap(v, key, flags, n);
+    if (!counted && !count_by_sorting(v, key, flags, n, error))
         return FALSE;
     v->step = MAX(v->step, 1);
     return TRUE;

@@ -137,13 +137,16 @@ gboolean litho_heads_read(LithoHeads *heads, LithoSurvey *survey, GError **error
     *heads = (LithoHeads){
         .scalar = heads->scalar,
         .n = (guint)n,
-        .bytes = g_malloc(n * LITHO_HEADER_BYTES),
+        .bytes = g_try_malloc(n * LITHO_HEADER_BYTES),
         .order = g_malloc(n),
         .follows = g_malloc0(n),
         .trace = g_new(gint64, n),
         .foreign = g_malloc0(n),
         .complete = n == survey->traces,
     };
+    if (!heads->bytes)
+        return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for %" G_GINT64_FORMAT " headers",
+                            n);
     for (gint64 k = 0; k < n; k++) {
         gint64 t = pick(survey->traces, n, k);
         const LithoTraceFile *file = litho_survey_file_of(survey, t);

@@ -86,7 +86,10 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
     int threads = (int)MIN(litho_run_threads(run), chunks);
 #pragma omp parallel num_threads(threads)
     {
-        guint8 *block = g_malloc(BLOCK_BYTES + BLOCK_STRIDE);
+        GError *local = NULL;
+        guint8 *block = g_try_malloc(BLOCK_BYTES + BLOCK_STRIDE);
+        if (!block)
+            litho_refuse(&local, LITHO_ERROR_MEMORY, "no memory to read trace headers");
         gboolean master = FALSE;
 #pragma omp master
         master = TRUE;
@@ -95,8 +98,7 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
             if (from >= file->traces)
                 break;
             gint64 to = MIN(from + CHUNK_TRACES, file->traces);
-            GError *local = NULL;
-            if (!scan_chunk(scan, file, from, to, block, &local)) {
+            if (!block || !scan_chunk(scan, file, from, to, block, &local)) {
                 __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
 #pragma omp critical(litho_scan)
                 if (!failure)
@@ -112,6 +114,7 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
                 __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
         }
         g_free(block);
+        g_clear_error(&local);
     }
     if (failure) {
         g_propagate_error(error, failure);

@@ -126,7 +126,9 @@ static void find_between(LithoScan *scan, int c, guint8 *stray, gint64 used,
     gint64 range = (gint64)high - low + 1, distinct = 0;
     if (range < 3 || range > MAX_COUNTED)
         return;
-    g_autofree gint32 *count = g_new0(gint32, range), *sorted = g_new(gint32, range);
+    g_autofree gint32 *count = g_try_new0(gint32, range), *sorted = g_try_new(gint32, range);
+    if (!count || !sorted)
+        return;
     for (gint64 t = 0; t < scan->n; t++)
         if (!(scan->flags[t] & LITHO_SCAN_OUT))
             count[scan->key[c][t] - low]++;

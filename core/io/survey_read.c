@@ -324,7 +324,9 @@ static gboolean read_means(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1
             const LithoTraceFile *file = litho_survey_file_of(s, w.trace);
             gint64 start, end;
             needed_bytes(r, file, &w, &start, &end);
-            g_autofree guint8 *raw = g_malloc(MAX(end - start, 1));
+            g_autofree guint8 *raw = g_try_malloc(MAX(end - start, 1));
+            if (!raw)
+                return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for one trace");
             if (!litho_file_read_all(file, raw, end - start, start, error))
                 return FALSE;
             decode_trace(r, file, &w, raw, start);

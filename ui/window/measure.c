@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/measure.h"
+#include "core/io/output.h"
 #include "core/json.h"
 #include "ui/panel/race.h"
 #include "ui/window/scrub.h"
@@ -192,8 +193,11 @@ static void report_drawing(Measure *m)
 static void conclude(Measure *m)
 {
     g_autofree char *text = litho_json_object_text(g_steal_pointer(&m->figures));
-    if (m->json)
-        g_file_set_contents(m->json, text, -1, NULL);
+    g_autoptr(GError) error = NULL;
+    if (m->json && !litho_output_save(m->json, text, -1, LITHO_REPLACE_ANY, &error)) {
+        g_printerr("%s\n", error->message);
+        m->verdict = 1;
+    }
     finish(m, m->verdict);
 }
 
