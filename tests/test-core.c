@@ -179,6 +179,19 @@ static void test_refusals(void)
     }
 }
 
+// Property: a panel opens with eight rows at most; the others are folded away.
+static void test_rows_shown(void)
+{
+    for (const LithoOperator *const *op = litho_operators(); *op; op++) {
+        guint n = 0;
+        for (guint k = 0; k < (*op)->params.n; k++)
+            n += !(*op)->params.rows[k].advanced;
+        g_test_message("%s: %u rows", (*op)->key, n);
+        g_assert_cmpuint(n, <=, 8);
+        g_assert_cmpuint(n, >, 0);
+    }
+}
+
 // --- recipes ----------------------------------------------------------------------------------
 
 // Property: print, parse, print gives the same bytes, for every preset of every operator.
@@ -524,6 +537,7 @@ static void test_report(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/core/rows-shown", test_rows_shown);
     litho_kernels_init();
     g_test_add_func("/grid/boxes", test_boxes);
     g_test_add_func("/param/declarations", test_declarations);

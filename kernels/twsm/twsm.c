@@ -169,24 +169,26 @@ static const LithoParam rows[] = {
                 .doc =
                     "Cells of the boundaries' meshes per shortest wavelength; 2.5 gives 0.05 % on "
                     "plane boundaries, 4 on curved ones. 0 leaves it to the model."),
-    LITHO_FLOAT(
-        TwsmParams, taper, .label = "Edge taper", .special = -1, .special_text = "from the model",
-        .def = -1, .min = -1, .max = 0.5, .soft_min = 0, .soft_max = 0.5, .stage = TWSM_STAGE_MESH,
-        .doc = "Part of the width at each edge of the model over which the boundaries fade "
-               "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
-               "the model (0.15)."),
+    LITHO_FLOAT(TwsmParams, taper, .label = "Edge taper", .special = -1,
+                .special_text = "from the model", .def = -1, .min = -1, .max = 0.5, .soft_min = 0,
+                .soft_max = 0.5, .advanced = true, .stage = TWSM_STAGE_MESH,
+                .doc =
+                    "Part of the width at each edge of the model over which the boundaries fade "
+                    "out, so that the edges do not diffract; 0 keeps true edges, -1 leaves it to "
+                    "the model (0.15)."),
     LITHO_CHOICE(TwsmParams, coefficients, "auto\0effective\0pair\0plane\0",
-                 .label = "Coefficients", .stage = TWSM_STAGE_MESH,
+                 .label = "Coefficients", .advanced = true, .stage = TWSM_STAGE_MESH,
                  .doc =
                      "Reflection and transmission: effective (exact for a point source at the "
                      "first boundary), pair (plane wave per pair of elements, held below the "
                      "critical angle), plane (raw, rings at the critical angle). auto is effective "
                      "for waves that meet one boundary and pair for longer ones."),
-    LITHO_CHOICE(TwsmParams, near_field, "auto\0on\0off\0", .label = "Near field",
+    LITHO_CHOICE(TwsmParams, near_field, "auto\0on\0off\0", .label = "Near field", .advanced = true,
                  .stage = TWSM_STAGE_MESH,
                  .doc = "The beams' near-field term, 1/(kR) of the far field. auto: with effective "
                         "coefficients only, where it is exact."),
-    LITHO_CHOICE(TwsmParams, mask, "none\0segment\0", .label = "Shadows", .stage = TWSM_STAGE_MESH,
+    LITHO_CHOICE(TwsmParams, mask, "none\0segment\0", .label = "Shadows", .advanced = true,
+                 .stage = TWSM_STAGE_MESH,
                  .doc = "segment drops beams whose straight way leaves the layer."),
     LITHO_FLOAT(TwsmParams, mask_soft, .label = "Shadow edge", .def = 0.25, .min = 0, .max = 2,
                 .advanced = true, .stage = TWSM_STAGE_MESH,

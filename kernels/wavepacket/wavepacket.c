@@ -34,7 +34,7 @@ static const LithoParam rows[] = {
                 .doc = "Compress: number of the largest coefficients kept, per sample of the cube "
                        "(the papers' CR; they show 0.14 and 0.02)."),
     LITHO_INT(FIELD, refit, .label = "Refit", .when = "mode=compress", .unit = "steps", .def = 0,
-              .min = 0, .max = 100, .soft_max = 20, .stage = WP_STAGE_SHRINK,
+              .min = 0, .max = 100, .soft_max = 20, .advanced = true, .stage = WP_STAGE_SHRINK,
               .doc =
                   "Compress: least-squares steps on the kept coefficients; 8 recover most of the "
                   "amplitude that plain dropping loses, each costs a transform both ways."),
@@ -47,7 +47,7 @@ static const LithoParam rows[] = {
                 .doc =
                     "Interpolate: last threshold as a part of the first; higher for noisy data."),
     LITHO_FLOAT(FIELD, trust, .label = "Trust in recorded traces", .when = "mode=interpolate",
-                .def = 1, .min = 0, .max = 1, .stage = WP_STAGE_SHRINK,
+                .def = 1, .min = 0, .max = 1, .advanced = true, .stage = WP_STAGE_SHRINK,
                 .doc = "Interpolate: 1 puts recorded traces back as they are in every step, 0.5 to "
                        "0.8 lets the packets denoise them."),
     LITHO_FILE(FIELD, coefficients, .label = "Coefficient file",
