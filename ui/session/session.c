@@ -36,6 +36,8 @@ static void dispose(GObject *object)
     LithoSession *self = LITHO_SESSION(object);
     litho_session_numbers_clear(self); // before the result: that removes every source of ours
     litho_session_result_clear(self);
+    g_clear_pointer(&self->area_question, litho_newest_free);
+    g_clear_pointer(&self->memory_question, litho_newest_free);
     litho_session_drop_pager(self);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);

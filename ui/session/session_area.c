@@ -8,11 +8,9 @@
 #include <string.h>
 
 typedef struct Question {
-    LithoSession *session;
     LithoCube *cube[2]; // input, output; NULL = none
     LithoBox box[2];
     guint traces, samples;
-    guint64 kind; // of the flow and input it is about
 } Question;
 
 void litho_area_numbers_free(LithoAreaNumbers *numbers)
@@ -29,7 +27,6 @@ static void question_free(gpointer data)
     Question *q = data;
     for (int w = 0; w < 2; w++)
         litho_cube_unref(q->cube[w]);
-    g_object_unref(q->session);
     g_free(q);
 }
 
@@ -116,54 +113,50 @@ static LithoBox area_box(LithoSession *self)
     return litho_box_intersect(box, litho_box_full(&self->grid));
 }
 
-static void done(gpointer result, const GError *error, gpointer data)
+static void done(gpointer result, const GError *error, gpointer data, gpointer owner)
 {
-    Question *q = data;
-    LithoSession *self = q->session;
+    LithoSession *self = owner;
+    (void)data;
     (void)error; // too small an area, or not computed yet: the panel says that there is nothing
-    if (!self->worker) {
-        litho_area_numbers_free(result);
-        return;
-    }
-    self->area_job = NULL;
-    if (q->kind != self->kind)
-        g_clear_pointer(&result, litho_area_numbers_free); // the file or the operator has changed
     litho_area_numbers_free(self->area_numbers);
     self->area_numbers = result;
     litho_session_emit(self, SIGNAL_AREA);
-    if (self->area_again)
-        litho_session_area_look(self);
+}
+
+static void free_answer(gpointer numbers)
+{
+    litho_area_numbers_free(numbers);
 }
 
 void litho_session_area_look(LithoSession *self)
 {
     if (!self->area.on || !self->has_grid)
         return;
-    self->area_again = self->area_job != NULL;
-    if (self->area_job)
-        return;
+    static const LithoNewestFuncs funcs = {compute, done, question_free, free_answer};
+    if (!self->area_question)
+        self->area_question = litho_newest_new(&funcs, self);
     Question *q = g_new0(Question, 1);
     LithoBox box = area_box(self);
     gboolean same = litho_session_comparable(self);
     gboolean shows_input = litho_session_shown(self) == LITHO_SHOW_INPUT;
     LithoCube *in = same || shows_input ? input_with(self, box) : NULL;
     LithoCube *out = same || !shows_input ? result_with(self, box) : NULL;
-    q->session = g_object_ref(self);
-    q->kind = self->kind;
     q->cube[0] = in ? litho_cube_ref(in) : NULL;
     q->cube[1] = out ? litho_cube_ref(out) : NULL;
     q->box[0] = q->box[1] = box;
     q->traces = (guint)(litho_box_size(box, 0) * litho_box_size(box, 1));
     q->samples = (guint)litho_box_size(box, 2);
-    self->area_job = litho_job_start(&(LithoJobFuncs){compute, NULL, done, question_free}, q);
+    litho_newest_ask(self->area_question, q);
 }
 
 void litho_session_area_forget(LithoSession *self)
 {
-    if (!self->area_numbers)
-        return;
-    g_clear_pointer(&self->area_numbers, litho_area_numbers_free);
-    litho_session_emit(self, SIGNAL_AREA);
+    if (self->area_question)
+        litho_newest_forget(self->area_question);
+    if (self->area_numbers) {
+        g_clear_pointer(&self->area_numbers, litho_area_numbers_free);
+        litho_session_emit(self, SIGNAL_AREA);
+    }
     litho_session_area_look(self);
 }
 

@@ -11,7 +11,6 @@
 #include "core/engine/engine.h"
 
 typedef struct Question {
-    LithoSession *session;
     LithoFlow *flow;
     LithoDevice device;
     LithoGrid in;
@@ -21,7 +20,6 @@ typedef struct Question {
 static void question_free(gpointer data)
 {
     Question *q = data;
-    g_object_unref(q->session);
     litho_flow_free(q->flow);
     g_free(q);
 }
@@ -60,39 +58,34 @@ static gpointer ask(LithoRun *run, gpointer data, GError **error)
     return plan;
 }
 
-static void known(gpointer result, const GError *error, gpointer data)
+static void known(gpointer result, const GError *error, gpointer data, gpointer owner)
 {
-    Question *q = data;
-    LithoSession *self = q->session;
+    LithoSession *self = owner;
     g_autofree LithoMemoryPlan *plan = result;
-    (void)error; // not known is an answer
-    if (!self->worker)
-        return;
-    self->memory_job = NULL;
+    (void)data, (void)error; // not known is an answer
     LithoMemoryPlan none = {0};
     self->memory = plan ? *plan : none;
     litho_session_emit(self, SIGNAL_MEMORY);
-    if (self->memory_again)
-        litho_session_memory_want(self);
 }
 
 void litho_session_memory_want(LithoSession *self)
 {
-    self->memory_again = self->memory_job != NULL;
-    if (self->memory_job)
-        return; // the newest flow is asked about when the answer is there
+    static const LithoNewestFuncs funcs = {ask, known, question_free, g_free};
+    if (!self->memory_question)
+        self->memory_question = litho_newest_new(&funcs, self);
     Question *q = g_new0(Question, 1);
-    q->session = g_object_ref(self);
     q->flow = litho_flow_copy(self->flow);
     q->device = litho_session_device(self);
     q->has_in = self->input != NULL;
     if (self->input)
         q->in = self->input->grid;
-    self->memory_job = litho_job_start(&(LithoJobFuncs){ask, NULL, known, question_free}, q);
+    litho_newest_ask(self->memory_question, q);
 }
 
 void litho_session_memory_forget(LithoSession *self)
 {
+    if (self->memory_question)
+        litho_newest_forget(self->memory_question);
     if (self->memory.need == 0)
         return;
     self->memory = (LithoMemoryPlan){0};

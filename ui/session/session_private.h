@@ -2,6 +2,7 @@
 #pragma once
 #include "ui/session/figures.h"
 #include "ui/session/job.h"
+#include "ui/session/newest.h"
 #include "ui/session/pager.h"
 #include "ui/session/session.h"
 
@@ -71,11 +72,9 @@ struct _LithoSession {
     GArray *depth_time; // pairs depth (m), two-way time (s) of the figures; NULL = none
     LithoArea area;
     LithoAreaNumbers *area_numbers;
-    LithoJob *area_job;
-    gboolean area_again;    // something changed while the job ran
-    LithoMemoryPlan memory; // of the flow as it stands; need 0 = not known
-    LithoJob *memory_job;
-    gboolean memory_again; // the flow changed while the job ran
+    LithoNewest *area_question;   // made when it is first asked
+    LithoMemoryPlan memory;       // of the flow as it stands; need 0 = not known
+    LithoNewest *memory_question; // made when it is first asked
     guint n_visible;
     int visible[3];
     LithoLatency latency;
