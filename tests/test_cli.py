@@ -391,6 +391,28 @@ def two_operators_in_a_row():
     assert a.shape == b.shape and np.isfinite(b).all() and np.abs(a - b).max() > 0
 
 
+@test
+def figures_without_and_with_the_truth():
+    """run --report, find, sweep and report speak of the same numbers under the same names."""
+    cli("synth", "planes", "inlines=24", "xlines=24", "samples=96", "snr=0", "-o", "judged.npy")
+    cli("run", "fx", "-i", "judged.npy", "-o", "judged-fx.npy", "--report", "judged.json", "--reference", "judged-truth.npy",
+        "--hide", "5", "--seed", "1")
+    r = json.load(open("judged.json"))
+    low, high = r["expected_snr_interval_db"]
+    assert low <= r["expected_snr_db"] <= high and abs(r["expected_snr_db"] - r["snr_db"]) < 1.5, r
+    assert r["gain_db"] > 3 and 0 <= r["similarity_share"] <= 1 and 10 < r["removed_percent"] < 90, r
+    assert r["noise_sigma"] > 0 and "hidden_snr_db" in r, r
+    found = json.loads(cli("find", "fx", "-i", "judged.npy", "--json").stdout)
+    assert set(found["now"]) == set(found["found"]) and found["gain_db"] >= 0 and found["seconds"] > 0, found
+    cli("sweep", "fx", "prewhitening=1,100", "half_width=1,2", "-i", "judged.npy", "-o", "sheet.png", "--json", "sheet.json")
+    assert len(json.load(open("sheet.json"))["runs"]) == 4
+    assert open("sheet.png", "rb").read(4) == b"\x89PNG"
+    cli("report", "fx", "-i", "judged.npy", "-o", "page.pdf", "--json", "page.json")
+    assert open("page.pdf", "rb").read(4) == b"%PDF" and "expected_snr_db" in json.load(open("page.json"))
+    cli("sweep", "fx", "-i", "judged.npy", "-o", "none.png", status=2)
+    cli("find", "migrate", "velocity=2000", "-i", "judged.npy", status=1)
+
+
 def main():
     failed = 0
     CLI_ABS = os.path.abspath(CLI)
