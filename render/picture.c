@@ -119,8 +119,12 @@ static void draw_divider(cairo_t *cr, LithoRect r, double split)
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
     for (int pass = 0; pass < 4; pass++) {
         gboolean grip = pass % 2, bright = pass >= 2;
-        cairo_set_line_width(cr, grip ? bright ? 6 : 8 : bright ? 1 : 3);
-        cairo_set_source_rgba(cr, bright, bright, bright, bright ? 1 : 0.45);
+        const double *ink = litho_divider_ink;
+        cairo_set_line_width(cr, grip ? bright ? 6 : 8 : bright ? 2 : 3);
+        if (bright)
+            cairo_set_source_rgba(cr, ink[0], ink[1], ink[2], ink[3]);
+        else
+            cairo_set_source_rgba(cr, 0, 0, 0, 0.45);
         cairo_move_to(cr, x, grip ? middle - 11 : r.y);
         cairo_line_to(cr, x, grip ? middle + 11 : r.y + r.h);
         cairo_stroke(cr);

@@ -487,8 +487,8 @@ void litho_renderer_draw_divider(LithoRenderer *renderer, const LithoTarget *tar
     add_line(&grip, x, middle - 11, x, middle + 11);
     draw_flat(renderer, target, &line, 3 * s, (double[]){0, 0, 0, 0.45});
     draw_flat(renderer, target, &grip, 8 * s, (double[]){0, 0, 0, 0.45});
-    draw_flat(renderer, target, &line, MAX(1, floor(s)), (double[]){1, 1, 1, 1});
-    draw_flat(renderer, target, &grip, 6 * s, (double[]){1, 1, 1, 1});
+    draw_flat(renderer, target, &line, 2 * MAX(1, floor(s)), litho_divider_ink);
+    draw_flat(renderer, target, &grip, 6 * s, litho_divider_ink);
     litho_lines_clear(&line);
     litho_lines_clear(&grip);
 }

@@ -198,6 +198,8 @@ void litho_slice_zoom_to(LithoSliceView *view, const LithoGrid *grid, LithoRect 
 
 // --- what and how -------------------------------------------------------------------------------
 
+const double litho_divider_ink[4] = {0.45, 0.72, 1, 1};
+
 const char *litho_show_name(LithoShow show)
 {
     static const char *const names[] = {"Input", "Output", "Removed", "Split", "Side by side"};

@@ -73,6 +73,10 @@ typedef enum {
     LITHO_SHOW_SIDE,    // input | output, each in half of the rectangle, same window
 } LithoShow;
 
+// Colour of the divider of LITHO_SHOW_SPLIT on the screen and on paper: an accent of its own,
+// neither the cross-hair's grey nor the white dashes of an area. RGBA.
+extern const double litho_divider_ink[4];
+
 const char *litho_show_name(LithoShow show); // "Input", ...; static
 
 // The panels a rectangle is divided into: 1, or 2 for SIDE (6 px apart). `shows` gets INPUT,

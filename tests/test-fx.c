@@ -549,6 +549,33 @@ static void test_refused(void)
     }
 }
 
+// Property: a value that is left to the filter is told as the number that it stands for, so that
+// the panel can show it; one that is given is not told.
+static void test_used(void)
+{
+    g_autoptr(LithoCube) in = random_cube(24, 24, 80, 5);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_fx);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    static const char *const settings[] = {"", "fmax=40"};
+    for (guint k = 0; k < G_N_ELEMENTS(settings); k++) {
+        LithoReport *report = litho_report_new();
+        LithoRun run = {.report = report};
+        *(LithoFxParams *)litho_flow_step(flow, 0)->params = fx_params(settings[k]);
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, &run, NULL);
+        g_assert_nonnull(out);
+        double fmax = 0, stride = 0;
+        gboolean told = litho_report_get(report, "used:fx.fmax", &fmax);
+        g_assert_cmpint(told, ==, k == 0);
+        if (told)
+            g_assert_cmpfloat_with_epsilon(fmax, 0.8 * 0.5 / fabs(in->grid.axis[2].step), 1e-9);
+        g_assert_true(litho_report_get(report, "used:fx.stride", &stride));
+        g_assert_cmpfloat(stride, ==, 20 * 17 / 20);
+        litho_report_unref(report);
+    }
+    litho_engine_free(engine);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -565,6 +592,7 @@ int main(int argc, char **argv)
     g_test_add_func("/fx/memory", test_memory);
     g_test_add_func("/fx/threads", test_threads);
     g_test_add_func("/fx/live", test_live);
+    g_test_add_func("/fx/used", test_used);
     g_test_add_func("/fx/steps", test_steps);
     g_test_add_func("/fx/cancel", test_cancel);
     g_test_add_func("/fx/refused", test_refused);

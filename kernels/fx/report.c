@@ -3,8 +3,26 @@
 
 #include <math.h>
 
-void fx_report(LithoReport *r, const FxTotals *t)
+#include "kernels/fx/fx.h"
+
+// Numbers that stand for "automatic" in the panel. The band ends at 0.8 of Nyquist, as in
+// litho_fx_geometry().
+static void report_used(LithoReport *r, const LithoGrid *grid, const LithoFxParams *p)
 {
+    const LithoFxGeometry g = litho_fx_grid_geometry(grid, p);
+    const double step = fabs(grid->axis[2].step) / (grid->is_depth ? 1000 : 1);
+    if (!(p->fmax > 0))
+        litho_report_used(r, "fx", "fmax", 0.4 / step);
+    litho_report_used(r, "fx", "fft_length", g.nfft);
+    litho_report_used(r, "fx", "stride", g.axis[0].stride);
+    litho_report_used(r, "fx", "window_il", litho_fx_window_length(p, 0));
+    litho_report_used(r, "fx", "window_xl", litho_fx_window_length(p, 1));
+}
+
+void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
+               const LithoFxParams *params)
+{
+    report_used(r, grid, params);
     litho_report_number(r, "windows", "windows", "", t->windows);
     litho_report_number(r, "systems", "systems solved", "", t->systems);
     litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", t->empty);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/run.h"
+#include "kernels/fx/geometry.h"
 
 // What both backends count while they filter, and the numbers they make of it.
 typedef struct FxTotals {
@@ -8,4 +9,6 @@ typedef struct FxTotals {
     double input, removed, product; // energies of the region, and <output, removed>
 } FxTotals;
 
-void fx_report(LithoReport *report, const FxTotals *totals); // NULL report is fine
+// NULL report is fine. `grid` and `params`: what was filtered, and how.
+void fx_report(LithoReport *report, const FxTotals *totals, const LithoGrid *grid,
+               const LithoFxParams *params);

@@ -191,6 +191,8 @@ static void report_numbers(LithoMigrateJob *const *jobs, int n, int frequencies,
                             jobs[n - 1]->ratio);
     }
     litho_report_number(report, "step", "Depth of a step", "m", job->dz * job->step);
+    litho_report_used(report, "migrate", "step", job->step);
+    litho_report_used(report, "migrate", "fmax", job->omega[job->nf - 1] / (2 * G_PI));
     if (job->n_steps == 0 || job->params.engine != LITHO_MIGRATE_CHEBYSHEV)
         return;
     report_designs(jobs, n, report);

@@ -47,6 +47,8 @@ gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, G
         return FALSE;
     if (run) {
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "", sigma);
+        if (!(p->sigma > 0))
+            litho_report_used(run->report, "wavepacket", "sigma", sigma);
         litho_report_number(run->report, "sigma_estimated", "Noise level, estimated", "",
                             job->sigma);
     }

@@ -100,12 +100,13 @@ LithoViewPanel *litho_cube_view_panel_at(LithoCubeView *self, double x, double y
 
 // --- overlay ------------------------------------------------------------------------------------
 
+// The cross-hair: thin and grey, with a dark halo, so that it is neither the divider nor a frame.
 static void append_line(GtkSnapshot *snapshot, double x, double y, double w, double h)
 {
-    // Dark halo, light core: legible on any colour map.
-    gtk_snapshot_append_color(snapshot, &(GdkRGBA){0, 0, 0, 0.35},
+    gtk_snapshot_append_color(snapshot, &(GdkRGBA){0, 0, 0, 0.30},
                               &GRAPHENE_RECT_INIT(x - 1, y - 1, w + 2, h + 2));
-    gtk_snapshot_append_color(snapshot, &(GdkRGBA){1, 1, 1, 0.8}, &GRAPHENE_RECT_INIT(x, y, w, h));
+    gtk_snapshot_append_color(snapshot, &(GdkRGBA){0.78, 0.78, 0.78, 0.8},
+                              &GRAPHENE_RECT_INIT(x, y, w, h));
 }
 
 static void append_cursor(GtkSnapshot *snapshot, const LithoSliceMap *map, const double at[3])
@@ -171,18 +172,17 @@ static void append_area(LithoCubeView *self, GtkSnapshot *snapshot, const LithoV
     box.h = CLAMP(y1, r.y, r.y + r.h - 1) - box.y;
     gtk_snapshot_append_color(snapshot, &(GdkRGBA){0, 0, 0, 0.10},
                               &GRAPHENE_RECT_INIT(box.x, box.y, box.w, box.h));
-    const GdkRGBA edges[] = {{0, 0, 0, 0.7}, {1, 1, 1, 1}};
-    for (guint k = 0; k < G_N_ELEMENTS(edges); k++) { // black around white: seen on any colours
-        float inset = k, width = 3 - 2 * (float)k;
-        GskRoundedRect outline;
-        gsk_rounded_rect_init_from_rect(&outline,
-                                        &GRAPHENE_RECT_INIT(box.x + inset, box.y + inset,
-                                                            MAX(box.w - 2 * inset, 1),
-                                                            MAX(box.h - 2 * inset, 1)),
-                                        0);
-        gtk_snapshot_append_border(snapshot, &outline, (const float[]){width, width, width, width},
-                                   (const GdkRGBA[]){edges[k], edges[k], edges[k], edges[k]});
+    // White dashes on black: seen on any colours, and no other line is dashed.
+    cairo_t *cr = gtk_snapshot_append_cairo(
+        snapshot, &GRAPHENE_RECT_INIT(box.x - 1, box.y - 1, box.w + 3, box.h + 3));
+    for (int pass = 0; pass < 2; pass++) {
+        cairo_set_line_width(cr, pass ? 1.5 : 3);
+        cairo_set_dash(cr, (const double[]){6, 4}, pass ? 2 : 0, 0);
+        cairo_set_source_rgba(cr, pass, pass, pass, pass ? 1 : 0.75);
+        cairo_rectangle(cr, box.x + 0.5, box.y + 0.5, MAX(box.w, 1), MAX(box.h, 1));
+        cairo_stroke(cr);
     }
+    cairo_destroy(cr);
     append_diagonal(snapshot, box, area->diagonal);
 }
 

@@ -28,6 +28,9 @@ static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
 {
     if (self->axis == LITHO_VIEW_SCENE)
         return g_strdup("3-D scene");
+    // A line has no other section that a number could tell it from.
+    if (self->axis < LITHO_SAMPLE && panel->grid.axis[self->axis].n == 1)
+        return g_strdup("Line");
     char *label = litho_slice_label(&panel->grid, self->axis, panel->view.index,
                                     litho_session_display(self->session)->units);
     label[0] = g_ascii_toupper(label[0]);
@@ -54,7 +57,8 @@ static void title_texts(LithoCubeView *self, const LithoViewPanel *panel, char *
     gboolean numbered =
         panel == &self->panel[0] || (self->panel[0].of_input && self->axis == LITHO_SAMPLE);
     *left = g_strdup(wide ? title : note);
-    *right = g_strdup(wide ? note : numbered ? strchr(title, ' ') + 1 : "");
+    const char *number = strchr(title, ' '); // a line has none
+    *right = g_strdup(wide ? note : numbered && number ? number + 1 : "");
 }
 
 // --- drawing ------------------------------------------------------------------------------------

@@ -361,9 +361,13 @@ ACTION(do_fullscreen)
 
 ACTION(do_about)
 {
+    static const char *const authors[] = {"Lithoscope developers", NULL};
+    GtkIconTheme *icons = gtk_icon_theme_get_for_display(gtk_widget_get_display(GTK_WIDGET(data)));
+    gboolean installed = gtk_icon_theme_has_icon(icons, "org.lithoscope.Lithoscope");
     gtk_show_about_dialog(GTK_WINDOW(data), "program-name", "Lithoscope", "version", LITHO_VERSION,
-                          "logo-icon-name", "org.lithoscope.Lithoscope", "license-type",
-                          GTK_LICENSE_GPL_3_0, "comments",
+                          "logo-icon-name",
+                          installed ? "org.lithoscope.Lithoscope" : "image-x-generic-symbolic",
+                          "license-type", GTK_LICENSE_GPL_3_0, "authors", authors, "comments",
                           "Seismic cubes, tuned while you look at them", NULL);
 }
 

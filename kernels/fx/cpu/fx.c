@@ -357,7 +357,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
     }
     if (run && run->report) {
         weigh_region(pass, &totals);
-        fx_report(run->report, &totals);
+        fx_report(run->report, &totals, &pass->in->grid, pass->params);
     }
     return TRUE;
 }

@@ -281,7 +281,7 @@ static gboolean run_job(FxJob *job, GError **error)
         return FALSE;
     count(job, counters, &totals);
     if (asked)
-        fx_report(job->run->report, &totals);
+        fx_report(job->run->report, &totals, &p->grid, job->params);
     return TRUE;
 }
 
