@@ -8,7 +8,7 @@
 
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/io/survey.h"
+#include "core/origin.h"
 
 static guint64 next_serial(void)
 {
@@ -105,7 +105,7 @@ void litho_cube_unref(LithoCube *cube)
     if (cube->device)
         cube->device->backend->free(cube->device);
     if (cube->survey)
-        litho_survey_unref(cube->survey);
+        litho_origin_unref(cube->survey);
     g_mutex_clear(&cube->device_lock);
     g_ptr_array_unref(cube->notes);
     g_free(cube->live);
@@ -129,7 +129,7 @@ void litho_cube_inherit(LithoCube *cube, const LithoCube *from)
     copy_live(cube, from);
     g_strlcpy(cube->name, from->name, sizeof cube->name);
     if (from->survey && !cube->survey)
-        cube->survey = litho_survey_ref(from->survey);
+        cube->survey = litho_origin_ref(from->survey);
     for (guint k = 0; k < from->notes->len; k++)
         g_ptr_array_add(cube->notes, g_strdup(g_ptr_array_index(from->notes, k)));
 }

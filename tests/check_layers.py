@@ -21,8 +21,6 @@ OWN = {
 # Inside core/: the ground floor (files of core/ itself) stands alone, io/ stands on it, engine/ on both,
 # synth/ beside engine/.
 CORE = {"": {""}, "io": {"", "io"}, "engine": {"", "io", "engine"}, "synth": {"", "io", "synth"}}
-# The one edge that is left of an old circle: a cube refers to the file that it came from.
-KNOWN = {("core/cube.c", "core/io/survey.h")}
 # header prefix -> folders that may include it
 FOREIGN = [
     (r"gtk/|gdk/|gsk/|graphene", {"ui", "app", "tests"}),
@@ -56,7 +54,7 @@ def room(path):
 def inside(path, name):
     """What an include within core/ or within kernels/ breaks, or None."""
     top, here, there = path.split("/")[0], room(path), room(name)
-    if top != name.split("/")[0] or (path, name) in KNOWN:
+    if top != name.split("/")[0]:
         return None
     if top == "core" and there not in CORE.get(here, {here}):
         return f"core/{here} may not use core/{there}" if here else f"core's ground floor may not use core/{there}"

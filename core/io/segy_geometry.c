@@ -157,8 +157,7 @@ static void show_first_line(LithoSurvey *survey, const LithoHeads *heads,
     while (n < limit && heads->follows[n] &&
            (!slow || litho_head_i32(heads, n, slow) == litho_head_i32(heads, 0, slow)))
         n++;
-    LithoSurvey *line = g_new0(LithoSurvey, 1); // a survey of its own: the traces 0..n-1
-    line->refs = 1;
+    LithoSurvey *line = litho_survey_bare(); // a survey of its own: the traces 0..n-1
     line->kind = survey->kind;
     line->files = g_array_ref(survey->files);
     line->traces = n;

@@ -11,28 +11,9 @@ static void clear_file(gpointer data)
     litho_file_close(data);
 }
 
-static LithoSurvey *survey_new(const char *first_path)
+static void survey_free(gpointer data)
 {
-    LithoSurvey *survey = g_new0(LithoSurvey, 1);
-    survey->refs = 1;
-    survey->files = g_array_new(FALSE, TRUE, sizeof(LithoTraceFile));
-    g_array_set_clear_func(survey->files, clear_file);
-    survey->name = g_path_get_basename(first_path);
-    survey->notes = g_ptr_array_new_with_free_func(g_free);
-    survey->candidates = g_array_new(FALSE, TRUE, sizeof(LithoCandidate));
-    return survey;
-}
-
-LithoSurvey *litho_survey_ref(LithoSurvey *survey)
-{
-    g_atomic_int_inc(&survey->refs);
-    return survey;
-}
-
-void litho_survey_unref(LithoSurvey *survey)
-{
-    if (!survey || !g_atomic_int_dec_and_test(&survey->refs))
-        return;
+    LithoSurvey *survey = data;
     g_array_unref(survey->files);
     if (survey->candidates)
         g_array_unref(survey->candidates);
@@ -46,6 +27,34 @@ void litho_survey_unref(LithoSurvey *survey)
     g_free(survey->state);
     g_free(survey->shift);
     g_free(survey);
+}
+
+LithoSurvey *litho_survey_bare(void)
+{
+    LithoSurvey *survey = g_new0(LithoSurvey, 1);
+    survey->counted = (LithoOrigin){.refs = 1, .free = survey_free};
+    return survey;
+}
+
+static LithoSurvey *survey_new(const char *first_path)
+{
+    LithoSurvey *survey = litho_survey_bare();
+    survey->files = g_array_new(FALSE, TRUE, sizeof(LithoTraceFile));
+    g_array_set_clear_func(survey->files, clear_file);
+    survey->name = g_path_get_basename(first_path);
+    survey->notes = g_ptr_array_new_with_free_func(g_free);
+    survey->candidates = g_array_new(FALSE, TRUE, sizeof(LithoCandidate));
+    return survey;
+}
+
+LithoSurvey *litho_survey_ref(LithoSurvey *survey)
+{
+    return litho_origin_ref(survey);
+}
+
+void litho_survey_unref(LithoSurvey *survey)
+{
+    litho_origin_unref(survey);
 }
 
 // --- opening ----------------------------------------------------------------------------------

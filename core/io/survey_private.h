@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/io/output.h"
+#include "core/origin.h"
 #include "core/io/sample_codec.h"
 #include "core/io/survey.h"
 
@@ -58,7 +59,7 @@ typedef struct LithoRepeat {
 enum { LITHO_HEADER_WORDS = 241 };
 
 struct LithoSurvey {
-    gint refs;
+    LithoOrigin counted; // first: a cube holds it as this
     LithoFileKind kind;
     GArray *files; // of LithoTraceFile
     gint64 traces;
@@ -83,6 +84,8 @@ struct LithoSurvey {
     gboolean strict;
     guint8 float_word[LITHO_HEADER_WORDS]; // by byte: 1 = trace header words there are IEEE floats
 };
+// One with a reference for the caller and nothing in it.
+LithoSurvey *litho_survey_bare(void);
 
 // --- files (file_io.c) ------------------------------------------------------------------------
 
