@@ -45,14 +45,24 @@ static LithoCube *run_with(LithoEngine *engine, const char *words, const LithoCu
     return out;
 }
 
-// Dead traces keep their samples, which may be anything: not compared.
-static double distance(const LithoCube *a, const LithoCube *b)
+// Dead traces keep their samples, which may be anything: not compared. A coefficient within
+// rounding of its threshold may be kept by one backend alone, which shows in a whole window as a
+// plane wave: samples that are further off than `within` times four of the RMS are counted in `far`
+// and left out of the distance.
+static double distance(const LithoCube *a, const LithoCube *b, double within, gint64 *far)
 {
+    const gint64 n = litho_cube_held_samples(a);
     double off = 0, all = 0;
-    for (gint64 k = 0; k < litho_cube_held_samples(a); k++) {
-        const double d = (double)a->samples[k] - b->samples[k];
-        off += d * d;
+    for (gint64 k = 0; k < n; k++)
         all += (double)a->samples[k] * a->samples[k];
+    const double limit = 4 * within * sqrt(all / n);
+    *far = 0;
+    for (gint64 k = 0; k < n; k++) {
+        const double d = fabs((double)a->samples[k] - b->samples[k]);
+        if (d > limit)
+            (*far)++;
+        else
+            off += d * d;
     }
     return sqrt(off / all);
 }
@@ -92,9 +102,12 @@ static void test_agrees(void)
         g_autoptr(LithoCube) in = patch_spoilt(n[0], n[1], n[2]);
         g_autoptr(LithoCube) expected = run_with(cpu, cases[k].words, in, NULL);
         g_autoptr(LithoCube) got = run_with(gpu, cases[k].words, in, NULL);
-        g_test_message("%dx%dx%d %s: %.2e", (int)n[0], (int)n[1], (int)n[2], cases[k].words,
-                       distance(expected, got));
-        g_assert_cmpfloat(distance(expected, got), <, cases[k].within);
+        gint64 far;
+        const double d = distance(expected, got, cases[k].within, &far);
+        g_test_message("%dx%dx%d %s: %.2e, further off %d samples", (int)n[0], (int)n[1], (int)n[2],
+                       cases[k].words, d, (int)far);
+        g_assert_cmpfloat(d, <, cases[k].within);
+        g_assert_cmpint(far, <=, 2 * 24 * 24 * 24); // two coefficients at most
         g_assert_cmpmem(expected->live, n[0] * n[1], got->live, n[0] * n[1]);
     }
     litho_engine_free(cpu);

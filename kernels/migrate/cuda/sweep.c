@@ -150,7 +150,10 @@ static gboolean slab_down(const Sweep *sweep, const Slab *slab, GError **error)
 // end there, of even length on the way, for a launch of few steps fills the processors badly.
 static int slab_end(const MigGpuBand *band, int s)
 {
-    const int n = steps_together(band->job, s, band->job->n_steps), most = band->slab_steps;
+    const int all = band->job->n_steps, most = band->slab_steps;
+    if (s >= all) // the surface alone
+        return all;
+    const int n = steps_together(band->job, s, all);
     if (n <= most)
         return s + n;
     return s + (n < 2 * most ? (n + 1) / 2 : most);
