@@ -568,7 +568,7 @@ static void test_used(void)
         gboolean told = litho_report_get(report, "used:fx.fmax", &fmax);
         g_assert_cmpint(told, ==, k == 0);
         if (told)
-            g_assert_cmpfloat_with_epsilon(fmax, 0.8 * 0.5 / fabs(in->grid.axis[2].step), 1e-9);
+            g_assert_cmpfloat_with_epsilon(fmax, 0.5 / fabs(in->grid.axis[2].step), 1e-9);
         g_assert_true(litho_report_get(report, "used:fx.stride", &stride));
         g_assert_cmpfloat(stride, ==, 20 * 17 / 20);
         litho_report_unref(report);

@@ -5,14 +5,14 @@
 
 #include "kernels/fx/fx.h"
 
-// Numbers that stand for "automatic" in the panel. The band ends at 0.8 of Nyquist, as in
-// litho_fx_geometry().
+// Numbers that stand for "automatic" in the panel, as the filter's own geometry has them: the
+// highest frequency is that of its last bin.
 static void report_used(LithoReport *r, const LithoGrid *grid, const LithoFxParams *p)
 {
     const LithoFxGeometry g = litho_fx_grid_geometry(grid, p);
     const double step = fabs(grid->axis[2].step) / (grid->is_depth ? 1000 : 1);
     if (!(p->fmax > 0))
-        litho_report_used(r, "fx", "fmax", 0.4 / step);
+        litho_report_used(r, "fx", "fmax", (g.bin + g.bins - 1) / (step * g.nfft));
     litho_report_used(r, "fx", "fft_length", g.nfft);
     litho_report_used(r, "fx", "stride", g.axis[0].stride);
     litho_report_used(r, "fx", "window_il", litho_fx_window_length(p, 0));
