@@ -91,7 +91,7 @@ static gpointer work(LithoRun *run, gpointer data, GError **error)
                         .on_trial = on_trial,
                         .data = t};
     gboolean ok = litho_cube_host(t->in, error) != NULL;
-    if (ok && t->noise.n == 0 && !litho_qc_noise(t->in, NULL, run, &t->noise, NULL))
+    if (ok && t->noise.n == 0 && !litho_quality_noise(t->in, NULL, run, &t->noise, NULL))
         t->noise = (LithoNoise){0};
     ask.quality.noise = t->noise.n > 0 ? &t->noise : NULL;
     ask.quality.hide = t->noise.n > 0 ? 0 : HIDE_PERCENT;

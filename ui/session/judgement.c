@@ -125,7 +125,7 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
     Answer *answer = g_new0(Answer, 1);
     answer->noise = q->noise;
     q->noise = (LithoNoise){0};
-    if (answer->noise.n == 0 && !litho_qc_noise(q->in, NULL, run, &answer->noise, NULL))
+    if (answer->noise.n == 0 && !litho_quality_noise(q->in, NULL, run, &answer->noise, NULL))
         answer->noise = (LithoNoise){0};
     if (self->judge && !same_device(self->device, q->device))
         g_clear_pointer(&self->judge, litho_judge_free);
