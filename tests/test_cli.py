@@ -169,9 +169,14 @@ def streaming_gives_the_same_samples_in_bounded_memory():
         os.remove(f)
 
 
-def begun(*args, env=None, **more):
-    """A command that is in the middle of its work."""
-    p = subprocess.Popen([CLI, *args, "--progress", "jsonl"], stderr=subprocess.PIPE, text=True, env=env, **more)
+# Seconds of work on a fast machine, so that a signal after 0.3 s finds it in the middle.
+LONG_FX = ["run", "fx", "half_width=5", "-i", "c.npy"]
+
+
+def begun(*args, env=None, hangup=signal.SIG_DFL):
+    """A command that is in the middle of its work; under nohup the tests themselves ignore hangups."""
+    p = subprocess.Popen([CLI, *args, "--progress", "jsonl"], stderr=subprocess.PIPE, text=True, env=env,
+                         preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup))
     for line in p.stderr:
         if line.startswith("{"):
             json.loads(line)
@@ -184,7 +189,7 @@ def begun(*args, env=None, **more):
 def signals_leave_nothing_and_exit_3():
     """Whichever thread takes the signal: OpenBLAS makes threads before main() that know nothing of it."""
     cli("synth", "planes", "inlines=200", "xlines=200", "samples=500", "events=2", "-o", "c.npy", "--no-truth")
-    commands = [["run", "fx", "-i", "c.npy"], ["run", "migrate", "velocity=2500", "-i", "c.npy"],
+    commands = [LONG_FX, ["run", "migrate", "velocity=2500", "-i", "c.npy"],
                 ["run", "twsm", "model=syncline", "algorithm=alg1"]]
     env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
     env["OPENBLAS_NUM_THREADS"] = "16"  # many threads that could take it
@@ -206,7 +211,7 @@ def a_signal_to_every_thread_is_seen():
     libc, tgkill = ctypes.CDLL(None, use_errno=True), {"x86_64": 234, "aarch64": 131}[os.uname().machine]
     n = 0
     while True:
-        p = begun("run", "fx", "-i", "c.npy", "-o", "cancelled.npy", "--backend", "cpu")
+        p = begun(*LONG_FX, "-o", "cancelled.npy", "--backend", "cpu")
         threads = sorted(map(int, os.listdir(f"/proc/{p.pid}/task")))
         if n >= min(len(threads), 6):
             p.kill()
@@ -224,8 +229,7 @@ def a_signal_to_every_thread_is_seen():
 
 @test
 def an_ignored_hangup_stays_ignored():
-    p = begun("run", "fx", "-i", "c.npy", "-o", "kept.npy", "--backend", "cpu",
-              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    p = begun("run", "fx", "-i", "c.npy", "-o", "kept.npy", "--backend", "cpu", hangup=signal.SIG_IGN)
     p.send_signal(signal.SIGHUP)
     p.stderr.read()
     assert p.wait(300) == 0 and os.path.exists("kept.npy")
@@ -235,7 +239,7 @@ def an_ignored_hangup_stays_ignored():
 @test
 def a_closed_pipe_ends_quietly_with_3():
     """... | head -1, for results on standard output and for progress on standard error."""
-    p = begun("run", "fx", "-i", "c.npy", "-o", "cancelled.npy", "--backend", "cpu")
+    p = begun(*LONG_FX, "-o", "cancelled.npy", "--backend", "cpu")
     p.stderr.close()
     assert p.wait(100) == 3
     assert not [f for f in os.listdir(".") if "cancelled" in f]
