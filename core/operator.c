@@ -81,6 +81,14 @@ gboolean litho_operator_set(const LithoOperator *op, void *params, const char *w
     return litho_param_parse(&op->params, params, key, equals + 1, error);
 }
 
+const LithoOperator *litho_operator_first_choice(void)
+{
+    for (const LithoOperator *const *op = litho_operators(); op && *op; op++)
+        if ((*op)->first_choice)
+            return *op;
+    return NULL;
+}
+
 gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
                               LithoResolved *known, GError **error)
 {

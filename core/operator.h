@@ -61,6 +61,8 @@ typedef struct LithoFindRow {
     double lo, hi; // range of the search; both 0 = the slider's
 } LithoFindRow;
 
+typedef struct LithoEvidence LithoEvidence;
+
 struct LithoOperator {
     const char *key;           // "fx"
     const char *title;         // "F-X prediction filter"
@@ -75,6 +77,12 @@ struct LithoOperator {
     // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the
     // order of their weight, NULL-terminated by key; NULL = none.
     const LithoFindRow *find;
+
+    // First guesses from the data, added to `list` by litho_suggest_add() (core/suggest.h), the
+    // weightiest first. Pure. NULL = none.
+    void (*suggest)(const LithoEvidence *evidence, GArray *list);
+    // The generated survey, and a noisy stack, opens with this operator. One of all.
+    gboolean first_choice;
 
     // The parameters that resolve() reads, as one text: the paths of the files. NULL = these
     // parameters name no file. Pure. Both functions are NULL when the operator reads no files.
@@ -113,6 +121,8 @@ void litho_operators_register(const LithoOperator *const *table);
 const LithoOperator *litho_operator_find(const char *key);
 // What the operator's number of that key means; NULL = it does not say.
 const char *litho_operator_number_doc(const LithoOperator *op, const char *key);
+// The operator of first choice, NULL = there is none.
+const LithoOperator *litho_operator_first_choice(void);
 // Applies preset `name` on top of the defaults. FALSE: no such preset.
 gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
                                GError **error);

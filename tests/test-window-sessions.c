@@ -10,7 +10,7 @@
 #include "tests/gui/files.h"
 #include "ui/session/state_store.h"
 #include "ui/panel/find_window.h"
-#include "ui/session/suggest.h"
+#include "core/suggest.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -433,6 +433,7 @@ static void test_time_slice_in_strips(void)
     for (guint k = 0; k < G_N_ELEMENTS(small); k++)
         set_fx(small[k].key, small[k].value);
     g_assert_nonnull(litho_session_not_computed(gui.session, LITHO_SAMPLE));
+    gui_settle(&gui); // four parameters came one after the other
     g_assert_true(gui_wait(time_slice_ready, &gui, 60));
     g_assert_null(litho_session_not_computed(gui.session, LITHO_SAMPLE));
     guint strips = 0;
@@ -629,15 +630,11 @@ static void test_suggest(void)
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, litho_operator_find("wavepacket"));
     const LithoCubeNumbers *numbers = litho_session_numbers(gui.session, LITHO_NUMBERS_IN);
-    GArray *whole = litho_suggest(litho_flow_step(flow, 0), &grid, &numbers->spectrum, 0);
-    GArray *holes = litho_suggest(litho_flow_step(flow, 0), &grid, &numbers->spectrum, 0.3);
+    GArray *whole = litho_suggest(litho_flow_step(flow, 0)->op, &grid, &numbers->spectrum, 0);
+    GArray *holes = litho_suggest(litho_flow_step(flow, 0)->op, &grid, &numbers->spectrum, 0.3);
     g_assert_cmpfloat_with_epsilon(suggested(whole, "sigma")->value, 0.4, 0.04);
     g_assert_null(suggested(holes, "sigma"));
     g_assert_cmpfloat(suggested(holes, "mode")->value, ==, 2);
-    for (guint k = 0; k < whole->len; k++)
-        g_free(g_array_index(whole, LithoSuggestion, k).why);
-    for (guint k = 0; k < holes->len; k++)
-        g_free(g_array_index(holes, LithoSuggestion, k).why);
     g_array_unref(whole);
     g_array_unref(holes);
     gui_settle(&gui);

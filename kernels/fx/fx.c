@@ -2,6 +2,7 @@
 #include "kernels/fx/fx.h"
 
 #include "core/error.h"
+#include "core/suggest.h"
 
 enum {
     PLAN = LITHO_FX_STAGE_PLAN,
@@ -85,8 +86,8 @@ static const LithoParam rows[] = {
              .depth_unit = "1/km", .def = 0, .max = 1e6, .soft_max = 30, .stage = FFT,
              .doc = "Lower end of the filtered band; cycles per km on depth axes."),
     FX_FLOAT(fmax, .role = LITHO_ROLE_BAND_HIGH, .label = "Highest frequency",
-             .special_text = "Nyquist", .unit = "Hz", .depth_unit = "1/km", .def = 0,
-             .max = 1e6, .soft_max = 250, .stage = FFT,
+             .special_text = "Nyquist", .unit = "Hz", .depth_unit = "1/km", .def = 0, .max = 1e6,
+             .soft_max = 250, .stage = FFT,
              .doc = "Upper end of the filtered band; 0 = the Nyquist frequency; cycles per km "
                     "on depth axes."),
     FX_CHOICE(outband, "pass\0mute\0", .label = "Outside the band", .stage = FILTER,
@@ -160,6 +161,20 @@ static const LithoNumberDoc numbers[] = {
     {NULL},
 };
 
+static void suggest(const LithoEvidence *evidence, GArray *list)
+{
+    const LithoAxis *time = &evidence->grid->axis[2];
+    litho_suggest_add_band(list, &litho_operator_fx, evidence);
+    if (evidence->grid->is_depth)
+        return;
+    // 0.6 s hold a few periods of the lowest frequency and still one set of dips.
+    const double window = MIN(0.6 / fabs(time->step), (double)time->n);
+    litho_suggest_add(list, &litho_operator_fx, "time_window", window,
+                      g_strdup("0.6 s of this sample interval"));
+    litho_suggest_add(list, &litho_operator_fx, "time_overlap", window / 3,
+                      g_strdup("a third of the time window"));
+}
+
 const LithoOperator litho_operator_fx = {
     .key = "fx",
     .title = "F-X prediction filter",
@@ -177,5 +192,6 @@ const LithoOperator litho_operator_fx = {
     .check = check,
     .input_box = litho_fx_input_box,
     .slab = slab,
+    .suggest = suggest,
     .cpu = &litho_fx_cpu,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/migrate/migrate.h"
 
+#include "core/suggest.h"
 #include "kernels/migrate/cpu/engine.h"
 #include "kernels/migrate/job.h"
 
@@ -208,6 +209,12 @@ static const LithoNumberDoc numbers[] = {
     {NULL},
 };
 
+static void suggest(const LithoEvidence *evidence, GArray *list)
+{
+    if (!evidence->grid->is_depth)
+        litho_suggest_add_band(list, &litho_operator_migrate, evidence);
+}
+
 const LithoOperator litho_operator_migrate = {
     .key = "migrate",
     .title = "Depth migration",
@@ -223,5 +230,6 @@ const LithoOperator litho_operator_migrate = {
     .resolve = resolve,
     .check = litho_migrate_check,
     .output_grid = litho_migrate_output_grid,
+    .suggest = suggest,
     .cpu = &litho_migrate_cpu,
 };

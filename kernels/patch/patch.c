@@ -2,6 +2,7 @@
 #include "kernels/patch/patch.h"
 
 #include "core/error.h"
+#include "core/suggest.h"
 
 enum {
     LEVEL = LITHO_PATCH_STAGE_LEVEL,
@@ -111,6 +112,14 @@ static const LithoPreset presets[] = {
 
 static const LithoFindRow find[] = {{"threshold", 2, 4.5}, {"window", 12, 28}, {"rule"}, {NULL}};
 
+static void suggest(const LithoEvidence *evidence, GArray *list)
+{
+    if (evidence->missing > 0.02)
+        litho_suggest_add(
+            list, &litho_operator_patch, "mode", LITHO_PATCH_BOTH,
+            g_strdup_printf("%.0f %% of the traces are missing", 100 * evidence->missing));
+}
+
 const LithoOperator litho_operator_patch = {
     .key = "patch",
     .title = "Local Fourier filter",
@@ -127,5 +136,7 @@ const LithoOperator litho_operator_patch = {
     .check = check,
     .input_box = litho_patch_input_box,
     .slab = slab,
+    .suggest = suggest,
+    .first_choice = TRUE,
     .cpu = &litho_patch_cpu,
 };

@@ -5,6 +5,7 @@
 #include "kernels/wavepacket/wavepacket.h"
 
 #include "core/error.h"
+#include "core/suggest.h"
 #include "core/memory.h"
 #include "kernels/wavepacket/apply.h"
 
@@ -208,6 +209,24 @@ static const LithoNumberDoc numbers[] = {
     {NULL},
 };
 
+static void suggest(const LithoEvidence *evidence, GArray *list)
+{
+    const LithoOperator *op = &litho_operator_wavepacket;
+    const LithoBand *band = &evidence->band;
+    if (evidence->missing > 0.02) {
+        litho_suggest_add(
+            list, op, "mode", WP_INTERPOLATE,
+            g_strdup_printf("%.0f %% of the traces are missing", 100 * evidence->missing));
+        return;
+    }
+    litho_suggest_add(list, op, "mode", WP_DENOISE,
+                      g_strdup("no traces are missing: there is noise to remove"));
+    if (band->sigma > 0)
+        litho_suggest_add(
+            list, op, "sigma", litho_suggest_rounded(band->sigma),
+            g_strdup_printf("white noise of this level makes the floor above %.3g Hz", band->high));
+}
+
 const LithoOperator litho_operator_wavepacket = {
     .key = "wavepacket",
     .title = "Wave packets",
@@ -223,5 +242,6 @@ const LithoOperator litho_operator_wavepacket = {
     .needs_input = TRUE,
     .find = find,
     .check = check,
+    .suggest = suggest,
     .cpu = &cpu,
 };

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
-#include "ui/session/suggest.h"
+#include "core/suggest.h"
 #include "ui/view/tooltip.h"
 #include "ui/window/dialog.h"
 #include "ui/window/window_private.h"
@@ -183,7 +183,7 @@ static void fill_suggested(Search *s)
     if (!in || !numbers || !step)
         return;
     double traces = litho_box_size(in->held, 0) * (double)litho_box_size(in->held, 1);
-    GArray *list = litho_suggest(step, &in->grid, &numbers->spectrum,
+    GArray *list = litho_suggest(step->op, &in->grid, &numbers->spectrum,
                                  1 - litho_cube_count_live(in) / MAX(traces, 1));
     for (guint k = 0; k < list->len; k++) {
         LithoSuggestion *g = &g_array_index(list, LithoSuggestion, k);
@@ -196,7 +196,6 @@ static void fill_suggested(Search *s)
         gtk_label_set_wrap(GTK_LABEL(why), TRUE);
         gtk_widget_add_css_class(why, "litho-why-line");
         gtk_grid_attach(GTK_GRID(s->suggested), why, 0, line + 1, 4, 1);
-        g_free(g->why);
     }
     if (list->len == 0)
         cell(s->suggested, "The data say nothing about these parameters.", 0, 0, "dim-label");

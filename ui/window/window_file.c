@@ -408,16 +408,14 @@ void litho_window_open(LithoWindow *self, const char *const *paths)
     litho_window_open_as(self, (const char *const *)absolute, NULL, LITHO_OPEN_NORMAL);
 }
 
-// With nothing in the flow the demo brings its filter: the noise is white, so what lies outside the
-// signal's band goes too.
+// With nothing in the flow the demo brings the operator of first choice.
 void litho_window_open_demo(LithoWindow *self)
 {
     LithoSession *session = litho_window_session(self);
-    const LithoOperator *fx = litho_operator_find("fx");
-    if (fx && litho_flow_length(litho_session_flow(session)) == 0) {
+    const LithoOperator *op = litho_operator_first_choice();
+    if (op && litho_flow_length(litho_session_flow(session)) == 0) {
         g_autoptr(LithoFlow) flow = litho_flow_new();
-        LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, fx));
-        litho_param_parse(&fx->params, step->params, "outband", "mute", NULL);
+        litho_flow_append(flow, op);
         litho_session_set_flow(session, flow, "demo");
         litho_session_select(session, 0);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/session/suggest.h"
+#include "core/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,11 +49,12 @@ LithoBand litho_suggest_band(const LithoSpectrum *s, gint64 samples)
     return band;
 }
 
-// --- operators ----------------------------------------------------------------------------------
+// --- lists --------------------------------------------------------------------------------------
 
-static void add(GArray *list, const LithoStep *step, const char *key, double value, char *why)
+void litho_suggest_add(GArray *list, const LithoOperator *op, const char *key, double value,
+                       char *why)
 {
-    const LithoParam *row = litho_param_find(&step->op->params, key);
+    const LithoParam *row = litho_param_find(&op->params, key);
     LithoSuggestion s = {row, 0, why};
     if (!row || !isfinite(value)) {
         g_free(why);
@@ -65,8 +66,7 @@ static void add(GArray *list, const LithoStep *step, const char *key, double val
     g_array_append_val(list, s);
 }
 
-// Two figures are what such an estimate is worth.
-static double rounded(double x)
+double litho_suggest_rounded(double x)
 {
     if (!(x > 0))
         return 0;
@@ -75,56 +75,34 @@ static double rounded(double x)
     return g_ascii_strtod(text, NULL);
 }
 
-static void add_band(GArray *list, const LithoStep *step, const LithoGrid *grid,
-                     const LithoBand *band)
+void litho_suggest_add_band(GArray *list, const LithoOperator *op, const LithoEvidence *evidence)
 {
-    double factor = grid->is_depth ? 1000 : 1; // 1/m -> 1/km
-    const char *unit = grid->is_depth ? "1/km" : "Hz";
+    const gboolean is_depth = evidence->grid->is_depth;
+    const LithoBand *band = &evidence->band;
+    const double factor = is_depth ? 1000 : 1; // 1/m -> 1/km
+    const char *unit = is_depth ? "1/km" : "Hz";
     if (!band->known)
         return;
-    double low = rounded(band->low * factor * 0.8), high = rounded(band->high * factor * 1.1);
-    add(list, step, "fmin", low,
+    litho_suggest_add(
+        list, op, "fmin", litho_suggest_rounded(band->low * factor * 0.8),
         g_strdup_printf("the signal begins at about %.3g %s", band->low * factor, unit));
-    add(list, step, "fmax", high,
+    litho_suggest_add(
+        list, op, "fmax", litho_suggest_rounded(band->high * factor * 1.1),
         g_strdup_printf("above %.3g %s the spectrum is flat: noise", band->high * factor, unit));
 }
 
-static void suggest_fx(GArray *list, const LithoStep *step, const LithoGrid *grid,
-                       const LithoBand *band)
+static void clear_suggestion(gpointer data)
 {
-    add_band(list, step, grid, band);
-    if (grid->is_depth)
-        return;
-    // 0.6 s hold a few periods of the lowest frequency and still one set of dips.
-    double window = MIN(0.6 / fabs(grid->axis[2].step), (double)grid->axis[2].n);
-    add(list, step, "time_window", window, g_strdup("0.6 s of this sample interval"));
-    add(list, step, "time_overlap", window / 3, g_strdup("a third of the time window"));
+    g_clear_pointer(&((LithoSuggestion *)data)->why, g_free);
 }
 
-static void suggest_wavepacket(GArray *list, const LithoStep *step, const LithoBand *band,
-                               double missing)
-{
-    if (missing > 0.02) {
-        add(list, step, "mode", 2,
-            g_strdup_printf("%.0f %% of the traces are missing", 100 * missing));
-        return;
-    }
-    add(list, step, "mode", 0, g_strdup("no traces are missing: there is noise to remove"));
-    if (band->sigma > 0)
-        add(list, step, "sigma", rounded(band->sigma),
-            g_strdup_printf("white noise of this level makes the floor above %.3g Hz", band->high));
-}
-
-GArray *litho_suggest(const LithoStep *step, const LithoGrid *grid, const LithoSpectrum *spectrum,
+GArray *litho_suggest(const LithoOperator *op, const LithoGrid *grid, const LithoSpectrum *spectrum,
                       double missing)
 {
     GArray *list = g_array_new(FALSE, FALSE, sizeof(LithoSuggestion));
-    LithoBand band = litho_suggest_band(spectrum, grid->axis[2].n);
-    if (strcmp(step->op->key, "fx") == 0)
-        suggest_fx(list, step, grid, &band);
-    else if (strcmp(step->op->key, "wavepacket") == 0)
-        suggest_wavepacket(list, step, &band, missing);
-    else if (strcmp(step->op->key, "migrate") == 0 && !grid->is_depth)
-        add_band(list, step, grid, &band);
+    g_array_set_clear_func(list, clear_suggestion);
+    const LithoEvidence evidence = {grid, litho_suggest_band(spectrum, grid->axis[2].n), missing};
+    if (op->suggest)
+        op->suggest(&evidence, list);
     return list;
 }
