@@ -73,8 +73,7 @@ LithoCube *bench_input(const LithoGrid *grid, guint32 seed, double missing, GErr
     return cube;
 }
 
-// --- roofs of the CPU
-// -----------------------------------------------------------------------------
+// --- roofs of the CPU ----------------------------------------------------------------------------
 
 enum { CHAINS = 12, ROUNDS = 1 << 20, COPY_REPEATS = 5 };
 

@@ -145,8 +145,7 @@ static gboolean repeat(Timer *t, int first, gboolean transfers, LithoCube **last
     return TRUE;
 }
 
-// --- error
-// ----------------------------------------------------------------------------------------
+// --- error ---------------------------------------------------------------------------------------
 
 typedef struct Sums {
     double difference, norm; // squares
@@ -223,8 +222,7 @@ static gboolean compare(Timer *t, LithoCube *out, LithoCube **reference, GError 
     return TRUE;
 }
 
-// --- all runs of a device
-// ---------------------------------------------------------------------------
+// --- all runs of a device ------------------------------------------------------------------------
 
 static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
 {

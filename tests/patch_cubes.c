@@ -14,8 +14,7 @@ static double uniform(guint64 stream, guint64 index, double lo, double hi)
     return lo + (hi - lo) * litho_hash_uniform(7, stream, index);
 }
 
-// --- events
-// ---------------------------------------------------------------------------------------
+// --- events --------------------------------------------------------------------------------------
 
 static void plane_events(LithoCube *c, gint64 n[3], int events, double dip)
 {
@@ -118,8 +117,7 @@ LithoCube *patch_cube(PatchKind kind, gint64 n_il, gint64 n_xl, gint64 n_t)
     return c;
 }
 
-// --- noise
-// ----------------------------------------------------------------------------------------
+// --- noise ---------------------------------------------------------------------------------------
 
 static double colour_at(PatchColour colour, double f)
 {

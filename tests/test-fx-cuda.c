@@ -332,8 +332,7 @@ static void test_steps(void)
     }
 }
 
-// --- too little memory
-// ----------------------------------------------------------------------------
+// --- too little memory ---------------------------------------------------------------------------
 
 // One run on a twin of `in` that the device has not seen: 1 with the bits of `expected`, 0 refused
 // in a sentence that names what is free.

@@ -63,8 +63,7 @@ static void test_bank(void)
     }
 }
 
-// --- one operator's spectrum
-// ------------------------------------------------------------------------
+// --- one operator's spectrum ---------------------------------------------------------------------
 
 // Largest phase error (rad) and amplitude loss of 100 cells of depth over dips first..last degrees.
 static void spectrum_error(double kdx, double dz, int degree, int first, int last, double *phase,

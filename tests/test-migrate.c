@@ -196,7 +196,7 @@ static void test_pause(void)
 {
     LithoGrid grid = time_grid(24, 30, 200, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 9);
-    const char *settings = "velocity=2200 dz=2 nz=400 step=1 fmax=60 degree=47";
+    const char *settings = "velocity=2200 dz=2 nz=400 step=1 fmax=60 degree=47 pad=0";
     g_autoptr(LithoFlow) flow = flow_of(settings);
     LithoWish wish = {
         .flow = flow, .in = in, .device = litho_device_cpu(), .whole = TRUE, .tag = 1};

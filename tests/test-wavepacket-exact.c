@@ -198,8 +198,7 @@ static void test_half_spectrum(void)
     wp_geometry_free(g);
 }
 
-// --- through the operator
-// -------------------------------------------------------------------------
+// --- through the operator ------------------------------------------------------------------------
 
 static LithoCube *apply(const LithoCube *in, const LithoWavepacketParams *settings,
                         LithoReport *report)

@@ -28,8 +28,7 @@ static gint64 wavenumbers(const Job *job)
     return (gint64)job->n[0] * job->n[1];
 }
 
-// --- windows
-// --------------------------------------------------------------------------------------
+// --- windows -------------------------------------------------------------------------------------
 
 // Start of the k-th of `count` windows, spread over the axis from end to end.
 static gint64 start_of(const Job *job, int axis, gint64 k)
@@ -98,8 +97,7 @@ static void measure_window(Job *job, gint64 number, float *in, fftwf_complex *ou
     job->good[number] = 1;
 }
 
-// --- medians
-// --------------------------------------------------------------------------------------
+// --- medians -------------------------------------------------------------------------------------
 
 // The k-th smallest of n (Hoare's selection); reorders them.
 static float select_kth(float *x, gint64 n, gint64 k)
@@ -345,8 +343,7 @@ static void fill_noise(const Job *job, int threads, LithoNoise *noise)
     noise->high = (1 + events) * noise->total + off;
 }
 
-// --- the whole
-// ------------------------------------------------------------------------------------
+// --- the whole -----------------------------------------------------------------------------------
 
 static gboolean job_init(Job *job, const LithoCube *cube, const LithoBox *box, const int window[3],
                          int most, GError **error)

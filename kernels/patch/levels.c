@@ -148,11 +148,15 @@ static double mean_level(const PatchLevels *l, int f)
     return sqrt(sum / cells);
 }
 
-void patch_levels_report(const PatchLevels *l, const LithoGrid *grid, LithoReport *report)
+void patch_levels_report(const PatchLevels *l, const LithoGrid *grid,
+                         const LithoPatchParams *params, LithoReport *report)
 {
+    const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
+    litho_report_used(report, "patch", "threshold", litho_patch_threshold(&g, params));
     if (!report || !l->sigma)
         return;
     litho_report_number(report, "noise_sigma", "standard deviation of the noise", "", l->total);
+    litho_report_used(report, "patch", "sigma", l->total);
     litho_report_number(report, "noise_low", "standard deviation of the noise, at least", "",
                         l->low);
     litho_report_number(report, "noise_high", "standard deviation of the noise, at most", "",

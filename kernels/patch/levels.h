@@ -18,4 +18,5 @@ gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in, LithoRun *run,
                              GError **error);
 void patch_levels_clear(PatchLevels *levels);
-void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid, LithoReport *report);
+void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid,
+                         const LithoPatchParams *params, LithoReport *report);

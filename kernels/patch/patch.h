@@ -17,8 +17,7 @@ LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoP
 // The operator's input_box().
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
 
-// --- blocks of filling
-// ----------------------------------------------------------------------------
+// --- blocks of filling ---------------------------------------------------------------------------
 
 // Filling repeats the whole frame, so that its reach grows with every iteration: the survey is cut
 // into blocks of about 256 x 256 whole traces, anchored to the survey, each filled by itself with

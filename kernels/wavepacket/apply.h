@@ -90,8 +90,7 @@ guint64 wp_job_kept(const WpJob *job);
 // One number per trace in the engine's memory, for its distance() and insert(); its release().
 float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);
 
-// --- lanes.c
-// ----------------------------------------------------------------------------------------
+// --- lanes.c -------------------------------------------------------------------------------------
 
 // What is done with every block. Runs in the lane's thread.
 typedef gboolean (*WpBlockFunc)(WpJob *job, WpLane *lane, int block, gpointer data, GError **error);
@@ -129,8 +128,7 @@ gboolean wp_lane_paste(WpJob *job, WpLane *lane, const float *u, int block, GErr
 gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int corrections,
                         GError **error);
 
-// --- thresholds.c
-// -----------------------------------------------------------------------------------
+// --- thresholds.c --------------------------------------------------------------------------------
 
 // Which coefficients the noise level is measured from; once per job.
 void wp_probes_new(WpJob *job);
@@ -144,8 +142,7 @@ float *wp_levels(const WpJob *job, double k_sigma);
 gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error);
 
-// --- modes.c, compress.c: each fills job->result and reports its numbers
-// ----------------------------
+// --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 
 gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *params, LithoRun *run, GError **error);
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
@@ -155,8 +152,7 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *
 gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
                         LithoRun *run, GError **error);
 
-// --- report.c
-// ---------------------------------------------------------------------------------------
+// --- report.c ------------------------------------------------------------------------------------
 
 // What is known once the forward stage is through: the boxes with their energies, the histogram.
 void wp_report_spectrum(const WpJob *job, LithoRun *run);

@@ -226,8 +226,7 @@ guint64 wp_job_kept(const WpJob *job)
     return sum;
 }
 
-// --- forward stage
-// --------------------------------------------------------------------------------
+// --- forward stage -------------------------------------------------------------------------------
 
 static int compare_double(const void *a, const void *b)
 {

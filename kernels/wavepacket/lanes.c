@@ -14,8 +14,7 @@ static gint64 block_samples(const WpJob *job)
     return job->spec.n[0] * job->spec.n[1] * job->spec.n[2];
 }
 
-// --- life
-// -------------------------------------------------------------------------------------------
+// --- life ----------------------------------------------------------------------------------------
 
 gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachine *machine,
                       LithoRun *run, GError **error)
@@ -107,8 +106,7 @@ gboolean wp_lanes_finish(WpJob *job, LithoRun *run, GError **error)
     return TRUE;
 }
 
-// --- arrays
-// -----------------------------------------------------------------------------------------
+// --- arrays --------------------------------------------------------------------------------------
 
 gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **error)
 {
@@ -203,8 +201,7 @@ gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int correc
     return TRUE;
 }
 
-// --- work
-// -------------------------------------------------------------------------------------------
+// --- work ----------------------------------------------------------------------------------------
 
 // Samples of the inlines that a lane's blocks cover.
 static void covered(const WpJob *job, const WpLane *lane, gint64 *at, gint64 *n)

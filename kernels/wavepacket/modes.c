@@ -70,8 +70,7 @@ gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *p, LithoRun *ru
     return TRUE;
 }
 
-// --- interpolation
-// ----------------------------------------------------------------------------------
+// --- interpolation -------------------------------------------------------------------------------
 
 typedef struct Step {
     const WpRule *rule;

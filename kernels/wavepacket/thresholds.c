@@ -14,8 +14,7 @@ float *wp_levels(const WpJob *job, double k_sigma)
     return level;
 }
 
-// --- noise level
-// ----------------------------------------------------------------------------------
+// --- noise level ---------------------------------------------------------------------------------
 
 // The k-th smallest of n values, which are reordered (Hoare's quickselect).
 static float select_value(float *v, int n, int k)
@@ -154,8 +153,7 @@ double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **erro
     return used ? select_value(level, used, used / 2) : 0;
 }
 
-// --- a level by count
-// -----------------------------------------------------------------------------
+// --- a level by count ----------------------------------------------------------------------------
 
 typedef struct Counting {
     const float *scale; // per box

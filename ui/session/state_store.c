@@ -129,8 +129,7 @@ gboolean litho_state_write(const char *key, const char *text, gint64 stamp, GErr
     return ok;
 }
 
-// --- reading one back
-// -----------------------------------------------------------------------------
+// --- reading one back ----------------------------------------------------------------------------
 
 typedef enum { NUMBER, TEXT, OBJECT, LIST } Kind;
 

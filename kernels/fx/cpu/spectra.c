@@ -119,8 +119,7 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
     return !stop || fx_stopped(error);
 }
 
-// --- back
-// -----------------------------------------------------------------------------------------
+// --- back ----------------------------------------------------------------------------------------
 
 // Spectra of n neighbouring traces, blended over the spatial windows in ascending order, into
 // thread->sum: [trace][batch].

@@ -92,8 +92,7 @@ static int choose_shape(const FxWindow *w, FxShape *shape)
     return 0;
 }
 
-// --- the tile
-// -------------------------------------------------------------------------------------
+// --- the tile ------------------------------------------------------------------------------------
 
 // Copies the traces within reach; returns the largest absolute value per lane.
 static FxV load_tile(Job *j)
@@ -153,8 +152,7 @@ static FxRect centres(const Job *j, FxRect r)
     return move(survey, -j->il0, -j->xl0);
 }
 
-// --- design
-// ---------------------------------------------------------------------------------------
+// --- design --------------------------------------------------------------------------------------
 
 static double covariance_flops(FxRect r, FxShape s)
 {
@@ -318,8 +316,7 @@ static void edge_taps(Job *j, int t)
     }
 }
 
-// --- prediction
-// -----------------------------------------------------------------------------------
+// --- prediction ----------------------------------------------------------------------------------
 
 // Centred prediction of `n` neighbouring traces (1 or 4) that miss no neighbour.
 FX_INLINE void apply(const FxC *at, int n, int width, FxShape s, const FxV *beta, FxC *out)
@@ -523,8 +520,7 @@ static void predict_all(Job *j, const Targets *t, int holes)
         predict_edges_centred(j, t);
 }
 
-// --- one window
-// -----------------------------------------------------------------------------------
+// --- one window ----------------------------------------------------------------------------------
 
 // Absent traces of the box take their prediction.
 static void fill(Job *j)

@@ -27,8 +27,7 @@ __device__ static inline float2 times(float2 a, float2 b)
     return make_float2(fmaf(a.x, b.x, -a.y * b.y), fmaf(a.x, b.y, a.y * b.x));
 }
 
-// --- transform
-// ------------------------------------------------------------------------------------
+// --- transform -----------------------------------------------------------------------------------
 
 // roots[k] = exp(SIGN 2 pi i k / N), k < N.
 template <int N, int SIGN> __device__ static void make_roots(float2 *roots)
@@ -109,8 +108,7 @@ constexpr int shared_bytes(int n)
     return 8 * (TRACES * (n / 2 + 1) + n);
 }
 
-// --- forward
-// --------------------------------------------------------------------------------------
+// --- forward -------------------------------------------------------------------------------------
 
 // Samples of one trace, padded; zeros when it is absent.
 template <int N>
@@ -175,8 +173,7 @@ __global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
         to[bin * f.traces] = untangle<N>(z + lane * PITCH, roots, bin_first + bin);
 }
 
-// --- inverse
-// --------------------------------------------------------------------------------------
+// --- inverse -------------------------------------------------------------------------------------
 
 // Windows along one axis that hold one trace: weights, and where the trace lies in the filtered
 // windows (the two axes' places add up).
@@ -325,8 +322,7 @@ __global__ void __launch_bounds__(THREADS, N <= 512 ? 4 : 1)
         add_trace(b, first + k, (const float *)(z + k * PITCH), result);
 }
 
-// --- launchers
-// ------------------------------------------------------------------------------------
+// --- launchers -----------------------------------------------------------------------------------
 
 int litho_fx_own_length(int nfft)
 {

@@ -7,8 +7,7 @@
 #include "core/error.h"
 #include "kernels/fx/cuda/fx.h"
 
-// --- layouts
-// ----------------------------------------------------------------------------------------
+// --- layouts -------------------------------------------------------------------------------------
 
 static gint64 size_of(const FxGroup *group)
 {
@@ -105,8 +104,7 @@ static void free_layouts(FxJob *job)
     g_clear_pointer(&job->spots_at, g_free);
 }
 
-// --- filter
-// -----------------------------------------------------------------------------------------
+// --- filter --------------------------------------------------------------------------------------
 
 static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int bin, int bins)
 {
@@ -177,8 +175,7 @@ static Work work_of(const FxJob *job, const FxGroup *g, int bins)
     };
 }
 
-// --- memory and time of a chunk
-// -------------------------------------------------------------------
+// --- memory and time of a chunk ------------------------------------------------------------------
 
 // Equations one by one run at a tenth of the rate of the box sums.
 enum { SINGLE_WEIGHT = 10 };
@@ -267,8 +264,7 @@ static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
     return ok;
 }
 
-// --- launches
-// -------------------------------------------------------------------------------------
+// --- launches ------------------------------------------------------------------------------------
 
 // The equations of all windows, in launches of at most 15 ms.
 static gboolean equations(FxJob *job, const FxGroup *g, LithoFxGroup d, double flops, int pass,

@@ -8,8 +8,7 @@
 
 enum { WEIGH_BLOCKS = 1024 };
 
-// --- memory
-// ---------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 // Arrays whose size depends on how many time windows are kept and how many bins are worked on at
 // once. The k-th of them, NULL behind the last.
@@ -53,8 +52,7 @@ static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
     return TRUE;
 }
 
-// --- plan
-// -----------------------------------------------------------------------------------------
+// --- plan ----------------------------------------------------------------------------------------
 
 static void destroy(gpointer data)
 {
@@ -140,8 +138,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     return NULL;
 }
 
-// --- numbers beside the result
-// ----------------------------------------------------------------------
+// --- numbers beside the result -------------------------------------------------------------------
 
 // Energies of the region and, after fill_dead, which traces are there now.
 static gboolean weigh(FxJob *job, FxTotals *totals, GError **error)
@@ -188,8 +185,7 @@ static void count(const FxJob *job, const int counters[LITHO_FX_COUNTERS], FxTot
     totals->fallbacks = counters[LITHO_FX_FALLBACKS];
 }
 
-// --- exec
-// -------------------------------------------------------------------------------------------
+// --- exec ----------------------------------------------------------------------------------------
 
 static FxJob job_of(FxPlan *p, const LithoPass *pass, LithoRun *run)
 {

@@ -72,8 +72,7 @@ typedef struct LithoFxGroup {
 enum { LITHO_FX_ABSENT, LITHO_FX_FILLED, LITHO_FX_LIVE, LITHO_FX_OUTSIDE };
 enum { LITHO_FX_SYSTEMS, LITHO_FX_FALLBACKS, LITHO_FX_FAILED, LITHO_FX_COUNTERS };
 
-// --- cuda/spectra.cu
-// ------------------------------------------------------------------------------
+// --- cuda/spectra.cu -----------------------------------------------------------------------------
 
 // One row of time windows to transform: traces [first, first + count) of the held ones, time
 // windows [0, windows) starting at sample start[k] (relative to the input's first held sample).
@@ -132,8 +131,7 @@ int litho_fx_blend_time(const LithoFxBack *back, const float *samples, float *re
 int litho_fx_weigh(const LithoFxBack *back, const unsigned char *live, const float *result,
                    int blocks, double *sums, unsigned char *filled, cudaStream_t stream);
 
-// --- cuda/fft.cu
-// ----------------------------------------------------------------------------------
+// --- cuda/fft.cu ---------------------------------------------------------------------------------
 
 // 1 when the two functions below know this length: powers of two from 64 to 1024.
 int litho_fx_own_length(int nfft);
@@ -147,8 +145,7 @@ int litho_fx_forward(const LithoFxFrame *frame, int bin_first, int bins, LithoFx
 int litho_fx_inverse(const LithoFxBack *back, const LithoFxComplex *blended, float *result,
                      cudaStream_t stream);
 
-// --- cuda/matrix.cu
-// -------------------------------------------------------------------------------
+// --- cuda/matrix.cu ------------------------------------------------------------------------------
 
 // 1 when litho_fx_matrix() can use box sums for windows of this shape (a fraction of the cost of
 // one equation after the other).
@@ -157,15 +154,13 @@ int litho_fx_box_serves(int half_il, int half_xl, int form, int max_il, int max_
 int litho_fx_matrix(const LithoFxGroup *group, int max_il, int max_xl, int pass, int shared_limit,
                     cudaStream_t stream);
 
-// --- cuda/solve.cu
-// --------------------------------------------------------------------------------
+// --- cuda/solve.cu -------------------------------------------------------------------------------
 
 // Spots [first, first + count); `edges`: they have more than one filter. `last`: count systems.
 int litho_fx_solve(const LithoFxGroup *group, int first, int count, int edges, int last,
                    cudaStream_t stream);
 
-// --- cuda/apply.cu
-// --------------------------------------------------------------------------------
+// --- cuda/apply.cu -------------------------------------------------------------------------------
 
 // Fills both tiles and states from the spectra.
 int litho_fx_open(const LithoFxGroup *group, cudaStream_t stream);

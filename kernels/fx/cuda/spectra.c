@@ -5,8 +5,7 @@
 
 #include "kernels/fx/cuda/fx.h"
 
-// --- forward
-// --------------------------------------------------------------------------------------
+// --- forward -------------------------------------------------------------------------------------
 
 // What arrives of the input is transformed while the rest is on its way.
 typedef struct Forward {
@@ -188,8 +187,7 @@ gboolean fx_forward(FxJob *job, GError **error)
     return TRUE;
 }
 
-// --- inverse
-// ----------------------------------------------------------------------------------------
+// --- inverse -------------------------------------------------------------------------------------
 
 LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins)
 {

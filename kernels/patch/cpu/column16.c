@@ -31,8 +31,7 @@ gsize patch_column16_scratch(void)
     return sizeof(Scratch);
 }
 
-// --- permutations
-// ---------------------------------------------------------------------------------
+// --- permutations --------------------------------------------------------------------------------
 
 #define EXCHANGE(a, b, ...)                                                                        \
     do {                                                                                           \
@@ -90,8 +89,7 @@ LITHO_INLINE V clean(V x)
     return keep_where(x - x == 0, x);
 }
 
-// --- time
-// -----------------------------------------------------------------------------------------
+// --- time ----------------------------------------------------------------------------------------
 
 LITHO_INLINE V load(const float *from)
 {
@@ -164,8 +162,7 @@ LITHO_INLINE void inverse_time(const PatchColumn *c, int pair, float scale, Scra
     }
 }
 
-// --- space
-// ----------------------------------------------------------------------------------------
+// --- space ---------------------------------------------------------------------------------------
 
 // Inline, then crossline; the plane comes out as [crossline wavenumber] of inline wavenumbers.
 LITHO_INLINE void forward_plane(V re[N], V im[N])
@@ -254,8 +251,7 @@ LITHO_INLINE void filter_single(Scratch *s, const float *limit_a, const float *l
     }
 }
 
-// --- the other rule, and the largest coefficient
-// --------------------------------------------------
+// --- the other rule, and the largest coefficient -------------------------------------------------
 
 static void powers(Scratch *s, const float *limit_a, const float *limit_b)
 {
@@ -319,8 +315,7 @@ static float largest(Scratch *s)
     return most;
 }
 
-// --- the column
-// -----------------------------------------------------------------------------------
+// --- the column ----------------------------------------------------------------------------------
 
 LITHO_CLONES void patch_column16(PatchColumn *c, void *scratch)
 {

@@ -26,8 +26,7 @@ void patch_fill_forget(PatchPlan *p)
     p->filled_bytes = 0;
 }
 
-// --- one block
-// ------------------------------------------------------------------------------------
+// --- one block -----------------------------------------------------------------------------------
 
 typedef struct Frame {
     LithoBox box; // in the survey
@@ -137,8 +136,7 @@ static gboolean run_frame(PatchPlan *p, Frame *f, const LithoPatchParams *params
     return ok;
 }
 
-// --- blocks
-// ---------------------------------------------------------------------------------------
+// --- blocks --------------------------------------------------------------------------------------
 
 static PatchFilled *find(const PatchPlan *p, LithoBox box)
 {

@@ -53,8 +53,7 @@ gboolean patch_plan_transforms(PatchPlan *p, const LithoPatchGeometry *g, GError
     return p->have_transforms;
 }
 
-// --- denoise
-// --------------------------------------------------------------------------------------
+// --- denoise -------------------------------------------------------------------------------------
 
 // Traces that are not live pass as they are.
 static void copy_dead(const LithoPass *pass)
@@ -112,8 +111,7 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
     return TRUE;
 }
 
-// --- exec
-// -----------------------------------------------------------------------------------------
+// --- exec ----------------------------------------------------------------------------------------
 
 static void report_energy(const LithoPass *pass, LithoReport *report)
 {
@@ -149,7 +147,7 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     if (run && run->report) {
         if (params->mode != LITHO_PATCH_FILL)
-            patch_levels_report(&p->levels, &p->grid, run->report);
+            patch_levels_report(&p->levels, &p->grid, params, run->report);
         patch_clean_report(&p->clean, pass->in, run->report);
         report_energy(pass, run->report);
     }

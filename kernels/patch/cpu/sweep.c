@@ -16,8 +16,7 @@
 // More than this splits the region.
 #define MOST_BYTES ((gsize)1 << 30)
 
-// --- transforms
-// -----------------------------------------------------------------------------------
+// --- transforms ----------------------------------------------------------------------------------
 
 static gboolean is_16(const LithoPatchGeometry *g)
 {
@@ -63,8 +62,7 @@ double patch_window_flops(const LithoPatchGeometry *g)
     return 2 * 2.5 * n * log2(fmax(n, 2)) + 8 * n;
 }
 
-// --- what columns ask
-// -----------------------------------------------------------------------------
+// --- what columns ask ----------------------------------------------------------------------------
 
 void patch_column_limits(const PatchColumn *c, int k, float *limits)
 {
@@ -96,8 +94,7 @@ void patch_column_load(const PatchColumn *c, int trace, int t0, int count, float
     }
 }
 
-// --- one column
-// -----------------------------------------------------------------------------------
+// --- one column ----------------------------------------------------------------------------------
 
 // One sweep over a region whose strips fit.
 typedef struct Job {
@@ -242,8 +239,7 @@ static gboolean run_rows(Job *job, int row0, int row1)
     return go_on(job);
 }
 
-// --- the sum
-// --------------------------------------------------------------------------------------
+// --- the sum -------------------------------------------------------------------------------------
 
 // Rule 5: strips in ascending order of inline place, then crossline place.
 static void sum_trace(const Job *job, gint64 il, gint64 xl)
@@ -288,8 +284,7 @@ static void sum_inlines(const Job *job, gint64 il0, gint64 il1)
         sum_trace(job, il0 + k / nx, job->s->region.lo[1] + k % nx);
 }
 
-// --- a region
-// -------------------------------------------------------------------------------------
+// --- a region ------------------------------------------------------------------------------------
 
 static void count_windows(Job *job)
 {

@@ -56,8 +56,7 @@ int litho_patch_knows(const LithoPatchGeometry *g);
 // Strips of rows [row, row + rows), counted from the first place on.
 int litho_patch_columns16(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 
-// --- cuda/window.cu: other sizes, around cuFFT
-// ----------------------------------------------------
+// --- cuda/window.cu: other sizes, around cuFFT ---------------------------------------------------
 
 // Windows are numbered row by row, column by column, down the column: number 0 is the first of row
 // `row`. Those behind the last of `rows` rows are zero.
@@ -72,8 +71,7 @@ int litho_patch_threshold_windows(const LithoPatchTask *task, int row, int rows,
 int litho_patch_add(const LithoPatchTask *task, int row, int rows, long long first, int count,
                     const float *windows, cudaStream_t stream);
 
-// --- cuda/fill.cu
-// ---------------------------------------------------------------------------------
+// --- cuda/fill.cu --------------------------------------------------------------------------------
 
 // The frame of a block: x takes `in` (box `held`) inside `frame`, missing traces are zero and
 // missing[trace] = 1: not live, or a sample that is not finite.

@@ -46,8 +46,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     return NULL;
 }
 
-// --- inputs of a sweep
-// ----------------------------------------------------------------------------
+// --- inputs of a sweep ---------------------------------------------------------------------------
 
 // The levels are measured on the host, once a cube, and stay on the device.
 static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCube *in,
@@ -118,8 +117,7 @@ static gboolean denoise(PatchSweep *s, GError **error)
            patch_sweep(s, error);
 }
 
-// --- exec
-// -----------------------------------------------------------------------------------------
+// --- exec ----------------------------------------------------------------------------------------
 
 static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
 {
@@ -144,7 +142,7 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
         litho_report_number(to, "windows", "windows", "",
                             patch_windows(&s->task.g, s->task.region));
     if (params->mode != LITHO_PATCH_FILL)
-        patch_levels_report(&p->levels, &p->grid, to);
+        patch_levels_report(&p->levels, &p->grid, params, to);
     patch_clean_report(&p->clean, pass->in, to);
     if (input > 0)
         litho_report_number(to, "removed", "energy removed", "%", 100 * removed / input);

@@ -24,8 +24,7 @@ LithoPatchBox patch_box(LithoBox box)
     return b;
 }
 
-// --- geometry of a sweep
-// --------------------------------------------------------------------------
+// --- geometry of a sweep -------------------------------------------------------------------------
 
 static void count_windows(LithoPatchTask *t)
 {
@@ -68,8 +67,7 @@ guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
            (litho_patch_knows(g) ? 0 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
 }
 
-// --- tables and arrays
-// ----------------------------------------------------------------------------
+// --- tables and arrays ---------------------------------------------------------------------------
 
 // Tapers and norms of the three axes, one behind the other.
 static gboolean upload_tables(PatchSweep *s, GError **error)
@@ -150,8 +148,7 @@ static gboolean make_ring(PatchSweep *s, GError **error)
     return TRUE;
 }
 
-// --- rows
-// -----------------------------------------------------------------------------------------
+// --- rows ----------------------------------------------------------------------------------------
 
 static double window_flops(const LithoPatchGeometry *g)
 {

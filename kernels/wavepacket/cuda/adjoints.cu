@@ -34,8 +34,7 @@ DEV void add_to(float2 *to, float x, float y)
 #endif
 }
 
-// --- the papers' form
-// -------------------------------------------------------------------------------
+// --- the papers' form ----------------------------------------------------------------------------
 
 // psi of the taps' convention: -w/2 < z <= w/2, and the other end for points of the other half (s =
 // -1), which are placed mirrored. Lattice points that lie on a border of the grid matter: coarse
@@ -146,8 +145,7 @@ static __global__ void symmetrize_planes(WpDevGrid g, float2 *u)
     }
 }
 
-// --- launchers
-// --------------------------------------------------------------------------------------
+// --- launchers -----------------------------------------------------------------------------------
 
 int wp_cuda_collect_box(const WpDevGrid *g, const WpDevBox *box, const WpBlockOfBox *block,
                         const float *table, const float *dense, const float2 *c, float2 *u,

@@ -36,8 +36,7 @@ typedef struct Sizes {
     int n[3], m[3], row;
 } Sizes;
 
-// --- padding: 4 bytes read per sample, 4 written per grid point
-// -----------------------------------
+// --- padding: 4 bytes read per sample, 4 written per grid point ----------------------------------
 
 enum { PAD_THREADS = 64, PAD_ROWS = 4 };
 
@@ -109,8 +108,7 @@ int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
     return (int)cudaGetLastError();
 }
 
-// --- volumes
-// --------------------------------------------------------------------------------------
+// --- volumes -------------------------------------------------------------------------------------
 
 static __global__ void scale_complex(float2 *u, const float *weight, int64_t n)
 {
@@ -303,8 +301,7 @@ int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t strea
     return (int)cudaGetLastError();
 }
 
-// --- coefficients: 8 bytes read per complex one, and as many written
-// --------------------------------
+// --- coefficients: 8 bytes read per complex one, and as many written -----------------------------
 
 // Blocks (x, box): the coefficients of a box, one or two floats each.
 #define EACH_OF_BOX(i, box, step)                                                                  \

@@ -7,8 +7,7 @@
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
 
-// --- streams beside the context's
-// -----------------------------------------------------------------
+// --- streams beside the context's ----------------------------------------------------------------
 
 gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error)
 {
@@ -26,8 +25,7 @@ gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error)
            LITHO_CUDA(cudaStreamWaitEvent(litho_cuda_stream(cuda->context), event, 0), error);
 }
 
-// --- the residual box: a plain real FFT, on stream 1
-// ------------------------------------------------
+// --- the residual box: a plain real FFT, on stream 1 ---------------------------------------------
 
 gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error)
 {
@@ -55,8 +53,7 @@ gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError
                     wp_cuda_filter_residual(cuda, c, error));
 }
 
-// --- boxes
-// ----------------------------------------------------------------------------------------
+// --- boxes ---------------------------------------------------------------------------------------
 
 static gboolean launch_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 {

@@ -131,8 +131,7 @@ static __global__ void __launch_bounds__(COLLECT_L3 *COLLECT_L2)
     }
 }
 
-// --- launcher
-// ----------------------------------------------------------------------------------------
+// --- launcher ------------------------------------------------------------------------------------
 
 int wp_cuda_collect(const WpDevGrid *g, const float2 *sums, const int32_t *slot,
                     const WpSpan *spans, float2 *u, cudaStream_t stream)

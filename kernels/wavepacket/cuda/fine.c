@@ -12,8 +12,7 @@ static float2 *plane(const WpCuda *cuda, int l1)
     return (float2 *)cuda->u.data + (gint64)l1 * cuda->grid.nf[1] * cuda->grid.half;
 }
 
-// --- plan
-// -------------------------------------------------------------------------------------------
+// --- plan ----------------------------------------------------------------------------------------
 
 static gboolean make_planes(WpCuda *cuda, WpPlanes *p, GError **error)
 {
@@ -71,8 +70,7 @@ void wp_cuda_free_fine(WpCuda *cuda)
             cufftDestroy(plans[i]);
 }
 
-// --- steps
-// ------------------------------------------------------------------------------------------
+// --- steps ---------------------------------------------------------------------------------------
 
 gboolean wp_cuda_pad_planes(WpCuda *cuda, const float *u, GError **error)
 {

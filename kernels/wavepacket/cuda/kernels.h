@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-// --- the fine grid and its tiles
-// ------------------------------------------------------------------
+// --- the fine grid and its tiles -----------------------------------------------------------------
 //
 // The fine grid is cut into tiles of WP_TILE^3 grid points by the first tap of a point, so every
 // point belongs to one tile and reaches w-1 further along each axis: a tile with its halo is a cube
@@ -123,8 +122,7 @@ int wp_cuda_dense_weights(const WpDevBox *boxes, const WpDevRow *rows, int64_t n
                           const float *weights, float *dense, cudaStream_t stream);
 int wp_cuda_symmetrize(const WpDevGrid *grid, float2 *u, cudaStream_t stream);
 
-// --- volumes
-// --------------------------------------------------------------------------------------
+// --- volumes -------------------------------------------------------------------------------------
 
 // to[m][m][row] = u / p at x mod m, zero elsewhere, of planes first .. first+planes-1. scale[a] =
 // 1/p_a, or all NULL; `row` is even.
@@ -136,8 +134,7 @@ int wp_cuda_crop(const int n[3], const int m[3], int row, const WpShare *share,
                  const float *const scale[3], float factor, const float *from, const int m2[3],
                  const float *second, float *u, cudaStream_t stream);
 
-// --- between the grids of several GPUs (cuda/share.cu)
-// -------------------------------------------------
+// --- between the grids of several GPUs (cuda/share.cu) -------------------------------------------
 
 // The planes of all samples (n1 of them), within the share's columns, from those who have them; the
 // planes between are cleared, and so is what lies beyond `spans`, one a column l2.
@@ -172,8 +169,7 @@ int wp_cuda_load(const float *in, const uint8_t *live, int64_t traces, int64_t n
                  unsigned *bad, cudaStream_t stream);
 int wp_cuda_magnitudes(const float2 *u, float *m2, int64_t n, cudaStream_t stream);
 
-// --- coefficients
-// -----------------------------------------------------------------------------------
+// --- coefficients --------------------------------------------------------------------------------
 
 // Adds to kept[box]. The residual box, if any, comes last.
 int wp_cuda_shrink(const WpDevBox *boxes, int n_complex, int n_residual, const float *level,

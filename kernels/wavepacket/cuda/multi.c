@@ -17,8 +17,7 @@
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/multi.h"
 
-// --- the same on every GPU
-// --------------------------------------------------------------------------
+// --- the same on every GPU -----------------------------------------------------------------------
 
 gboolean wp_all_parts(WpMulti *m, WpPartFunc fn, gpointer data, GError **error)
 {
@@ -62,8 +61,7 @@ gboolean wp_each_part(WpMulti *m, WpPartFunc fn, gpointer data, LithoRun *run, G
            litho_run_step(run, 0, 0, error);
 }
 
-// --- life
-// -------------------------------------------------------------------------------------------
+// --- life ----------------------------------------------------------------------------------------
 
 static void multi_free(WpEngine *engine)
 {
@@ -103,8 +101,7 @@ static gboolean multi_wait(WpEngine *engine, GError **error)
     return wp_each_part((WpMulti *)engine, wait_part, NULL, NULL, error);
 }
 
-// --- transform
-// --------------------------------------------------------------------------------------
+// --- transform -----------------------------------------------------------------------------------
 
 typedef struct Transform {
     const float *u; // handles

@@ -12,8 +12,7 @@ static gboolean multi_attach(WpEngine *engine, GError **error)
     return wp_first_part(engine)->class->attach(wp_first_part(engine), error);
 }
 
-// --- arrays
-// -----------------------------------------------------------------------------------------
+// --- arrays --------------------------------------------------------------------------------------
 
 static guint64 multi_available(WpEngine *engine)
 {
@@ -134,8 +133,7 @@ static gboolean multi_upload(WpEngine *engine, const float *from, float *array, 
            multi_attach(engine, error);
 }
 
-// --- coefficients
-// -----------------------------------------------------------------------------------
+// --- coefficients --------------------------------------------------------------------------------
 
 // Values per box of the whole as values per box of part k.
 static float *own_values(const WpMulti *m, int k, const float *values)
@@ -275,8 +273,7 @@ static gboolean multi_dot(WpEngine *engine, const float *x, const float *y, gint
     return TRUE;
 }
 
-// --- volumes: the first GPU's affair
-// ----------------------------------------------------------------
+// --- volumes: the first GPU's affair -------------------------------------------------------------
 
 static gboolean multi_distance(WpEngine *engine, const float *x, const float *y, const float *m,
                                gint64 traces, gint64 n3, double *result, GError **error)

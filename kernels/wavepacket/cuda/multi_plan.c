@@ -10,8 +10,7 @@
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/multi.h"
 
-// --- sharing out the boxes
-// --------------------------------------------------------------------------
+// --- sharing out the boxes -----------------------------------------------------------------------
 
 // About what a box costs: a point with a window twice what one without does (which only the FFT
 // sees), a residual point as much as half of that (measured: forward and inverse together).
@@ -92,8 +91,7 @@ static void make_geometries(WpMulti *m)
     }
 }
 
-// --- what the tiles of a part touch
-// -----------------------------------------------------------------
+// --- what the tiles of a part touch --------------------------------------------------------------
 
 static void widen(WpSpan *s, int lo, int hi)
 {
@@ -134,8 +132,7 @@ static WpSpan *find_spans(WpCuda *part, GError **error)
     return spans;
 }
 
-// --- life
-// -------------------------------------------------------------------------------------------
+// --- life ----------------------------------------------------------------------------------------
 
 // How many from `device` on can read each other's memory: through the host the exchange would take
 // longer than it saves.

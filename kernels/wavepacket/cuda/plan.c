@@ -24,8 +24,7 @@ static gboolean reserve_zero(WpCuda *cuda, LithoCudaArray *array, size_t bytes, 
                       error);
 }
 
-// --- FFTs
-// -----------------------------------------------------------------------------------------
+// --- FFTs ----------------------------------------------------------------------------------------
 
 gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, GError **error)
 {
@@ -131,8 +130,7 @@ static gboolean make_streams(WpCuda *cuda, GError **error)
     return TRUE;
 }
 
-// --- descriptors
-// ----------------------------------------------------------------------------------
+// --- descriptors ---------------------------------------------------------------------------------
 
 static void describe_box(const WpGeometry *g, const WpBox *box, WpDevBox *to)
 {
@@ -200,8 +198,7 @@ static WpDevRow *gather_rows(const WpGeometry *g, gint64 *n_rows, float **weight
     return list;
 }
 
-// --- tiles
-// ----------------------------------------------------------------------------------------
+// --- tiles ---------------------------------------------------------------------------------------
 
 // Active tiles and where their steps begin, from the steps of every tile.
 static gboolean number_tiles(WpCuda *cuda, const uint32_t *steps, int n_tiles,

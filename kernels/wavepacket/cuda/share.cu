@@ -122,8 +122,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// --- launchers
-// --------------------------------------------------------------------------------------
+// --- launchers -----------------------------------------------------------------------------------
 
 int wp_cuda_pull_planes(const WpDevGrid *g, const WpShare *share, int n1, const WpSpan *spans,
                         const WpPeers *peers, float2 *u, cudaStream_t stream)

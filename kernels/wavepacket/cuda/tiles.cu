@@ -329,8 +329,7 @@ static __global__ void __launch_bounds__(GATHER_THREADS)
     }
 }
 
-// --- launchers
-// --------------------------------------------------------------------------------------
+// --- launchers -----------------------------------------------------------------------------------
 
 template <typename K> static int allow_shared(K kernel, int bytes)
 {

@@ -44,8 +44,7 @@ static double samples(const WpGeometry *g)
     return (double)g->n[0] * (double)g->n[1] * (double)g->n[2];
 }
 
-// --- transform
-// ------------------------------------------------------------------------------------
+// --- transform -----------------------------------------------------------------------------------
 
 gboolean wp_cuda_begin_forward(WpCuda *cuda, const float *u, float *c, GError **error)
 {
@@ -93,8 +92,7 @@ static gboolean cuda_forward(WpEngine *engine, const float *u, float *c, LithoRu
     return ok;
 }
 
-// --- adjoint
-// --------------------------------------------------------------------------------------
+// --- adjoint -------------------------------------------------------------------------------------
 
 static gboolean add_by_tiles(WpCuda *cuda, const float *c, const WpSpan *spans, GError **error)
 {
@@ -226,8 +224,7 @@ static gboolean cuda_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run
     return ok;
 }
 
-// --- the operator
-// ---------------------------------------------------------------------------------
+// --- the operator --------------------------------------------------------------------------------
 
 static void cuda_free(WpEngine *engine)
 {

@@ -85,8 +85,7 @@ static inline void wp_cuda_mark(WpCuda *cuda, const char *name, double bytes, do
     litho_cuda_mark(cuda->context, name, LITHO_STAGE_COMPUTE, bytes, flops);
 }
 
-// --- cuda/wavepacket.c
-// --------------------------------------------------------------------------------------
+// --- cuda/wavepacket.c ---------------------------------------------------------------------------
 
 // On run->device, counted modulo the devices there are. Number `share` of `shares` that make the
 // fine FFT together: 0 of 1 is an engine by itself, of others cuda/multi.c knows how to use them.
@@ -120,8 +119,7 @@ gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 // Those of an array that goes away, or all (c NULL).
 void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
 
-// --- cuda/fine.c
-// --------------------------------------------------------------------------------------
+// --- cuda/fine.c ---------------------------------------------------------------------------------
 
 // The fine FFT's plans; then its steps on the engine's grid, without what lies between.
 gboolean wp_cuda_make_fine(WpCuda *cuda, GError **error);
@@ -139,8 +137,7 @@ gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *sha
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
 
-// --- elsewhere
-// --------------------------------------------------------------------------------------
+// --- elsewhere -----------------------------------------------------------------------------------
 
 // cuda/arrays.c: all of the table but free, forward, adjoint.
 extern const WpEngineClass wp_cuda_arrays;
