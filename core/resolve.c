@@ -95,7 +95,7 @@ static gboolean is_unchanged(const LithoResolved *r)
 {
     for (guint k = 0; k < r->files->len; k++) {
         const Stamp *then = &g_array_index(r->files, Stamp, k);
-        Stamp now;
+        Stamp now = {0};
         if (!take_stamp(then->path, &now, NULL) || now.size != then->size ||
             now.seconds != then->seconds || now.nanoseconds != then->nanoseconds ||
             now.device != then->device || now.inode != then->inode)
