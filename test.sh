@@ -34,7 +34,7 @@ if [ -z "${QUICK:-}" ] && [ $status -ne 2 ]; then
   # and share data between threads are.
   build_in build-asan --buildtype=debugoptimized $werror -Db_sanitize=address,undefined \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
-  [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/.ci/lsan.supp UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+  [ $status -ne 2 ] && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/.ci/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     run_tests build-asan --suite quick --timeout-multiplier 12
   build_in build-tsan --buildtype=debugoptimized $werror -Db_sanitize=thread \
     -Db_lundef=false -Dcuda=disabled -Dwindow=disabled || status=2
