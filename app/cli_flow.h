@@ -4,7 +4,7 @@
 #include "core/backend.h"
 #include "core/flow.h"
 
-// What a command applies, and where.
+// The flow that a command applies, and its files.
 
 // Steps are parted by "+". words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes); the
 // other words are settings of the operator (or of a recipe's only step), and files, which are added

@@ -3,7 +3,7 @@
 #include "core/engine/quality.h"
 #include "core/io/survey.h"
 
-// What run, find, sweep and report share: the options of a judgement, the part of a survey it is
+// Shared by run, find, sweep and report: the options of a judgement, the part of a survey it is
 // made on, and how its figures are told.
 
 typedef struct LithoCliJudge {

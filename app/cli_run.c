@@ -85,7 +85,7 @@ static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *op
     printf("device    %s%s\n", label, options->n_devices > 1 ? " and others" : "");
     printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
            (long)plan->slab, (long)plan->halo);
-    // What may be taken, not what the machine has: LITHO_MEMORY and limits count.
+    // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
     printf("memory    needs %.3f of %.3f free GiB on the host", plan->host_bytes / GIB,
            litho_memory_available() / GIB);
     guint64 unused = 0, total = 0;

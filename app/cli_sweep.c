@@ -102,7 +102,7 @@ typedef struct Sweep {
     guint best_cell;
 } Sweep;
 
-// What is drawn: output, removed part or similarity, as a cube of the area.
+// The picture drawn: output, removed part or similarity, as a cube of the area.
 static LithoCube *shown_cube(const Sweep *s, LithoCube *in, LithoCube *out, LithoLook *look,
                              GError **error)
 {
@@ -151,7 +151,7 @@ static void tell(LithoSheetCell *cell, const LithoQuality *q)
         cell->lines[3] = g_strdup_printf("hidden traces %.2f dB", q->hidden_snr_db);
 }
 
-// What settings are ranked by: the error by SURE, else hidden traces.
+// The measure that ranks settings: the error by SURE, else hidden traces.
 static double score(const LithoQuality *q)
 {
     return isfinite(q->mse) ? -q->mse : isfinite(q->hidden_snr_db) ? q->hidden_snr_db : -INFINITY;
