@@ -21,6 +21,7 @@ static const LithoCommand commands[] = {
     {"report", litho_cli_report, "pictures and figures of a result on one page"},
     {"synth", litho_cli_synth, "generate a cube with known truth"},
     {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
+    {"demo", litho_cli_demo, "play a demonstration: its frames as pictures"},
     {"bench", litho_cli_bench, "time an operator on every backend"},
     {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
     {NULL},

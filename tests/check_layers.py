@@ -19,8 +19,10 @@ OWN = {
     "tests": {"tests", "app", "ui", "render", "kernels", "core"},
 }
 # Inside core/: the ground floor (files of core/ itself) stands alone, io/ stands on it, engine/ on both,
-# synth/ beside engine/.
-CORE = {"": {""}, "io": {"", "io"}, "engine": {"", "io", "engine"}, "synth": {"", "io", "synth"}}
+# synth/ beside engine/; show/ (scripts of
+# demonstrations) names generators and flows, and runs nothing.
+CORE = {"": {""}, "io": {"", "io"}, "engine": {"", "io", "engine"}, "synth": {"", "io", "synth"},
+        "show": {"", "io", "synth", "show"}}
 # header prefix -> folders that may include it
 FOREIGN = [
     (r"gtk/|gdk/|gsk/|graphene", {"ui", "app", "tests"}),
@@ -100,7 +102,7 @@ def main():
         ("kernels/fx/x.c", "#include <cuda_runtime.h>"), ("kernels/fx/cuda/fx.cu", "#include <glib.h>"),
         ("kernels/fx/cpu/x.c", "#include <cuda_runtime.h>"),
         ("core/x.c", '#include "core/io/survey.h"'), ("core/x.h", '#include "core/engine/engine.h"'),
-        ("core/io/x.c", '#include "core/engine/worker.h"'), ("core/engine/x.c", '#include "core/synth/synth.h"'),
+        ("core/io/x.c", '#include "core/engine/worker.h"'), ("core/show/x.c", '#include "core/engine/worker.h"'), ("core/engine/x.c", '#include "core/synth/synth.h"'),
         ("kernels/fx/cpu/x.c", '#include "kernels/migrate/job.h"'),
         ("kernels/common/x.c", '#include "kernels/fx/fx.h"'),
         ("kernels/fx/x.c", '#include "render/texture.h"'), ("render/x.c", "#include <cuda.h>"),

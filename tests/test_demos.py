@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Every demonstration that comes with the program plays without a window. Prints TAP.
+
+    test_demos.py PATH/lithoscope-cli
+"""
+import json
+import os
+
+from cli_tap import cli, read, run, test
+
+DEMOS = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data", "demos")
+RAMP_FRAMES = 8
+
+
+def wanted_frames(script):
+    moving = [any(isinstance(v, list) for v in [s.get("split"), *s.get("slices", {}).values()]) or "ramps" in s for s in script["steps"]]
+    return [RAMP_FRAMES if m else 1 for m in moving]
+
+
+def plays(name):
+    def play():
+        script = json.load(open(os.path.join(DEMOS, f"{name}.json")))
+        cli("demo", name, "--size", "320x180", "--backend", "cpu", "-o", name, timeout=800)
+        frames = [read(os.path.join(name, f)) for f in sorted(os.listdir(name))]
+        wanted = wanted_frames(script)
+        assert len(frames) == sum(wanted), (len(frames), wanted)
+        assert all(f.startswith(b"\x89PNG") and b"IEND" in f[-12:] for f in frames)
+        first = [sum(wanted[:k]) for k in range(len(wanted))]
+        for a, b in zip(first, first[1:]):
+            assert frames[a] != frames[b], f"steps {a} and {b} look alike"
+        for k, n in zip(first, wanted):
+            assert n == 1 or frames[k] != frames[k + n - 1], f"nothing moves from frame {k} on"
+    play.__name__ = f"{name} plays"
+    test(play)
+
+
+for file in sorted(os.listdir(DEMOS)):
+    if file.endswith(".json"):
+        plays(file[:-5])
+
+
+@test
+def wrong_usage_says_what_is_needed():
+    assert "tour" in cli("demo", "--list").stdout
+    assert "tour" in cli("demo", "turo", "-o", "x", status=2).stderr
+    assert "-o FOLDER" in cli("demo", "tour", status=2).stderr
+    assert "WIDTHxHEIGHT" in cli("demo", "tour", "-o", "x", "--size", "12", status=2).stderr
+    open("bad.json", "w").write('{"lithoscope-demo": 1, "title": "t", "steps": [{"shwo": "input"}]}')
+    assert "cube" in cli("demo", "bad.json", "-o", "x", status=2).stderr
+    os.makedirs("f")
+    open("f/frame-00000.png", "w").write("mine")
+    open("one.json", "w").write(json.dumps({"lithoscope-demo": 1, "title": "t", "steps": [
+        {"cube": {"generate": "mix", "params": {"inlines": 8, "xlines": 8, "samples": 32}}}]}))
+    cli("demo", "one.json", "-o", "f", status=1)
+    assert read("f/frame-00000.png") == b"mine"
+    cli("demo", "one.json", "-o", "f", "--force")
+    assert read("f/frame-00000.png").startswith(b"\x89PNG")
+
+
+run()
