@@ -5,6 +5,7 @@
 
 #include "app/cli.h"
 #include "app/cli_open.h"
+#include "app/cli_page.h"
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/operator.h"
@@ -22,8 +23,9 @@ int litho_cli_fail(GError *error)
 
 int litho_cli_misused(const char *command, GError *error)
 {
-    fprintf(stderr, "lithoscope-cli %s: %s\nTry 'lithoscope-cli %s --help'.\n", command,
-            error->message, command);
+    if (!litho_cli_page_is_made())
+        fprintf(stderr, "lithoscope-cli %s: %s\nTry 'lithoscope-cli %s --help'.\n", command,
+                error->message, command);
     g_error_free(error);
     return LITHO_EXIT_USAGE;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/cli_page.h"
 #include "core/error.h"
 
 gboolean litho_cli_endian(const char *word, int *endian, GError **error)
@@ -170,6 +171,7 @@ static GOptionGroup *make_group(LithoOpenOptions *open, const char *format, cons
     GOptionGroup *group =
         g_option_group_new("input", "Reading input files:", "How input files are read", open, NULL);
     g_option_group_add_entries(group, entries);
+    litho_cli_page_note(entries, TRUE);
     return group;
 }
 
@@ -191,5 +193,7 @@ GOptionContext *litho_cli_options(const char *words, const char *summary,
     g_option_context_add_main_entries(context, entries, NULL);
     if (input)
         g_option_context_add_group(context, input);
+    litho_cli_page_note(entries, FALSE);
+    litho_cli_page_ask(context, words, summary);
     return context;
 }

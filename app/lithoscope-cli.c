@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/cli.h"
+#include "app/cli_help.h"
 #include "app/progress.h"
 #include "core/memory.h"
 #include "core/words.h"
@@ -89,6 +90,8 @@ int main(int argc, char **argv)
     gboolean help = strcmp(argv[1], "help") == 0;
     if ((help && argc < 3) || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return usage(stdout);
+    if (help && argv[2][0] == '-')
+        return litho_cli_help(commands, argc - 1, argv + 1);
     const LithoCommand *command = find(help ? argv[2] : argv[1]);
     if (command && help)
         return start(command, 2, (char *[]){argv[2], (char *)"--help", NULL});
