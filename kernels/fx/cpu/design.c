@@ -179,54 +179,72 @@ FX_INLINE FxC both_ways(const FxC *cov, int size, int a, int b)
     return sum;
 }
 
+FX_INLINE void put(FxV *to, int more, FxV value)
+{
+    *to = more ? *to + value : value;
+}
+
 // With D for the pairs p <= q (numbers c + q of the block):
 //     <u_q, u_p> = (Re D(p, q) + Re D(-q, p)) / 2      <u_q, v_p> = (Im D(p, q) - Im D(-q, p)) / 2
 //     <v_q, v_p> = (Re D(p, q) - Re D(-q, p)) / 2      <v_q, u_p> = -(Im D(p, q) + Im D(-q, p)) / 2
-void fx_matrix(const FxC *cov, FxShape s, FxV *matrix)
+void fx_matrix(const FxC *cov, FxShape s, int more, FxV *matrix)
 {
     const int c = s.pairs, n = s.size;
     for (int q = 1; q <= s.pairs; q++) {
         FxV *u = matrix + fx_packed(2 * q - 2, 0), *v = matrix + fx_packed(2 * q - 1, 0);
         for (int p = 1; p <= q; p++) {
             FxC near = both_ways(cov, n, c + p, c + q), far = both_ways(cov, n, c - q, c + p);
-            u[2 * p - 2] = 0.5f * (near.re + far.re);
-            v[2 * p - 1] = 0.5f * (near.re - far.re);
-            v[2 * p - 2] = -0.5f * (near.im + far.im);
+            put(&u[2 * p - 2], more, 0.5f * (near.re + far.re));
+            put(&v[2 * p - 1], more, 0.5f * (near.re - far.re));
+            put(&v[2 * p - 2], more, -0.5f * (near.im + far.im));
             if (p < q)
-                u[2 * p - 1] = 0.5f * (near.im - far.im);
+                put(&u[2 * p - 1], more, 0.5f * (near.im - far.im));
         }
     }
     FxV *e = matrix + fx_packed(s.taps, 0);
     for (int q = 1; q <= s.pairs; q++) {
         FxC d = both_ways(cov, n, c, c + q);
-        e[2 * q - 2] = (float)M_SQRT1_2 * d.re;
-        e[2 * q - 1] = (float)-M_SQRT1_2 * d.im;
+        put(&e[2 * q - 2], more, (float)M_SQRT1_2 * d.re);
+        put(&e[2 * q - 1], more, (float)-M_SQRT1_2 * d.im);
     }
-    e[s.taps] = cov[(size_t)c * n + c].re;
+    put(&e[s.taps], more, cov[(size_t)c * n + c].re);
 }
 
-void fx_matrix_add(FxPatch patch, int il, int xl, FxShape s, float sign, FxV *matrix, FxV *row)
+void fx_matrix_add(FxPatch patch, const ptrdiff_t *centres, int count, FxShape s, float sign,
+                   FxV *matrix, FxV *rows)
 {
+    enum { N = 2 * FX_TOGETHER };
     const float r = (float)M_SQRT1_2;
-    const FxC *centre = patch.at + (ptrdiff_t)il * patch.width + xl;
-    FxV *re = row, *im = row + s.size;
-    for (int q = 1; q <= s.pairs; q++) {
-        int d_il, d_xl;
-        litho_fx_offset(s.il, s.xl, s.pairs + q, &d_il, &d_xl);
-        ptrdiff_t at = (ptrdiff_t)d_il * patch.width + d_xl;
-        const FxC *plus = centre + at, *minus = centre - at;
-        re[2 * q - 2] = r * (plus->re + minus->re);
-        im[2 * q - 2] = r * (plus->im + minus->im);
-        re[2 * q - 1] = -r * (plus->im - minus->im);
-        im[2 * q - 1] = r * (plus->re - minus->re);
+    for (int k = 0; k < FX_TOGETHER; k++) {
+        FxV *re = rows + 2 * k, *im = re + 1; // rows[unknown][centre][re, im]
+        if (k >= count) {
+            for (int i = 0; i < s.size; i++)
+                re[i * N] = im[i * N] = (FxV){0};
+            continue;
+        }
+        const FxC *centre = patch.at + centres[k];
+        for (int q = 1; q <= s.pairs; q++, re += 2 * N, im += 2 * N) {
+            int d_il, d_xl;
+            litho_fx_offset(s.il, s.xl, s.pairs + q, &d_il, &d_xl);
+            ptrdiff_t at = (ptrdiff_t)d_il * patch.width + d_xl;
+            const FxC *plus = centre + at, *minus = centre - at;
+            re[0] = r * (plus->re + minus->re);
+            im[0] = r * (plus->im + minus->im);
+            re[N] = -r * (plus->im - minus->im);
+            im[N] = r * (plus->re - minus->re);
+        }
+        *re = centre->re;
+        *im = centre->im;
     }
-    re[s.taps] = centre->re;
-    im[s.taps] = centre->im;
     for (int i = 0; i < s.size; i++) {
-        FxV *m = matrix + fx_packed(i, 0), x = sign * re[i], y = sign * im[i];
+        FxV *m = matrix + fx_packed(i, 0), x[N];
+        for (int k = 0; k < N; k++)
+            x[k] = sign * rows[i * N + k];
         for (int j = 0; j <= i; j++) {
-            m[j] += x * re[j];
-            m[j] += y * im[j];
+            FxV sum = m[j];
+            for (int k = 0; k < N; k++)
+                sum += x[k] * rows[j * N + k];
+            m[j] = sum;
         }
     }
 }

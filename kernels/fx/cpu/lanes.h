@@ -92,6 +92,17 @@ typedef struct FxPatch {
     int width;
 } FxPatch;
 
+// States of a tile's traces; design points are live.
+enum { ABSENT, FILLED, LIVE, OUTSIDE };
+
+// A trace of the tile that took another value: old + by.
+typedef struct FxChange {
+    FxC by;
+    int il, xl; // of the tile
+} FxChange;
+
+enum { FX_TOGETHER = 4 }; // equations that fx_matrix_add() takes at once
+
 // Builds for several instruction sets name their functions apart.
 #ifdef FX_ISA
 #define FX_PASTE(a, b) a##_##b
@@ -101,6 +112,8 @@ typedef struct FxPatch {
 #define fx_autocorrelation FX_NAME(fx_autocorrelation)
 #define fx_matrix FX_NAME(fx_matrix)
 #define fx_matrix_add FX_NAME(fx_matrix_add)
+#define fx_update_scratch FX_NAME(fx_update_scratch)
+#define fx_covariance_update FX_NAME(fx_covariance_update)
 #define fx_cholesky FX_NAME(fx_cholesky)
 #define fx_solve_unit FX_NAME(fx_solve_unit)
 #define fx_solve_centre FX_NAME(fx_solve_centre)
@@ -121,10 +134,24 @@ typedef struct FxPatch {
 void fx_covariance(FxPatch patch, FxRect centres, FxShape shape, FxC *cov, FxC *rows);
 // The same from the biased autocorrelation over the traces of `window`: cov depends on b - a only.
 void fx_autocorrelation(FxPatch patch, FxRect window, FxShape shape, FxC *cov);
-// The real matrix M = Re(V^H V) of the equations (fx.md section 4), averaged forward and backward.
-void fx_matrix(const FxC *cov, FxShape shape, FxV *matrix);
-// Adds `sign` times the equation of the centre at (il, xl). `row` is scratch for 2 * size vectors.
-void fx_matrix_add(FxPatch patch, int il, int xl, FxShape shape, float sign, FxV *matrix, FxV *row);
+// The real matrix M = Re(V^H V) of the equations (fx.md section 4), averaged forward and backward;
+// `more`: is added to what is there.
+void fx_matrix(const FxC *cov, FxShape shape, int more, FxV *matrix);
+// Adds `sign` times the equations of n <= FX_TOGETHER centres, given by their place in the patch.
+// `rows` is scratch for 2 * FX_TOGETHER * size vectors.
+void fx_matrix_add(FxPatch patch, const ptrdiff_t *centres, int n, FxShape shape, float sign,
+                   FxV *matrix, FxV *rows);
+
+// --- cpu/update.c ------------------------------------------------------------------------------
+
+// Bytes of scratch memory for up to `most` changes.
+size_t fx_update_scratch(int most);
+// By how much fx_covariance() of the live traces among `centres` changes. `mean`: the tile,
+// `height` rows of it, with the mean of the old and new values at the changed traces; `changes`
+// ascend by crossline. About 3 % of all traces' products for every 1 % that changed.
+void fx_covariance_update(FxPatch mean, int height, FxRect centres, FxShape shape,
+                          const uint8_t *state, const FxChange *changes, int n, void *scratch,
+                          FxC *cov);
 
 // --- cpu/solve.c -------------------------------------------------------------------------------
 

@@ -11,12 +11,11 @@
 // Scratch memory, divided.
 typedef struct Scratch {
     FxC *tile, *guess, *cov, *rows, *taps;
-    FxV *matrix, *factor, *beta, *more, *magnitude;
+    FxV *matrix, *factor, *beta, *more, *magnitude, *rows_of;
     uint8_t *state, *done;
+    FxChange *changes;
+    char *update;
 } Scratch;
-
-// What a trace of the tile is.
-enum { ABSENT, FILLED, LIVE, OUTSIDE };
 
 typedef struct Job {
     const FxWindow *w;
@@ -33,6 +32,7 @@ typedef struct Job {
     FxMask factored; // lanes with a Cholesky factor
     int lanes;       // alive ones
     int weighed;     // `magnitude` belongs to `taps`
+    int designed;    // `matrix` holds the equations of the tile as it is
     int stopped;     // go_on() said no: whatever is still to come may be left out
 } Job;
 
@@ -168,12 +168,20 @@ static double covariance_flops(FxRect r, FxShape s)
 static void add_equations(Job *j, FxRect r, int live, float sign)
 {
     FxPatch patch = {j->s->tile, j->width};
+    ptrdiff_t centres[FX_TOGETHER];
+    int n = 0;
     for (int il = r.il0; il < r.il1 && !stopped(j); il++)
-        for (int xl = r.xl0; xl < r.xl1; xl++)
-            if ((j->s->state[il * j->width + xl] == LIVE) == live) {
-                fx_matrix_add(patch, il, xl, j->shape, sign, j->s->matrix, j->s->more);
-                j->counts->flops += 2.0 * j->shape.size * j->shape.size * j->lanes;
+        for (int xl = r.xl0; xl < r.xl1; xl++) {
+            const ptrdiff_t at = (ptrdiff_t)il * j->width + xl;
+            const int last = il + 1 == r.il1 && xl + 1 == r.xl1;
+            if ((j->s->state[at] == LIVE) == live)
+                centres[n++] = at;
+            if (n == FX_TOGETHER || (last && n > 0)) {
+                fx_matrix_add(patch, centres, n, j->shape, sign, j->s->matrix, j->s->rows_of);
+                j->counts->flops += 2.0 * n * j->shape.size * j->shape.size * j->lanes;
+                n = 0;
             }
+        }
 }
 
 static void set_damping(Job *j)
@@ -189,12 +197,16 @@ static void set_damping(Job *j)
 
 static void design(Job *j)
 {
+    if (j->designed) {
+        set_damping(j);
+        return;
+    }
     FxPatch patch = {j->s->tile, j->width};
     FxShape s = j->shape;
     FxRect r = centres(j, j->window);
     if (j->w->params->form == LITHO_FX_ACF) {
         fx_autocorrelation(patch, j->window, s, j->s->cov);
-        fx_matrix(j->s->cov, s, j->s->matrix);
+        fx_matrix(j->s->cov, s, 0, j->s->matrix);
         j->counts->flops += j->lanes * 8.0 * area(j->window) * 2 * s.size;
     } else {
         int missing = area(r) - count_present(j->w, move(r, j->il0, j->xl0));
@@ -203,12 +215,13 @@ static void design(Job *j)
             add_equations(j, r, 1, 1);
         } else {
             fx_covariance(patch, r, s, j->s->cov, j->s->rows);
-            fx_matrix(j->s->cov, s, j->s->matrix);
+            fx_matrix(j->s->cov, s, 0, j->s->matrix);
             j->counts->flops += j->lanes * covariance_flops(r, s);
             if (missing > 0)
                 add_equations(j, r, 0, -1);
         }
     }
+    j->designed = 1;
     set_damping(j);
 }
 
@@ -522,23 +535,58 @@ static void predict_all(Job *j, const Targets *t, int holes)
 
 // --- one window ----------------------------------------------------------------------------------
 
+// Changes up to which the equations are brought up to date instead of formed again.
+static int few_changes(int tile)
+{
+    return tile / 8;
+}
+
+// The equations after the traces in s->changes took the values in s->guess.
+static void update(Job *j, int n)
+{
+    const FxShape s = j->shape;
+    const FxRect r = centres(j, j->window);
+    if (!j->designed || n == 0)
+        return;
+    fx_covariance_update((FxPatch){j->s->tile, j->width}, j->height, r, s, j->s->state,
+                         j->s->changes, n, j->s->update, j->s->cov);
+    fx_matrix(j->s->cov, s, 1, j->s->matrix);
+    j->counts->flops += j->lanes * n * 40.0 * s.size;
+}
+
 // Absent traces of the box take their prediction.
 static void fill(Job *j)
 {
     Targets t = {j->box, 1, j->s->guess, j->s->done};
+    const int most = few_changes(j->height * j->width);
+    int n = 0;
     memset(t.done, 0, area(j->box));
     design(j);
     solve(j, 0);
     predict_all(j, &t, 1);
-    for (int il = j->box.il0; il < j->box.il1; il++)
-        for (int xl = j->box.xl0; xl < j->box.xl1; xl++) {
-            int at = il * j->width + xl, from = target_index(&t, il, xl);
+    j->designed = j->w->params->form == LITHO_FX_COV && !j->w->anew;
+    for (int xl = j->box.xl0; xl < j->box.xl1; xl++)
+        for (int il = j->box.il0; il < j->box.il1; il++) {
+            const int at = il * j->width + xl, from = target_index(&t, il, xl);
             if (!t.done[from])
                 continue;
-            j->s->tile[at].re = fx_select(j->good, t.out[from].re, (FxV){0});
-            j->s->tile[at].im = fx_select(j->good, t.out[from].im, (FxV){0});
+            FxC *guess = &t.out[from], *old = &j->s->tile[at];
+            guess->re = fx_select(j->good, guess->re, (FxV){0});
+            guess->im = fx_select(j->good, guess->im, (FxV){0});
             j->s->state[at] = FILLED;
+            if (n == most)
+                j->designed = 0;
+            if (!j->designed)
+                continue;
+            j->s->changes[n++] = (FxChange){{guess->re - old->re, guess->im - old->im}, il, xl};
+            old->re = 0.5f * (old->re + guess->re);
+            old->im = 0.5f * (old->im + guess->im);
         }
+    update(j, n);
+    for (int il = j->box.il0; il < j->box.il1; il++)
+        for (int xl = j->box.xl0; xl < j->box.xl1; xl++)
+            if (t.done[target_index(&t, il, xl)])
+                j->s->tile[il * j->width + xl] = t.out[target_index(&t, il, xl)];
 }
 
 // From predictions in the tile's scale to what FxWindow.out is documented to hold.
@@ -589,6 +637,9 @@ static size_t divide(Scratch *s, char *memory, int length_il, int length_xl, int
     TAKE(beta, size);
     TAKE(more, 3 * size);
     TAKE(magnitude, size);
+    TAKE(rows_of, 2 * FX_TOGETHER * size);
+    TAKE(changes, few_changes((int)tile));
+    TAKE(update, fx_update_scratch(few_changes((int)tile)));
     TAKE(state, tile);
     TAKE(done, tile);
 #undef TAKE

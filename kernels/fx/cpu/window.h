@@ -24,6 +24,7 @@ typedef struct FxWindow {
     const uint8_t *present; // 1 = recorded, 0 = absent
     float *out; // traces of the window row by row: prediction (mute) or prediction minus
                 // input (pass); at absent traces the prediction
+    int anew;   // 1: every fill pass forms all equations again (the rule itself, slowly)
     int (*go_on)(
         void *data); // asked every few milliseconds: 0 = leave, `out` is not wanted any more
     void *go_on_data;

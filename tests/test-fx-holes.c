@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Windows with absent traces, one at a time: equations brought up to date after every fill pass
+// give the filter that equations formed again give, at a fraction of the operations.
+#include <stdlib.h>
+
+#include "tests/common.h"
+#include "tests/fx_common.h"
+
+typedef struct Case {
+    const char *settings;
+    int n_il, n_xl; // survey
+    FxRect window;
+    double absent;  // share of the traces
+    double cheaper; // the updated window's share of the operations is below this
+} Case;
+
+static const FxIsa *isa(void)
+{
+    return &fx_isa;
+}
+
+static int always(void *data)
+{
+    (void)data;
+    return 1;
+}
+
+// Two plane waves and noise in every lane; absent traces are zero.
+static void make_survey(const Case *c, float *spectra, uint8_t *present)
+{
+    const int lanes = isa()->lanes;
+    g_autoptr(GRand) rand = g_rand_new_with_seed(17);
+    for (int il = 0; il < c->n_il; il++)
+        for (int xl = 0; xl < c->n_xl; xl++) {
+            const int trace = il * c->n_xl + xl;
+            float *re = spectra + (gsize)2 * lanes * trace, *im = re + lanes;
+            present[trace] = g_rand_double(rand) >= c->absent;
+            for (int l = 0; l < lanes; l++) {
+                const double a = (0.3 + 0.01 * l) * il + 0.2 * xl, b = 0.1 * xl - 0.02 * l * il;
+                re[l] = present[trace] * (float)(cos(a) + 0.6 * cos(b) + 0.5 * fx_normal(rand));
+                im[l] = present[trace] * (float)(sin(a) + 0.6 * sin(b) + 0.5 * fx_normal(rand));
+            }
+        }
+}
+
+static double run_window(const Case *c, const LithoFxParams *params, const float *spectra,
+                         const uint8_t *present, int anew, float *out)
+{
+    const int il = c->window.il1 - c->window.il0, xl = c->window.xl1 - c->window.xl0;
+    void *scratch = NULL;
+    FxCounts counts;
+    FxWindow w = {.params = params,
+                  .n_il = c->n_il,
+                  .n_xl = c->n_xl,
+                  .held = {0, c->n_il, 0, c->n_xl},
+                  .window = c->window,
+                  .spectra = spectra,
+                  .present = present,
+                  .out = out,
+                  .anew = anew,
+                  .go_on = always};
+    g_assert_cmpint(posix_memalign(&scratch, 64, isa()->scratch_bytes(il, xl, params->half_width)),
+                    ==, 0);
+    g_assert_cmpint(isa()->filter(&w, scratch, &counts), ==, 1);
+    free(scratch);
+    return counts.flops;
+}
+
+static void compare(const Case *c)
+{
+    const int lanes = isa()->lanes, traces = c->n_il * c->n_xl;
+    const gsize n =
+        (gsize)2 * lanes * (c->window.il1 - c->window.il0) * (c->window.xl1 - c->window.xl0);
+    const LithoFxParams params = fx_params(c->settings);
+    void *spectra = NULL, *out[2] = {NULL, NULL};
+    g_autofree uint8_t *present = g_malloc(traces);
+    g_assert_cmpint(posix_memalign(&spectra, 64, sizeof(float) * 2 * lanes * traces), ==, 0);
+    make_survey(c, spectra, present);
+    double flops[2], gone = 0, all = 0;
+    for (int k = 0; k < 2; k++) {
+        g_assert_cmpint(posix_memalign(&out[k], 64, sizeof(float) * n), ==, 0);
+        flops[k] = run_window(c, &params, spectra, present, k, out[k]);
+    }
+    for (gsize k = 0; k < n; k++) {
+        const double a = ((float *)out[0])[k], b = ((float *)out[1])[k];
+        gone += (a - b) * (a - b);
+        all += b * b;
+    }
+    g_test_message("%s, %g %% absent: %.1e apart, %.2f of the operations", c->settings,
+                   100 * c->absent, sqrt(gone / all), flops[0] / flops[1]);
+    g_assert_cmpfloat(all, >, 0);
+    g_assert_cmpfloat(sqrt(gone / all), <, 1e-5);
+    g_assert_cmpfloat(flops[0], <=, c->cheaper * flops[1]);
+    free(spectra);
+    free(out[0]);
+    free(out[1]);
+}
+
+// Interior windows, corners, shapes, most traces absent, settings under which nothing is updated.
+static void test_updated(void)
+{
+    const Case cases[] = {
+        {"", 40, 40, {10, 30, 10, 30}, 0.04, 0.5},
+        {"", 40, 40, {0, 20, 20, 40}, 0.04, 0.8},
+        {"prewhitening=0.1", 40, 40, {10, 30, 10, 30}, 0.02, 0.5},
+        {"half_width=2 fill_passes=6", 30, 30, {5, 25, 5, 25}, 0.08, 0.7},
+        {"half_width=5 edge=zero", 60, 50, {20, 44, 0, 24}, 0.03, 0.6},
+        {"edge=renorm post=on", 33, 24, {13, 33, 4, 24}, 0.05, 0.7},
+        {"", 9, 40, {0, 9, 10, 30}, 0.05, 1.0}, // narrower than two blocks
+        {"", 40, 40, {10, 30, 10, 30}, 0.6, 1.0},
+        {"form=acf", 40, 40, {10, 30, 10, 30}, 0.04, 1.0},
+        {"post=on outband=mute", 40, 40, {10, 30, 10, 30}, 0.04, 0.6},
+    };
+    for (gsize k = 0; k < G_N_ELEMENTS(cases); k++)
+        compare(&cases[k]);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    litho_kernels_init();
+    g_test_add_func("/fx/holes/updated", test_updated);
+    return g_test_run();
+}
