@@ -70,6 +70,11 @@ static void add_param(JsonBuilder *b, const LithoParam *row, const void *default
         json_builder_add_double_value(b, row->min);
         json_builder_set_member_name(b, "max");
         json_builder_add_double_value(b, row->max);
+        const gboolean own = row->soft_min != 0 || row->soft_max != 0;
+        json_builder_set_member_name(b, "slider_min");
+        json_builder_add_double_value(b, own ? row->soft_min : row->min);
+        json_builder_set_member_name(b, "slider_max");
+        json_builder_add_double_value(b, own ? row->soft_max : row->max);
     }
     if (row->special_text) {
         json_builder_set_member_name(b, "special");
@@ -85,6 +90,9 @@ static void add_param(JsonBuilder *b, const LithoParam *row, const void *default
     }
     json_builder_set_member_name(b, "stage");
     json_builder_add_int_value(b, row->stage);
+    json_builder_set_member_name(b, "advanced");
+    json_builder_add_boolean_value(b, row->advanced);
+    add_string(b, "when", row->when);
     add_string(b, "doc", row->doc);
     json_builder_end_object(b);
 }
