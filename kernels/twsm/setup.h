@@ -29,7 +29,7 @@ typedef struct TwsmSetup {
 // The model of `params` (`known` when it is a file, whose data is a TwsmModel) with the overrides
 // applied and record, dt and frequencies worked out; no meshes yet. Takes microseconds.
 TwsmSetup *twsm_setup_open(const TwsmParams *params, LithoResolved *known, GError **error);
-// Wave codes, meshes, receivers, masks and chains. Errors: section "Rules" of docs/twsm.md.
+// Wave codes, meshes, receivers, masks and chains. Errors: section "Parameters" of docs/twsm.md.
 gboolean twsm_setup_build(TwsmSetup *setup, const TwsmParams *params, LithoRun *run,
                           GError **error);
 void twsm_setup_free(TwsmSetup *setup); // NULL is fine

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands of README.md and docs/ work as they are written. Prints TAP.
+
+    test_docs.py PATH/lithoscope-cli [FILE.md ...]
+
+Every fenced block marked `sh` runs from top to bottom in a scratch folder of its document: `lithoscope-cli` is on the
+path and at build/app/, the document finds a small noisy `survey.sgy` and its `truth.sgy`, and a later block finds the
+files of an earlier one. A block that cannot run here says so in the line above its fence:
+
+    <!-- not run: needs a GPU -->
+
+Fails when a command fails, when a command stands in an indented block (where nothing would run it), when a link leads
+nowhere, and when a line of prose is longer than 100 columns. The pages that scripts make are checked as well:
+docs/parameters.md must be what the declarations say, and docs/benchmarks.py must fill a table.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CLI = Path(sys.argv[1]).resolve()
+TOP = Path(os.environ.get("LITHO_SOURCE_ROOT", Path(__file__).resolve().parent.parent))
+COMMANDS = r"(?:\$ )?(?:\S+/)?(?:lithoscope|lithoscope-cli|run\.sh|test\.sh|meson|ninja|mpirun)\s"
+# Languages of fences that hold no commands.
+OTHERS = {"json", "text", "c", "python"}
+
+
+class Block:
+    def __init__(self, line, language, why_not):
+        self.line, self.language, self.why_not, self.text = line, language, why_not, []
+
+
+def blocks(document):
+    """All fenced blocks, and what is wrong with the document's form."""
+    found, wrong, block, above = [], [], None, ""
+    for n, line in enumerate(document.read_text().splitlines(), 1):
+        fence = re.match(r" *```(\w*)$", line)
+        if fence and block is None:
+            marker = re.fullmatch(r" *<!-- not run: (.+) -->", above)
+            block = Block(n, fence[1], marker[1] if marker else None)
+            if block.language != "sh" and block.language not in OTHERS:
+                wrong.append(f"line {n}: a fence says what it holds: sh, {', '.join(sorted(OTHERS))}")
+        elif fence:
+            found.append(block)
+            block = None
+        elif block is not None:
+            block.text.append(line)
+        elif re.match(r"    +" + COMMANDS, line):
+            wrong.append(f"line {n}: a command in an indented block, where nothing runs it; fence it as sh")
+        elif len(line) > 100 and not line.startswith(("|", "[", "![")):
+            wrong.append(f"line {n}: {len(line)} columns, more than 100")
+        above = line
+    if block is not None:
+        wrong.append(f"line {block.line}: this fence never ends")
+    return found, wrong
+
+
+def anchors(document):
+    """Names that a link may give behind #, as they are made of headings."""
+    text = document.read_text()
+    headings = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.+)$", text, flags=re.M)]
+    return {*headings, *re.findall(r'<a id="([^"]+)"', text)}
+
+
+def dead_links(document):
+    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", text):
+        page = document.parent / target if target else document
+        if re.match(r"\w+:", target):
+            continue
+        if not page.exists():
+            yield f"the link to {target} leads nowhere"
+        elif anchor and anchor not in anchors(page):
+            yield f"{target} has no heading #{anchor}"
+
+
+def prepare(folder, samples):
+    for name in ("survey.sgy", "truth.sgy"):
+        shutil.copy(samples / name, folder / name)
+    app = folder / "build/app"
+    app.mkdir(parents=True)
+    (app / "lithoscope-cli").symlink_to(CLI)
+    (folder / "docs").symlink_to(TOP / "docs")
+    return {**os.environ, "PATH": f"{app}:{os.environ['PATH']}", "HOME": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def run_document(document, samples):
+    """(blocks that ran, [(line, why it did not run)], [what is wrong])"""
+    found, wrong = blocks(document)
+    wrong += dead_links(document)
+    ran, left = 0, []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        env = prepare(folder, samples)
+        for block in found:
+            if block.language != "sh":
+                continue
+            if block.why_not:
+                left.append((block.line, block.why_not))
+                continue
+            began = time.monotonic()
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(block.text)], cwd=folder, env=env,
+                                  capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
+            ran += 1
+            print(f"# {document.relative_to(TOP)}:{block.line} {time.monotonic() - began:.1f} s", flush=True)
+            if done.returncode:
+                wrong.append(f"line {block.line}: status {done.returncode}\n{done.stdout[-600:]}{done.stderr[-1200:]}")
+    return ran, left, wrong
+
+
+def made_pages(folder):
+    """What is wrong with the pages that scripts make."""
+    page = folder / "benchmarks.md"
+    shutil.copy(TOP / "docs/benchmarks.md", page)
+    for words in (["parameters.py", "--check"], ["benchmarks.py", "--quick", "--cases", "fx", "--backends", "cpu1,cpu", "--page", page]):
+        done = subprocess.run([sys.executable, TOP / "docs" / words[0], "--cli", CLI, *words[1:]], capture_output=True, text=True)
+        if done.returncode:
+            yield done.stderr
+    if "| `bench fx --size 24x24x64 --backends cpu1,cpu` |" not in page.read_text():
+        yield "docs/benchmarks.py wrote no table"
+
+
+def main():
+    documents = [Path(f).resolve() for f in sys.argv[2:]] or [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+    print(f"1..{len(documents) + 2}", flush=True)
+    failed = total = 0
+    with tempfile.TemporaryDirectory() as name:
+        samples = Path(name)
+        subprocess.run([CLI, "synth", "survey", "inlines=30", "xlines=32", "samples=150", "-o", samples / "survey.sgy"],
+                       check=True, capture_output=True)
+        (samples / "survey-truth.sgy").rename(samples / "truth.sgy")
+        made = list(made_pages(samples))
+        for n, document in enumerate(documents, 1):
+            ran, left, wrong = run_document(document, samples)
+            total += ran
+            failed += bool(wrong)
+            print(f"{'not ' * bool(wrong)}ok {n} {document.relative_to(TOP)}: {ran} blocks ran, {len(left)} did not")
+            for line, why in left:
+                print(f"# line {line} not run: {why}")
+            for text in wrong:
+                for line in text.splitlines():
+                    print(f"# {line}")
+            sys.stdout.flush()
+    few = len(sys.argv) == 2 and total < 10  # a reader that finds no blocks would pass all documents
+    failed += few
+    print(f"{'not ' * few}ok {len(documents) + 1} {total} blocks ran in all")
+    failed += bool(made)
+    print(f"{'not ' * bool(made)}ok {len(documents) + 2} pages made by scripts")
+    for line in "\n".join(made).splitlines():
+        print(f"# {line}")
+    sys.exit(1 if failed else 0)
+
+
+main()
