@@ -295,6 +295,7 @@ gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube
         .params = g_memdup2(settings, bench->op->params.size),
         .run = {.threads = r->threads, .device = r->device.index, .timings = litho_timings_new()}};
     const LithoGrid *grid = bench->op->needs_input ? &bench->grid : NULL;
+    t.run.devices = litho_device_sharing(r->device, bench->op, grid, settings);
     t.impl = litho_device_impl(r->device, bench->op, error);
     gboolean ok =
         t.impl && r->device.backend->device_info(r->device.index, &r->info, error) &&

@@ -30,7 +30,8 @@ static gboolean parse_size(const Options *o, LithoGrid *grid, GError **error)
     return litho_grid_check(grid, error);
 }
 
-// "cpu1", "cpu", "cuda" (every GPU) or "cuda:N".
+// "cpu1", "cpu", "cuda" (every GPU, one after the other), "cuda:N", or "cuda:N-M" and
+// "cuda:all" (GPUs together).
 static gboolean add_backend(GArray *runs, const char *word, GError **error)
 {
     BenchRun run = {.device = litho_device_cpu()};
@@ -48,6 +49,8 @@ static gboolean add_backend(GArray *runs, const char *word, GError **error)
         run.device.index = first + k;
         run.threads = litho_run_threads(NULL);
         g_snprintf(run.key, sizeof run.key, "cuda:%d", first + k);
+        if (run.device.count > 1)
+            g_strlcpy(run.key, word, sizeof run.key);
         g_array_append_val(runs, run);
     }
     return TRUE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli_flow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app/cli.h"
@@ -59,6 +60,8 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
     g_autoptr(GPtrArray) bare = g_ptr_array_new();
     if (!flow)
         return NULL;
+    if (flow->note)
+        fprintf(stderr, "note: %s\n", flow->note);
     for (char **at = words + 1;; at++) {
         guint n = 0, last = litho_flow_length(flow);
         while (at[n] && strcmp(at[n], "+") != 0)

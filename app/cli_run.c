@@ -45,32 +45,23 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 // --- where to run -----------------------------------------------------------------------------
 
 // Under mpirun every process takes one device of its machine, in turn.
-static GArray *parse_devices(const Options *o, const LithoPeersModule *peers, GError **error)
+static gboolean parse_device(const Options *o, const LithoPeersModule *peers, LithoDevice *device,
+                             GError **error)
 {
     // GPUs that are asked for must be there: "auto" may not answer with the CPU.
     const char *wanted = o->backend && strcmp(o->backend, "auto") != 0 ? o->backend
                          : o->gpus                                     ? "cuda"
                                                                        : "auto";
-    LithoDevice first;
-    if (!litho_device_parse(wanted, &first, error))
-        return NULL;
+    if (!litho_device_parse(wanted, device, error))
+        return FALSE;
+    const int there = device->backend->n_devices;
     if (peers)
-        first.index = peers->local_rank % first.backend->n_devices;
-    GArray *devices = g_array_new(FALSE, FALSE, sizeof(LithoDevice));
-    int n = 1;
-    if (o->gpus && first.backend != litho_backend_cpu())
-        n = o->n_gpus > 0 ? o->n_gpus : first.backend->n_devices;
-    if (n < 1 || first.index + n > first.backend->n_devices) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "--gpus is %s; this machine has %d",
-                    o->gpus, first.backend->n_devices);
-        g_array_unref(devices);
-        return NULL;
-    }
-    for (int k = 0; k < n; k++) {
-        LithoDevice device = {.backend = first.backend, .index = first.index + k};
-        g_array_append_val(devices, device);
-    }
-    return devices;
+        *device = (LithoDevice){.backend = device->backend, .index = peers->local_rank % there};
+    if (o->gpus && device->backend != litho_backend_cpu())
+        device->count = o->n_gpus > 0 ? o->n_gpus : there - device->index;
+    return device->index + MAX(device->count, 1) <= there ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER, "--gpus is %s; this machine has %d", o->gpus,
+                        there);
 }
 
 // --- telling ----------------------------------------------------------------------------------
@@ -78,32 +69,37 @@ static GArray *parse_devices(const Options *o, const LithoPeersModule *peers, GE
 static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *options)
 {
     const LithoAxis *a = plan->out.axis;
-    g_autofree char *label = litho_device_label(
-        options->n_devices ? options->devices[0] : litho_device_cpu(), options->threads);
+    g_autofree char *label = litho_device_label(options->device, options->threads);
     printf("output    %ld x %ld x %ld samples, %.2f GiB\n", (long)a[0].n, (long)a[1].n,
            (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / GIB);
-    printf("device    %s%s\n", label, options->n_devices > 1 ? " and others" : "");
+    printf("device    %s%s%s\n", label,
+           plan->engines > 1 ? ", each computes slabs"
+           : plan->sharing > 1 ? ", sharing "
+           : options->device.count > 1 ? ", one of which computes"
+                                       : "",
+           plan->shared ? plan->shared : "");
     printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
            (long)plan->slab, (long)plan->halo);
     // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
     printf("memory    needs %.3f of %.3f free GiB on the host", plan->host_bytes / GIB,
            litho_memory_available() / GIB);
     guint64 unused = 0, total = 0;
-    const LithoDevice *gpu = options->devices;
-    if (plan->device_bytes > 0 && litho_device_memory(*gpu, &unused, &total, NULL))
+    if (plan->device_bytes > 0 && litho_device_memory(options->device, &unused, &total, NULL))
         printf(", %.3f of %.3f free GiB on %s", plan->device_bytes / GIB, unused / GIB,
-               options->n_devices > 1 ? "each GPU" : "the GPU");
+               options->device.count > 1 ? "each GPU" : "the GPU");
     printf("\n");
 }
 
 static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
-                             const LithoStreamPlan *plan, GError **error)
+                             const LithoStreamPlan *plan, int ranks, GError **error)
 {
     JsonNode *root = litho_timings_to_json(run->timings);
     JsonObject *object = json_node_get_object(root);
     json_object_set_double_member(object, "seconds", seconds);
     json_object_set_int_member(object, "traces", litho_grid_traces(&plan->out));
     json_object_set_int_member(object, "slabs", plan->n_slabs);
+    json_object_set_int_member(object, "devices_used", run->devices_used);
+    json_object_set_int_member(object, "ranks_used", MIN(ranks, plan->n_slabs));
     json_object_set_member(object, "numbers", litho_report_to_json(run->report));
     g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
@@ -169,11 +165,11 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     const char *const reads[] = {recipe, o->judge.reference, NULL};
     const char *const writes[] = {o->timings ? o->timings : o->report,
                                   o->timings ? o->report : NULL, NULL};
-    g_autoptr(GArray) devices = parse_devices(o, peers, error);
-    if (!devices ||
+    LithoDevice device;
+    if (!parse_device(o, peers, &device, error) ||
         (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)))
         return FALSE;
-    const LithoBackend *backend = g_array_index(devices, LithoDevice, 0).backend;
+    const LithoBackend *backend = device.backend;
     if (o->gpu_memory > 0 && backend->limit_memory)
         backend->limit_memory((guint64)(o->gpu_memory * GIB));
     g_autoptr(LithoSurvey) survey =
@@ -191,8 +187,7 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     g_autofree char *note =
         litho_flow_command(flow, o->files.in ? litho_survey_name(survey) : NULL, "OUT");
     LithoStreamOptions options = {
-        .devices = (const LithoDevice *)devices->data,
-        .n_devices = devices->len,
+        .device = device,
         .threads = o->threads,
         .memory = (guint64)(o->memory * GIB),
         .save = {.force = o->force, .note = note},
@@ -223,11 +218,11 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
         fprintf(stderr, "note: %s\n", bad);
     for (guint k = 0; speaks && k < lost->len; k++)
         fprintf(stderr, "note: %s\n", (char *)lost->pdata[k]);
-    if (speaks && o->timings && !save_timings(o, run, seconds, &plan, error))
+    if (speaks && o->timings && !save_timings(o, run, seconds, &plan, peers ? peers->peers.n : 1, error))
         return FALSE;
     const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
     return !survey || !speaks || !(asked || o->watched) ||
-           tell_quality(flow, survey, g_array_index(devices, LithoDevice, 0), o, run, error);
+           tell_quality(flow, survey, device, o, run, error);
 }
 
 // Numbers that GLib's options take as they are.

@@ -147,11 +147,16 @@ gboolean litho_device_parse(const char *text, LithoDevice *device, GError **erro
             device->backend = litho_backend_cuda();
         return TRUE;
     }
-    int index = 0, used = 0;
-    gboolean numbered = sscanf(text, "cuda:%d%n", &index, &used) == 1 && text[used] == '\0';
-    if (strcmp(text, "cuda") != 0 && !numbered) {
+    int index = 0, last = 0, used = 0;
+    const gboolean all = strcmp(text, "cuda:all") == 0;
+    if (sscanf(text, "cuda:%d%n", &index, &used) == 1 && text[used] == '\0')
+        last = index;
+    else if ((sscanf(text, "cuda:%d-%d%n", &index, &last, &used) != 2 || text[used] != '\0' ||
+              last < index) &&
+             strcmp(text, "cuda") != 0 && !all) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "'%s' is no device; auto, cpu, cuda or cuda:N is needed", text);
+                    "'%s' is no device; auto, cpu, cuda, cuda:N, cuda:N-M or cuda:all is needed",
+                    text);
         return FALSE;
     }
     const LithoBackend *cuda = litho_backend_cuda();
@@ -160,14 +165,28 @@ gboolean litho_device_parse(const char *text, LithoDevice *device, GError **erro
                     cuda->why_not);
         return FALSE;
     }
-    if (index < 0 || index >= cuda->n_devices) {
+    if (all)
+        last = cuda->n_devices - 1;
+    if (index < 0 || last >= cuda->n_devices) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE,
-                    "there is no CUDA device %d; this machine has %d, counted from 0", index,
-                    cuda->n_devices);
+                    "there is no CUDA device %d; this machine has %d, counted from 0",
+                    index < 0 ? index : last, cuda->n_devices);
         return FALSE;
     }
-    *device = (LithoDevice){.backend = cuda, .index = index};
+    *device = (LithoDevice){.backend = cuda, .index = index, .count = last - index + 1};
     return TRUE;
+}
+
+gboolean litho_device_is_same(LithoDevice a, LithoDevice b)
+{
+    return a.backend == b.backend && a.index == b.index && MAX(a.count, 1) == MAX(b.count, 1);
+}
+
+int litho_device_sharing(LithoDevice device, const LithoOperator *op, const LithoGrid *in,
+                         const void *params)
+{
+    const LithoSplitKind kind = litho_operator_split(op, in, params).kind;
+    return kind == LITHO_SPLIT_SUM || kind == LITHO_SPLIT_ROWS ? MAX(device.count, 1) : 1;
 }
 
 gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *total,
@@ -212,7 +231,8 @@ char *litho_device_label(LithoDevice device, int threads)
     LithoDeviceInfo info;
     if (!device.backend->device_info(device.index, &info, NULL))
         return g_strdup(device.backend->title);
-    return g_strdup(info.name);
+    return device.count > 1 ? g_strdup_printf("%d x %s", device.count, info.name)
+                            : g_strdup(info.name);
 }
 
 const LithoImpl *litho_device_impl(LithoDevice device, const LithoOperator *op, GError **error)

@@ -5,7 +5,7 @@
 // Where operators run. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
-#define LITHO_BACKEND_ABI 3
+#define LITHO_BACKEND_ABI 4
 
 typedef struct LithoBackend LithoBackend;
 
@@ -80,17 +80,23 @@ GPtrArray *litho_module_folders(void);
 // table has n_devices 0 and says why.
 const LithoBackend *litho_backend_cuda(void);
 
-// A backend and one of its devices: where a job runs.
+// A backend and one of its devices: where a job runs. Devices index .. index + count - 1 share the
+// work of operators that can be shared out (LithoOperator.split); data lie on the first.
 typedef struct LithoDevice {
     const LithoBackend *backend;
     int index;
+    int count; // 0 = one
 } LithoDevice;
 
 LithoDevice litho_device_cpu(void);
-// From "auto", "cpu", "cuda" or "cuda:1". auto = first CUDA device if there is one, else the CPU.
-// FALSE: asked for and not there, with the reason.
+// From "auto", "cpu", "cuda", "cuda:1", "cuda:all" or "cuda:0-3". auto = first CUDA device if there
+// is one, else the CPU. FALSE: asked for and not there, with the reason.
 gboolean litho_device_parse(const char *text, LithoDevice *device, GError **error);
-// "NVIDIA H200" or "CPU, 2 threads"; g_free().
+gboolean litho_device_is_same(LithoDevice a, LithoDevice b);
+// How many of the device's `count` share the work of `op` with these parameters, for LithoRun.
+int litho_device_sharing(LithoDevice device, const LithoOperator *op, const LithoGrid *in,
+                         const void *params);
+// "NVIDIA H200", "2 x NVIDIA H200" or "CPU, 2 threads"; g_free().
 char *litho_device_label(LithoDevice device, int threads);
 // Bytes that jobs on `device` may still take, and all that they may take there (what is free on the
 // CPU; a cap on the GPU's memory counts). Against `total` one sets what litho_engine_memory() says

@@ -12,7 +12,9 @@ typedef struct LithoStep {
 } LithoStep;
 
 typedef struct LithoFlow {
-    GArray *steps; // of LithoStep
+    GArray *steps;    // of LithoStep
+    const char *note; // a sentence about the recipe that it was read from, for the reader: a key
+                      // that is no parameter any more. Static; NULL = none. Copies have none
 } LithoFlow;
 
 LithoFlow *litho_flow_new(void);

@@ -109,6 +109,13 @@ gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in
     return TRUE;
 }
 
+LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, const void *params)
+{
+    if (op->split)
+        return op->split(in, params);
+    return (LithoSplit){.kind = op->input_box ? LITHO_SPLIT_REGION : LITHO_SPLIT_NONE};
+}
+
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   LithoBox region)
 {

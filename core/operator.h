@@ -56,6 +56,24 @@ typedef struct LithoImpl {
                          guint64 bytes);
 } LithoImpl;
 
+// How the work of an operator divides among devices and processes. The operator declares it; who
+// takes part belongs to the run.
+typedef enum LithoSplitKind {
+    LITHO_SPLIT_NONE,   // into nothing: one device computes all of it
+    LITHO_SPLIT_REGION, // into regions of the output, each from input_box(), written side by side
+    LITHO_SPLIT_SUM,    // into parts whose results are added in a fixed order; the operator gives
+                        // the parts out itself to litho_run_devices() devices
+    LITHO_SPLIT_ROWS,   // into rows of its sums, put side by side: as SUM, and the samples are the
+                        // same bytes for every number of devices
+} LithoSplitKind;
+
+typedef struct LithoSplit {
+    LithoSplitKind kind;
+    const char *unit; // of SUM and ROWS: "frequencies", "boxes"
+    int stage;        // of SUM and ROWS: first stage that runs again when the number of devices
+                      // changes; 0 = plan
+} LithoSplit;
+
 typedef struct LithoFindRow {
     const char *key;
     double lo, hi; // range of the search; both 0 = the slider's
@@ -106,6 +124,9 @@ struct LithoOperator {
     // Input samples (input-grid indices, clipped) that `region` of the output depends on. NULL =
     // all of it: the operator is global, cannot stream, and gives no quick preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
+    // How the work divides with these parameters. Pure. NULL = by REGION when there is an
+    // input_box(), else not at all.
+    LithoSplit (*split)(const LithoGrid *in, const void *params);
     // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 =
     // any.
     gint64 (*slab)(const LithoGrid *in, const void *params);
@@ -135,5 +156,6 @@ gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, cons
 gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in,
                                     const void *params, LithoResolved *known, LithoGrid *out,
                                     GError **error);
+LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, const void *params);
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   LithoBox region);

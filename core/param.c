@@ -220,11 +220,22 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
     return ok ? litho_param_set(row, params, value, error) : refuse(row, text, error);
 }
 
+const char *litho_param_retired(const char *key)
+{
+    if (strcmp(key, "gpus") == 0)
+        return "gpus is no parameter any more: the number of devices is chosen with --gpus or in "
+               "the device menu";
+    return NULL;
+}
+
 static const LithoParam *find_or_refuse(const LithoParamTable *table, const char *key,
                                         GError **error)
 {
     const LithoParam *row = litho_param_find(table, key);
-    if (row)
+    const char *retired = row ? NULL : litho_param_retired(key);
+    if (retired)
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "%s", retired);
+    if (row || retired)
         return row;
     g_autofree const char **keys = g_new0(const char *, table->n + 1);
     for (guint k = 0; k < table->n; k++)
@@ -371,6 +382,8 @@ gboolean litho_params_from_json(const LithoParamTable *table, void *params, Json
     g_autofree void *copy = g_memdup2(params, table->size);
     g_autoptr(GList) keys = json_object_get_members(object);
     for (GList *k = keys; k; k = k->next) {
+        if (!litho_param_find(table, k->data) && litho_param_retired(k->data))
+            continue;
         const LithoParam *row = find_or_refuse(table, k->data, error);
         if (!row || !set_from_node(row, copy, json_object_get_member(object, k->data), error))
             return FALSE;

@@ -94,6 +94,9 @@ typedef struct LithoParamTable {
 
 const LithoParam *litho_param_find(const LithoParamTable *table, const char *key);
 void litho_param_defaults(const LithoParamTable *table, void *params);
+// Why a key of older recipes is no parameter of any operator now, as a sentence; NULL = it never was
+// one.
+const char *litho_param_retired(const char *key);
 // Number of names of a CHOICE row, and name `i` (NULL past the end).
 guint litho_param_n_choices(const LithoParam *row);
 const char *litho_param_choice(const LithoParam *row, guint i);
@@ -123,7 +126,8 @@ gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
 int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);
 
 // JSON object { key: value } of all rows, and back (starting from what `params` holds; an unknown
-// key or an illegal value is an error that names it, and leaves `params` as it was).
+// key or an illegal value is an error that names it, and leaves `params` as it was; retired keys are
+// passed over).
 JsonObject *litho_params_to_json(const LithoParamTable *table, const void *params);
 gboolean litho_params_from_json(const LithoParamTable *table, void *params, JsonObject *object,
                                 GError **error);

@@ -82,6 +82,17 @@ int litho_run_threads(const LithoRun *run)
     return g_get_num_processors();
 }
 
+int litho_run_devices(const LithoRun *run)
+{
+    return run ? MAX(run->devices, 1) : 1;
+}
+
+void litho_run_used_devices(LithoRun *run, int n)
+{
+    if (run)
+        run->devices_used = MAX(run->devices_used, n);
+}
+
 void litho_run_time(LithoRun *run, const char *stage, LithoStageKind kind, double ms, double bytes,
                     double flops)
 {

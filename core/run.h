@@ -28,6 +28,8 @@ typedef struct LithoRun {
     LithoReport *report;   // borrowed; NULL = numbers are dropped
     int threads;           // CPU threads to use; 0 = all
     int device;            // device index of the backend
+    int devices;           // device .. device + devices - 1 may share the work; 0 = one
+    int devices_used;      // out: the most that computed at once; litho_run_used_devices()
     gboolean force;        // files that an operator writes beside its samples replace existing ones
 
     LithoProgressFunc on_progress; // at most about 20 a second, in the job's thread
@@ -57,6 +59,11 @@ gboolean litho_run_cancelled(const LithoRun *run);
 void litho_run_partial(LithoRun *run, LithoCube *part);
 // Threads to use: run->threads, or all the machine lends this process.
 int litho_run_threads(const LithoRun *run);
+
+// Devices that may share the work, run->device first; at least 1.
+int litho_run_devices(const LithoRun *run);
+// For operators that share their work out themselves: how many devices took part.
+void litho_run_used_devices(LithoRun *run, int n);
 
 // Stage stopwatch: double t = litho_now_ms(); ...; litho_run_time(run, "solve", KIND, now - t, ..).
 double litho_now_ms(void);

@@ -212,6 +212,31 @@ static void test_recipe_round_trip(void)
         }
 }
 
+// Property: a recipe of an older version that names the number of GPUs is read, says one sentence,
+// and its other values stand; the key is no parameter, and the sentence says where its work is done
+// now.
+static void test_recipe_retired(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoFlow) flow = litho_flow_parse(
+        "{\"lithoscope\":1,\"flow\":[{\"operator\":\"wavepacket\",\"params\":{\"gpus\":2,"
+        "\"threshold\":3}},{\"operator\":\"migrate\",\"params\":{\"gpus\":0}}]}",
+        &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(flow->note);
+    g_assert_nonnull(strstr(flow->note, "--gpus"));
+    const LithoStep *step = litho_flow_step(flow, 0);
+    const LithoParam *threshold = litho_param_find(&step->op->params, "threshold");
+    g_assert_cmpfloat(litho_param_get(threshold, step->params), ==, 3);
+    g_assert_false(litho_operator_set(step->op, step->params, "gpus=2", &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+    g_assert_cmpstr(error->message, ==, flow->note);
+    g_autofree char *text = litho_flow_print(flow);
+    g_assert_null(strstr(text, "gpus"));
+    g_autoptr(LithoFlow) again = litho_flow_parse(text, NULL);
+    g_assert_null(again->note);
+}
+
 // Property: each kind of wrong recipe is refused with a sentence that names what is wrong.
 static void test_recipe_refusals(void)
 {
@@ -545,6 +570,7 @@ int main(int argc, char **argv)
     g_test_add_func("/param/refusals", test_refusals);
     g_test_add_func("/recipe/round-trip", test_recipe_round_trip);
     g_test_add_func("/recipe/refusals", test_recipe_refusals);
+    g_test_add_func("/recipe/recipe-retired", test_recipe_retired);
     g_test_add_func("/recipe/command", test_command);
     g_test_add_func("/qc/percentile", test_percentile);
     g_test_add_func("/qc/range", test_range);

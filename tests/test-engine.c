@@ -54,6 +54,59 @@ static void test_stages(void)
     litho_timings_unref(timings);
 }
 
+static LithoSplit by_sum(const LithoGrid *in, const void *params)
+{
+    (void)in;
+    (void)params;
+    return (LithoSplit){LITHO_SPLIT_SUM, "halves", LITHO_TEMPLATE_STAGE_GAIN};
+}
+
+static int given, first_stage;
+
+static gboolean note_devices(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    given = litho_run_devices(run);
+    first_stage = pass->first_stage;
+    litho_run_used_devices(run, MIN(given, 3));
+    return litho_operator_template.cpu->exec(plan, pass, run, error);
+}
+
+// Property: the devices of the run reach an operator that says that its work can be shared, and no
+// other; when their number changes, the stages from the one it names run again, and nothing runs
+// again where nothing is shared. How many took part is told.
+static void test_devices(void)
+{
+    LithoImpl impl = *litho_operator_template.cpu;
+    LithoOperator alone = litho_operator_template, shared = litho_operator_template;
+    impl.exec = note_devices;
+    alone.cpu = shared.cpu = &impl;
+    shared.split = by_sum;
+    const struct {
+        const LithoOperator *op;
+        int count, given, first, used;
+    } cases[] = {{&shared, 0, 1, 1, 1},
+                 {&shared, 2, 2, LITHO_TEMPLATE_STAGE_GAIN, 2},
+                 {&shared, 2, -1, -1, 1},
+                 {&shared, 5, 5, LITHO_TEMPLATE_STAGE_GAIN, 3},
+                 {&alone, 5, 1, 1, 1},
+                 {&alone, 2, -1, -1, 1}};
+    g_autoptr(LithoCube) in = random_cube(9, 5, 16);
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autoptr(LithoFlow) flow = litho_flow_new();
+        litho_flow_append(flow, cases[k].op);
+        LithoRun run = {0};
+        given = first_stage = -1;
+        litho_engine_share(engine, cases[k].count);
+        g_autoptr(LithoCube) out = litho_engine_run(engine, flow, in, NULL, &run, NULL);
+        g_assert_nonnull(out);
+        g_assert_cmpint(given, ==, cases[k].given);
+        g_assert_cmpint(first_stage, ==, cases[k].first);
+        g_assert_cmpint(run.devices_used, ==, cases[k].used);
+    }
+    litho_engine_free(engine);
+}
+
 // Property: a part computed alone equals the same part of the whole, bit for bit, also through a
 // chain of two operators whose halos add up. A halo one trace too small fails.
 static void test_region(void)
@@ -432,6 +485,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/engine/stages", test_stages);
+    g_test_add_func("/engine/devices", test_devices);
     g_test_add_func("/engine/region", test_region);
     g_test_add_func("/engine/cancel", test_cancel);
     g_test_add_func("/engine/report-repeats", test_report_repeats);

@@ -423,15 +423,12 @@ static void test_small_memory(void)
     }
 }
 
-static LithoStreamPlan stream_to(const char *path, LithoSurvey *survey, guint n_devices)
+static LithoStreamPlan stream_to(const char *path, LithoSurvey *survey, int n_devices)
 {
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_fx);
-    g_autofree LithoDevice *devices = g_new0(LithoDevice, n_devices);
-    for (guint k = 0; k < n_devices; k++)
-        devices[k] = (LithoDevice){.backend = litho_backend_cuda(), .index = (int)k};
     const LithoStreamOptions options = {
-        .devices = devices, .n_devices = n_devices, .save = {.force = TRUE}};
+        .device = {.backend = litho_backend_cuda(), .count = n_devices}, .save = {.force = TRUE}};
     LithoStreamPlan plan;
     g_autoptr(GError) error = NULL;
     g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, &error));
@@ -475,14 +472,13 @@ static void test_stream(void)
     cuda->limit_memory(8 << 20);
     g_autoptr(LithoFlow) flow = litho_flow_new();
     litho_flow_append(flow, &litho_operator_fx);
-    const LithoDevice device = {.backend = cuda};
-    const LithoStreamOptions options = {.devices = &device, .n_devices = 1};
+    const LithoStreamOptions options = {.device = {.backend = cuda}};
     LithoStreamPlan refused;
     g_assert_false(litho_stream_plan(flow, survey, &options, NULL, &refused, &error));
     g_assert_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY);
     g_test_message("%d slabs of %d; %s", (int)plan.n_slabs, (int)plan.slab, error->message);
     cuda->limit_memory(0);
-    stream_to(slabs, survey, (guint)cuda->n_devices);
+    stream_to(slabs, survey, cuda->n_devices);
     assert_same_files(whole, slabs);
     g_remove(from);
     g_remove(whole);

@@ -181,13 +181,15 @@ static void test_gpus(void)
         return;
     g_setenv("LITHO_TWSM_CARDS", "4", TRUE);
     for (guint a = 0; a < G_N_ELEMENTS(algorithms); a++) {
-        g_autofree char *alone = g_strdup_printf("algorithm=%s gpus=1", algorithms[a]);
-        g_autoptr(LithoCube) one = twsm_case_run_well(gpu, WIDE, alone);
+        g_autofree char *settings = g_strdup_printf("algorithm=%s", algorithms[a]);
+        g_autoptr(LithoCube) one = twsm_case_run_well(gpu, WIDE, settings);
         for (int n = 2; n <= 4; n++) {
-            g_autofree char *shared = g_strdup_printf("algorithm=%s gpus=%d", algorithms[a], n);
-            g_autoptr(LithoCube) several = twsm_case_run_well(gpu, WIDE, shared);
+            const LithoDevice shared = {.backend = gpu.backend, .count = n};
+            LithoRun run = {0};
+            g_autoptr(LithoCube) several = twsm_case_run_on(shared, WIDE, settings, &run, NULL);
             double error = twsm_case_cube_difference(several, one);
-            g_test_message("%s: %.2g", shared, error);
+            g_test_message("%s on %d: %.2g", settings, n, error);
+            g_assert_cmpint(run.devices_used, ==, n);
             g_assert_cmpfloat(error, ==, 0);
         }
     }
@@ -207,7 +209,7 @@ static gpointer cancel_later(gpointer data)
 // is whole.
 static void test_cancel(void)
 {
-    static const char *const settings[] = {"algorithm=fused gpus=0",
+    static const char *const settings[] = {"algorithm=fused",
                                            "algorithm=fused near_field=on",
                                            "algorithm=fused mask=segment",
                                            "algorithm=mod2",
@@ -226,6 +228,7 @@ static void test_cancel(void)
         g_autoptr(GError) error = NULL;
         LithoRun run = {.cancel = cancel};
         gint64 asked[2] = {0, (gint64)(gsize)cancel};
+        gpu.count = k == 0 ? gpu.backend->n_devices : 1; // the first on all there are
         GThread *thread = g_thread_new("cancel", cancel_later, asked);
         g_autoptr(LithoCube) cube = twsm_case_run_on(gpu, WIDE, all, &run, &error);
         gint64 stopped = g_get_monotonic_time();

@@ -212,7 +212,7 @@ static void test_several(void)
             for (int i = 0; i < 2; i++) {
                 Side s = side_on(gpu);
                 g_setenv("LITHO_WAVEPACKET_DEVICES", i ? "3" : "1", TRUE);
-                s.p->gpus = 0;
+                litho_engine_share(s.engine, 3);
                 s.p->mode = mode == 4 ? WP_COMPRESS : mode;
                 s.p->block = block;
                 s.p->iterations = 4;
@@ -261,7 +261,7 @@ static void test_shares(void)
             Side s = side_on(gpu);
             g_autofree char *shares = g_strdup_printf("%d", i ? cases[k].shares : 1);
             g_setenv("LITHO_WAVEPACKET_DEVICES", shares, TRUE);
-            s.p->gpus = 0;
+            litho_engine_share(s.engine, 16);
             s.p->mode = WP_RECONSTRUCT;
             s.p->corrections = 1; // the transform of what an adjoint gave, and so on
             s.p->design = cases[k].design;
@@ -382,7 +382,7 @@ static void test_cancel(void)
     for (int form = 0; form < 3; form++) {
         Side s = side_on(gpu);
         g_setenv("LITHO_WAVEPACKET_DEVICES", form == 1 ? "3" : "1", TRUE);
-        s.p->gpus = 0;
+        litho_engine_share(s.engine, 3);
         s.p->mode = form == 2 ? WP_RECONSTRUCT : WP_INTERPOLATE;
         s.p->iterations = 1000;
         s.p->adjoint = form == 2 ? WP_GATHER : WP_TILES;
@@ -420,7 +420,7 @@ int main(int argc, char **argv)
         g_print("1..0 # SKIP %s\n", cuda->why_not);
         return 0;
     }
-    gpu = (LithoDevice){cuda, 0};
+    gpu = (LithoDevice){.backend = cuda};
     g_test_add_func("/wavepacket-cuda/transform", test_transform);
     g_test_add_func("/wavepacket-cuda/modes", test_modes);
     g_test_add_func("/wavepacket-cuda/edges", test_edges);

@@ -274,6 +274,22 @@ def gpus_that_are_not_there_are_an_error_like_backend_cuda():
 
 
 @test
+def the_number_of_gpus_is_no_parameter_any_more():
+    r = cli("run", "wavepacket", "gpus=2", "-i", "n.npy", "-o", "n2.npy", status=2)
+    assert "gpus is no parameter any more: the number of devices is chosen with --gpus or in the device menu" in r.stderr, r.stderr
+    recipe = {"lithoscope": 1, "flow": [{"operator": "fx", "params": {"gpus": 2, "window": 8, "half_width": 1}},
+                                        {"operator": "wavepacket", "params": {"gpus": 0}}]}
+    with open("old.json", "w") as f:
+        json.dump(recipe, f)
+    r = cli("run", "old.json", "-i", "n.npy", "-o", "n2.npy", "--backend", "cpu", "--timings", "n2.json")
+    assert r.stderr.count("gpus is no parameter any more") == 1, r.stderr
+    t = json.load(open("n2.json"))
+    assert t["devices_used"] == 1 and t["ranks_used"] == 1, t
+    for name in ("n2.npy", "n2.json", "old.json"):
+        os.remove(name)
+
+
+@test
 def dry_run_tells_the_memory_that_may_be_taken():
     out = cli("run", "fx", "-i", "n.npy", "--dry-run", env=dict(os.environ, LITHO_MEMORY="0.5")).stdout
     assert "of 0.500 free GiB on the host" in out, out

@@ -3,6 +3,7 @@
 
     test_ranks.py PATH/lithoscope-cli
 """
+import json
 import os
 import shutil
 import subprocess
@@ -29,9 +30,11 @@ def under_ranks(name, words):
     cli(*args, "-o", f"{name}.sgy")
     for n in range(1, 5):
         ranked = f"{name}-{n}.sgy"
-        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", ranked, "--progress", "none"],
+        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", ranked, "--progress", "none",
+                            "--timings", f"{name}-{n}.json"],
                            capture_output=True, text=True, timeout=300)
         assert r.returncode == 0, (n, r.stderr)
+        assert json.load(open(f"{name}-{n}.json"))["ranks_used"] == n
         assert read(ranked) == read(f"{name}.sgy"), f"{n} ranks give other bytes"
 
 

@@ -14,6 +14,7 @@ typedef struct Node {
     gpointer params;             // of the last attempt
     gpointer plan;               // NULL until made
     guint64 in_serial;           // of the last attempt
+    int devices;                 // that its last attempt was given
     int dirty;                   // first stage whose caches cannot be trusted; G_MAXINT = all can
     LithoCube *out;              // of the last success, or NULL
     LithoReport *planned, *told; // what plan() and the last exec() reported
@@ -64,6 +65,11 @@ LithoDevice litho_engine_device(const LithoEngine *engine)
     return engine->device;
 }
 
+void litho_engine_share(LithoEngine *engine, int count)
+{
+    engine->device.count = count;
+}
+
 // Node `index` for `op`: the one of the last run when it is the same operator, else a fresh one in
 // its place (what lies behind it depends on it and goes too).
 static Node *node_at(LithoEngine *engine, guint index, const LithoOperator *op, GError **error)
@@ -112,9 +118,13 @@ static LithoCube *new_output(LithoEngine *engine, const LithoWalkStep *l, const 
 }
 
 // First stage that must run, given what the node's caches were made from.
-static int stage_to_start(const Node *node, const LithoWalkStep *l, const LithoCube *in)
+static int stage_to_start(const Node *node, const LithoWalkStep *l, const LithoCube *in,
+                          int devices)
 {
+    const LithoGrid *grid = l->has_in ? &l->in : NULL;
     int first = litho_params_first_stage(&node->op->params, node->params, l->step->params);
+    if (devices != node->devices)
+        first = MIN(first, litho_operator_split(node->op, grid, l->step->params).stage);
     if (in && in->serial != node->in_serial)
         first = MIN(first, 1);
     return MIN(first, node->dirty);
@@ -144,6 +154,7 @@ static gboolean make_plan(Node *node, const LithoWalkStep *l, LithoRun *run, GEr
     drop_plan(node);
     node->dirty = 1;
     node->in_grid = l->in;
+    node->devices = run->devices;
     node->known = l->known ? litho_resolved_ref(l->known) : NULL;
     memcpy(node->params, l->step->params, node->op->params.size);
     LithoReport *outer = listen(&node->planned, run);
@@ -157,7 +168,9 @@ static gboolean make_plan(Node *node, const LithoWalkStep *l, LithoRun *run, GEr
 static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep *l,
                            const LithoCube *in, LithoRun *run, GError **error)
 {
-    int first = stage_to_start(node, l, in);
+    run->devices = litho_device_sharing(engine->device, node->op, l->has_in ? &l->in : NULL,
+                                        l->step->params);
+    int first = stage_to_start(node, l, in, run->devices);
     gboolean other_grid = node->op->needs_input &&
                           (!litho_grid_equal(&node->in_grid, &l->in) ||
                            litho_grid_spacing(&node->in_grid, 0) != litho_grid_spacing(&l->in, 0) ||
@@ -179,6 +192,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
         return NULL;
     memcpy(node->params, l->step->params, node->op->params.size);
     node->in_serial = in ? in->serial : 0;
+    node->devices = run->devices;
     node->dirty = first; // until exec() has come back whole
     LithoPass pass = {.params = node->params,
                       .known = node->known,
@@ -205,6 +219,7 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
     LithoRun none = {0};
     run = run ? run : &none;
     run->device = engine->device.index; // plans made here live on our device
+    litho_run_used_devices(run, 1);
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in ? &in->grid : NULL, run, error);
     if (!walk)
         return NULL;

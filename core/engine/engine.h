@@ -14,6 +14,9 @@ typedef struct LithoEngine LithoEngine;
 LithoEngine *litho_engine_new(LithoDevice device);
 void litho_engine_free(LithoEngine *engine); // NULL is fine
 LithoDevice litho_engine_device(const LithoEngine *engine);
+// From the next run on so many devices, from the engine's own on, share the work (its device's
+// `count`). Steps that share nothing keep plans and results.
+void litho_engine_share(LithoEngine *engine, int count);
 
 // Computes `region` of the flow's output (NULL = all of it) from `in` (NULL for a source).
 // Returns a new cube that holds at least the region; an empty flow returns the input itself.

@@ -41,14 +41,20 @@ char *litho_flow_print(const LithoFlow *flow)
     return g_strconcat(text, "\n", NULL);
 }
 
-static gboolean read_params(LithoStep *step, JsonNode *node, const char *where, GError **error)
+static gboolean read_params(LithoFlow *flow, LithoStep *step, JsonNode *node, const char *where,
+                            GError **error)
 {
     if (!node)
         return TRUE;
     if (!JSON_NODE_HOLDS_OBJECT(node))
         return litho_refuse(error, LITHO_ERROR_FORMAT, "%s.params must be an object { ... }",
                             where);
-    if (litho_params_from_json(&step->op->params, step->params, json_node_get_object(node), error))
+    JsonObject *params = json_node_get_object(node);
+    g_autoptr(GList) keys = json_object_get_members(params);
+    for (GList *k = keys; k; k = k->next)
+        if (!litho_param_find(&step->op->params, k->data) && litho_param_retired(k->data))
+            flow->note = litho_param_retired(k->data);
+    if (litho_params_from_json(&step->op->params, step->params, params, error))
         return TRUE;
     g_prefix_error(error, "%s: ", step->op->key);
     return FALSE;
@@ -66,7 +72,7 @@ static gboolean read_step(LithoFlow *flow, LithoJsonReader *r, GError **error)
                             key);
     LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
     return litho_json_boolean(r, "enabled", TRUE, &step->enabled, error) &&
-           read_params(step, litho_json_ask(r, "params"), r->where, error);
+           read_params(flow, step, litho_json_ask(r, "params"), r->where, error);
 }
 
 static gboolean read_steps(LithoFlow *flow, JsonArray *steps, GError **error)

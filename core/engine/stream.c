@@ -9,14 +9,42 @@
 // has one that reads; a GPU has one that reads and uploads and one that downloads.
 enum { CPU_LANES = 2, GPU_LANES = 3 };
 
-static guint device_count(const LithoStreamOptions *options)
+static int device_count(const LithoStreamOptions *options)
 {
-    return MAX(options->n_devices, 1);
+    return options->device.backend ? MAX(options->device.count, 1) : 1;
 }
 
-static LithoDevice device_at(const LithoStreamOptions *options, guint k)
+// Of engine k.
+static LithoDevice device_at(const LithoStreamOptions *options, const LithoStreamPlan *plan,
+                             guint k)
 {
-    return options->n_devices > 0 ? options->devices[k] : litho_device_cpu();
+    if (!options->device.backend)
+        return litho_device_cpu();
+    return (LithoDevice){.backend = options->device.backend,
+                         .index = options->device.index + (int)k,
+                         .count = plan->sharing};
+}
+
+static gboolean on_cpu(const LithoStreamOptions *options)
+{
+    return !options->device.backend || options->device.backend == litho_backend_cpu();
+}
+
+// Who computes: slabs are dealt out, or all devices share the only one.
+static void deal_out(const LithoFlow *flow, const LithoWalk *walk,
+                     const LithoStreamOptions *options, LithoStreamPlan *plan)
+{
+    plan->engines = litho_flow_is_local(flow) ? (guint)device_count(options) : 1;
+    plan->sharing = 1;
+    for (guint k = 0; options->device.backend && plan->engines == 1 && k < walk->n; k++) {
+        const LithoWalkStep *l = &walk->step[k];
+        const LithoGrid *in = l->has_in ? &l->in : NULL;
+        const int n = litho_device_sharing(options->device, l->step->op, in, l->step->params);
+        if (n > plan->sharing) {
+            plan->sharing = n;
+            plan->shared = litho_operator_split(l->step->op, in, l->step->params).unit;
+        }
+    }
 }
 
 static int rank_count(const LithoStreamOptions *options)
@@ -41,10 +69,10 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     const LithoBox region = slab_box(&plan->out, lo, lo + n);
     const LithoBox need = litho_walk_want(walk, &region);
     guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
-    LithoEngine *engine = litho_engine_new(device_at(options, 0));
+    LithoEngine *engine = litho_engine_new(device_at(options, plan, 0));
     guint64 operators = litho_engine_memory(engine, walk);
     litho_engine_free(engine);
-    gboolean cpu = device_at(options, 0).backend == litho_backend_cpu();
+    gboolean cpu = on_cpu(options);
     plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
     // `operators` counts one input and one output already; the lanes beside the one that computes
     // have an input on its way there or an output on its way back.
@@ -52,7 +80,7 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     if (plan->device_bytes > 0 && n < plan->out.axis[0].n)
         plan->device_bytes += (plan->lanes - 1) * MAX(input, output);
     const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
-    const gint64 lanes = (gint64)device_count(options) * plan->lanes;
+    const gint64 lanes = (gint64)plan->engines * plan->lanes;
     plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
     if (cpu)
         plan->host_bytes +=
@@ -74,10 +102,12 @@ static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
 guint64 litho_stream_device_memory(const LithoStreamOptions *options)
 {
     guint64 least = G_MAXUINT64, unused, total;
-    for (guint k = 0; k < options->n_devices; k++)
-        if (options->devices[k].backend != litho_backend_cpu() &&
-            litho_device_memory(options->devices[k], &unused, &total, NULL))
+    for (int k = 0; !on_cpu(options) && k < device_count(options); k++) {
+        const LithoDevice one = {.backend = options->device.backend,
+                                 .index = options->device.index + k};
+        if (litho_device_memory(one, &unused, &total, NULL))
             least = MIN(least, unused);
+    }
     return least;
 }
 
@@ -89,9 +119,9 @@ static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
     const LithoBox first = slab_box(&plan->out, 0, plan->slab);
     const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
     g_autofree char *change = NULL;
-    LithoEngine *engine = litho_engine_new(device_at(options, 0));
+    LithoEngine *engine = litho_engine_new(device_at(options, plan, 0));
     litho_walk_want(walk, &first);
-    if (host == (device_at(options, 0).backend == litho_backend_cpu()))
+    if (host == on_cpu(options))
         change = litho_engine_less_memory(engine, walk, bytes - budget);
     litho_engine_free(engine);
     g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
@@ -105,17 +135,18 @@ static gboolean make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGri
                           const LithoStreamOptions *options, LithoStreamPlan *plan, GError **error)
 {
     *plan = (LithoStreamPlan){.out = walk->out};
+    deal_out(flow, walk, options, plan);
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
     // More slabs than devices keep everybody busy, and reading and writing beside computing; a
     // small cube is done sooner in one piece.
-    gint64 shares = 4 * (gint64)device_count(options) * rank_count(options);
+    gint64 shares = 4 * (gint64)plan->engines * rank_count(options);
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
     const guint64 device_budget =
         options->device_memory ? options->device_memory : litho_stream_device_memory(options);
-    plan->lanes = device_at(options, 0).backend == litho_backend_cpu() ? CPU_LANES : GPU_LANES;
+    plan->lanes = on_cpu(options) ? CPU_LANES : GPU_LANES;
     for (;; n = (n + 1) / 2) {
         if (n < all)
             n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
@@ -166,6 +197,7 @@ typedef struct Stream {
     gint64 next;      // slab of ours that nobody has begun
     gint64 taken;     // slabs taken up, ours and others'
     gint64 ahead;     // slabs of all ranks that may be in the works beyond `taken`
+    int shared;       // devices that shared a slab, at most
     GError *error;    // the first one
 } Stream;
 
@@ -173,6 +205,7 @@ typedef struct Lane {
     Stream *stream;
     LithoEngine *engine; // shared by the lanes of a device
     GMutex *busy;        // the engine
+    gboolean *used;      // the engine has computed a slab; guarded by the stream's lock
 } Lane;
 
 // Takes over `error`; the first one is kept.
@@ -256,6 +289,9 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
         litho_run_time(&run, "upload", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
                        4.0 * litho_cube_held_samples(in), 0);
     LithoCube *out = compute_slab(lane, in, &region, &run, error);
+    g_mutex_lock(&s->lock);
+    s->shared = MAX(s->shared, run.devices_used);
+    g_mutex_unlock(&s->lock);
     if (in)
         litho_cube_leave_device(in);
     start = litho_now_ms();
@@ -282,6 +318,7 @@ static gpointer lane_main(gpointer data)
             break;
         }
         g_mutex_lock(&s->lock);
+        *lane->used = TRUE;
         s->done[slab] = out;
         g_cond_broadcast(&s->changed);
         g_mutex_unlock(&s->lock);
@@ -430,18 +467,22 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
 
 static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
 {
-    guint n = device_count(s->options), lanes = n * s->plan.lanes;
+    guint n = s->plan.engines, lanes = n * s->plan.lanes, used = 0;
     g_autofree LithoEngine **engines = g_new0(LithoEngine *, n);
     g_autofree GMutex *busy = g_new0(GMutex, n);
+    g_autofree gboolean *computed = g_new0(gboolean, n);
     g_autofree Lane *lane = g_new0(Lane, lanes);
     g_autofree GThread **threads = g_new0(GThread *, lanes);
     for (guint k = 0; k < n; k++) {
-        engines[k] = litho_engine_new(device_at(s->options, k));
+        engines[k] = litho_engine_new(device_at(s->options, &s->plan, k));
         g_mutex_init(&busy[k]);
     }
     s->ahead = (gint64)lanes * s->ranks;
     for (guint k = 0; k < lanes; k++) {
-        lane[k] = (Lane){.stream = s, .engine = engines[k % n], .busy = &busy[k % n]};
+        lane[k] = (Lane){.stream = s,
+                         .engine = engines[k % n],
+                         .busy = &busy[k % n],
+                         .used = &computed[k % n]};
         threads[k] = g_thread_new("litho-slab", lane_main, &lane[k]);
     }
     gboolean ok = take_up(s, writer);
@@ -450,7 +491,9 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     for (guint k = 0; k < n; k++) {
         litho_engine_free(engines[k]);
         g_mutex_clear(&busy[k]);
+        used += computed[k];
     }
+    litho_run_used_devices(s->run, n > 1 ? (int)used : s->shared);
     if (!ok)
         g_propagate_error(error, g_steal_pointer(&s->error));
     return ok;

@@ -20,8 +20,8 @@ typedef struct LithoPeers {
 } LithoPeers;
 
 typedef struct LithoStreamOptions {
-    const LithoDevice *devices; // n_devices of one backend; none = the CPU
-    guint n_devices;
+    LithoDevice device;    // its `count` devices deal out the slabs, or share each of them where a
+                           // step needs the whole survey; no backend = the CPU
     int threads;           // CPU threads in all; 0 = all
     guint64 memory;        // host bytes to stay under; 0 = half of what is available. Peers
                            // must all give the same, so that all plan the same slabs
@@ -37,7 +37,10 @@ typedef struct LithoStreamPlan {
     gint64 slab; // inlines of output at a time
     gint64 n_slabs;
     gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
-    guint lanes;          // threads for each device, one of which computes at a time
+    guint engines;        // devices that compute slabs beside each other
+    int sharing;          // devices that share each slab; 1 unless `engines` is 1
+    const char *shared;   // what they share, "frequencies"; NULL unless `sharing` is above 1
+    guint lanes;          // threads for each engine, one of which computes at a time
     guint64 host_bytes;   // needed at a time
     guint64 device_bytes; // needed on each device, 0 = not known
 } LithoStreamPlan;

@@ -392,6 +392,9 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         if (now.backend != wish->device.backend || now.index != wish->device.index) {
             g_clear_pointer(&worker->engine, litho_engine_free);
             forget_times(worker);
+        } else if (!litho_device_is_same(now, wish->device)) {
+            litho_engine_share(worker->engine, wish->device.count);
+            forget_times(worker);
         }
     }
     if (!worker->engine)

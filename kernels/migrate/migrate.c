@@ -164,11 +164,6 @@ static const LithoParam rows[] = {
                  .doc = "fused runs the recursion with eight degrees on chip; per-degree launches "
                         "once a degree with a shared-memory tile, as published. Same samples to "
                         "rounding."),
-    LITHO_INT(P, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .advanced = true,
-              .stage = EXTRAPOLATE,
-              .doc =
-                  "Devices that share the frequencies, the images being added up at the end; 0 = "
-                  "all. Same samples to rounding."),
 };
 
 static char *resolve_key(const void *params)
@@ -181,6 +176,13 @@ static LithoResolved *resolve(const void *params, LithoRun *run, GError **error)
 {
     return litho_migrate_model_resolve(((const LithoMigrateParams *)params)->velocity.text, run,
                                        error);
+}
+
+static LithoSplit split(const LithoGrid *in, const void *params)
+{
+    (void)in;
+    (void)params;
+    return (LithoSplit){LITHO_SPLIT_SUM, "frequencies", EXTRAPOLATE};
 }
 
 static const char *const stages[] = {"plan",        "velocity", "spectrum", "design",
@@ -230,6 +232,7 @@ const LithoOperator litho_operator_migrate = {
     .resolve = resolve,
     .check = litho_migrate_check,
     .output_grid = litho_migrate_output_grid,
+    .split = split,
     .suggest = suggest,
     .cpu = &litho_migrate_cpu,
 };

@@ -49,7 +49,6 @@ typedef struct LithoMigrateParams {
     double ratio_cap;   // velocity ratio of a plane up to which max_dip holds in its fast rock
     double growth;      // pointwise form: energy over its running minimum that stops; 0 = never
     int gpu_kernel;
-    int gpus; // devices that share the frequencies; 0 = all
 } LithoMigrateParams;
 
 enum {

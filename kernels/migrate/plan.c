@@ -128,10 +128,10 @@ static gboolean open_engines(MigPlan *plan, const MigTeam *team, GError **error)
     return TRUE;
 }
 
-static int cards_for(const MigPlan *plan, const LithoMigrateParams *p)
+static int cards_for(const MigPlan *plan, const LithoRun *run)
 {
     const int all = MIN(plan->class->devices(), MIG_MAX_CARDS);
-    return CLAMP(p->gpus > 0 ? MIN(p->gpus, all) : all, 1, MAX(plan->jobs.job[0]->nf, 1));
+    return CLAMP(MIN(litho_run_devices(run), all), 1, MAX(plan->jobs.job[0]->nf, 1));
 }
 
 // --- the engines at work ------------------------------------------------------------------------
@@ -311,7 +311,7 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
             return FALSE;
     }
     litho_migrate_jobs_begin(&plan->jobs, pass, run);
-    MigTeam team = {.cards = cards_for(plan, params), .lanes = 1, .rounds = 1};
+    MigTeam team = {.cards = cards_for(plan, run), .lanes = 1, .rounds = 1};
     if (plan->class->lanes)
         team.lanes = plan->class->lanes(plan->engine[0][0], &plan->jobs, team.cards);
     if (!open_engines(plan, &team, error) ||
@@ -322,6 +322,7 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
         *stale = TRUE;
     }
     plan->team = team;
+    litho_run_used_devices(run, team.cards);
     // Asking the other cards for their memory left this thread on the last one.
     return plan->class->attach(plan->engine[0][0], FALSE, error);
 }

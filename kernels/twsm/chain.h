@@ -60,7 +60,6 @@ typedef struct TwsmHow {
     TwsmAlgorithm algorithm; // not AUTO
     int strip;               // rows of a stored strip (alg1, alg2, mod2)
     TwsmClusterRule rule;    // fast
-    int gpus;                // devices to share the rows of the fused sum; 0 = all
     double strip_bytes;      // out: largest store of strips, 0 = none
     double direct_share;     // out, fast: share of pairs summed directly
     int cards;               // out: GPUs that took part, 0 = CPU

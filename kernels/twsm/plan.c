@@ -146,8 +146,7 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
         {4e-3f, 5}, {5e-4f, TWSM_MAX_NODES}, {1e-6f, TWSM_MAX_NODES}};
     plan->how = (TwsmHow){.algorithm = p->algorithm,
                           .strip = p->strip_width,
-                          .rule = rule[p->fast_error],
-                          .gpus = p->gpus};
+                          .rule = rule[p->fast_error]};
     plan->propagate_ms = 0;
     for (int c = 0; c < s->model->n_codes; c++)
         plan->how.total += chain_work(&s->chain[c], s->n_frequencies);
@@ -163,6 +162,7 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
         if (k0 + block <= s->n_frequencies)
             show_partial(plan, out, k0 + band.n - 1, run);
     }
+    litho_run_used_devices(run, plan->how.cards);
     double beams = 1e6 * plan->how.total;
     // A complex multiply-add and a three-term step: 6 fused operations.
     litho_run_time(run, "propagate", LITHO_STAGE_COMPUTE, plan->propagate_ms, 0, 12 * beams);

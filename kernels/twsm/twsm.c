@@ -227,12 +227,17 @@ static const LithoParam rows[] = {
               .unit = "rows", .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
               .log = true, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
               .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
-    LITHO_INT(TwsmParams, gpus, .label = "GPUs", .special_text = "all", .def = 1, .min = 0,
-              .max = 16, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
-              .doc =
-                  "CUDA devices that share the rows of the sum; 0 takes all. Results do not depend "
-                  "on it."),
 };
+
+// The algorithms with a store of strips, and sums by FFT, run on one device.
+static LithoSplit split(const LithoGrid *in, const void *params)
+{
+    (void)in;
+    const TwsmAlgorithm a = ((const TwsmParams *)params)->algorithm;
+    const gboolean alone = a == TWSM_ALG1 || a == TWSM_ALG2 || a == TWSM_MOD2 || a == TWSM_FFT;
+    return (LithoSplit){alone ? LITHO_SPLIT_NONE : LITHO_SPLIT_ROWS, "rows",
+                        TWSM_STAGE_PROPAGATE};
+}
 
 static const char *const stages[] = {"plan", "mesh", "source", "propagate", "traces", NULL};
 
@@ -274,5 +279,6 @@ const LithoOperator litho_operator_twsm = {
     .resolve = resolve,
     .check = check,
     .output_grid = output_grid,
+    .split = split,
     .cpu = &cpu,
 };

@@ -23,7 +23,6 @@ typedef struct TwsmParams {
     int algorithm;  // TwsmAlgorithm
     int fast_error; // TWSM_ERROR_*
     int strip_width;
-    int gpus;
 } TwsmParams;
 
 enum { TWSM_COEF_AUTO, TWSM_COEF_EFFECTIVE, TWSM_COEF_PAIR, TWSM_COEF_PLANE };

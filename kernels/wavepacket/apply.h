@@ -20,7 +20,7 @@ typedef struct WpMachine {
     gboolean gpu;
     WpEngineNew engine;                        // on run->device
     guint64 (*available)(const LithoRun *run); // bytes that may be taken there
-    // How many of `wanted` devices (0 = all) there are. NULL = one.
+    // How many of `wanted` devices may be used. NULL = one.
     int (*devices)(int wanted);
     // One engine with its boxes spread over `devices`, the first of them run->device.
     WpEngine *(*spread)(const WpGeometry *geometry, int form, int devices, LithoRun *run,

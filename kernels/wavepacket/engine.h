@@ -123,6 +123,7 @@ typedef struct WpEngineClass {
 struct WpEngine {
     const WpEngineClass *class;
     const WpGeometry *geometry; // borrowed; outlives the engine
+    int devices;                // that it is spread over; 0 = one
 };
 
 typedef WpEngine *(*WpEngineNew)(const WpGeometry *geometry, int form, LithoRun *run,

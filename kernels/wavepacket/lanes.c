@@ -19,7 +19,7 @@ static gint64 block_samples(const WpJob *job)
 gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachine *machine,
                       LithoRun *run, GError **error)
 {
-    const int devices = machine->devices ? machine->devices(p->gpus) : 1;
+    const int devices = machine->devices ? machine->devices(litho_run_devices(run)) : 1;
     const gboolean spread = devices > 1 && job->whole;
     const int n = spread ? 1 : MIN(devices, job->n_blocks);
     job->lanes = g_new0(WpLane, n);
@@ -92,6 +92,7 @@ gboolean wp_lanes_begin(WpJob *job, LithoRun *run, GError **error)
         if (!lane->engine->class->begin(lane->engine, lane->run, error))
             return FALSE;
     }
+    litho_run_used_devices(run, MAX(job->n_lanes, job->engine->devices));
     return TRUE;
 }
 

@@ -100,10 +100,6 @@ static const LithoParam rows[] = {
                  .doc = "How the inverse adds up without write conflicts: shared-memory tiles "
                         "(fastest), or the papers' gather from the grid's side. The CPU has one "
                         "way."),
-    LITHO_INT(FIELD, gpus, .label = "GPUs", .def = 1, .min = 0, .max = 16, .special = 0,
-              .special_text = "all", .advanced = true, .stage = WP_STAGE_PLAN,
-              .doc = "GPUs that share the work, 0 = all: segments are dealt out to them, and of a "
-                     "volume without segments the boxes."),
 };
 
 // Thinner volumes are extended with zeros to the transform's 16 samples; below this there is no
@@ -128,6 +124,14 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
             return FALSE;
         }
     return TRUE;
+}
+
+// Of a volume in one piece the boxes are dealt out, else the segments.
+static LithoSplit split(const LithoGrid *in, const void *params)
+{
+    (void)in;
+    const LithoWavepacketParams *p = params;
+    return (LithoSplit){LITHO_SPLIT_SUM, p->block > 0 ? "segments" : "boxes", WP_STAGE_PLAN};
 }
 
 static guint64 available(const LithoRun *run)
@@ -242,6 +246,7 @@ const LithoOperator litho_operator_wavepacket = {
     .needs_input = TRUE,
     .find = find,
     .check = check,
+    .split = split,
     .suggest = suggest,
     .cpu = &cpu,
 };

@@ -24,7 +24,6 @@ typedef struct LithoWavepacketParams {
     double oversampling;    // fine grid / samples
     int block, overlap;     // segments; 0 = the whole volume at once
     int adjoint;            // CUDA only: enum LithoWavepacketAdjoint
-    int gpus;               // CUDA only: devices that share the work, 0 = all
 } LithoWavepacketParams;
 
 enum LithoWavepacketMode { WP_DENOISE, WP_COMPRESS, WP_INTERPOLATE, WP_RECONSTRUCT };

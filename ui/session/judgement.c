@@ -112,11 +112,6 @@ static void answer_free(Answer *answer)
     g_free(answer);
 }
 
-static gboolean same_device(LithoDevice a, LithoDevice b)
-{
-    return a.backend == b.backend && a.index == b.index;
-}
-
 // In the thread. Noise that cannot be measured is told by the judge as a figure that is missing.
 static gpointer judge(LithoRun *run, gpointer data, GError **error)
 {
@@ -127,7 +122,7 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
     q->noise = (LithoNoise){0};
     if (answer->noise.n == 0 && !litho_quality_noise(q->in, NULL, run, &answer->noise, NULL))
         answer->noise = (LithoNoise){0};
-    if (self->judge && !same_device(self->device, q->device))
+    if (self->judge && !litho_device_is_same(self->device, q->device))
         g_clear_pointer(&self->judge, litho_judge_free);
     if (!self->judge)
         self->judge = litho_judge_new(q->device);

@@ -206,10 +206,12 @@ const LithoMemoryPlan *litho_session_memory(LithoSession *session); // NULL = no
 
 // --- device -------------------------------------------------------------------------------------
 
-// "auto", "cpu", "cuda", "cuda:1". Asked in a thread: opening a driver takes a while.
+// What litho_device_parse() takes: "auto", "cuda:all". Asked in a thread: opening a driver takes a while.
 void litho_session_set_device(LithoSession *session, const char *wanted);
 LithoDevice litho_session_device(LithoSession *session); // that computes the flow as it stands
 const char *litho_session_wanted_device(LithoSession *session);
+// GPUs of this machine; 0 until a device was asked for that made the program look.
+int litho_session_gpus(LithoSession *session);
 // What computes, e.g. "CPU, 2 threads"; `why` is NULL, or why it is not what was asked for.
 const char *litho_session_device_label(LithoSession *session, const char **why);
 

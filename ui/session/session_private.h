@@ -80,6 +80,7 @@ struct _LithoSession {
     LithoLatency latency;
 
     LithoDevice device;
+    int n_gpus; // that are known to be there
     char *wanted_device;
     char *device_missing; // why the wanted device is not there, or NULL
     char *device_label, *device_why;

@@ -452,6 +452,8 @@ static void device_known(gpointer result, const GError *error, gpointer data)
     if (!self->worker || strcmp(question->wanted, self->wanted_device) != 0)
         return; // asked for another one meanwhile
     self->device = device ? *device : litho_device_cpu();
+    if (self->device.backend != litho_backend_cpu())
+        self->n_gpus = self->device.backend->n_devices;
     g_free(self->device_missing);
     self->device_missing = device ? NULL : g_strdup(error->message);
     label_device(self, self->device, self->device_missing);
@@ -485,6 +487,11 @@ LithoDevice litho_session_device(LithoSession *self)
 const char *litho_session_wanted_device(LithoSession *self)
 {
     return self->wanted_device;
+}
+
+int litho_session_gpus(LithoSession *self)
+{
+    return self->n_gpus;
 }
 
 const char *litho_session_device_label(LithoSession *self, const char **why)

@@ -82,6 +82,7 @@ static const LithoWindowCommand commands[] = {
      "theme dark light mode"},
     {"General", "Compute on the CPU", "win.device", "'cpu'", NULL, FALSE},
     {"General", "Compute on the GPU", "win.device", "'cuda'", NULL, FALSE},
+    {"General", "Compute on all GPUs", "win.device", "'cuda:all'", NULL, FALSE},
     {"General", "Close the window", "window.close", NULL, "<Control>w", FALSE},
 };
 

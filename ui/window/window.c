@@ -151,6 +151,7 @@ static void show_device(LithoWindow *self)
 {
     const char *why;
     const char *label = litho_session_device_label(self->session, &why);
+    litho_window_fill_badge(self);
     gtk_label_set_text(GTK_LABEL(self->badge_label), label ? label : "");
     // Who computes is read at a glance: the file's name gives way to it.
     gtk_label_set_width_chars(GTK_LABEL(self->badge_label),

@@ -451,7 +451,7 @@ static gpointer save_work(LithoRun *run, gpointer data, GError **error)
     Saving *s = data;
     LithoSaveOptions options = {.force = s->force, .note = s->note};
     if (s->survey) {
-        LithoStreamOptions stream = {.devices = &s->device, .n_devices = 1, .save = options};
+        LithoStreamOptions stream = {.device = s->device, .save = options};
         return litho_stream_run(s->flow, s->survey, s->path, &stream, run, error) ? s->path : NULL;
     }
     return litho_cube_save(s->cube, s->path, &options, run, error) ? s->path : NULL;
@@ -550,4 +550,6 @@ void litho_window_load_recipe(LithoWindow *self, const char *path)
     }
     litho_window_clear_error(self);
     litho_session_set_flow(self->session, flow, "Open recipe");
+    if (flow->note)
+        litho_window_notice(self, "%s", flow->note);
 }

@@ -75,21 +75,38 @@ static GtkWidget *make_compare(LithoWindow *self)
     return box;
 }
 
-static GtkWidget *make_badge(LithoWindow *self)
+void litho_window_fill_badge(LithoWindow *self)
 {
+    const int gpus = litho_session_gpus(self->session);
+    GMenuModel *old = gtk_menu_button_get_menu_model(GTK_MENU_BUTTON(self->badge));
+    if (old && g_menu_model_get_n_items(old) == (gpus > 1 ? gpus + 3 : 3))
+        return;
     GMenu *menu = g_menu_new();
     g_menu_append(menu, "Automatic", "win.device::auto");
-    g_menu_append(menu, "GPU", "win.device::cuda");
+    if (gpus < 2)
+        g_menu_append(menu, "GPU", "win.device::cuda");
+    for (int k = 0; gpus > 1 && k < gpus; k++) {
+        g_autofree char *title = g_strdup_printf("GPU %d", k);
+        g_autofree char *action = g_strdup_printf("win.device::cuda:%d", k);
+        g_menu_append(menu, title, action);
+    }
+    g_autofree char *all = g_strdup_printf("All %d GPUs", gpus);
+    if (gpus > 1)
+        g_menu_append(menu, all, "win.device::cuda:all");
     g_menu_append(menu, "CPU", "win.device::cpu");
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->badge), G_MENU_MODEL(menu));
+    g_object_unref(menu);
+}
+
+static GtkWidget *make_badge(LithoWindow *self)
+{
     self->badge = gtk_menu_button_new();
     self->badge_label = gtk_label_new(NULL);
     gtk_label_set_ellipsize(GTK_LABEL(self->badge_label), PANGO_ELLIPSIZE_END);
     gtk_label_set_max_width_chars(GTK_LABEL(self->badge_label), 22);
     gtk_menu_button_set_child(GTK_MENU_BUTTON(self->badge), self->badge_label);
-    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->badge), G_MENU_MODEL(menu));
     gtk_widget_add_css_class(self->badge, "litho-badge");
     gtk_widget_set_valign(self->badge, GTK_ALIGN_CENTER);
-    g_object_unref(menu);
     return self->badge;
 }
 

@@ -78,6 +78,7 @@ void litho_window_actions_update(LithoWindow *self); // what is possible now
 
 // window_layout.c
 void litho_window_build(LithoWindow *self);
+void litho_window_fill_badge(LithoWindow *self); // the device menu: one entry more for each GPU
 void litho_window_update_recent(LithoWindow *self);
 void litho_window_add_recent(const char *uri);     // a cube that has been opened
 void litho_window_update_start(LithoWindow *self); // the start page: session, recent files

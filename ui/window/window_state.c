@@ -295,6 +295,8 @@ void litho_window_state_restore_flow(LithoWindow *self, JsonNode *state)
     g_autoptr(LithoFlow) flow = flow_of(state);
     if (flow)
         restore_flow(self, json_node_get_object(state), flow);
+    if (flow && flow->note)
+        litho_window_notice(self, "%s", flow->note);
 }
 
 // All but the flow.

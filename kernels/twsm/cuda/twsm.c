@@ -64,12 +64,13 @@ static gboolean by_rows(const TwsmLeg *leg, const TwsmHow *how)
 
 // Cards that share the job: several only for sums by rows. LITHO_TWSM_CARDS lets a machine stand
 // for one with so many GPUs, several cards to a GPU: tests of the sharing need no second GPU.
-static int cards_for(Gpu *gpu, const TwsmChain *chain, const TwsmHow *how, GError **error)
+static int cards_for(Gpu *gpu, const TwsmChain *chain, const TwsmHow *how, const LithoRun *run,
+                     GError **error)
 {
     int n = litho_cuda_backend()->n_devices;
     const char *pretend = g_getenv("LITHO_TWSM_CARDS");
     int most = pretend ? atoi(pretend) : n;
-    int wanted = CLAMP(how->gpus > 0 ? MIN(how->gpus, most) : most, 1, MAX_CARDS);
+    int wanted = CLAMP(MIN(litho_run_devices(run), most), 1, MAX_CARDS);
     for (int m = 0; m < chain->n_legs; m++)
         if (!by_rows(&chain->leg[m], how))
             wanted = 1;
@@ -90,7 +91,7 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
                      .how = how,
                      .run = run,
                      .stride = (band.n + TWSM_GPU_BLOCK - 1) / TWSM_GPU_BLOCK * TWSM_GPU_BLOCK};
-    how->cards = cards_for(gpu, chain, how, error);
+    how->cards = cards_for(gpu, chain, how, run, error);
     return how->cards > 0 && twsm_team_run(gpu->card, how->cards, &task, start, receivers, error);
 }
 

@@ -288,8 +288,10 @@ WpEngine *wp_engine_multi(const WpGeometry *geometry, int form, int devices, Lit
     m->engine.class = multi_class();
     m->engine.geometry = geometry;
     if (wp_multi_make_parts(m, form, run ? run->device : 0, devices, error) &&
-        litho_run_step(run, 0, 0, error))
+        litho_run_step(run, 0, 0, error)) {
+        m->engine.devices = m->n;
         return &m->engine;
+    }
     multi_free(&m->engine);
     return NULL;
 }

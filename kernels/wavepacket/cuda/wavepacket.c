@@ -297,7 +297,7 @@ static int devices(int wanted)
 {
     const char *pretend = g_getenv("LITHO_WAVEPACKET_DEVICES");
     const int n = pretend ? MAX(atoi(pretend), 1) : litho_cuda_backend()->n_devices;
-    return wanted > 0 ? MIN(wanted, n) : n;
+    return MIN(wanted, n);
 }
 
 static guint64 available(const LithoRun *run)
