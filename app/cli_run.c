@@ -21,7 +21,7 @@ static const double GIB = 1 << 30;
 typedef struct Options {
     LithoCliFiles files;
     LithoCliJudge judge;
-    char *backend, *gpus, *timings, *progress, *report;
+    char *backend, *gpus, *timings, *progress, *report, *recipe;
     int threads, n_gpus;       // n_gpus 0 = all
     double memory, gpu_memory; // GiB
     gboolean dry_run, force;
@@ -34,6 +34,7 @@ static void options_clear(Options *o)
     litho_cli_files_clear(&o->files);
     litho_cli_judge_clear(&o->judge);
     g_free(o->report);
+    g_free(o->recipe);
     g_free(o->backend);
     g_free(o->gpus);
     g_free(o->timings);
@@ -107,6 +108,13 @@ static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
                              o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
+static gboolean save_recipe(const Options *o, const LithoFlow *flow, GError **error)
+{
+    g_autofree char *text = litho_flow_print(flow);
+    return litho_output_save(o->recipe, text, -1,
+                             o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+}
+
 // --- figures ----------------------------------------------------------------------------------
 
 // More samples than this are judged on a part around the middle: two more runs of a million samples
@@ -163,8 +171,13 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
                          const LithoPeersModule *peers, LithoRun *run, GError **error)
 {
     const char *const reads[] = {recipe, o->judge.reference, NULL};
-    const char *const writes[] = {o->timings ? o->timings : o->report,
-                                  o->timings ? o->report : NULL, NULL};
+    const char *writes[4] = {NULL};
+    guint n_writes = 0;
+    for (guint k = 0; k < 3; k++) {
+        const char *path = k == 0 ? o->timings : k == 1 ? o->report : o->recipe;
+        if (path)
+            writes[n_writes++] = path;
+    }
     LithoDevice device;
     if (!parse_device(o, peers, &device, error) ||
         (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)))
@@ -209,7 +222,9 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     }
     double start = litho_now_ms();
     g_autoptr(GPtrArray) lost = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(LithoFlow) ran = NULL;
     options.notes = lost;
+    options.ran = &ran;
     if (!litho_stream_run(flow, survey, o->files.out, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
@@ -218,6 +233,8 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
         fprintf(stderr, "note: %s\n", bad);
     for (guint k = 0; speaks && k < lost->len; k++)
         fprintf(stderr, "note: %s\n", (char *)lost->pdata[k]);
+    if (speaks && o->recipe && !save_recipe(o, ran, error))
+        return FALSE;
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, peers ? peers->peers.n : 1, error))
         return FALSE;
     const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
@@ -276,6 +293,8 @@ int litho_cli_run(int argc, char **argv)
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &o.report,
          "Write expected SNR, signal leaving and removed energy", "FILE.json"},
         LITHO_CLI_JUDGE(&o.judge),
+        {"save-recipe", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe,
+         "Write the recipe, with what was measured of the whole survey", "FILE.json"},
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
         {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
         {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},

@@ -7,7 +7,19 @@
 
 static void step_clear(gpointer data)
 {
-    g_free(((LithoStep *)data)->params);
+    LithoStep *step = data;
+    g_free(step->params);
+    litho_measured_unref(step->measured);
+}
+
+LithoMeasured *litho_step_measured(const LithoStep *step, gboolean *needed)
+{
+    g_autofree char *key = step->op->measure_key ? step->op->measure_key(step->params) : NULL;
+    if (needed)
+        *needed = key != NULL;
+    return key && step->measured && strcmp(litho_measured_key(step->measured), key) == 0
+               ? step->measured
+               : NULL;
 }
 
 LithoFlow *litho_flow_new(void)
@@ -24,6 +36,7 @@ LithoFlow *litho_flow_copy(const LithoFlow *flow)
     for (guint k = 0; k < flow->steps->len; k++) {
         LithoStep step = g_array_index(flow->steps, LithoStep, k);
         step.params = g_memdup2(step.params, step.op->params.size);
+        step.measured = step.measured ? litho_measured_ref(step.measured) : NULL;
         g_array_append_val(copy->steps, step);
     }
     return copy;
@@ -77,6 +90,7 @@ void litho_flow_move(LithoFlow *flow, guint from, guint to)
 {
     LithoStep step = *litho_flow_step(flow, from);
     litho_flow_step(flow, from)->params = NULL; // or removing would free what is moved
+    litho_flow_step(flow, from)->measured = NULL;
     g_array_remove_index(flow->steps, from);
     g_array_insert_val(flow->steps, to, step);
 }

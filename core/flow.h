@@ -9,6 +9,8 @@ typedef struct LithoStep {
     const LithoOperator *op;
     gboolean enabled;
     gpointer params; // op->params.size bytes, owned
+    LithoMeasured *measured; // numbers of the whole input that were measured before; owned, NULL =
+                             // none. litho_step_measured() tells whether they still hold
 } LithoStep;
 
 typedef struct LithoFlow {
@@ -16,6 +18,10 @@ typedef struct LithoFlow {
     const char *note; // a sentence about the recipe that it was read from, for the reader: a key
                       // that is no parameter any more. Static; NULL = none. Copies have none
 } LithoFlow;
+
+// What was measured for the step, borrowed, while its parameters are those it was measured with;
+// else NULL. `needed` (may be NULL): whether the step needs to be measured at all.
+LithoMeasured *litho_step_measured(const LithoStep *step, gboolean *needed);
 
 LithoFlow *litho_flow_new(void);
 LithoFlow *litho_flow_copy(const LithoFlow *flow);
@@ -35,7 +41,8 @@ gboolean litho_flow_is_local(const LithoFlow *flow);
 // TRUE when both have the same operators, and these name the same files.
 gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b);
 
-// Recipes: { "lithoscope": 1, "flow": [ { "operator", "enabled", "params" } ] }. Text in and out is
+// Recipes: { "lithoscope": 1, "flow": [ { "operator", "enabled", "params", "measured" } ] }, the
+// last of a step with numbers of its own only. Text in and out is
 // byte-stable: parse(print(flow)) prints the same bytes. Unknown keys, operators and values out of
 // range are errors that name them.
 char *litho_flow_print(const LithoFlow *flow); // g_free()

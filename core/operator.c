@@ -117,7 +117,10 @@ LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, co
 }
 
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
-                                  LithoBox region)
+                                  gboolean measured, LithoBox region)
 {
-    return op->input_box ? op->input_box(in, params, region) : litho_box_full(in);
+    if (!op->input_box || litho_box_empty(region))
+        return op->input_box ? region : litho_box_full(in);
+    g_autofree char *key = !measured && op->measure_key ? op->measure_key(params) : NULL;
+    return key ? litho_box_full(in) : op->input_box(in, params, region);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/cube.h"
+#include "core/measured.h"
 #include "core/param.h"
 #include "core/resolve.h"
 #include "core/run.h"
@@ -24,6 +25,8 @@ typedef struct LithoNumberDoc {
 typedef struct LithoPass {
     const void *params;   // the operator's struct; valid during the call
     LithoResolved *known; // what its files say; the one plan() was given. NULL = it needs none
+    LithoMeasured *measured; // what measure() found; NULL = it was not asked: `in` is the whole input
+                             // then, and what is needed is measured there
     int first_stage;     // stages before this one may be taken from the plan's caches: nothing they
                          // depend on has changed since this plan's last successful exec. Never 0
                          // (stage 0 is making the plan); 1 = the input is new; G_MAXINT = only the
@@ -121,9 +124,17 @@ struct LithoOperator {
     // files that are named are not read.
     gboolean (*output_grid)(const LithoGrid *in, const void *params, LithoResolved *known,
                             LithoGrid *out, GError **error);
-    // Input samples (input-grid indices, clipped) that `region` of the output depends on. NULL =
-    // all of it: the operator is global, cannot stream, and gives no quick preview of slices.
+    // Input samples (input-grid indices, clipped) that `region` of the output depends on, beside
+    // what is measured. NULL = all of it: the operator is global, cannot stream, and gives no quick preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
+    // The parameters with which measure() finds the same numbers, as one text; NULL = with these
+    // parameters nothing of the whole input is needed. Pure; g_free(). Both functions are NULL
+    // when that is never so. Who has not measured needs all of the input for any region.
+    char *(*measure_key)(const void *params);
+    // Measures the whole input part by part, in bounded memory, with progress and cancel. exec()
+    // with what it gives and exec() on the whole input give the same samples on the CPU.
+    LithoMeasured *(*measure)(const void *params, const LithoReader *reader, LithoRun *run,
+                              GError **error);
     // How the work divides with these parameters. Pure. NULL = by REGION when there is an
     // input_box(), else not at all.
     LithoSplit (*split)(const LithoGrid *in, const void *params);
@@ -157,5 +168,6 @@ gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in
                                     const void *params, LithoResolved *known, LithoGrid *out,
                                     GError **error);
 LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, const void *params);
+// `measured`: exec() will be given what measure() found, where it is needed.
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
-                                  LithoBox region);
+                                  gboolean measured, LithoBox region);

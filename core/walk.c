@@ -55,6 +55,7 @@ static LithoWalk *go_over(const LithoFlow *flow, const LithoGrid *in, gboolean r
             continue;
         LithoWalkStep *l = &walk->step[walk->n++];
         l->step = step;
+        l->measured = litho_step_measured(step, NULL);
         l->has_in = step->op->needs_input && at;
         if (l->has_in)
             l->in = *at;
@@ -89,9 +90,10 @@ LithoBox litho_walk_want(LithoWalk *walk, const LithoBox *region)
     for (guint k = walk->n; k-- > 0;) {
         LithoWalkStep *l = &walk->step[k];
         l->region = l->step->op->input_box ? need : litho_box_full(&l->out); // all or nothing
-        l->need = l->has_in
-                      ? litho_operator_input_box(l->step->op, &l->in, l->step->params, l->region)
-                      : (LithoBox){0};
+        const gboolean measured = walk->measured || l->measured;
+        l->need = l->has_in ? litho_operator_input_box(l->step->op, &l->in, l->step->params,
+                                                       measured, l->region)
+                            : (LithoBox){0};
         need = l->need;
     }
     return need;

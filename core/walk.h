@@ -11,12 +11,14 @@ typedef struct LithoWalkStep {
     gboolean has_in;       // FALSE: a source, `in` means nothing
     LithoGrid in, out;     // that reaches the step, and that it gives
     LithoResolved *known;  // what the step's files say; NULL = it names none. A reference
+    LithoMeasured *measured; // what was measured before; NULL = nothing. Borrowed from `step`
     LithoBox region, need; // samples of its output and of its input that are wanted
 } LithoWalkStep;
 
 typedef struct LithoWalk {
     gboolean waits;    // the last step's files are not read yet: its `out` and later steps are not
                        // known
+    gboolean measured; // set it: steps that need numbers of their whole input will have them
     guint n;           // enabled steps
     LithoGrid in, out; // of the whole flow; `out` not while it waits
     LithoWalkStep *step;

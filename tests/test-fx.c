@@ -332,7 +332,7 @@ static void test_region(void)
     LithoFxParams p = fx_params(settings);
     for (guint k = 0; k < G_N_ELEMENTS(regions); k++)
         for (int budget = 0; budget < 3; budget++) { // nothing kept, a part kept, all kept
-            LithoBox box = litho_operator_input_box(&litho_operator_fx, &in->grid, &p, regions[k]);
+            LithoBox box = litho_operator_fx.input_box(&in->grid, &p, regions[k]);
             g_autoptr(LithoCube) cropped = litho_cube_copy_box(in, box, NULL);
             g_autoptr(LithoCube) out = litho_cube_new_box(&in->grid, regions[k], NULL);
             FxPlan *plan = litho_fx_cpu.plan(&in->grid, &p, NULL, NULL, NULL);

@@ -70,7 +70,8 @@ static void test_regions(void)
         g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, in, &p, NULL, 2);
         for (guint k = 0; k < G_N_ELEMENTS(boxes); k++) {
             // Of the input no more than the operator asks for.
-            const LithoBox need = litho_patch_input_box(&in->grid, &p, boxes[k]);
+            const LithoBox need = litho_operator_input_box(&litho_operator_patch, &in->grid,
+                                                             &p, FALSE, boxes[k]);
             g_autoptr(LithoCube) held = litho_cube_copy_box(in, need, NULL);
             g_autoptr(LithoCube) part =
                 patch_run(&litho_patch_cpu, held, &p, &boxes[k], 1 + (int)k % 3);

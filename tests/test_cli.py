@@ -284,8 +284,10 @@ def the_number_of_gpus_is_no_parameter_any_more():
     r = cli("run", "old.json", "-i", "n.npy", "-o", "n2.npy", "--backend", "cpu", "--timings", "n2.json")
     assert r.stderr.count("gpus is no parameter any more") == 1, r.stderr
     t = json.load(open("n2.json"))
+    cli("run", "patch", "-i", "n.npy", "-o", "n3.npy", "--backend", "cpu", "--save-recipe", "n3.json")
+    assert json.load(open("n3.json"))["flow"][0]["operator"] == "patch"
     assert t["devices_used"] == 1 and t["ranks_used"] == 1, t
-    for name in ("n2.npy", "n2.json", "old.json"):
+    for name in ("n2.npy", "n2.json", "n3.npy", "n3.json", "old.json"):
         os.remove(name)
 
 

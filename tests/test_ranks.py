@@ -22,6 +22,11 @@ def slabs(*args):
     return int(line.split()[1])
 
 
+def ranked(n, *args):
+    return subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "--progress", "none"],
+                          capture_output=True, text=True, timeout=300)
+
+
 def under_ranks(name, words):
     if not os.path.exists("in.sgy"):
         cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", "-o", "in.sgy", "--no-truth")
@@ -29,13 +34,24 @@ def under_ranks(name, words):
     assert slabs(*args) >= 4, slabs(*args)
     cli(*args, "-o", f"{name}.sgy")
     for n in range(1, 5):
-        ranked = f"{name}-{n}.sgy"
-        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", ranked, "--progress", "none",
-                            "--timings", f"{name}-{n}.json"],
-                           capture_output=True, text=True, timeout=300)
+        out = f"{name}-{n}.sgy"
+        r = ranked(n, *args, "-o", out, "--timings", f"{name}-{n}.json")
         assert r.returncode == 0, (n, r.stderr)
         assert json.load(open(f"{name}-{n}.json"))["ranks_used"] == n
-        assert read(ranked) == read(f"{name}.sgy"), f"{n} ranks give other bytes"
+        assert read(out) == read(f"{name}.sgy"), f"{n} ranks give other bytes"
+
+
+@test
+def patch_under_1_to_4_ranks():
+    """Its noise level is measured on all of the survey, by the first rank; one piece gives the same samples."""
+    args = ["run", "patch", "-i", "in.sgy", "--backend", "cpu", "--threads", "1"]
+    cli(*args, "-o", "patch.npy")
+    for n in range(2, 5):
+        r = ranked(n, *args, "-o", f"patch-{n}.npy", "--timings", f"patch-{n}.json")
+        assert r.returncode == 0, (n, r.stderr)
+        told = json.load(open(f"patch-{n}.json"))
+        assert told["ranks_used"] == n and told["slabs"] >= n, told
+        assert read(f"patch-{n}.npy") == read("patch.npy"), f"{n} ranks give other samples"
 
 
 # GiB of host memory for which each flow takes several slabs.

@@ -15,6 +15,7 @@ typedef struct Node {
     gpointer plan;               // NULL until made
     guint64 in_serial;           // of the last attempt
     int devices;                 // that its last attempt was given
+    LithoMeasured *measured;     // likewise, or NULL; a reference
     int dirty;                   // first stage whose caches cannot be trusted; G_MAXINT = all can
     LithoCube *out;              // of the last success, or NULL
     LithoReport *planned, *told; // what plan() and the last exec() reported
@@ -31,6 +32,7 @@ static void drop_plan(Node *node)
         node->impl->destroy(node->plan);
     node->plan = NULL;
     g_clear_pointer(&node->known, litho_resolved_unref);
+    g_clear_pointer(&node->measured, litho_measured_unref);
     g_clear_pointer(&node->out, litho_cube_unref);
 }
 
@@ -125,7 +127,7 @@ static int stage_to_start(const Node *node, const LithoWalkStep *l, const LithoC
     int first = litho_params_first_stage(&node->op->params, node->params, l->step->params);
     if (devices != node->devices)
         first = MIN(first, litho_operator_split(node->op, grid, l->step->params).stage);
-    if (in && in->serial != node->in_serial)
+    if ((in && in->serial != node->in_serial) || l->measured != node->measured)
         first = MIN(first, 1);
     return MIN(first, node->dirty);
 }
@@ -193,9 +195,12 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
     memcpy(node->params, l->step->params, node->op->params.size);
     node->in_serial = in ? in->serial : 0;
     node->devices = run->devices;
+    litho_measured_unref(node->measured);
+    node->measured = l->measured ? litho_measured_ref(l->measured) : NULL;
     node->dirty = first; // until exec() has come back whole
     LithoPass pass = {.params = node->params,
                       .known = node->known,
+                      .measured = l->measured,
                       .first_stage = first,
                       .in = in,
                       .region = l->region,

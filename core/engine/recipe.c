@@ -23,6 +23,8 @@ JsonNode *litho_flow_to_json(const LithoFlow *flow)
         json_object_set_boolean_member(object, "enabled", step->enabled);
         json_object_set_object_member(object, "params",
                                       litho_params_to_json(&step->op->params, step->params));
+        if (litho_step_measured(step, NULL))
+            json_object_set_member(object, "measured", litho_measured_to_json(step->measured));
         json_array_add_object_element(steps, object);
     }
     JsonObject *root = json_object_new();
@@ -60,6 +62,14 @@ static gboolean read_params(LithoFlow *flow, LithoStep *step, JsonNode *node, co
     return FALSE;
 }
 
+static gboolean read_measured(LithoStep *step, JsonNode *node, const char *where, GError **error)
+{
+    if (!node || (step->measured = litho_measured_from_json(node, error)))
+        return TRUE;
+    g_prefix_error(error, "%s: ", where);
+    return FALSE;
+}
+
 static gboolean read_step(LithoFlow *flow, LithoJsonReader *r, GError **error)
 {
     const char *key = litho_json_string(r, "operator", error);
@@ -72,7 +82,8 @@ static gboolean read_step(LithoFlow *flow, LithoJsonReader *r, GError **error)
                             key);
     LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
     return litho_json_boolean(r, "enabled", TRUE, &step->enabled, error) &&
-           read_params(flow, step, litho_json_ask(r, "params"), r->where, error);
+           read_params(flow, step, litho_json_ask(r, "params"), r->where, error) &&
+           read_measured(step, litho_json_ask(r, "measured"), r->where, error);
 }
 
 static gboolean read_steps(LithoFlow *flow, JsonArray *steps, GError **error)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/stream.h"
 
+#include <string.h>
+
 #include "core/engine/engine.h"
+#include "core/engine/measure.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -136,6 +139,7 @@ static gboolean make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGri
 {
     *plan = (LithoStreamPlan){.out = walk->out};
     deal_out(flow, walk, options, plan);
+    walk->measured = TRUE; // in a pass before, where there are several slabs
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
     gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
     // More slabs than devices keep everybody busy, and reading and writing beside computing; a
@@ -499,22 +503,97 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     return ok;
 }
 
+// --- measuring ----------------------------------------------------------------------------------
+
+static gboolean send_measured(const LithoPeers *p, const LithoMeasured *measured, LithoRun *run)
+{
+    gsize n;
+    gconstpointer bytes = litho_measured_bytes(measured, &n);
+    const char *key = litho_measured_key(measured), *text = litho_measured_text(measured);
+    const guint64 sizes[3] = {strlen(key) + 1, strlen(text) + 1, n};
+    for (int to = 1; to < p->n; to++)
+        if (!p->send(sizes, sizeof sizes, to, run, p->data) ||
+            !p->send(key, sizes[0], to, run, p->data) ||
+            !p->send(text, sizes[1], to, run, p->data) || !p->send(bytes, n, to, run, p->data))
+            return FALSE;
+    return TRUE;
+}
+
+static LithoMeasured *receive_measured(const LithoPeers *p, LithoRun *run)
+{
+    guint64 sizes[3];
+    if (!p->receive(sizes, sizeof sizes, 0, run, p->data))
+        return NULL;
+    g_autofree char *key = g_malloc(sizes[0]), *text = g_malloc(sizes[1]);
+    g_autofree guint8 *bytes = g_malloc(sizes[2]);
+    if (!p->receive(key, sizes[0], 0, run, p->data) ||
+        !p->receive(text, sizes[1], 0, run, p->data) ||
+        !p->receive(bytes, sizes[2], 0, run, p->data))
+        return NULL;
+    return litho_measured_new(key, text, bytes, sizes[2]);
+}
+
+// The first process measures and tells the others.
+static gboolean measure(LithoFlow *flow, LithoSurvey *survey, const LithoStreamOptions *options,
+                        const LithoStreamPlan *plan, guint64 bytes, LithoRun *run, GError **error)
+{
+    const LithoPeers *p = options->peers;
+    if ((!p || p->rank == 0) &&
+        !litho_measure_flow(flow, survey, device_at(options, plan, 0), bytes, run, error))
+        return FALSE;
+    for (guint k = 0; p && p->n > 1 && k < litho_flow_length(flow); k++) {
+        LithoStep *step = litho_flow_step(flow, k);
+        gboolean needed;
+        if (!step->enabled || (litho_step_measured(step, &needed), !needed))
+            continue;
+        if (p->rank == 0) {
+            if (!send_measured(p, step->measured, run))
+                return lost_peer(1, run, error);
+            continue;
+        }
+        LithoMeasured *measured = receive_measured(p, run);
+        if (!measured)
+            return lost_peer(0, run, error);
+        litho_measured_unref(step->measured);
+        step->measured = measured;
+    }
+    return TRUE;
+}
+
+static char *note_of(const LithoFlow *flow, const char *note)
+{
+    GString *text = g_string_new(note);
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && litho_step_measured(step, NULL))
+            g_string_append_printf(text, "; %s: %s", step->op->key,
+                                   litho_measured_text(step->measured));
+    }
+    return g_string_free(text, FALSE);
+}
+
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error)
 {
-    Stream s = {.flow = flow, .survey = survey, .options = options, .run = run, .ranks = 1};
+    g_autoptr(LithoFlow) own = litho_flow_copy(flow);
+    Stream s = {.flow = own, .survey = survey, .options = options, .run = run, .ranks = 1};
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     // Held to the end: what the files say stays known.
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    if (!walk || !make_plan(flow, walk, in, options, &s.plan, error))
+    if (!walk || !make_plan(flow, walk, in, options, &s.plan, error) ||
+        (s.plan.n_slabs > 1 &&
+         !measure(own, survey, options, &s.plan, s.plan.host_bytes / 2, run, error)))
         return FALSE;
+    g_autofree char *note = options->save.note ? note_of(own, options->save.note) : NULL;
+    LithoSaveOptions save = options->save;
+    save.note = note;
     if (options->peers) {
         s.rank = options->peers->rank;
         s.ranks = options->peers->n;
     }
     LithoWriter *writer = NULL;
     if (s.rank == 0) {
-        writer = litho_writer_new(path, &s.plan.out, survey, &options->save, error);
+        writer = litho_writer_new(path, &s.plan.out, survey, &save, error);
         if (!writer)
             return FALSE;
     }
@@ -529,6 +608,8 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     for (guint k = 0; ok && writer && options->notes && k < litho_writer_notes(writer)->len; k++)
         g_ptr_array_add(options->notes, g_strdup(litho_writer_notes(writer)->pdata[k]));
     litho_writer_free(writer);
+    if (ok && options->ran)
+        *options->ran = g_steal_pointer(&own);
     for (gint64 k = 0; k < s.plan.n_slabs; k++)
         litho_cube_unref(s.done[k]);
     g_free(s.done);

@@ -7,7 +7,8 @@
 // A tuned flow applied to a whole survey, on one or more devices, in bounded memory: slabs of
 // inlines with the operators' halo are computed while their neighbours are read and
 // written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
-// The samples do not depend on slab size, number of devices or threads.
+// Steps that need numbers of their whole input are measured first where there is more than one slab
+// (core/engine/measure.h). The samples do not depend on slab size, number of devices or threads.
 
 // Processes that share one run, each with its own devices: rank r computes slabs r, r + n, ...,
 // rank 0 writes the file. The calls are made from the thread that called litho_stream_run() only.
@@ -30,6 +31,8 @@ typedef struct LithoStreamOptions {
     LithoSaveOptions save;
     GPtrArray *notes;        // of char *: takes what the file could not hold; NULL = not told
     const LithoPeers *peers; // NULL = alone
+    LithoFlow **ran;         // out: the flow with what was measured for it, the caller's; NULL = not
+                             // wanted
 } LithoStreamOptions;
 
 typedef struct LithoStreamPlan {

@@ -4,7 +4,9 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "core/engine/measure.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 struct LithoWorker {
     GThread *thread;
@@ -35,6 +37,8 @@ struct LithoWorker {
     LithoEngine *engine;
     LithoCube *read[LITHO_WORKER_KEPT]; // for the views of a survey; a drag needs them again
     guint64 kind;                       // of the last wish
+    LithoFlow *measured;                // the last flow on `measured_of`, with its numbers; or NULL
+    LithoSurvey *measured_of;
 };
 
 static double now_s(void)
@@ -158,6 +162,19 @@ static gboolean superseded(gpointer data)
     return give_up;
 }
 
+// While a survey is measured: only a wish that needs other numbers ends that.
+static gboolean superseded_measures(gpointer data)
+{
+    const Pass *pass = data;
+    LithoWorker *worker = pass->worker;
+    g_mutex_lock(&worker->lock);
+    const LithoWish *next = worker->pending;
+    const gboolean give_up = next && (next->survey != pass->wish->survey ||
+                                      !litho_measure_is_same(pass->wish->flow, next->flow));
+    g_mutex_unlock(&worker->lock);
+    return give_up;
+}
+
 // While files are read: only a wish for other files ends that.
 static gboolean superseded_files(gpointer data)
 {
@@ -229,6 +246,12 @@ static LithoCube *read_for(Pass *pass, guint k, LithoRun *run, GError **error)
     g_clear_pointer(&worker->read[place], litho_cube_unref); // first: there is room for one only
     worker->read[place] = litho_survey_read(pass->wish->survey, &need, run, error);
     return worker->read[place];
+}
+
+static void forget_measured(LithoWorker *worker)
+{
+    g_clear_pointer(&worker->measured, litho_flow_free);
+    g_clear_pointer(&worker->measured_of, litho_survey_unref);
 }
 
 static void forget_read(LithoWorker *worker)
@@ -381,6 +404,29 @@ static gboolean read_files(Pass *pass, LithoRun *run, GError **error)
     return walk != NULL;
 }
 
+// Of a survey beyond memory parts are computed; what steps need of all of it is measured before, and
+// kept for later wishes.
+static gboolean measure(Pass *pass, LithoRun *run, GError **error)
+{
+    LithoWorker *worker = pass->worker;
+    const LithoWish *wish = pass->wish;
+    if (!wish->survey)
+        return TRUE;
+    if (worker->measured && worker->measured_of == wish->survey)
+        litho_measure_take(wish->flow, worker->measured);
+    if (!litho_measure_is_needed(wish->flow))
+        return TRUE;
+    LithoRun measuring = *run;
+    measuring.superseded = superseded_measures;
+    measuring.superseded_data = pass;
+    const gboolean ok = litho_measure_flow(wish->flow, wish->survey, wish->device,
+                                           litho_memory_available() / 4, &measuring, error);
+    forget_measured(worker); // what was measured before a cancel is good as well
+    worker->measured = litho_flow_copy(wish->flow);
+    worker->measured_of = litho_survey_ref(wish->survey);
+    return ok;
+}
+
 static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
                      GCancellable *cancel)
 {
@@ -427,7 +473,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
     };
     GError *error = NULL;
     const gboolean known = read_files(&pass, &run, &error);
-    const gboolean ok = known && run_tasks(&pass, &run, &error);
+    const gboolean ok = known && measure(&pass, &run, &error) && run_tasks(&pass, &run, &error);
     if (!ok && !litho_error_is_cancelled(error)) {
         LithoResult *result = result_new(wish, wish_ms);
         result->error = g_steal_pointer(&error);
@@ -471,6 +517,7 @@ static gpointer worker_main(gpointer data)
     }
     g_mutex_unlock(&worker->lock);
     forget_read(worker);
+    forget_measured(worker);
     g_clear_pointer(&worker->engine, litho_engine_free); // device memory goes in its own thread
     return NULL;
 }

@@ -10,8 +10,12 @@
 
 enum { GROUPS = 8, WINDOWS_PER_STEP = 64, CUT = 3, PASSES = 10 };
 
-typedef struct Job {
-    const LithoCube *cube;
+typedef struct LithoNoiseWindows Job;
+
+struct LithoNoiseWindows {
+    const LithoCube *cube; // the part under way
+    LithoBox within;       // windows are taken from there
+    double dt;             // samples are so far apart
     LithoBox box;
     int n[3];         // window
     int nf;           // frequencies
@@ -21,7 +25,8 @@ typedef struct Job {
     gint64 windows;   // taken
     float *power;     // [frequency][window][wavenumber], |F|^2 over the energy of the taper
     guint8 *good;     // per window
-} Job;
+    guint8 *taken;    // per window
+};
 
 static gint64 wavenumbers(const Job *job)
 {
@@ -332,7 +337,7 @@ static void fill_noise(const Job *job, int threads, LithoNoise *noise)
     for (int g = 0; g < groups; g++)
         spread += (totals[g] - mean) * (totals[g] - mean);
     noise->n = job->nf;
-    noise->df = 1 / (job->n[2] * fabs(job->cube->grid.axis[2].step));
+    noise->df = 1 / (job->n[2] * job->dt);
     noise->sigma = g_memdup2(even ? sigma : all, job->nf * sizeof(double));
     noise->total = total_of(job, noise->sigma);
     // One group alone tells nothing of its scatter: half and double.
@@ -345,11 +350,10 @@ static void fill_noise(const Job *job, int threads, LithoNoise *noise)
 
 // --- the whole -----------------------------------------------------------------------------------
 
-static gboolean job_init(Job *job, const LithoCube *cube, const LithoBox *box, const int window[3],
+static gboolean job_init(Job *job, const LithoGrid *grid, LithoBox box, const int window[3],
                          int most, GError **error)
 {
-    *job = (Job){.cube = cube};
-    job->box = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    *job = (Job){.box = box, .dt = fabs(grid->axis[2].step)};
     if (litho_box_empty(job->box) || litho_box_size(job->box, 2) < 4)
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
                             "the noise level needs traces of 4 samples or more");
@@ -370,6 +374,7 @@ static gboolean job_init(Job *job, const LithoCube *cube, const LithoBox *box, c
     }
     const gsize samples = (gsize)wavenumbers(job) * job->n[2];
     job->good = g_malloc0(job->windows);
+    job->taken = g_malloc0(job->windows);
     job->power = g_try_new(float, (gsize)job->nf * job->windows * wavenumbers(job));
     float *in = fftwf_alloc_real(samples);
     fftwf_complex *out = fftwf_alloc_complex((gsize)wavenumbers(job) * job->nf);
@@ -389,12 +394,24 @@ static void job_clear(Job *job)
     for (int a = 0; a < 3; a++)
         g_free(job->taper[a]);
     g_free(job->good);
+    g_free(job->taken);
     g_free(job->power);
     if (job->plan)
         fftwf_destroy_plan(job->plan);
 }
 
-// Windows [first, last); their results do not depend on who computes them.
+static gboolean holds(const Job *job, gint64 number)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        const gint64 at = start_of(job, axis, place_of(job, number, axis));
+        if (at < job->within.lo[axis] || at + job->n[axis] > job->within.hi[axis])
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// Windows [first, last) that the part under way holds; their results do not depend on who computes
+// them.
 static void measure_windows(Job *job, gint64 first, gint64 last, int threads)
 {
 #pragma omp parallel num_threads(threads)
@@ -403,36 +420,76 @@ static void measure_windows(Job *job, gint64 first, gint64 last, int threads)
         fftwf_complex *out = fftwf_alloc_complex((gsize)wavenumbers(job) * job->nf);
 #pragma omp for schedule(static)
         for (gint64 w = first; w < last; w++)
-            if (in && out)
+            if (in && out && !job->taken[w] && holds(job, w)) {
                 measure_window(job, w, in, out);
+                job->taken[w] = 1;
+            }
         fftwf_free(in);
         fftwf_free(out);
     }
 }
 
+LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
+                                           const int window[3], int most, GError **error)
+{
+    Job *job = g_new0(Job, 1);
+    const LithoBox all = litho_box_full(grid);
+    if (job_init(job, grid, box ? litho_box_intersect(*box, all) : all, window, most, error))
+        return job;
+    litho_noise_windows_free(job);
+    return NULL;
+}
+
+gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,
+                                 LithoBox within, LithoRun *run, GError **error)
+{
+    const int threads = litho_run_threads(run);
+    const double start = litho_now_ms();
+    if (!litho_cube_host(part, error))
+        return FALSE;
+    job->cube = part;
+    job->within = litho_box_intersect(within, part->held);
+    for (gint64 w = 0; w < job->windows; w += WINDOWS_PER_STEP) {
+        measure_windows(job, w, MIN(w + WINDOWS_PER_STEP, job->windows), threads);
+        if (!litho_run_step(run, MIN(w + WINDOWS_PER_STEP, job->windows), job->windows, error))
+            return FALSE;
+    }
+    litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
+    return TRUE;
+}
+
+gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, LithoNoise *noise,
+                                    GError **error)
+{
+    const double start = litho_now_ms();
+    if (!memchr(job->good, 1, job->windows))
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "no window of %d x %d traces has half of them live: there is nothing "
+                            "to measure the noise on",
+                            job->n[0], job->n[1]);
+    fill_noise(job, litho_run_threads(run), noise);
+    const double samples = (double)job->windows * wavenumbers(job) * job->n[2];
+    litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 4 * samples,
+                   2.5 * samples * log2(wavenumbers(job) * job->n[2]));
+    return TRUE;
+}
+
+void litho_noise_windows_free(LithoNoiseWindows *job)
+{
+    if (!job)
+        return;
+    job_clear(job);
+    g_free(job);
+}
+
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
-    Job job;
-    const int threads = litho_run_threads(run);
-    double start = litho_now_ms();
-    gboolean ok = job_init(&job, cube, box, window, most, error) && litho_cube_host(cube, error);
+    const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    LithoNoiseWindows *job = litho_noise_windows_new(&cube->grid, &held, window, most, error);
     litho_run_begin(run, "noise level", "windows");
-    for (gint64 w = 0; ok && w < job.windows; w += WINDOWS_PER_STEP) {
-        measure_windows(&job, w, MIN(w + WINDOWS_PER_STEP, job.windows), threads);
-        ok = litho_run_step(run, MIN(w + WINDOWS_PER_STEP, job.windows), job.windows, error);
-    }
-    if (ok && !memchr(job.good, 1, job.windows))
-        ok = litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                          "no window of %d x %d traces has half of them live: there is nothing to "
-                          "measure the noise on",
-                          job.n[0], job.n[1]);
-    if (ok) {
-        fill_noise(&job, threads, noise);
-        const double samples = (double)job.windows * wavenumbers(&job) * job.n[2];
-        litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 4 * samples,
-                       2.5 * samples * log2(wavenumbers(&job) * job.n[2]));
-    }
-    job_clear(&job);
+    const gboolean ok = job && litho_noise_windows_add(job, cube, held, run, error) &&
+                        litho_noise_windows_finish(job, run, noise, error);
+    litho_noise_windows_free(job);
     return ok;
 }

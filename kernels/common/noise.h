@@ -22,5 +22,22 @@
 // the result. Traces that are not live, that are zero throughout the window or hold a sample that
 // is not finite are left out; a window needs half of its traces. LITHO_ERROR_GEOMETRY when no
 // window has.
+//
+// A cube that does not fit into memory is shown part by part: the windows are picked from the whole
+// `box`, and each is taken from the first part that holds it; the numbers are those of the whole.
+typedef struct LithoNoiseWindows LithoNoiseWindows;
+
+// NULL: LITHO_ERROR_GEOMETRY, LITHO_ERROR_MEMORY. Memory: `most` windows of power, 19 MB for 2048
+// of 16 x 16 x 16.
+LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
+                                           const int window[3], int most, GError **error);
+// Takes the windows that lie in `within` (held by `part`, host samples) and have not been taken yet.
+gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *part,
+                                 LithoBox within, LithoRun *run, GError **error);
+// What has been taken.
+gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
+                                    GError **error);
+void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine
+
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error);

@@ -54,8 +54,7 @@ static LithoBox fill_box(const LithoGrid *in, LithoBox region)
     return box;
 }
 
-// Whether a sample is erratic depends on its surroundings.
-static LithoBox with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)
+LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *p, LithoBox box)
 {
     const gint64 around[3] = {LITHO_PATCH_ERRATIC_TRACES, LITHO_PATCH_ERRATIC_TRACES,
                               LITHO_PATCH_ERRATIC_SAMPLES};
@@ -69,16 +68,13 @@ LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox
     LithoBox box = region;
     if (litho_box_empty(region))
         return box;
-    // The noise level is measured on all of the input.
-    if (p->sigma == 0 && p->mode != LITHO_PATCH_FILL)
-        return litho_box_full(in);
     if (p->mode != LITHO_PATCH_DENOISE)
-        return with_erratic(in, p, fill_box(in, region));
+        return litho_patch_with_erratic(in, p, fill_box(in, region));
     for (int a = 0; a < 3; a++) {
         int from, to;
         litho_patch_needs(g.axis[a], a == 2, (int)region.lo[a], (int)region.hi[a], &from, &to);
         box.lo[a] = from;
         box.hi[a] = to;
     }
-    return with_erratic(in, p, box);
+    return litho_patch_with_erratic(in, p, box);
 }

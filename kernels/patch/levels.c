@@ -5,6 +5,8 @@
 
 #include "core/error.h"
 #include "core/qc.h"
+#include "kernels/common/noise.h"
+#include "kernels/patch/erratic.h"
 
 enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
 
@@ -47,80 +49,277 @@ static void put(float *to, const LithoNoise *noise, int bins)
         to[f] = (float)noise->sigma[MIN(f, (int)noise->n - 1)];
 }
 
-// Cells without a live trace take the level of the whole.
-static gboolean measure_cells(PatchLevels *l, const LithoCube *in, const int window[3],
-                              const LithoNoise *whole, LithoRun *run, GError **error)
+// A survey that is measured: whole, or part by part.
+typedef struct Measuring {
+    PatchLevels *l;
+    const LithoGrid *grid;
+    int window[3];
+    LithoNoiseWindows *whole;
+    guint8 *done; // per cell; 2 = no trace lives there
+    int n_done;
+} Measuring;
+
+static int count_cells(const PatchLevels *l)
 {
-    const int *n = l->table.n, cells = n[0] * n[1] * n[2];
+    return l->table.n[0] * l->table.n[1] * l->table.n[2];
+}
+
+static void measuring_clear(Measuring *m)
+{
+    litho_noise_windows_free(m->whole);
+    g_free(m->done);
+}
+
+static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGeometry *g,
+                                const LithoGrid *grid, LithoRun *run, GError **error)
+{
+    *m = (Measuring){.l = l,
+                     .grid = grid,
+                     .window = {g->axis[0].length, g->axis[1].length, g->axis[2].length},
+                     .done = g_malloc0(count_cells(l))};
+    litho_run_begin(run, "noise level", "cells");
+    m->whole = litho_noise_windows_new(grid, NULL, m->window, ALL_WINDOWS, error);
+    return m->whole != NULL;
+}
+
+static gboolean measure_cell(Measuring *m, const LithoCube *part, int k, LithoBox box,
+                             LithoRun *run, GError **error)
+{
+    g_autoptr(GError) trouble = NULL;
+    LithoNoise noise;
+    if (litho_qc_noise_windows(part, &box, m->window, CELL_WINDOWS, run, &noise, &trouble)) {
+        put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
+        litho_noise_clear(&noise);
+        m->done[k] = 1;
+    } else if (g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
+        m->done[k] = 2;
+    } else {
+        g_propagate_error(error, g_steal_pointer(&trouble));
+        return FALSE;
+    }
+    m->n_done++;
+    return TRUE;
+}
+
+// The windows and cells that lie in `within`, which `part` holds.
+static gboolean measure_part(Measuring *m, const LithoCube *part, LithoBox within, LithoRun *run,
+                             GError **error)
+{
+    const int *n = m->l->table.n, cells = count_cells(m->l);
     // Cells are small: progress is told here, threads and cancel there.
     LithoRun quiet = {.threads = run ? run->threads : 0,
+                      .timings = run ? run->timings : NULL,
                       .cancel = run ? run->cancel : NULL,
                       .superseded = run ? run->superseded : NULL,
                       .superseded_data = run ? run->superseded_data : NULL};
-    litho_run_begin(run, "noise level", "cells");
+    if (!litho_noise_windows_add(m->whole, part, within, &quiet, error))
+        return FALSE;
     for (int k = 0; k < cells; k++) {
         const int cell[3] = {k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]};
-        const LithoBox box = cell_box(l, &in->grid, cell);
-        float *sigma = l->sigma + (gsize)k * l->table.bins;
-        g_autoptr(GError) trouble = NULL;
-        LithoNoise noise;
-        if (cells > 1 &&
-            litho_qc_noise_windows(in, &box, window, CELL_WINDOWS, &quiet, &noise, &trouble)) {
-            put(sigma, &noise, l->table.bins);
-            litho_noise_clear(&noise);
-        } else if (!trouble || g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
-            put(sigma, whole, l->table.bins);
-        } else {
-            g_propagate_error(error, g_steal_pointer(&trouble));
-            return FALSE;
-        }
-        if (!litho_run_step(run, k + 1, cells, error))
+        const LithoBox box = cell_box(m->l, m->grid, cell);
+        if (m->done[k] || cells == 1 || !litho_box_contains(within, box))
+            continue;
+        if (!measure_cell(m, part, k, box, &quiet, error) ||
+            !litho_run_step(run, m->n_done, cells, error))
             return FALSE;
     }
+    return TRUE;
+}
+
+// Cells without a live trace take the level of the whole.
+static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
+{
+    PatchLevels *l = m->l;
+    LithoNoise whole;
+    if (!litho_noise_windows_finish(m->whole, run, &whole, error))
+        return FALSE;
+    l->total = whole.total;
+    l->low = whole.low;
+    l->high = whole.high;
+    for (int k = 0; k < count_cells(l); k++)
+        if (m->done[k] != 1)
+            put(l->sigma + (gsize)k * l->table.bins, &whole, l->table.bins);
+    litho_noise_clear(&whole);
     return TRUE;
 }
 
 static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const LithoCube *in,
                         LithoRun *run, GError **error)
 {
-    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
-    LithoNoise whole;
-    if (!litho_qc_noise_windows(in, NULL, window, ALL_WINDOWS, run, &whole, error))
-        return FALSE;
-    l->total = whole.total;
-    l->low = whole.low;
-    l->high = whole.high;
-    const gboolean ok = measure_cells(l, in, window, &whole, run, error);
-    litho_noise_clear(&whole);
+    Measuring m;
+    const gboolean ok = measuring_begin(&m, l, g, &in->grid, run, error) &&
+                        measure_part(&m, in, in->held, run, error) &&
+                        measuring_end(&m, run, error);
+    measuring_clear(&m);
     return ok;
 }
 
-static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
-                           const LithoPatchParams *p, const LithoCube *in)
+// --- part by part --------------------------------------------------------------------------------
+
+// Part `k` of `n` along an axis: cells of all sizes that local levels have, and windows, lie in one.
+static void part_along(const Measuring *m, int axis, int k, int n, LithoBox *box)
 {
-    return l->sigma && l->table.bins == g->bins && l->params.sigma == p->sigma &&
-           l->params.level == p->level &&
-           (p->sigma > 0 ||
-            (l->serial == in->serial && l->params.window == p->window &&
-             l->params.window_il == p->window_il && l->params.window_xl == p->window_xl &&
-             l->params.window_t == p->window_t));
+    const double step = (double)m->grid->axis[axis].n / n;
+    box->lo[axis] = (gint64)((k - 0.5) * step);
+    box->hi[axis] = (gint64)((k + 1.5) * step) + MAX(m->window[axis] - (gint64)step, 0) + 1;
+}
+
+static int parts_along(const LithoGrid *grid, int axis)
+{
+    return (int)MAX((grid->axis[axis].n + CELL_TRACES / 2) / CELL_TRACES, 1);
+}
+
+static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox within, LithoRun *run,
+                          GError **error)
+{
+    const LithoPatchParams *params = &m->l->params;
+    const LithoBox need = litho_patch_with_erratic(m->grid, params, within);
+    LithoRun quiet = run ? *run : (LithoRun){0};
+    quiet.on_progress = NULL;
+    quiet.report = NULL;
+    PatchClean clean = {0};
+    g_autoptr(LithoCube) raw = reader->read(&need, &quiet, reader->data, error);
+    const LithoCube *in = raw ? patch_clean(&clean, params, raw, &quiet, error) : NULL;
+    const gboolean ok = in && measure_part(m, in, within, run, error);
+    patch_clean_clear(&clean);
+    return ok;
+}
+
+// Inlines in parts; crosslines too where a part of all of them would be too large.
+static gboolean measure_parts(Measuring *m, const LithoReader *reader, LithoRun *run,
+                              GError **error)
+{
+    const int n0 = parts_along(m->grid, 0);
+    const guint64 bytes = 2 * 4 * 2 * (guint64)litho_grid_samples(m->grid) / n0; // with a copy
+    const int n1 = reader->bytes && bytes > reader->bytes ? parts_along(m->grid, 1) : 1;
+    for (int i = 0; i < n0; i++)
+        for (int j = 0; j < n1; j++) {
+            LithoBox within = litho_box_full(m->grid);
+            part_along(m, 0, i, n0, &within);
+            if (n1 > 1)
+                part_along(m, 1, j, n1, &within);
+            within = litho_box_intersect(within, litho_box_full(m->grid));
+            if (!read_part(m, reader, within, run, error))
+                return FALSE;
+        }
+    return TRUE;
+}
+
+// --- as numbers of the recipe --------------------------------------------------------------------
+
+enum { VERSION = 1 };
+
+// Followed by bins x cells floats.
+typedef struct Head {
+    guint32 version, bins;
+    gint32 n[3], unused;
+    double total, low, high;
+} Head;
+
+char *litho_patch_measure_key(const void *params)
+{
+    const LithoPatchParams *p = params;
+    if (p->sigma > 0 || p->mode == LITHO_PATCH_FILL)
+        return NULL;
+    char erratic[G_ASCII_DTOSTR_BUF_SIZE];
+    return g_strdup_printf("%d x %d x %d, %s, bursts %s", litho_patch_window_length(p, 0),
+                           litho_patch_window_length(p, 1), litho_patch_window_length(p, 2),
+                           p->level == LITHO_PATCH_LOCAL ? "local" : "whole",
+                           g_ascii_dtostr(erratic, sizeof erratic, p->erratic));
+}
+
+static LithoMeasured *to_measured(const PatchLevels *l)
+{
+    g_autofree char *key = litho_patch_measure_key(&l->params);
+    const gsize floats = (gsize)count_cells(l) * l->table.bins;
+    const Head head = {.version = VERSION,
+                       .bins = (guint32)l->table.bins,
+                       .n = {l->table.n[0], l->table.n[1], l->table.n[2]},
+                       .total = l->total,
+                       .low = l->low,
+                       .high = l->high};
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
+    g_byte_array_append(bytes, (const guint8 *)l->sigma, (guint)(floats * sizeof(float)));
+    g_autofree char *text = g_strdup_printf("noise level %.4g", l->total);
+    return litho_measured_new(key, text, bytes->data, bytes->len);
+}
+
+// `l` has its cells: the numbers must be of as many.
+static gboolean from_measured(PatchLevels *l, LithoMeasured *measured, GError **error)
+{
+    gsize n;
+    Head head;
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    const gsize floats = (gsize)count_cells(l) * l->table.bins;
+    gboolean good = n == sizeof head + floats * sizeof(float);
+    if (good) {
+        memcpy(&head, bytes, sizeof head);
+        good = head.version == VERSION && head.bins == (guint32)l->table.bins;
+        for (int a = 0; a < 3; a++)
+            good &= head.n[a] == l->table.n[a];
+        memcpy(l->sigma, bytes + sizeof head, floats * sizeof(float));
+        for (gsize k = 0; k < floats; k++)
+            good &= isfinite(l->sigma[k]) && l->sigma[k] >= 0;
+    }
+    if (!good)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "the measured noise level in the recipe is of another survey; without "
+                            "\"measured\" it is measured again");
+    l->total = head.total;
+    l->low = head.low;
+    l->high = head.high;
+    l->measured = litho_measured_ref(measured);
+    return TRUE;
+}
+
+LithoMeasured *litho_patch_measure(const void *params, const LithoReader *reader, LithoRun *run,
+                                   GError **error)
+{
+    const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, params);
+    PatchLevels l = {.params = *(const LithoPatchParams *)params};
+    Measuring m;
+    make_cells(&l, reader->grid, &g);
+    const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, run, error) &&
+                        measure_parts(&m, reader, run, error) && measuring_end(&m, run, error);
+    LithoMeasured *measured = ok ? to_measured(&l) : NULL;
+    measuring_clear(&m);
+    patch_levels_clear(&l);
+    return measured;
+}
+
+// --- keeping -------------------------------------------------------------------------------------
+
+static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
+                           const LithoPatchParams *p, const LithoCube *in, LithoMeasured *measured)
+{
+    if (!l->sigma || l->table.bins != g->bins || l->params.sigma != p->sigma ||
+        l->params.level != p->level)
+        return FALSE;
+    if (p->sigma > 0)
+        return TRUE;
+    if (measured || l->measured)
+        return measured == l->measured;
+    return l->serial == in->serial && l->params.window == p->window &&
+           l->params.window_il == p->window_il && l->params.window_xl == p->window_xl &&
+           l->params.window_t == p->window_t;
 }
 
 gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
-                             const LithoPatchParams *params, const LithoCube *in, LithoRun *run,
-                             GError **error)
+                             const LithoPatchParams *params, const LithoCube *in,
+                             LithoMeasured *measured, LithoRun *run, GError **error)
 {
-    if (is_current(l, g, params, in))
+    if (is_current(l, g, params, in, measured))
         return TRUE;
     patch_levels_clear(l);
     l->params = *params;
     make_cells(l, &in->grid, g);
     if (params->sigma > 0) {
-        const gsize n = (gsize)l->table.n[0] * l->table.n[1] * l->table.n[2] * g->bins;
+        const gsize n = (gsize)count_cells(l) * g->bins;
         for (gsize k = 0; k < n; k++)
             l->sigma[k] = (float)params->sigma;
         l->total = l->low = l->high = params->sigma;
-    } else if (!measure(l, g, in, run, error)) {
+    } else if (!(measured ? from_measured(l, measured, error) : measure(l, g, in, run, error))) {
         patch_levels_clear(l);
         return FALSE;
     }
@@ -133,6 +332,7 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
 void patch_levels_clear(PatchLevels *l)
 {
     g_free(l->sigma);
+    litho_measured_unref(l->measured);
     *l = (PatchLevels){0};
 }
 

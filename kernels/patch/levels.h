@@ -8,15 +8,17 @@ typedef struct PatchLevels {
     float *sigma;
     double total, low, high; // of the whole input, as in LithoNoise
     guint64 serial;          // of the cube it was measured on
+    LithoMeasured *measured; // that it was taken from; NULL = none. A reference
     guint stamp;             // another one for other numbers
     LithoPatchParams params;
 } PatchLevels;
 
-// Measures `in` (or takes params->sigma), unless `levels` is of that cube and those parameters
-// already. Cells of 1 s and 64 x 64 traces; each reads half a cell beyond its border.
+// Takes `measured`, or params->sigma, or measures `in`, which is the whole survey then, unless
+// `levels` is of those already. Cells of 1 s and 64 x 64 traces; each reads half a cell beyond its
+// border.
 gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
-                             const LithoPatchParams *params, const LithoCube *in, LithoRun *run,
-                             GError **error);
+                             const LithoPatchParams *params, const LithoCube *in,
+                             LithoMeasured *measured, LithoRun *run, GError **error);
 void patch_levels_clear(PatchLevels *levels);
 void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report);

@@ -17,6 +17,13 @@ LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoP
 // The operator's input_box().
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
 
+// `box` with what decides whether its samples are erratic (erratic.h).
+LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *params, LithoBox box);
+// The operator's measure_key() and measure() (levels.c): the level of the noise.
+char *litho_patch_measure_key(const void *params);
+LithoMeasured *litho_patch_measure(const void *params, const LithoReader *reader, LithoRun *run,
+                                   GError **error);
+
 // --- blocks of filling ---------------------------------------------------------------------------
 
 // Filling repeats the whole frame, so that its reach grows with every iteration: the survey is cut

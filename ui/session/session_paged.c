@@ -87,6 +87,7 @@ static guint64 need_bytes(LithoSession *self, LithoBox view, LithoBox *need)
     g_autoptr(LithoWalk) walk = litho_walk_look(self->flow, &self->input->grid, NULL);
     if (!walk || walk->waits)
         return G_MAXUINT64;
+    walk->measured = TRUE; // by the worker, before the first view
     *need = litho_walk_want(walk, &view);
     return 4 * (guint64)litho_box_count(*need);
 }

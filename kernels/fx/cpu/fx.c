@@ -367,7 +367,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
 {
     (void)known;
     LithoFxGeometry g = litho_fx_grid_geometry(in, params);
-    LithoBox need = litho_operator_input_box(&litho_operator_fx, in, params, region);
+    LithoBox need = litho_fx_input_box(in, params, region);
     int count = litho_fx_last(g.axis[2], (int)region.hi[2] - 1) -
                 litho_fx_first(g.axis[2], (int)region.lo[2]) + 1;
     return 4 * (litho_box_count(need) + litho_box_count(region)) +

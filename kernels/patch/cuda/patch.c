@@ -54,7 +54,7 @@ static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCu
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
-    if (!patch_levels_update(&p->levels, &g, params, in, run, error))
+    if (!patch_levels_update(&p->levels, &g, params, in, pass->measured, run, error))
         return FALSE;
     if (p->stamp == p->levels.stamp)
         return TRUE;

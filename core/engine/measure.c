@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/measure.h"
+
+#include "core/engine/engine.h"
+
+gboolean litho_measure_is_needed(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        gboolean needed;
+        if (step->enabled && !litho_step_measured(step, &needed) && needed)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean same_step(const LithoStep *a, const LithoStep *b)
+{
+    return a->op == b->op && a->enabled == b->enabled &&
+           litho_params_first_stage(&a->op->params, a->params, b->params) == G_MAXINT;
+}
+
+// What is measured at step `index` of one flow is what is measured there in the other.
+static gboolean measures_same(const LithoFlow *a, const LithoFlow *b, guint index)
+{
+    if (index >= litho_flow_length(a) || index >= litho_flow_length(b))
+        return FALSE;
+    for (guint k = 0; k < index; k++)
+        if (!same_step(litho_flow_step(a, k), litho_flow_step(b, k)))
+            return FALSE;
+    const LithoStep *x = litho_flow_step(a, index), *y = litho_flow_step(b, index);
+    if (x->op != y->op || !x->op->measure_key)
+        return FALSE;
+    g_autofree char *p = x->op->measure_key(x->params), *q = y->op->measure_key(y->params);
+    return g_strcmp0(p, q) == 0;
+}
+
+gboolean litho_measure_is_same(const LithoFlow *flow, const LithoFlow *other)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        gboolean needed;
+        litho_step_measured(litho_flow_step(flow, k), &needed);
+        if (litho_flow_step(flow, k)->enabled && needed && !measures_same(flow, other, k))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+void litho_measure_take(LithoFlow *flow, const LithoFlow *from)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        LithoStep *step = litho_flow_step(flow, k);
+        LithoMeasured *measured = measures_same(flow, from, k)
+                                      ? litho_step_measured(litho_flow_step(from, k), NULL)
+                                      : NULL;
+        if (!measured || step->measured == measured)
+            continue;
+        litho_measured_unref(step->measured);
+        step->measured = litho_measured_ref(measured);
+    }
+}
+
+// What reaches a step: the survey, or the steps before computed on it.
+typedef struct Before {
+    LithoSurvey *survey;
+    LithoFlow *flow; // the steps before
+    LithoEngine *engine;
+} Before;
+
+static LithoCube *read_survey(LithoSurvey *survey, LithoBox box, LithoRun *run, GError **error)
+{
+    box.lo[2] = 0; // files are read in whole traces
+    box.hi[2] = litho_survey_grid(survey)->axis[2].n;
+    return litho_survey_read(survey, &box, run, error);
+}
+
+static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    Before *b = data;
+    if (litho_flow_length(b->flow) == 0)
+        return read_survey(b->survey, *box, run, error);
+    g_autoptr(LithoCube) in = NULL;
+    if (b->survey) {
+        LithoBox need;
+        if (!litho_walk_input_box(b->flow, litho_survey_grid(b->survey), *box, run, &need, error) ||
+            !(in = read_survey(b->survey, need, run, error)))
+            return NULL;
+    }
+    g_autoptr(LithoCube) out = litho_engine_run(b->engine, b->flow, in, box, run, error);
+    return out && litho_cube_host(out, error) ? g_steal_pointer(&out) : NULL;
+}
+
+static LithoFlow *steps_before(const LithoFlow *flow, guint index)
+{
+    LithoFlow *before = litho_flow_copy(flow);
+    for (guint k = litho_flow_length(before); k-- > 0;)
+        if (k >= index || !litho_flow_step(before, k)->enabled)
+            litho_flow_remove(before, k);
+    return before;
+}
+
+static gboolean measure_step(LithoFlow *flow, guint index, LithoSurvey *survey, LithoDevice device,
+                             guint64 bytes, LithoRun *run, GError **error)
+{
+    LithoStep *step = litho_flow_step(flow, index);
+    g_autoptr(LithoFlow) before = steps_before(flow, index);
+    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(before, in, run, error);
+    if (!walk)
+        return FALSE;
+    Before b = {.survey = survey, .flow = before, .engine = litho_engine_new(device)};
+    const LithoReader reader = {
+        .grid = &walk->out, .bytes = bytes, .read = read_part, .data = &b};
+    LithoMeasured *measured = step->op->measure(step->params, &reader, run, error);
+    litho_engine_free(b.engine);
+    if (!measured)
+        return FALSE;
+    litho_measured_unref(step->measured);
+    step->measured = measured;
+    return TRUE;
+}
+
+gboolean litho_measure_flow(LithoFlow *flow, LithoSurvey *survey, LithoDevice device, guint64 bytes,
+                            LithoRun *run, GError **error)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        gboolean needed;
+        if (step->enabled && !litho_step_measured(step, &needed) && needed &&
+            !measure_step(flow, k, survey, device, bytes, run, error))
+            return FALSE;
+    }
+    return TRUE;
+}
