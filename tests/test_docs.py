@@ -12,7 +12,8 @@ files of an earlier one. A block that cannot run here says so in the line above 
 
 Fails when a command fails, when a command stands in an indented block (where nothing would run it), when a link leads
 nowhere, and when a line of prose is longer than 100 columns. The pages that scripts make are checked as well:
-docs/parameters.md must be what the declarations say, and docs/benchmarks.py must fill a table.
+docs/parameters.md must be what the declarations say, docs/benchmarks.py must fill a table, and docs/guide/pictures.sh
+must make the guide's pictures.
 """
 import os
 import re
@@ -124,6 +125,15 @@ def made_pages(folder):
             yield done.stderr
     if "| `bench fx --size 24x24x64 --backends cpu1,cpu` |" not in page.read_text():
         yield "docs/benchmarks.py wrote no table"
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    done = subprocess.run(["bash", TOP / "docs/guide/pictures.sh", pictures], capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{CLI.parent}:{os.environ['PATH']}"})
+    if done.returncode:
+        yield done.stderr
+    made, kept = ({p.name for p in place.glob("*.png")} for place in (pictures, TOP / "docs/guide"))
+    if made != kept:
+        yield f"docs/guide/pictures.sh makes {sorted(made)}, and docs/guide holds {sorted(kept)}"
 
 
 def main():
@@ -147,7 +157,7 @@ def main():
                 for line in text.splitlines():
                     print(f"# {line}")
             sys.stdout.flush()
-    few = len(sys.argv) == 2 and total < 10  # a reader that finds no blocks would pass all documents
+    few = len(sys.argv) == 2 and total < 25  # a reader that finds no blocks would pass all documents
     failed += few
     print(f"{'not ' * few}ok {len(documents) + 1} {total} blocks ran in all")
     failed += bool(made)
