@@ -105,6 +105,8 @@ static void add_operator(JsonBuilder *b, const LithoOperator *op)
     add_string(b, "key", op->key);
     add_string(b, "title", op->title);
     add_string(b, "summary", op->summary);
+    json_builder_set_member_name(b, "needs_input");
+    json_builder_add_boolean_value(b, op->needs_input);
     json_builder_set_member_name(b, "stages");
     json_builder_begin_array(b);
     for (const char *const *s = op->stages; *s; s++)

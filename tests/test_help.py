@@ -120,7 +120,7 @@ def zsh_script_is_sound_and_knows_every_word():
         return
     script = """source ./_lithoscope-cli
 _describe() { print -l -- $argv[1] ${(P)argv[2]} }; _files() { print files }; compset() { PREFIX=${PREFIX#*=} }
-try() { words=(lithoscope-cli "$@"); CURRENT=$#words; PREFIX=$words[-1]; _lithoscope_cli; print == }
+try() { words=(lithoscope-cli "$@"); CURRENT=$#words; PREFIX=$words[-1]; _lithoscope_cli; print '==' }
 try ""; try run fx ""; try run fx solver=; try run fx --backend ""; try run fx -i ""; try run fx + "" """
     r = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, timeout=60)
     assert r.returncode == 0 and r.stderr == "", r.stderr
