@@ -261,4 +261,47 @@ def a_file_written_to_while_it_is_read_is_refused():
     assert not os.path.exists("slow.npy")
 
 
+@test
+def files_of_other_formats_are_named_with_a_way_out():
+    segd = bytes([0, 7, 0x80, 0x58, 0, 0, 0, 0, 0, 0, 0x24, 0x11, 0x32, 0x12, 0x59, 0x30, 0x13, 0, 0, 0, 0, 0, 0x20])
+    heads = {
+        "a.zgy": (b"VBS\0" + struct.pack("<I", 3), "a ZGY file"), "b.zgy": (b"VCS\0", "a compressed ZGY file"),
+        "a.vds": (b"HueDataStore\0\0\0\0", "a VDS file"), "a.nc": (b"CDF\x02\0\0\0\0", "a netCDF file"),
+        "b.nc": (b"\x89HDF\r\n\x1a\n\0\0", "HDF5 or netCDF-4"), "a.h5": (b"\x89HDF\r\n\x1a\n\2\10", "HDF5"),
+        "a.mat": (b"MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file"), "b.mat": (b"MATLAB 7.3 MAT-file", "MATLAB 7.3"),
+        "a.segd": (segd, "a SEG-D field tape"), "b.segd": (b"\0" * 4 + b"SD1.0" + b"0" * 119 + segd, "a SEG-D field tape"),
+        "a.dat": (b"\x55\x3a\1\0", "a SEG-2 file"), "b.dat": (b"\x3a\x55\0\1", "a SEG-2 file"),
+        "a.jpg": (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"), "a.tif": (b"II*\0", "a TIFF picture"),
+        "a.zip": (b"PK\3\4", "a zip file"), "a.gz": (b"\x1f\x8b\x08", "a gzip file"), "a.rar": (b"Rar!\x1a\7", "a RAR file"),
+        "page.sgy": (b"  <!DOCTYPE html><html>", "a web page"), "a.sgy": (b"VBS\0", "a ZGY file"),
+    }
+    for name, (head, wanted) in heads.items():
+        with open(name, "wb") as f:
+            f.write(head + bytes(6000))
+        for command in [["info", name], ["convert", name, "out.npy"], ["run", "fx", name, "out.npy"]]:
+            lines = cli(*command, status=1).stderr.splitlines()
+            assert len(lines) == 1 and wanted in lines[0] and "; " in lines[0], (name, lines)
+    for name, inside, wanted in [("a.mdio", ".zmetadata", "an MDIO folder"), ("b.mdio", "zarr.json", "an MDIO folder"), ("a.zarr", ".zgroup", "a Zarr folder"),
+                                 ("vds", "VolumeDataLayout", "a VDS folder"), ("nothing", "x", "is a folder, a regular file")]:
+        os.makedirs(name)
+        open(os.path.join(name, inside), "w").close()
+        for path in [name, name + "/"]:
+            lines = cli("info", path, status=1).stderr.splitlines()
+            assert len(lines) == 1 and wanted in lines[0], (name, lines)
+
+
+@test
+def a_seismic_file_is_not_taken_for_another():
+    for first in [0x8058, 0x8015, 0x8022, 0x8048]:  # an SU file whose first trace number looks like a SEG-D code
+        with open("numbers.su", "wb") as f:
+            for i in range(4):
+                for j in range(5):
+                    h = bytearray(240)
+                    struct.pack_into(">iiii", h, 0, first + i * 5 + j, first + i * 5 + j, 1001 + i, 2001 + j)
+                    struct.pack_into(">hh", h, 114, 20, 4000)
+                    struct.pack_into(">ii", h, 188, 1001 + i, 2001 + j)
+                    f.write(h + np.full(20, 1.5, ">f4").tobytes())
+        assert "4 x 5 x 20" in cli("info", "numbers.su").stdout
+
+
 run()

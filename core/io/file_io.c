@@ -12,51 +12,6 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-// Files that often carry a seismic name but are something else, by their first bytes.
-static const struct {
-    const char *bytes;
-    int n;
-    const char *what, *need;
-} disguises[] = {
-    {"\x1f\x8b", 2, "a gzip file", "decompress it first"},
-    {"PK\x03\x04", 4, "a zip file", "unpack it first"},
-    {"\xfd"
-     "7zXZ",
-     5, "an xz file", "decompress it first"},
-    {"BZh", 3, "a bzip2 file", "decompress it first"},
-    {"\x28\xb5\x2f\xfd", 4, "a zstd file", "decompress it first"},
-    {"7z\xbc\xaf", 4, "a 7-zip file", "unpack it first"},
-    {"\x89HDF", 4, "an HDF5 file", "export it as SEG-Y first"},
-    {"%PDF", 4, "a PDF document", "a seismic file is needed"},
-    {"\x89PNG", 4, "a PNG picture", "a seismic file is needed"},
-};
-
-static const char *html_starts[] = {"<!doctype html", "<html", "<?xml"};
-
-static gboolean refuse_disguise(const LithoTraceFile *file, GError **error)
-{
-    char head[64] = {0};
-    if (litho_file_read(file, head, sizeof head - 1, 0, error) < 0)
-        return FALSE;
-    for (guint k = 0; k < G_N_ELEMENTS(disguises); k++)
-        if (memcmp(head, disguises[k].bytes, disguises[k].n) == 0) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is %s, not seismic data; %s",
-                        file->path, disguises[k].what, disguises[k].need);
-            return FALSE;
-        }
-    const char *p = head;
-    while (g_ascii_isspace(*p))
-        p++;
-    for (guint k = 0; k < G_N_ELEMENTS(html_starts); k++)
-        if (g_ascii_strncasecmp(p, html_starts[k], strlen(html_starts[k])) == 0) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
-                        "%s is a web page (HTML), not seismic data; download the file itself",
-                        file->path);
-            return FALSE;
-        }
-    return TRUE;
-}
-
 static gboolean errno_error(const char *path, const char *verb, GError **error)
 {
     int code = errno;
@@ -80,11 +35,11 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
     struct stat info;
     if (fstat(file->fd, &info) < 0)
         return errno_error(path, "examine", error);
-    if (!S_ISREG(info.st_mode)) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is %s, a regular file is needed",
-                    path, S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe");
-        return FALSE;
-    }
+    if (S_ISDIR(info.st_mode))
+        return litho_foreign_refuse_folder(path, error);
+    if (!S_ISREG(info.st_mode))
+        return litho_refuse(error, LITHO_ERROR_FORMAT,
+                            "%s is a device or pipe, a regular file is needed", path);
     file->size = info.st_size;
     file->changed_ns = changed_ns(&info);
     file->id = (LithoFileId){info.st_dev, info.st_ino};
@@ -92,7 +47,7 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "%s is empty", path);
         return FALSE;
     }
-    return refuse_disguise(file, error);
+    return litho_foreign_check(file, error);
 }
 
 void litho_file_close(LithoTraceFile *file)

@@ -89,9 +89,14 @@ LithoSurvey *litho_survey_bare(void);
 
 // --- files (file_io.c) ------------------------------------------------------------------------
 
-// Opens for reading and fills path, fd, size. Refuses directories, empty files and files that are
-// something else by their first bytes (gzip, zip, HTML, ...).
+// Opens for reading and fills path, fd, size. Refuses directories, empty files and files of other
+// formats.
 gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error);
+// Files and folders of other formats (foreign.c): ZGY, VDS, MDIO, Zarr, netCDF, HDF5, SEG-D, SEG-2,
+// packed files, pictures, web pages. FALSE with a sentence that names the format and a way out;
+// litho_foreign_refuse_folder() always.
+gboolean litho_foreign_check(const LithoTraceFile *file, GError **error);
+gboolean litho_foreign_refuse_folder(const char *path, GError **error);
 void litho_file_close(LithoTraceFile *file);
 // Reads up to `n` bytes; short only at the end of the file. -1 sets `error`.
 gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,

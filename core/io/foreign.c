@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files that are something else than what can be read, told by their first bytes or, for folders,
+// by what lies in them: one sentence that names the format and says how to get at the samples.
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/survey_private.h"
+
+#define TO_NPY "save the cube with numpy.save as .npy"
+
+static const struct {
+    const char *bytes;
+    int n;
+    const char *what, *need;
+} signatures[] = {
+    // Seismic data in formats of their own. ZGY: OpenZGY, file header; VDS: OpenVDS,
+    // HueBulkDataStore; CBVS and SEG-2 have their signatures in their own documents.
+    {"VBS\0", 4, "a ZGY file", "export it as SEG-Y, or read it with pyzgy and " TO_NPY},
+    {"VCS\0", 4, "a compressed ZGY file", "export it as SEG-Y"},
+    {"HueDataStore", 12, "a VDS file", "export it as SEG-Y with OpenVDS's SEGYExport"},
+    {"\x89HDF\r\n\x1a\n", 8, "an HDF5 or netCDF-4 file", "read it with h5py or xarray and " TO_NPY},
+    {"CDF\x01", 4, "a netCDF file", "read it with xarray and " TO_NPY},
+    {"CDF\x02", 4, "a netCDF file", "read it with xarray and " TO_NPY},
+    {"CDF\x05", 4, "a netCDF file", "read it with xarray and " TO_NPY},
+    {"MATLAB 7.3 MAT", 14, "a MATLAB 7.3 file (HDF5)", "read it with h5py and " TO_NPY},
+    {"MATLAB 5.0 MAT", 14, "a MATLAB file", "read it with scipy.io.loadmat and " TO_NPY},
+    {"PAR1", 4, "a Parquet table", "export the cube as SEG-Y or .npy"},
+    {"\x55\x3a\x01\x00", 4, "a SEG-2 file", "convert it to SEG-Y first"},
+    {"\x3a\x55\x00\x01", 4, "a SEG-2 file", "convert it to SEG-Y first"},
+    // Packed files.
+    {"\x1f\x8b", 2, "a gzip file", "decompress it first"},
+    {"PK\x03\x04", 4, "a zip file", "unpack it first"},
+    {"\xfd"
+     "7zXZ",
+     5, "an xz file", "decompress it first"},
+    {"BZh", 3, "a bzip2 file", "decompress it first"},
+    {"\x28\xb5\x2f\xfd", 4, "a zstd file", "decompress it first"},
+    {"7z\xbc\xaf", 4, "a 7-zip file", "unpack it first"},
+    {"Rar!", 4, "a RAR file", "unpack it first"},
+    // Anything else by a seismic name.
+    {"%PDF", 4, "a PDF document", "a seismic file is needed"},
+    {"\x89PNG", 4, "a PNG picture", "a seismic file is needed"},
+    {"\xff\xd8\xff", 3, "a JPEG picture", "a seismic file is needed"},
+    {"GIF8", 4, "a GIF picture", "a seismic file is needed"},
+    {"II*\0", 4, "a TIFF picture", "a seismic file is needed"},
+    {"MM\0*", 4, "a TIFF picture", "a seismic file is needed"},
+    {"\x7f"
+     "ELF",
+     4, "a program", "a seismic file is needed"},
+};
+
+static const char *const html_starts[] = {"<!doctype html", "<html", "<?xml"};
+
+// --- SEG-D --------------------------------------------------------------------------------------
+
+static int bcd(guint8 byte)
+{
+    const int high = byte >> 4, low = byte & 15;
+    return high > 9 || low > 9 ? -1 : 10 * high + low;
+}
+
+// General header block 1 has no signature but a code of the data's format in bytes 3-4 and, as
+// decimal digits, the file, the date and the time of recording (SEG-D rev 1 to 3). A SEG-Y or SU
+// file fails one of these: its bytes there are letters or the zeros of a small number.
+static gboolean is_segd(const guint8 *h)
+{
+    static const int codes[] = {8015, 8022, 8024, 8036, 8038, 8042, 8044, 8048, 8058};
+    const int code = bcd(h[2]) * 100 + bcd(h[3]);
+    gboolean known = FALSE;
+    for (guint k = 0; k < G_N_ELEMENTS(codes); k++)
+        known |= bcd(h[2]) >= 0 && bcd(h[3]) >= 0 && code == codes[k];
+    const gboolean is_numbered =
+        (bcd(h[0]) >= 0 && bcd(h[1]) >= 0) || (h[0] == 0xff && h[1] == 0xff);
+    const int day = 100 * (h[11] & 15) + bcd(h[12]);
+    const gboolean is_dated = bcd(h[10]) >= 0 && bcd(h[12]) >= 0 && day >= 1 && day <= 366;
+    const gboolean is_timed = bcd(h[13]) >= 0 && bcd(h[13]) < 24 && bcd(h[14]) >= 0 &&
+                              bcd(h[14]) < 60 && bcd(h[15]) >= 0 && bcd(h[15]) < 60;
+    return known && is_numbered && is_dated && is_timed && bcd(h[16]) > 0; // [16] is the maker
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+static gboolean refuse(const char *path, const char *what, const char *need, GError **error)
+{
+    return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is %s, which cannot be read; %s", path, what,
+                        need);
+}
+
+gboolean litho_foreign_check(const LithoTraceFile *file, GError **error)
+{
+    enum { SEEN = 160, TAPE_LABEL = 128 };
+    char head[SEEN + 1] = {0};
+    if (litho_file_read(file, head, SEEN, 0, error) < 0)
+        return FALSE;
+    for (guint k = 0; k < G_N_ELEMENTS(signatures); k++)
+        if (memcmp(head, signatures[k].bytes, signatures[k].n) == 0)
+            return refuse(file->path, signatures[k].what, signatures[k].need, error);
+    const gboolean is_labelled = memcmp(head + 4, "SD", 2) == 0; // tape label of SEG-D rev 1 on
+    if (is_segd((const guint8 *)head + (is_labelled ? TAPE_LABEL : 0)))
+        return refuse(file->path, "a SEG-D field tape",
+                      "convert it to SEG-Y first, with segdread of Seismic Unix for example",
+                      error);
+    const char *text = head;
+    while (g_ascii_isspace(*text))
+        text++;
+    for (guint k = 0; k < G_N_ELEMENTS(html_starts); k++)
+        if (g_ascii_strncasecmp(text, html_starts[k], strlen(html_starts[k])) == 0)
+            return refuse(file->path, "a web page (HTML)", "download the file itself", error);
+    return TRUE;
+}
+
+static gboolean holds(const char *folder, const char *name)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+gboolean litho_foreign_refuse_folder(const char *path, GError **error)
+{
+    const gsize n = strlen(path) - (g_str_has_suffix(path, "/") ? 1 : 0);
+    const gboolean is_zarr = holds(path, ".zgroup") || holds(path, ".zarray") ||
+                             holds(path, ".zmetadata") || holds(path, "zarr.json");
+    if (is_zarr && n > 5 && g_ascii_strncasecmp(path + n - 5, ".mdio", 5) == 0)
+        return refuse(path, "an MDIO folder",
+                      "export it as SEG-Y with MDIO's mdio_to_segy, or " TO_NPY, error);
+    if (is_zarr)
+        return refuse(path, "a Zarr folder", "read it with zarr or xarray and " TO_NPY, error);
+    if (holds(path, "VolumeDataLayout") || holds(path, "LayerStatus"))
+        return refuse(path, "a VDS folder", "export it as SEG-Y with OpenVDS's SEGYExport", error);
+    return litho_refuse(error, LITHO_ERROR_FORMAT, "%s is a folder, a regular file is needed",
+                        path);
+}
