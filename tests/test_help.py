@@ -47,7 +47,7 @@ def manual_page_of_the_commands_tells_every_command_and_option():
 
 @test
 def manual_page_of_the_window_tells_every_option():
-    root = os.environ["LITHO_SOURCE_ROOT"]
+    root = os.environ.get("LITHO_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     page = open(os.path.join(root, "data/lithoscope.1")).read()
     known = re.findall(r'\{"([a-z-]+)", (?:\'\w\'|0), (\w+), G_OPTION_ARG', open(os.path.join(root, "ui/window/application.c")).read())
     assert len(known) > 5, known

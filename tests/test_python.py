@@ -19,7 +19,7 @@ except ImportError:
     print("1..0 # SKIP no NumPy")
     sys.exit(0)
 
-PACKAGE = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data/python")
+PACKAGE = os.path.join(os.environ.get("LITHO_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "data/python")
 sys.dont_write_bytecode = True
 sys.path.insert(0, PACKAGE)
 os.environ["LITHOSCOPE_CLI"] = CLI
