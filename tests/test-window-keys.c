@@ -337,7 +337,6 @@ static void test_windows(void)
         {"key ctrl+s", "Save the result"},
         {"key ctrl+e", "Export the picture"},
         {"key ctrl+p", "Parameter sweep"},
-        {"key ctrl+r", "Race"},
         {"key ctrl+i", "Survey"},
         {"key ctrl+shift+i", "Import keys.sgy"},
         {"key F1", "Lithoscope help"},

@@ -61,10 +61,11 @@ static void test_room(void)
 // Property: every window of its own fits a small screen: what does not find room there scrolls.
 static void test_dialogs(void)
 {
-    static const char *const opens[][2] = {
-        {"win.import", "Import look.sgy"}, {"win.sweep", "Parameter sweep"},
-        {"win.survey", "Survey"},          {"win.race", "Race"},
-        {"win.help", "Lithoscope help"},   {"win.palette", "Commands"}};
+    static const char *const opens[][2] = {{"win.import", "Import look.sgy"},
+                                           {"win.sweep", "Parameter sweep"},
+                                           {"win.survey", "Survey"},
+                                           {"win.help", "Lithoscope help"},
+                                           {"win.palette", "Commands"}};
     for (guint k = 0; k < G_N_ELEMENTS(opens); k++) {
         gui_activate(&gui, opens[k][0]);
         gui_spin(&gui, 1);

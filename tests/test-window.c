@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/io/survey.h"
+#include "ui/window/window_private.h"
 #include "tests/gui/files.h"
 #include "tests/gui/keys.h"
 #include "ui/window/palette.h"
@@ -350,22 +351,32 @@ static gboolean answered(Gui *g)
 
 static gboolean race_over(Gui *g)
 {
-    (void)g;
-    GtkWidget *bar = gui_find_type(GTK_WIDGET(gui_window_titled("Race")), GTK_TYPE_LEVEL_BAR);
-    return gtk_level_bar_get_value(GTK_LEVEL_BAR(bar)) > 0;
+    return !litho_race_view_is_running(litho_podium_race_view(g->window->podium));
 }
 
-// Property: the race ends with the time of the CPU, with a GPU or without one, and the window goes
-// on working; closing it in the middle of a race is no accident.
+// Property: the race ends with a time of every lane that runs and with how far the results are
+// apart, with a GPU or without one, and the window goes on working; closing it in the middle of a
+// race is no accident.
 static void test_race(void)
 {
+    LithoRaceView *view = litho_podium_race_view(gui.window->podium);
     gui_activate(&gui, "win.race");
+    g_assert_true(litho_race_view_is_running(view));
     g_assert_true(gui_wait(race_over, &gui, 60));
-    gui_screenshot_of(&gui, GTK_WIDGET(gui_window_titled("Race")), "race");
-    gtk_window_destroy(gui_window_titled("Race"));
+    gui_screenshot(&gui, "race");
+    const LithoRace *race = litho_race_view_result(view);
+    g_assert_nonnull(race);
+    g_assert_cmpuint(race->lanes->len, ==, 2);
+    for (guint k = 0; k < 2; k++)
+        g_assert_cmpfloat(((LithoRaceLane *)g_ptr_array_index(race->lanes, k))->ms, >, 0);
+    g_assert_cmpfloat(((LithoRaceLane *)g_ptr_array_index(race->lanes, 1))->difference, <, 1e-5);
+    g_assert_cmpfloat(litho_race_view_ratio(view), >=, 1);
+    litho_race_view_close(view);
     gui_activate(&gui, "win.race");
-    gtk_window_destroy(gui_window_titled("Race"));
+    litho_race_view_close(view);
     gui_spin(&gui, 0.5);
+    g_assert_false(gtk_widget_get_visible(GTK_WIDGET(view)));
+    gui_settle(&gui);
 }
 
 // Property: a cube that went through SEG-Y shows its file's headers, and the header of the trace

@@ -316,7 +316,7 @@ static GtkWidget *make_foot(void)
     gtk_box_append(GTK_BOX(foot), make_tool("Sweep…", "win.sweep",
                                             "One parameter over nine values, side by side "
                                             "(Ctrl+P)"));
-    gtk_box_append(GTK_BOX(foot), make_tool("Race…", "win.race", "CPU against GPU (Ctrl+R)"));
+    gtk_box_append(GTK_BOX(foot), make_tool("Race", "win.race", "CPU against GPU (Ctrl+R)"));
     return foot;
 }
 

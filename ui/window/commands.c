@@ -66,7 +66,16 @@ static const LithoWindowCommand commands[] = {
     {"Flow", "Find better values", "win.find", NULL, "<Control>f", FALSE,
      "suggest optimise automatic SNR best"},
     {"Flow", "Sweep a parameter", "win.sweep", NULL, "<Control>p", FALSE},
-    {"Flow", "Race: CPU against GPU", "win.race", NULL, "<Control>r", FALSE},
+    {"Flow", "Race: CPU against GPU", "win.race", NULL, "<Control>r", FALSE,
+     "speed-up threads benchmark"},
+    {"Demonstrations", "Presenter mode: larger and fewer things", "win.present", NULL, "F5", FALSE,
+     "projector beamer lecture"},
+    {"Demonstrations", "Play the tour", "win.demo-play", "'tour'", NULL, FALSE,
+     "first steps learn"},
+    {"Demonstrations", "Play for ever, as in a kiosk", "win.demo-play", "'kiosk'", NULL, FALSE},
+    {"Demonstrations", "Open a demonstration", "win.demo-open", NULL, NULL, FALSE, "script"},
+    {"Demonstrations", "Record what I do; again: save it", "win.record", NULL, "<Control><Shift>r",
+     FALSE, "script macro"},
     {"File", "Survey, headers and how they were read", "win.survey", NULL, "<Control>i", FALSE,
      "report geometry SEG-Y EBCDIC"},
     {"File", "Read the file with other header bytes", "win.import", NULL, "<Control><Shift>i",
@@ -98,6 +107,10 @@ static const struct {
     {"Slices", "Maximise and restore", "Return"},
     {"Slices", "Turn the 3-D scene", "Left Up"},
     {"Slices", "Move the 3-D scene", "<Shift>Left <Shift>Up"},
+    {"Demonstrations", "Next and back", "Right Left"},
+    {"Demonstrations", "Next and back, with a remote", "Page_Down Page_Up"},
+    {"Demonstrations", "Pause and go on", "p"},
+    {"Demonstrations", "End: back to where you were", "Escape"},
     {"Flow", "Move the step in the flow", "<Alt>Up <Alt>Down"},
     {"Flow", "Remove the step", "Delete"},
 };
@@ -173,8 +186,8 @@ static void add_child(GtkWidget *parent, GtkWidget *child)
 
 void litho_shortcuts_open(GtkWindow *parent)
 {
-    static const char *const groups[] = {"Compare", "Colours", "Slices",    "Views",
-                                         "File",    "Flow",    "Snapshots", "General"};
+    static const char *const groups[] = {"Compare", "Colours",   "Slices",         "Views",  "File",
+                                         "Flow",    "Snapshots", "Demonstrations", "General"};
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "transient-for", parent, "modal",
                                      TRUE, "title", "Keyboard shortcuts", NULL);
     GtkWidget *section =

@@ -2,8 +2,8 @@
 #include "ui/window/measure.h"
 #include "core/io/output.h"
 #include "core/json.h"
-#include "ui/panel/race.h"
 #include "ui/window/scrub.h"
+#include "ui/window/window_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,6 @@ typedef struct Measure {
     guint64 slices[3];   // of each axis, drawn before the drag, then during it
     JsonObject *figures; // once measured
     int verdict;         // status to end with
-    GtkWidget *dialog;   // of the race
 } Measure;
 
 static void measure_free(Measure *m)
@@ -252,37 +251,44 @@ static void next_after_drag(Measure *m)
 
 // --- the race -----------------------------------------------------------------------------------
 
+static void tell_race(Measure *m, const LithoRace *race)
+{
+    const char *const keys[] = {"race_cpu_ms", "race_gpu_ms"};
+    for (guint k = 0; race && k < MIN(race->lanes->len, 2); k++) {
+        const LithoRaceLane *lane = g_ptr_array_index(race->lanes, k);
+        g_autofree char *name = g_strdup_printf("race, %s", lane->label);
+        printf("%-32s %.6g ms\n", name, lane->ms);
+        json_object_set_double_member(m->figures, keys[k], lane->ms);
+        if (isfinite(lane->difference)) {
+            printf("%-32s %.6g\n", "race, relative difference", lane->difference);
+            json_object_set_double_member(m->figures, "race_difference", lane->difference);
+        }
+    }
+    fflush(stdout);
+    if (!race)
+        m->verdict = 1; // a race that did not finish
+}
+
 static gboolean wait_race(gpointer data)
 {
     Measure *m = data;
-    double ms[2], difference;
-    // CALM_POLLS: the bars are drawn some frames after their values have come.
-    m->calm = litho_race_result(m->dialog, ms, &difference) ? m->calm + 1 : 0;
+    LithoRaceView *view = litho_podium_race_view(m->window->podium);
+    // CALM_POLLS: the panels are drawn some frames after their pieces have come.
+    m->calm = litho_race_view_is_running(view) ? 0 : m->calm + 1;
     if (m->calm < CALM_POLLS && litho_now_ms() < m->give_up_ms)
         return G_SOURCE_CONTINUE;
-    save_picture(m->dialog, m->race);
-    const char *const keys[] = {"race_cpu_ms", "race_gpu_ms"};
-    for (int k = 0; k < 2; k++) {
-        printf("%-32s %.6g ms\n", k ? "race, GPU with copies" : "race, CPU", ms[k]);
-        json_object_set_double_member(m->figures, keys[k], ms[k]);
-    }
-    if (isfinite(difference)) {
-        printf("%-32s %.6g\n", "race, relative difference", difference);
-        json_object_set_double_member(m->figures, "race_difference", difference);
-    }
-    fflush(stdout);
-    if (m->calm < CALM_POLLS || ms[0] <= 0)
-        m->verdict = 1; // a race that did not finish
-    gtk_window_destroy(GTK_WINDOW(m->dialog));
+    save_picture(GTK_WIDGET(m->window), m->race);
+    tell_race(m, litho_race_view_result(view));
+    litho_race_view_close(view);
     conclude(m);
     return G_SOURCE_REMOVE;
 }
 
 static void start_race(Measure *m)
 {
-    m->dialog = litho_race_open(m->window);
-    if (!m->dialog) {
-        give_up(m, "the flow cannot run");
+    g_autoptr(GError) error = NULL;
+    if (!litho_race_view_open(litho_podium_race_view(m->window->podium), NULL, &error)) {
+        give_up(m, error->message);
         return;
     }
     m->calm = 0;

@@ -440,6 +440,7 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
     g_clear_pointer(&self->save_path, g_free);
     litho_window_state_clear(self);
+    g_clear_pointer(&self->podium, litho_podium_free);
     g_clear_object(&self->snapshots);
     if (self->judgement)
         g_object_run_dispose(G_OBJECT(self->judgement)); // its jobs hold references

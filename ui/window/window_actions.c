@@ -12,7 +12,6 @@
 #include "ui/import/import_window.h"
 #include "ui/window/palette.h"
 #include "ui/panel/find_window.h"
-#include "ui/panel/race.h"
 #include "ui/window/survey_window.h"
 #include "ui/panel/sweep.h"
 
@@ -399,7 +398,6 @@ static const struct {
     {"compute", G_CALLBACK(litho_session_recompute), ON_SESSION},
     {"sweep", G_CALLBACK(litho_sweep_open), ON_WINDOW},
     {"find", G_CALLBACK(litho_find_open), ON_WINDOW},
-    {"race", G_CALLBACK(litho_race_open), ON_WINDOW},
     {"survey", G_CALLBACK(litho_survey_open_window), ON_WINDOW},
     {"model", G_CALLBACK(litho_canvas_next_model), ON_CANVAS},
     {"fit", G_CALLBACK(litho_canvas_fit), ON_CANVAS},
@@ -517,6 +515,7 @@ void litho_window_actions_init(LithoWindow *self)
 {
     g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
     add_calls(self);
+    litho_podium_add_actions(self->podium);
     // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
     GtkEventController *first = gtk_shortcut_controller_new();
     gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);

@@ -144,7 +144,8 @@ static GtkWidget *make_menu(void)
                                           {"Fit to window", "win.fit"},
                                           {"Survey and headers…", "win.survey"},
                                           {"Read with other header bytes…", "win.import"},
-                                          {"Race: CPU against GPU…", "win.race"},
+                                          {"Race: CPU against GPU", "win.race"},
+                                          {"Presenter mode", "win.present"},
                                           {"Full screen", "win.fullscreen"},
                                           {NULL, NULL}};
     static const char *const look[][2] = {{"Follow the system", "app.appearance::system"},
@@ -163,12 +164,18 @@ static GtkWidget *make_menu(void)
     static const char *const lines[][2] = {{"Inline and crossline numbers", "win.lines::numbers"},
                                            {"Metres", "win.lines::metres"},
                                            {NULL, NULL}};
+    static const char *const scripts[][2] = {
+        {"Open…", "win.demo-open"}, {"Record what I do", "win.record"}, {NULL, NULL}};
     GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
     append_section(menu, file);
     append_section(menu, view);
     append_section(axes, times);
     append_section(axes, lines);
     g_menu_append_submenu(menu, "Axes", G_MENU_MODEL(axes));
+    GMenu *shows = litho_podium_menu();
+    append_section(shows, scripts);
+    g_menu_append_submenu(menu, "Demonstrations", G_MENU_MODEL(shows));
+    g_object_unref(shows);
     append_section(appearance, look);
     g_menu_append_submenu(menu, "Appearance", G_MENU_MODEL(appearance));
     append_section(menu, help);
@@ -417,6 +424,7 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_box_append(GTK_BOX(box), litho_snapshot_bar_new(self->snapshots));
     gtk_box_append(GTK_BOX(box), overlay);
     gtk_box_append(GTK_BOX(box), make_work_bar(self));
+    self->podium = litho_podium_new(self, GTK_BOX(box), GTK_OVERLAY(overlay));
     return box;
 }
 

@@ -5,6 +5,7 @@
 #include "ui/import/open_options.h"
 #include "ui/session/snapshots.h"
 #include "ui/panel/timing_panel.h"
+#include "ui/show/podium.h"
 #include "ui/window/window.h"
 
 struct _LithoWindow {
@@ -13,6 +14,7 @@ struct _LithoWindow {
     LithoJudgement *judgement; // of the result on screen
     LithoSettings *settings;
     LithoWatchdog *watchdog;
+    LithoPodium *podium; // presenter, scripts, race
 
     // Header.
     GtkWidget *title, *subtitle, *badge, *badge_label, *full_badge, *compare[5], *similarity;
@@ -134,6 +136,7 @@ void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
 void litho_window_state_touched(LithoWindow *self);              // it will be saved soon
 void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
 void litho_window_state_flush(LithoWindow *self);                // now
+char *litho_window_state_text(LithoWindow *self); // all of it as it would be saved; g_free()
 // All but the flow; with `keep_flow` the file's own is one undo away.
 void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean keep_flow);
 void litho_window_state_restore_flow(LithoWindow *self, JsonNode *state);

@@ -81,7 +81,7 @@ static JsonArray *paths_to_json(char **paths)
     return array;
 }
 
-static char *state_text(LithoWindow *self)
+char *litho_window_state_text(LithoWindow *self)
 {
     LithoSession *session = self->session;
     LithoHistory *history = litho_session_history(session);
@@ -160,7 +160,7 @@ static gboolean save_later(gpointer data)
         return G_SOURCE_REMOVE; // while a file is being opened nothing is settled; done() comes
                                 // back
     Writing *w = g_new0(Writing, 1);
-    *w = (Writing){g_object_ref(self), g_strdup(self->state_key), state_text(self),
+    *w = (Writing){g_object_ref(self), g_strdup(self->state_key), litho_window_state_text(self),
                    g_get_monotonic_time()};
     self->state_dirty = FALSE;
     self->state_job = litho_job_start(&funcs, w);
@@ -191,7 +191,7 @@ void litho_window_state_flush(LithoWindow *self)
     g_clear_handle_id(&self->state_timeout, g_source_remove);
     if (!self->state_key || !self->state_dirty)
         return;
-    g_autofree char *text = state_text(self);
+    g_autofree char *text = litho_window_state_text(self);
     if (!litho_state_write(self->state_key, text, g_get_monotonic_time(), &error))
         g_warning("%s", error->message);
     self->state_dirty = FALSE;

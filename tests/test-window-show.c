@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Showing the program: the tour played and left, presenter mode, recording, the race.
+#include <string.h>
+
+#include "tests/gui/files.h"
+#include "ui/show/recorder.h"
+#include "ui/window/window_private.h"
+
+static Gui gui;
+
+static LithoPlayer *player(void)
+{
+    return litho_podium_player(gui.window->podium);
+}
+
+static guint step(void)
+{
+    guint at = 0;
+    g_assert_nonnull(litho_player_script(player(), &at));
+    return at;
+}
+
+static gboolean at_end(Gui *g)
+{
+    (void)g;
+    return litho_player_is_at_end(player());
+}
+
+// A script of three quick steps with a ramp, on a small cube.
+static char *write_script(void)
+{
+    g_autoptr(GError) error = NULL;
+    char *path = gui_path(&gui, "quick.json");
+    g_assert_true(g_file_set_contents(
+        path,
+        "{\"lithoscope-demo\": 1, \"title\": \"Quick\", \"steps\": ["
+        "{\"caption\": \"one\", \"cube\": {\"generate\": \"mix\", \"params\": {\"inlines\": 12, "
+        "\"xlines\": 14, \"samples\": 64}}, \"show\": \"input\", \"dwell\": 0.3},"
+        "{\"caption\": \"two\", \"flow\": [{\"operator\": \"template\"}], \"show\": \"split\", "
+        "\"split\": [0.2, 0.8], \"ramps\": [{\"parameter\": \"gain\", \"from\": 0.5, \"to\": 2}], "
+        "\"slices\": {\"inline\": [0, 1]}, \"dwell\": 0.5},"
+        "{\"caption\": \"three\", \"view\": \"inline\", \"show\": \"output\", \"act\": \"race\", "
+        "\"lanes\": [{\"device\": \"cpu\", \"threads\": 1}, {\"device\": \"cpu\"}], \"dwell\": "
+        "0.2}]}",
+        -1, &error));
+    g_assert_no_error(error);
+    return path;
+}
+
+// Property: a script opens its cube, moves its parameter, divider and slice to their ends, holds
+// its race and stops at its end; Escape brings back file, flow and what was compared.
+static void test_play(void)
+{
+    g_autofree char *path = write_script(), *file = gui_write_cube(&gui, "mine.npy", 9, 10, 40);
+    gui_open_with_gain(&gui, file, 3);
+    gui_activate(&gui, "win.show('removed')");
+    litho_podium_play(gui.window->podium, path);
+    g_assert_true(gui_wait(at_end, &gui, 60));
+    g_assert_cmpuint(step(), ==, 2);
+    g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 14);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 2);
+    g_assert_cmpfloat(litho_session_display(gui.session)->look.split, ==, 0.8);
+    g_assert_cmpint(litho_session_display(gui.session)->slice[0], ==, 11);
+    g_assert_cmpint(litho_canvas_maximised(litho_window_canvas(gui.window)), ==, LITHO_INLINE);
+    LithoRaceView *race = litho_podium_race_view(gui.window->podium);
+    g_assert_nonnull(litho_race_view_result(race));
+    g_assert_true(gtk_widget_get_visible(GTK_WIDGET(race)));
+    gui_screenshot(&gui, "show-race");
+    litho_player_end(player());
+    g_assert_false(gtk_widget_get_visible(GTK_WIDGET(race)));
+    g_assert_false(litho_player_is_playing(player()));
+    g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 10);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 3);
+    g_assert_cmpint(litho_session_display(gui.session)->show, ==, LITHO_SHOW_REMOVED);
+    g_assert_cmpstr(gui.window->paths[0], ==, file);
+    g_assert_true(gui_wait(gui_has_output, &gui, 20));
+    gui_settle(&gui);
+}
+
+// Property: a script can be held, stepped to and fro, and left in the middle of a job.
+static void test_steps(void)
+{
+    g_autofree char *path = write_script();
+    litho_podium_play(gui.window->podium, path);
+    litho_player_pause(player(), TRUE);
+    gui_spin(&gui, 1.2);
+    g_assert_cmpuint(step(), ==, 0);
+    gui_activate(&gui, "win.demo-next");
+    g_assert_cmpuint(step(), ==, 1);
+    gui_activate(&gui, "win.demo-back");
+    gui_activate(&gui, "win.demo-back"); // nothing before the first
+    g_assert_cmpuint(step(), ==, 0);
+    gui_activate(&gui, "win.demo-end");
+    litho_podium_play(gui.window->podium, path);
+    gui_activate(&gui, "win.demo-end"); // while its cube is made
+    gui_spin(&gui, 0.3);
+    g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 10);
+    litho_podium_play(gui.window->podium, "turo");
+    g_assert_nonnull(strstr(litho_window_error(gui.window), "tour"));
+    gui_settle(&gui);
+}
+
+// Property: presenting folds the panels, makes text larger and shows device, time and ratio;
+// leaving it brings panels and text back.
+static void test_present(void)
+{
+    int before, during, after;
+    GtkSettings *settings = gtk_widget_get_settings(GTK_WIDGET(gui.window));
+    g_object_get(settings, "gtk-xft-dpi", &before, NULL);
+    gui_activate(&gui, "win.present");
+    gui_spin(&gui, 1);
+    g_object_get(settings, "gtk-xft-dpi", &during, NULL);
+    g_assert_cmpint(during, >=, before > 0 ? before * 3 / 2 : 1);
+    g_assert_false(gtk_widget_get_visible(gui.window->left));
+    g_assert_false(gtk_widget_get_visible(gui.window->right));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "show-presenter");
+    gui_activate(&gui, "win.present");
+    gui_spin(&gui, 1);
+    g_object_get(settings, "gtk-xft-dpi", &after, NULL);
+    g_assert_cmpint(after, ==, before);
+    g_assert_true(gtk_widget_get_visible(gui.window->left));
+    g_assert_true(gtk_widget_get_visible(gui.window->right));
+    gui_settle(&gui);
+}
+
+// Property: what is done while a recording runs can be read back as steps: a dragged value as a
+// ramp, a comparison as a step.
+static void test_record(void)
+{
+    g_autoptr(GError) error = NULL;
+    LithoRecorder *recorder = litho_recorder_start(gui.window, &error);
+    g_assert_no_error(error);
+    gui_set_gain(&gui, 3.5);
+    gui_set_gain(&gui, 4);
+    gui_spin(&gui, 1.2);
+    gui_activate(&gui, "win.show('split')");
+    gui_spin(&gui, 1.2);
+    g_autoptr(LithoScript) script = litho_recorder_stop(recorder);
+    g_autofree char *text = litho_script_print(script);
+    g_autoptr(LithoScript) again = litho_script_parse(text, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(again->steps->len, ==, 3);
+    const LithoScriptStep *drag = g_ptr_array_index(again->steps, 1),
+                          *last = g_ptr_array_index(again->steps, 2);
+    g_assert_cmpuint(drag->ramps->len, ==, 1);
+    const LithoScriptRamp *ramp = &g_array_index(drag->ramps, LithoScriptRamp, 0);
+    g_assert_cmpstr(ramp->row->key, ==, "gain");
+    g_assert_cmpfloat(ramp->from, ==, 3);
+    g_assert_cmpfloat(ramp->to, ==, 4);
+    g_assert_cmpint(last->show, ==, LITHO_SCRIPT_SPLIT);
+    g_assert_true(g_str_has_suffix(last->cube.file, "mine.npy"));
+}
+
+// Property: the shipped tour goes to its end in the window, presented; its Find and its race tell
+// something.
+static void test_tour(void)
+{
+    if (!g_test_slow()) {
+        g_test_skip("a minute and more: run with -m slow");
+        return;
+    }
+    gui_activate(&gui, "win.present");
+    litho_podium_play(gui.window->podium, "tour");
+    guint shown = G_MAXUINT;
+    for (int k = 0; k < 1800 && !at_end(&gui); k++) {
+        gui_spin(&gui, 0.1);
+        if (step() != shown && litho_session_output(gui.session)) {
+            g_autofree char *name = g_strdup_printf("tour-%u", shown = step());
+            gui_spin(&gui, 1.5);
+            gui_screenshot(&gui, name);
+        }
+    }
+    g_assert_true(at_end(&gui));
+    gui_screenshot(&gui, "tour-end");
+    g_assert_cmpfloat(litho_race_view_ratio(litho_podium_race_view(gui.window->podium)), >=, 1);
+    litho_player_end(player());
+    gui_activate(&gui, "win.present");
+    gui_settle(&gui);
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    const char *size = g_getenv("LITHO_WINDOW_SIZE");
+    if (g_strcmp0(size, "1920") == 0)
+        gui_open(&gui, 1920, 1080);
+    else
+        gui_open(&gui, 1280, 720);
+    g_test_add_func("/show/play", test_play);
+    g_test_add_func("/show/steps", test_steps);
+    g_test_add_func("/show/present", test_present);
+    g_test_add_func("/show/record", test_record);
+    g_test_add_func("/show/tour", test_tour);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}

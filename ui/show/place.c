@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/show/place.h"
+
+#include "core/json.h"
+#include "core/memory.h"
+#include "ui/window/window_private.h"
+
+struct LithoPlace {
+    LithoWindow *window;
+    LithoCube *input;    // NULL = nothing was open
+    LithoSurvey *survey; // of a cube beyond memory; or NULL
+    char **paths, *key;
+    LithoOpenOptions open;
+    JsonNode *state; // as it is saved with a file
+};
+
+LithoPlace *litho_place_remember(LithoWindow *window)
+{
+    LithoSession *session = window->session;
+    LithoPlace *place = g_new0(LithoPlace, 1);
+    LithoCube *input = litho_session_input(session);
+    LithoSurvey *survey = litho_session_page_survey(session);
+    g_autofree char *text = litho_window_state_text(window);
+    litho_window_state_flush(window);
+    place->window = g_object_ref(window);
+    place->input = input ? litho_cube_ref(input) : NULL;
+    place->survey = survey ? litho_survey_ref(survey) : NULL;
+    place->paths = g_strdupv(window->paths);
+    place->key = g_strdup(window->state_key);
+    place->open = window->open;
+    place->state = litho_json_parse(text, -1, NULL); // our own text
+    return place;
+}
+
+void litho_place_free(LithoPlace *place)
+{
+    if (!place)
+        return;
+    g_object_unref(place->window);
+    litho_cube_unref(place->input);
+    litho_survey_unref(place->survey);
+    g_strfreev(place->paths);
+    g_free(place->key);
+    g_clear_pointer(&place->state, json_node_unref);
+    g_free(place);
+}
+
+void litho_place_show(LithoWindow *window, LithoCube *cube)
+{
+    g_clear_pointer(&window->state_key, g_free);
+    g_clear_pointer(&window->paths, g_strfreev);
+    litho_snapshots_clear(window->snapshots);
+    litho_session_set_input(window->session, cube);
+    litho_window_show_title(window);
+}
+
+void litho_place_return(LithoPlace *place)
+{
+    LithoWindow *window = place->window;
+    if (window->session) {
+        litho_snapshots_clear(window->snapshots);
+        litho_window_state_restore_flow(window, place->state);
+        if (place->survey)
+            litho_session_set_paged_input(window->session, place->survey, place->input,
+                                          litho_memory_available());
+        else
+            litho_session_set_input(window->session, place->input);
+        g_clear_pointer(&window->state_key, g_free);
+        if (place->key)
+            litho_window_state_adopt(window, (const char *const *)place->paths, &place->open);
+        litho_window_state_restore(window, place->state, FALSE);
+        litho_window_show_title(window);
+        litho_window_update_start(window);
+    }
+    litho_place_free(place);
+}

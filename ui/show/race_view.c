@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/show/race_view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "render/raster.h"
+#include "ui/panel/parts.h"
+#include "ui/session/job.h"
+#include "ui/view/small_text.h"
+#include "ui/window/window_private.h"
+
+enum { SHOWN = LITHO_SCRIPT_LANES, MADE_SHARES = 8, TICK_MS = 40, GAP = 12 };
+
+// A part of the section that came `ms` after the clock of its lane started.
+typedef struct Piece {
+    LithoCube *cube;
+    double ms;
+} Piece;
+
+typedef struct Panel {
+    GArray *pieces;           // of Piece
+    guint stage, runs;        // as LithoRaceWatch tells
+    gint64 began_us;          // the clock of the stage started; 0 = it has not
+    cairo_surface_t *picture; // what has been painted of the pieces; or NULL
+    guint painted;            // pieces in it
+} Panel;
+
+struct _LithoRaceView {
+    GtkBox parent;
+    LithoWindow *window; // borrowed
+    GtkWidget *verdict, *status, *area, *data, *left, *right, *published, *again, *replay;
+    GtkWidget *stop;
+    LithoJob *job;
+    LithoRace *race; // under way or over; NULL = none
+    gboolean over;   // it has its result
+    char *trouble;   // why there is none; or NULL
+    Panel panel[SHOWN];
+    LithoLook look;
+    int axis; // of the section
+    gint64 index;
+    gint64 replay_us; // when the replay began, 0 = everything is shown
+    guint tick;
+    GArray *choice; // of Choice: entries of `left` and `right`
+};
+
+typedef struct Choice {
+    const char *device;
+    int threads;
+    gboolean published;
+} Choice;
+
+G_DEFINE_TYPE(LithoRaceView, litho_race_view, GTK_TYPE_BOX)
+
+enum { SIGNAL_OVER, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+static void piece_clear(gpointer piece)
+{
+    litho_cube_unref(((Piece *)piece)->cube);
+}
+
+static void panels_clear(LithoRaceView *self)
+{
+    for (int k = 0; k < SHOWN; k++) {
+        Panel *p = &self->panel[k];
+        g_clear_pointer(&p->picture, cairo_surface_destroy);
+        g_array_set_size(p->pieces, 0);
+        p->stage = p->runs = p->painted = 0;
+        p->began_us = 0;
+    }
+}
+
+// --- drawing ------------------------------------------------------------------------------------
+
+static guint n_panels(LithoRaceView *self)
+{
+    return self->race ? MIN(self->race->lanes->len, SHOWN) : 0;
+}
+
+static LithoRect panel_rect(LithoRaceView *self, guint k, double width, double height)
+{
+    const double head = 30 * litho_text_scale(GTK_WIDGET(self)), n = MAX(n_panels(self), 1),
+                 w = (width - (n + 1) * GAP) / n;
+    return (LithoRect){GAP + k * (w + GAP), head, MAX(w, 1), MAX(height - head - GAP, 1)};
+}
+
+// Paints one piece where it lies in the section.
+static void paint_piece(LithoRaceView *self, cairo_t *cr, const LithoCube *cube, double w, double h)
+{
+    LithoSliceView view = litho_slice_view(&cube->grid, self->axis, self->index);
+    view.keep_aspect = FALSE;
+    const LithoSliceMap map = litho_slice_map(&cube->grid, &view, (LithoRect){0, 0, w, h});
+    double lo[3], hi[3], x[2], y[2];
+    for (int a = 0; a < 3; a++) {
+        view.lo[a] = lo[a] = (double)cube->held.lo[a] - 0.5;
+        view.hi[a] = hi[a] = (double)cube->held.hi[a] - 0.5;
+    }
+    litho_slice_map_to_pixel(&map, lo, &x[0], &y[0]);
+    litho_slice_map_to_pixel(&map, hi, &x[1], &y[1]);
+    const double left = floor(MIN(x[0], x[1])), top = floor(MIN(y[0], y[1])),
+                 width = ceil(MAX(x[0], x[1])) - left, height = ceil(MAX(y[0], y[1])) - top;
+    const LithoRaster raster = {.output = cube,
+                                .grid = &cube->grid,
+                                .view = view,
+                                .look = self->look,
+                                .show = LITHO_SHOW_OUTPUT,
+                                .scale = 1};
+    cairo_surface_t *surface =
+        width < 1 || height < 1 ? NULL : litho_raster_slice(&raster, width, height, NULL);
+    if (!surface)
+        return;
+    cairo_set_source_surface(cr, surface, left, top);
+    cairo_rectangle(cr, left, top, width, height);
+    cairo_fill(cr);
+    cairo_surface_destroy(surface);
+}
+
+// The picture of a lane with all pieces that have come by `ms`.
+static cairo_surface_t *picture_of(LithoRaceView *self, Panel *p, double w, double h, double ms)
+{
+    guint wanted = 0;
+    while (wanted < p->pieces->len && g_array_index(p->pieces, Piece, wanted).ms <= ms)
+        wanted++;
+    if (p->picture && (p->painted > wanted || cairo_image_surface_get_width(p->picture) != (int)w ||
+                       cairo_image_surface_get_height(p->picture) != (int)h))
+        g_clear_pointer(&p->picture, cairo_surface_destroy);
+    if (!p->picture) {
+        p->picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w, (int)h);
+        p->painted = 0;
+        cairo_t *cr = cairo_create(p->picture);
+        cairo_set_source_rgb(cr, 0.21, 0.21, 0.21);
+        cairo_paint(cr);
+        cairo_destroy(cr);
+    }
+    cairo_t *cr = cairo_create(p->picture);
+    for (; p->painted < wanted; p->painted++)
+        paint_piece(self, cr, g_array_index(p->pieces, Piece, p->painted).cube, (int)w, (int)h);
+    cairo_destroy(cr);
+    return p->picture;
+}
+
+// What the clock of a lane says.
+static char *clock_text(LithoRaceView *self, guint k)
+{
+    const LithoRaceLane *lane = g_ptr_array_index(self->race->lanes, k);
+    const Panel *p = &self->panel[k];
+    const gint64 now = g_get_monotonic_time();
+    if (lane->why)
+        return g_strdup("does not run");
+    if (self->replay_us > 0)
+        return litho_format_duration(MIN((double)(now - self->replay_us) / 1000, lane->shown_ms));
+    if (self->over)
+        return litho_format_duration(lane->ms);
+    if (p->began_us > 0 && p->stage == 1)
+        return litho_format_duration((double)(now - p->began_us) / 1000);
+    if (p->stage > 1)
+        return g_strdup_printf("timed run %u", p->stage - 1);
+    return g_strdup(p->began_us > 0 ? "making plans" : "waits");
+}
+
+static void draw_text(LithoRaceView *self, cairo_t *cr, const char *text, LithoRect r, double align,
+                      double size)
+{
+    const double scale = litho_text_scale(GTK_WIDGET(self));
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(self->area, text);
+    PangoFontDescription *font = pango_font_description_from_string("sans bold");
+    pango_font_description_set_absolute_size(font, size * scale * PANGO_SCALE);
+    pango_layout_set_font_description(layout, font);
+    pango_font_description_free(font);
+    pango_layout_set_width(layout, (int)(r.w * PANGO_SCALE));
+    pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
+    pango_layout_set_alignment(layout, align > 0.5 ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+    cairo_set_source_rgb(cr, 0.92, 0.92, 0.92);
+    cairo_move_to(cr, r.x, r.y);
+    pango_cairo_show_layout(cr, layout);
+}
+
+static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+{
+    LithoRaceView *self = data;
+    (void)area;
+    const double scale = litho_text_scale(GTK_WIDGET(self));
+    for (guint k = 0; k < n_panels(self); k++) {
+        const LithoRaceLane *lane = g_ptr_array_index(self->race->lanes, k);
+        const LithoRect r = panel_rect(self, k, width, height);
+        const double ms = self->replay_us > 0
+                              ? (double)(g_get_monotonic_time() - self->replay_us) / 1000
+                              : INFINITY;
+        cairo_set_source_surface(cr, picture_of(self, &self->panel[k], floor(r.w), floor(r.h), ms),
+                                 floor(r.x), floor(r.y));
+        cairo_paint(cr);
+        g_autofree char *clock = clock_text(self, k);
+        draw_text(self, cr, lane->label, (LithoRect){r.x, 5 * scale, r.w * 0.62, 24}, 0, 15);
+        draw_text(self, cr, clock, (LithoRect){r.x + r.w * 0.62, 3 * scale, r.w * 0.38, 24}, 1, 18);
+        if (lane->why)
+            draw_text(self, cr, lane->why, (LithoRect){r.x + 12, r.y + 12, r.w - 24, 24}, 0, 12);
+    }
+}
+
+static gboolean redraw(gpointer data)
+{
+    LithoRaceView *self = data;
+    gtk_widget_queue_draw(self->area);
+    if (self->replay_us > 0) {
+        double longest = 0;
+        for (guint k = 0; k < n_panels(self); k++)
+            longest =
+                fmax(longest, ((LithoRaceLane *)g_ptr_array_index(self->race->lanes, k))->shown_ms);
+        if ((double)(g_get_monotonic_time() - self->replay_us) / 1000 > longest + 1500)
+            self->replay_us = 0;
+    }
+    if (self->job || self->replay_us > 0)
+        return G_SOURCE_CONTINUE;
+    self->tick = 0;
+    return G_SOURCE_REMOVE;
+}
+
+static void run_clocks(LithoRaceView *self)
+{
+    if (!self->tick)
+        self->tick = g_timeout_add(TICK_MS, redraw, self);
+}
+
+// --- the job ------------------------------------------------------------------------------------
+
+typedef struct Task {
+    LithoRaceView *view;  // a reference
+    LithoRace *race;      // owned until it is given to the view
+    LithoScriptCube make; // a cube made in memory in place of the open one; or empty
+    int axis;
+    gint64 index;
+} Task;
+
+typedef struct News {
+    LithoRaceView *view;
+    guint lane, stage;
+    Piece piece; // cube NULL: a stage
+} News;
+
+static void task_free(gpointer data)
+{
+    Task *t = data;
+    litho_script_cube_clear(&t->make);
+    g_object_unref(t->view);
+    g_free(t);
+}
+
+static gboolean take_news(gpointer data)
+{
+    News *n = data;
+    LithoRaceView *self = n->view;
+    if (self->job && n->lane < SHOWN) {
+        Panel *p = &self->panel[n->lane];
+        if (n->piece.cube) {
+            g_array_append_val(p->pieces, n->piece);
+            n->piece.cube = NULL;
+        } else {
+            p->stage = n->stage;
+            p->began_us = g_get_monotonic_time();
+        }
+        gtk_widget_queue_draw(self->area);
+    }
+    return G_SOURCE_REMOVE;
+}
+
+static void news_free(gpointer data)
+{
+    News *n = data;
+    litho_cube_unref(n->piece.cube);
+    g_object_unref(n->view);
+    g_free(n);
+}
+
+static void send(Task *t, News news)
+{
+    News *n = g_memdup2(&news, sizeof news);
+    n->view = g_object_ref(t->view);
+    g_idle_add_full(G_PRIORITY_DEFAULT, take_news, n, news_free);
+}
+
+static void on_stage(guint lane, guint stage, gpointer data)
+{
+    send(data, (News){.lane = lane, .stage = stage});
+}
+
+// The section alone is kept: a piece of 512^3 would fill the memory.
+static void on_piece(guint lane, LithoCube *piece, double ms, gpointer data)
+{
+    Task *t = data;
+    const gint64 index = MIN(t->index, piece->grid.axis[t->axis].n - 1);
+    LithoBox box = piece->held;
+    box.lo[t->axis] = MAX(box.lo[t->axis], index);
+    box.hi[t->axis] = MIN(box.hi[t->axis], index + 1);
+    if (litho_box_empty(box))
+        return;
+    LithoCube *cut = litho_cube_copy_box(piece, box, NULL);
+    if (cut)
+        send(t, (News){.lane = lane, .piece = {cut, ms}});
+}
+
+static gpointer work(LithoRun *run, gpointer data, GError **error)
+{
+    Task *t = data;
+    const LithoRaceWatch watch = {on_stage, on_piece, t};
+    if (t->make.synth) {
+        litho_cube_unref(t->race->in);
+        t->race->in = litho_script_cube_open(&t->make, run, error);
+        if (!t->race->in)
+            return NULL;
+    }
+    return litho_race_run(t->race, &watch, run, error) ? t->race : NULL;
+}
+
+static void progress(const LithoProgress *p, gpointer data)
+{
+    LithoRaceView *self = ((Task *)data)->view;
+    if (!self->job || p->total <= 0)
+        return;
+    g_autofree char *text =
+        g_strdup_printf("%s %.0f %%", p->what ? p->what : "", 100.0 * p->done / p->total);
+    gtk_label_set_text(GTK_LABEL(self->status), text);
+}
+
+// The whole section in place of its parts, between which nothing is interpolated.
+static void join_pieces(LithoRaceView *self)
+{
+    for (guint k = 0; k < n_panels(self); k++) {
+        const LithoRaceLane *lane = g_ptr_array_index(self->race->lanes, k);
+        if (!lane->out)
+            continue;
+        const LithoGrid *grid = &lane->out->grid;
+        const LithoBox box =
+            litho_box_slice(grid, self->axis, MIN(self->index, grid->axis[self->axis].n - 1));
+        Piece whole = {litho_cube_copy_box(lane->out, box, NULL), lane->shown_ms};
+        if (whole.cube)
+            g_array_append_val(self->panel[k].pieces, whole);
+    }
+}
+
+// The first two lanes that ran; FALSE when there is only one.
+static gboolean two_lanes(const LithoRace *race, const LithoRaceLane *two[2])
+{
+    guint n = 0;
+    for (guint k = 0; race && k < race->lanes->len && n < 2; k++) {
+        const LithoRaceLane *lane = g_ptr_array_index(race->lanes, k);
+        if (lane->ms > 0)
+            two[n++] = lane;
+    }
+    return n == 2;
+}
+
+double litho_race_view_ratio(LithoRaceView *self)
+{
+    const LithoRaceLane *two[2];
+    if (!self->over || !two_lanes(self->race, two))
+        return NAN;
+    return MAX(two[0]->ms, two[1]->ms) / MIN(two[0]->ms, two[1]->ms);
+}
+
+static char *size_text(const LithoRace *race)
+{
+    const LithoRaceLane *lane = g_ptr_array_index(race->lanes, 0);
+    const LithoCube *cube = race->in ? race->in : lane->out;
+    return cube ? g_strdup_printf("%" G_GINT64_FORMAT " × %" G_GINT64_FORMAT " × %" G_GINT64_FORMAT
+                                  " samples",
+                                  cube->grid.axis[0].n, cube->grid.axis[1].n, cube->grid.axis[2].n)
+                : g_strdup("");
+}
+
+static void tell_result(LithoRaceView *self)
+{
+    const LithoRaceLane *two[2];
+    if (!two_lanes(self->race, two)) {
+        gtk_label_set_text(GTK_LABEL(self->status), "One lane ran: there is nothing to compare.");
+        return;
+    }
+    const LithoRaceLane *fast = two[0]->ms <= two[1]->ms ? two[0] : two[1];
+    g_autofree char *verdict = g_strdup_printf("× %.3g", litho_race_view_ratio(self));
+    g_autofree char *size = size_text(self->race);
+    g_autofree char *apart =
+        isnan(two[1]->difference)
+            ? g_strdup("")
+            : g_strdup_printf("the results differ by %.1e of their norm; ", two[1]->difference);
+    g_autofree char *text = g_strdup_printf(
+        "%s is faster; %s%s, copies to and from the device included, %s", fast->label, apart, size,
+        fast->runs > 1 ? "median of three runs" : "one run");
+    gtk_label_set_text(GTK_LABEL(self->verdict), verdict);
+    gtk_label_set_text(GTK_LABEL(self->status), text);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->area), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   text, -1);
+}
+
+static void set_buttons(LithoRaceView *self)
+{
+    gtk_widget_set_sensitive(self->again, self->job == NULL);
+    gtk_widget_set_sensitive(self->replay, self->job == NULL && self->over);
+    gtk_button_set_label(GTK_BUTTON(self->stop), self->job ? "Stop" : "Close");
+}
+
+static void done(gpointer result, const GError *error, gpointer data)
+{
+    Task *t = data;
+    LithoRaceView *self = t->view;
+    self->job = NULL;
+    self->over = result != NULL;
+    if (!self->window || !self->window->session)
+        return;
+    if (self->over) {
+        join_pieces(self);
+        tell_result(self);
+    } else if (error)
+        gtk_label_set_text(GTK_LABEL(self->status),
+                           litho_error_is_cancelled(error) ? "Stopped." : error->message);
+    set_buttons(self);
+    gtk_widget_queue_draw(self->area);
+    g_signal_emit(self, signals[SIGNAL_OVER], 0);
+}
+
+// --- starting -----------------------------------------------------------------------------------
+
+static const char *published_settings(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        for (const LithoPreset *p = step->op->presets; step->enabled && p && p->name; p++)
+            if (strcmp(p->name, "published") == 0)
+                return p->settings;
+        if (step->enabled)
+            return NULL;
+    }
+    return NULL;
+}
+
+static gboolean add_chosen(LithoRaceView *self, LithoRace *race, const LithoFlow *flow,
+                           GError **error)
+{
+    GtkWidget *const drop[] = {self->left, self->right};
+    const char *published = published_settings(flow);
+    const Choice *c = NULL;
+    for (int k = 0; k < 2; k++) {
+        guint at = gtk_drop_down_get_selected(GTK_DROP_DOWN(drop[k]));
+        c = &g_array_index(self->choice, Choice, MIN(at, self->choice->len - 1));
+        if (!litho_race_add(race, flow, c->device, c->threads, NULL, NULL, error))
+            return FALSE;
+    }
+    if (!published || !gtk_check_button_get_active(GTK_CHECK_BUTTON(self->published)))
+        return TRUE;
+    g_autofree char *label = g_strdup_printf("As published, %s", c->device);
+    return litho_race_add(race, flow, c->device, c->threads, published, label, error);
+}
+
+static gboolean add_lanes(LithoRaceView *self, LithoRace *race, const GArray *lanes, GError **error)
+{
+    const LithoFlow *flow = litho_session_flow(self->window->session);
+    for (guint k = 0; lanes && k < lanes->len; k++) {
+        const LithoScriptLane *lane = &g_array_index(lanes, LithoScriptLane, k);
+        if (!litho_race_add(race, flow, lane->device, lane->threads, lane->settings, lane->label,
+                            error))
+            return FALSE;
+    }
+    return (lanes && lanes->len > 0) || add_chosen(self, race, flow, error);
+}
+
+// A survey of n x n x n, where the memory can hold it and the results.
+static gboolean make_cube(Task *t, int n, GError **error)
+{
+    const guint64 bytes = 4 * (guint64)n * n * n, free = litho_memory_available();
+    if (bytes * MADE_SHARES > free)
+        return litho_refuse(
+            error, LITHO_ERROR_MEMORY,
+            "a race on %d x %d x %d samples needs %.3g GiB of memory; %.3g are free", n, n, n,
+            (double)bytes * MADE_SHARES / 1073741824, (double)free / 1073741824);
+    static const char *const keys[] = {"inlines", "xlines", "samples"};
+    t->make.synth = litho_synths()[0];
+    t->make.params = g_malloc0(t->make.synth->params.size);
+    litho_param_defaults(&t->make.synth->params, t->make.params);
+    for (int k = 0; k < 3; k++)
+        litho_param_set(litho_param_find(&t->make.synth->params, keys[k]), t->make.params, n, NULL);
+    return TRUE;
+}
+
+static int wanted_size(LithoRaceView *self)
+{
+    static const int sizes[] = {0, 256, 512};
+    return sizes[MIN(gtk_drop_down_get_selected(GTK_DROP_DOWN(self->data)), 2)];
+}
+
+// The section in front, or the inline one.
+static void choose_section(LithoRaceView *self, int size)
+{
+    const LithoGrid *grid = litho_session_grid(self->window->session);
+    const int axis = litho_canvas_maximised(LITHO_CANVAS(self->window->canvas));
+    self->axis = axis == LITHO_XLINE ? LITHO_XLINE : LITHO_INLINE;
+    self->index =
+        size > 0 ? size / 2 : litho_session_display(self->window->session)->slice[self->axis];
+    if (grid && grid->axis[self->axis].n > 1 && grid->axis[1 - self->axis].n == 1 && size == 0) {
+        self->axis = 1 - self->axis; // a line is its own section
+        self->index = 0;
+    }
+}
+
+static gboolean start(LithoRaceView *self, const GArray *lanes, GError **error)
+{
+    static const LithoJobFuncs funcs = {work, progress, done, task_free};
+    LithoSession *session = self->window->session;
+    const char *problem = litho_session_flow_problem(session);
+    const int size =
+        litho_session_input(session) && (!lanes || lanes->len == 0) ? wanted_size(self) : 0;
+    if (problem || litho_flow_length(litho_session_flow(session)) == 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s",
+                            problem ? problem : "a race needs an operator in the flow");
+    Task *t = g_new0(Task, 1);
+    t->view = g_object_ref(self);
+    t->race = litho_race_new(size > 0 ? NULL : litho_session_input(session));
+    if ((size > 0 && !make_cube(t, size, error)) || !add_lanes(self, t->race, lanes, error)) {
+        litho_race_free(t->race);
+        task_free(t);
+        return FALSE;
+    }
+    choose_section(self, size);
+    t->axis = self->axis;
+    t->index = self->index;
+    t->race->axis = 1 - self->axis;
+    panels_clear(self);
+    litho_race_free(self->race);
+    self->race = t->race;
+    self->over = FALSE;
+    self->replay_us = 0;
+    self->look = litho_session_look_for(session, LITHO_SHOW_OUTPUT);
+    gtk_label_set_text(GTK_LABEL(self->verdict), "");
+    gtk_label_set_text(GTK_LABEL(self->status), "One lane after the other, so that none takes "
+                                                "another's processors");
+    litho_session_cancel(session); // the worker must not take processors from the race
+    self->job = litho_job_start(&funcs, t);
+    set_buttons(self);
+    run_clocks(self);
+    return TRUE;
+}
+
+// --- choices ------------------------------------------------------------------------------------
+
+static void fill_choices(LithoRaceView *self)
+{
+    LithoDevice card;
+    const gboolean has_card = litho_device_parse("cuda", &card, NULL);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    const Choice all[] = {{"cpu", 1, FALSE}, {"cpu", 0, FALSE}, {"cuda", 0, FALSE}};
+    g_array_set_size(self->choice, 0);
+    for (guint k = 0; k < (has_card ? 3 : 2); k++) {
+        LithoDevice device;
+        litho_device_parse(all[k].device, &device, NULL);
+        g_array_append_val(self->choice, all[k]);
+        g_ptr_array_add(names, litho_device_label(device, all[k].threads));
+    }
+    g_ptr_array_add(names, NULL);
+    GtkWidget *const drop[] = {self->left, self->right};
+    for (guint k = 0; k < 2; k++) {
+        g_autoptr(GtkStringList) list = gtk_string_list_new((const char *const *)names->pdata);
+        gtk_drop_down_set_model(GTK_DROP_DOWN(drop[k]), G_LIST_MODEL(list));
+        gtk_drop_down_set_selected(GTK_DROP_DOWN(drop[k]), has_card ? k + 1 : k);
+    }
+}
+
+static void on_again(LithoRaceView *self)
+{
+    g_autoptr(GError) error = NULL;
+    if (!self->job && !start(self, NULL, &error))
+        gtk_label_set_text(GTK_LABEL(self->status), error->message);
+}
+
+void litho_race_view_replay(LithoRaceView *self)
+{
+    if (!self->over)
+        return;
+    for (int k = 0; k < SHOWN; k++)
+        g_clear_pointer(&self->panel[k].picture, cairo_surface_destroy);
+    self->replay_us = g_get_monotonic_time();
+    run_clocks(self);
+}
+
+gboolean litho_race_view_open(LithoRaceView *self, const GArray *lanes, GError **error)
+{
+    if (self->job)
+        return TRUE;
+    if (self->choice->len == 0)
+        fill_choices(self);
+    gtk_widget_set_visible(self->published,
+                           published_settings(litho_session_flow(self->window->session)) != NULL);
+    gtk_widget_set_visible(self->data, litho_session_input(self->window->session) != NULL);
+    if (!start(self, lanes, error))
+        return FALSE;
+    gtk_widget_set_visible(GTK_WIDGET(self), TRUE);
+    gtk_widget_grab_focus(self->stop);
+    return TRUE;
+}
+
+void litho_race_view_close(LithoRaceView *self)
+{
+    litho_job_cancel(self->job);
+    gtk_widget_set_visible(GTK_WIDGET(self), FALSE);
+    if (!self->window->session)
+        return;
+    if (litho_session_grid(self->window->session) && !litho_session_output(self->window->session) &&
+        litho_flow_length(litho_session_flow(self->window->session)) > 0)
+        litho_session_recompute(self->window->session);
+    gtk_widget_grab_focus(GTK_WIDGET(litho_canvas_active_view(LITHO_CANVAS(self->window->canvas))));
+}
+
+gboolean litho_race_view_is_running(LithoRaceView *self)
+{
+    return self->job != NULL;
+}
+
+const LithoRace *litho_race_view_result(LithoRaceView *self)
+{
+    return self->over ? self->race : NULL;
+}
+
+// --- the object ---------------------------------------------------------------------------------
+
+static GtkWidget *add_drop(LithoRaceView *self, GtkWidget *bar, const char *name)
+{
+    (void)self;
+    GtkWidget *drop = gtk_drop_down_new(NULL, NULL);
+    litho_name_widget(drop, name);
+    gtk_widget_set_tooltip_text(drop, name);
+    gtk_box_append(GTK_BOX(bar), drop);
+    return drop;
+}
+
+static GtkWidget *add_button(GtkWidget *bar, const char *label, const char *tip)
+{
+    GtkWidget *button = gtk_button_new_with_label(label);
+    gtk_widget_set_tooltip_text(button, tip);
+    gtk_box_append(GTK_BOX(bar), button);
+    return button;
+}
+
+static GtkWidget *make_bar(LithoRaceView *self)
+{
+    static const char *const data[] = {"Open cube", "256³ in memory", "512³ in memory", NULL};
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(bar, "litho-race-bar");
+    gtk_widget_set_halign(bar, GTK_ALIGN_CENTER);
+    self->data = add_drop(self, bar, "Data of the race");
+    g_autoptr(GtkStringList) list = gtk_string_list_new(data);
+    gtk_drop_down_set_model(GTK_DROP_DOWN(self->data), G_LIST_MODEL(list));
+    self->left = add_drop(self, bar, "Left runner");
+    self->right = add_drop(self, bar, "Right runner");
+    self->published = gtk_check_button_new_with_label("As published too");
+    gtk_widget_set_tooltip_text(
+        self->published, "One more lane: the scheme of the paper on the right runner's device");
+    gtk_box_append(GTK_BOX(bar), self->published);
+    self->again = add_button(bar, "Race", "Run it with these choices");
+    self->replay = add_button(bar, "Replay", "All lanes at once, as their pictures came");
+    self->stop = add_button(bar, "Close", "Back to the views (Escape)");
+    g_signal_connect_swapped(self->again, "clicked", G_CALLBACK(on_again), self);
+    g_signal_connect_swapped(self->replay, "clicked", G_CALLBACK(litho_race_view_replay), self);
+    g_signal_connect_swapped(self->stop, "clicked", G_CALLBACK(litho_race_view_close), self);
+    return bar;
+}
+
+static void dispose(GObject *object)
+{
+    LithoRaceView *self = LITHO_RACE_VIEW(object);
+    g_clear_handle_id(&self->tick, g_source_remove);
+    litho_job_cancel(self->job); // its end comes later and finds no window
+    self->window = NULL;
+    G_OBJECT_CLASS(litho_race_view_parent_class)->dispose(object);
+}
+
+static void finalize(GObject *object)
+{
+    LithoRaceView *self = LITHO_RACE_VIEW(object);
+    panels_clear(self);
+    for (int k = 0; k < SHOWN; k++)
+        g_array_unref(self->panel[k].pieces);
+    litho_race_free(self->race);
+    g_array_unref(self->choice);
+    G_OBJECT_CLASS(litho_race_view_parent_class)->finalize(object);
+}
+
+static void litho_race_view_class_init(LithoRaceViewClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->finalize = finalize;
+    gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "raceview");
+    signals[SIGNAL_OVER] = g_signal_new("over", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0,
+                                        NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void litho_race_view_init(LithoRaceView *self)
+{
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
+    self->choice = g_array_new(FALSE, FALSE, sizeof(Choice));
+    for (int k = 0; k < SHOWN; k++) {
+        self->panel[k].pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
+        g_array_set_clear_func(self->panel[k].pieces, piece_clear);
+    }
+    self->verdict = gtk_label_new(NULL);
+    gtk_widget_add_css_class(self->verdict, "litho-verdict");
+    self->status = gtk_label_new(NULL);
+    gtk_label_set_wrap(GTK_LABEL(self->status), TRUE);
+    gtk_label_set_justify(GTK_LABEL(self->status), GTK_JUSTIFY_CENTER);
+    self->area =
+        g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role", GTK_ACCESSIBLE_ROLE_IMG, NULL);
+    litho_name_widget(self->area, "Race: one panel for each runner");
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(self->area), draw, self, NULL);
+    gtk_widget_set_vexpand(self->area, TRUE);
+    gtk_widget_set_hexpand(self->area, TRUE);
+    gtk_box_append(GTK_BOX(self), self->verdict);
+    gtk_box_append(GTK_BOX(self), self->status);
+    gtk_box_append(GTK_BOX(self), self->area);
+    gtk_box_append(GTK_BOX(self), make_bar(self));
+    gtk_widget_set_visible(GTK_WIDGET(self), FALSE);
+}
+
+GtkWidget *litho_race_view_new(LithoWindow *window)
+{
+    LithoRaceView *self = g_object_new(LITHO_TYPE_RACE_VIEW, NULL);
+    self->window = window;
+    return GTK_WIDGET(self);
+}
