@@ -6,13 +6,14 @@
 #include "app/cli_help.h"
 #include "app/cli_page.h"
 #include "core/operator.h"
+#include "core/show/script.h"
 #include "core/synth/synth.h"
 #include "render/colormap.h"
 
 // --- the table ----------------------------------------------------------------------------------
 
-// Words that may stand at one place: "commands", "operators", "synths", "words:run" (the table that
-// the words of a command come from), "options:run", "argument:run:--backend", "keys:fx",
+// Words that may stand at one place: "commands", "operators", "synths", "demos", "words:run" (the
+// table that the words of a command come from), "options:run", "argument:run:--backend", "keys:fx",
 // "values:fx:mode". A word "@file" stands for the names of files.
 typedef struct Place {
     char *name;
@@ -94,6 +95,8 @@ static void add_command(GPtrArray *table, const LithoCommand *command)
         word_add(words, "operators", NULL);
     else if (g_str_equal(command->name, "synth"))
         word_add(words, "synths", NULL);
+    else if (g_str_equal(command->name, "demo"))
+        word_add(words, "demos", NULL);
     Place *options = place_add(table, g_strdup_printf("options:%s", command->name));
     for (guint k = 0; k < page->options->len; k++) {
         const LithoCliOption *option = &g_array_index(page->options, LithoCliOption, k);
@@ -154,6 +157,10 @@ static GPtrArray *make_table(const LithoCommand *commands)
     Place *synths = place_add(table, g_strdup("synths"));
     for (const LithoSynth *const *s = litho_synths(); *s; s++)
         word_add(synths, (*s)->key, (*s)->title);
+    Place *demos = place_add(table, g_strdup("demos"));
+    g_auto(GStrv) scripts = litho_script_names();
+    for (char **name = scripts; name && *name; name++)
+        word_add(demos, *name, NULL);
     for (const LithoCommand *c = commands; c->name; c++)
         add_command(table, c);
     for (const LithoOperator *const *op = litho_operators(); *op; op++)
@@ -257,8 +264,8 @@ static const char bash_part[] = //
     "    current=${current#*=}\n"
     "  elif [[ $previous == + || ( -n $kind && -z $subject ) ]]; then\n"
     "    known=\"$(_lithoscope_cli_words $kind) @file\"\n"
-    "  elif [[ -n $subject ]]; then\n"
-    "    known=\"$(_lithoscope_cli_words \"keys:$subject\") \"\n"
+    "  elif [[ -n $subject ]] && known=$(_lithoscope_cli_words \"keys:$subject\"); then\n"
+    "    known+=' '\n"
     "    known=\"${known// /= }@file\"\n"
     "    compopt -o nospace 2>/dev/null\n"
     "  else\n"
@@ -300,8 +307,7 @@ static const char zsh_part[] = //
     "  elif [[ $previous == + || ( -n $kind && -z $subject ) ]]; then\n"
     "    _lithoscope_cli_words $kind\n"
     "    reply+=(@file)\n"
-    "  elif [[ -n $subject ]]; then\n"
-    "    _lithoscope_cli_words keys:$subject\n"
+    "  elif [[ -n $subject ]] && _lithoscope_cli_words keys:$subject; then\n"
     "    _describe parameter reply -S =\n"
     "    reply=(@file)\n"
     "  else\n"

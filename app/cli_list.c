@@ -23,9 +23,13 @@ int litho_cli_fail(GError *error)
 
 int litho_cli_misused(const char *command, GError *error)
 {
+    const gboolean is_unknown =
+        g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
+    const char *word = is_unknown ? strstr(error->message, "--") : NULL;
+    g_autofree char *hint = word ? litho_cli_option_hint(word) : g_strdup("");
     if (!litho_cli_page_is_made())
-        fprintf(stderr, "lithoscope-cli %s: %s\nTry 'lithoscope-cli %s --help'.\n", command,
-                error->message, command);
+        fprintf(stderr, "lithoscope-cli %s: %s%s\nTry 'lithoscope-cli %s --help'.\n", command,
+                error->message, hint, command);
     g_error_free(error);
     return LITHO_EXIT_USAGE;
 }

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/words.h"
 
 static LithoCliPage *made;           // the page being made; NULL = commands work as usual
 static GOptionContext *made_context; // the command's, valid while it parses
+static GPtrArray *known_names;       // "--backend", of the command that was started last
 
 gboolean litho_cli_page_is_made(void)
 {
@@ -26,8 +28,26 @@ static gboolean takes_argument(const GOptionEntry *entry)
     return entry->arg != G_OPTION_ARG_NONE && !(entry->flags & G_OPTION_FLAG_NO_ARG);
 }
 
+static void note_name(const GOptionEntry *entry)
+{
+    if (!known_names)
+        known_names = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(known_names, g_strdup_printf("--%s", entry->long_name));
+}
+
+char *litho_cli_option_hint(const char *word)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint k = 0; known_names && k < known_names->len; k++)
+        g_ptr_array_add(names, known_names->pdata[k]);
+    g_ptr_array_add(names, NULL);
+    return litho_word_hint(word, (const char *const *)names->pdata);
+}
+
 void litho_cli_page_note(const GOptionEntry *entries, gboolean is_input)
 {
+    for (const GOptionEntry *entry = entries; entry->long_name; entry++)
+        note_name(entry);
     for (const GOptionEntry *entry = entries; made && entry->long_name; entry++) {
         if (entry->flags & G_OPTION_FLAG_HIDDEN)
             continue;

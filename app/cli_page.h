@@ -29,8 +29,11 @@ void litho_cli_page_free(LithoCliPage *page);
 // The number of options of `page` that are of the command itself (FALSE) or of reading inputs.
 guint litho_cli_page_count(const LithoCliPage *page, gboolean is_input);
 
-// For litho_cli_options() and its groups: nothing happens while no page is made. A group's entries
-// are noted before the context's own.
+// "; did you mean '--progress'?" for a word that is none of the options of the command that was
+// started last, or ""; g_free().
+char *litho_cli_option_hint(const char *word);
+
+// For litho_cli_options() and its groups. A group's entries are noted before the context's own.
 gboolean litho_cli_page_is_made(void);
 void litho_cli_page_note(const GOptionEntry *entries, gboolean is_input);
 void litho_cli_page_ask(GOptionContext *context, const char *words, const char *summary);

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
+#include "core/words.h"
 
 static void print_synths(void)
 {
@@ -74,6 +75,21 @@ static void tell(const LithoCliProgress *progress, const Made *made, const char 
     litho_cli_wrote(progress, names->str);
 }
 
+static void refuse_name(const char *word, GError **error)
+{
+    g_autoptr(GPtrArray) keys = g_ptr_array_new();
+    for (const LithoSynth *const *s = litho_synths(); *s; s++)
+        g_ptr_array_add(keys, (gpointer)(*s)->key);
+    g_ptr_array_add(keys, NULL);
+    g_autofree char *known = g_strjoinv(", ", (char **)keys->pdata);
+    g_autofree char *hint = word ? litho_word_hint(word, (const char *const *)keys->pdata) : NULL;
+    if (word)
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "there is no cube '%s'%s%s there are: %s", word,
+                     hint, *hint ? "" : ";", known);
+    else
+        litho_refuse(error, LITHO_ERROR_PARAMETER, "the name of a cube is needed: %s", known);
+}
+
 int litho_cli_synth(int argc, char **argv)
 {
     g_auto(LithoCliFiles) files = {0};
@@ -101,8 +117,7 @@ int litho_cli_synth(int argc, char **argv)
     }
     const LithoSynth *synth = argc > 1 ? litho_synth_find(argv[1]) : NULL;
     if (!synth) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "a name from 'lithoscope-cli synth --list' is needed");
+        refuse_name(argc > 1 ? argv[1] : NULL, &error);
         return litho_cli_misused("synth", error);
     }
     g_autofree void *params = g_malloc0(synth->params.size);

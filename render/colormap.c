@@ -6,6 +6,7 @@
 
 #include "core/contents.h"
 #include "core/error.h"
+#include "core/words.h"
 
 // --- Oklab (B. Ottosson, "A perceptual color space for image processing", 2020) ------------------
 
@@ -253,9 +254,11 @@ const LithoColormap *litho_colormap_get(const char *name_or_path, GError **error
         return map;
     if (!g_file_test(name_or_path, G_FILE_TEST_EXISTS)) {
         g_autofree char *names = litho_colormap_names();
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
-                    "there is no colour map '%s', nor a file of that name; known are %s",
-                    name_or_path, names);
+        g_auto(GStrv) known = g_strsplit(names, ", ", -1);
+        g_autofree char *hint = litho_word_hint(name_or_path, (const char *const *)known);
+        litho_refuse(error, LITHO_ERROR_PARAMETER,
+                     "there is no colour map '%s', nor a file of that name%s%s known are %s",
+                     name_or_path, hint, *hint ? "" : ";", names);
         return NULL;
     }
     g_mutex_lock(&lock);

@@ -317,6 +317,9 @@ def mistyped_words_are_named_with_the_right_ones():
                        (["run", "fx", "preset=strng", "-i", "n.npy", "-o", "x.npy"], "did you mean 'strong'?"),
                        (["run", "fx", "preset=nothing_like_it", "-i", "n.npy", "-o", "x.npy"], "strong"),
                        (["run", "migrat", "-i", "n.npy", "-o", "x.npy"], "did you mean 'migrate'?"),
+                       (["run", "fx", "--progres", "none", "n.npy", "x.npy"], "did you mean '--progress'?"),
+                       (["synth", "plnaes", "-o", "x.npy"], "did you mean 'planes'?"),
+                       (["render", "n.npy", "-o", "x.png", "--colormap", "lagon"], "did you mean 'lagoon'?"),
                        (["list", "wavepackt"], "did you mean 'wavepacket'?"), (["rnu"], "did you mean 'run'?")]:
         r = cli(*args, status=2)
         assert word in r.stderr, (args, r.stderr)

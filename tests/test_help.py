@@ -90,6 +90,8 @@ def bash_completes_every_command_operator_key_and_value():
     assert bash("ru") == ["run"]
     assert set(bash("list", "")) >= set(KEYS) and set(bash("run", "")) >= set(KEYS)
     assert set(bash("synth", "")) >= set(SYNTHS)
+    assert set(bash("demo", "")) >= set(re.findall(r"^(\S+) ", cli("demo", "--list").stdout, re.M))
+    assert bash("demo", "tour", "") == ["c.bash", "survey.sgy"]
     for op in OPERATORS:
         offered = bash("run", op["key"], "")
         assert set(offered) >= {k + "=" for k in KEYS[op["key"]]} and "survey.sgy" in offered, op["key"]
