@@ -91,7 +91,7 @@ def bash_completes_every_command_operator_key_and_value():
     assert set(bash("list", "")) >= set(KEYS) and set(bash("run", "")) >= set(KEYS)
     assert set(bash("synth", "")) >= set(SYNTHS)
     assert set(bash("demo", "")) >= set(re.findall(r"^(\S+) ", cli("demo", "--list").stdout, re.M))
-    assert bash("demo", "tour", "") == ["c.bash", "survey.sgy"]
+    assert "survey.sgy" in bash("demo", "tour", "") and not [w for w in bash("demo", "tour", "") if "=" in w]
     for op in OPERATORS:
         offered = bash("run", op["key"], "")
         assert set(offered) >= {k + "=" for k in KEYS[op["key"]]} and "survey.sgy" in offered, op["key"]
