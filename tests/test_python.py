@@ -7,6 +7,7 @@ of the command line, errors as exceptions. Prints TAP.
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -131,6 +132,14 @@ def mistakes_are_exceptions_and_notes_are_warnings():
         lithoscope.fx(noisy, window=8, backend="cpu")
     assert any("0.004" in str(w.message) or "25 m" in str(w.message) for w in told), [str(w.message) for w in told]
     assert not [f for f in os.listdir("/dev/shm") if f.startswith("lithoscope-")] if os.path.isdir("/dev/shm") else True
+
+
+@test
+def the_examples_of_the_manual_run():
+    page = open(os.path.join(PACKAGE, "../../docs/python.md"), encoding="utf-8").read()
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    assert len(blocks) >= 3
+    exec("\n".join(blocks), {})
 
 
 @test

@@ -33,6 +33,8 @@ arch=$(dpkg --print-architecture)
 maintainer='Lithoscope developers <developers@lithoscope.invalid>'
 cd "$stage/usr"
 find . -type f \( -path './bin/*' -o -name '*.so' -o -name '*.so.*' \) -exec strip --strip-unneeded {} +
+# Debian's zsh looks here for what packages bring.
+[ ! -d share/zsh/site-functions ] || mv share/zsh/site-functions share/zsh/vendor-completions
 find share/man -type f -exec gzip -9n {} +
 find . -name __pycache__ -prune -exec rm -r {} +
 
