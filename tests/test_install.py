@@ -3,6 +3,7 @@
 
     test_install.py BUILD PREFIX BINDIR
 """
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -38,6 +39,20 @@ def check(root):
         assert run(window, "--version").stdout.startswith("lithoscope ")
 
 
+def check_texts(root):
+    """Manual pages, completion, the recipe's schema, and the Python package, which finds the program beside it."""
+    found = {name: os.path.join(folder, name) for folder, _, files in os.walk(root) for name in files}
+    for name in ("lithoscope-cli.1", "lithoscope-operators.7", "lithoscope-cli.bash", "_lithoscope-cli", "lithoscope-cli.fish", "recipe.schema.json"):
+        assert os.path.getsize(found[name]) > 1000, name
+    folders = [folder for folder, _, files in os.walk(root) if folder.endswith("/lithoscope") and "__main__.py" in files]
+    if folders and importlib.util.find_spec("numpy"):
+        env = {**ENV, "PYTHONPATH": os.path.dirname(folders[0]), "PYTHONDONTWRITEBYTECODE": "1"}
+        env.pop("LITHOSCOPE_CLI", None)
+        r = subprocess.run([sys.executable, "-c", "import lithoscope; print(lithoscope.program()); lithoscope.operators()"],
+                           env=env, capture_output=True, text=True)
+        assert r.stdout.strip() == os.path.join(root, BINDIR, "lithoscope-cli"), r.stdout + r.stderr
+
+
 def check_cuda(root):
     r = subprocess.run([os.path.join(root, BINDIR, "lithoscope-cli"), "run", "fx", "--backend", "cuda", "-i", "in.npy", "-o", "gpu.npy"],
                        env=ENV, capture_output=True, text=True)
@@ -62,7 +77,7 @@ def main():
     assert r.returncode == 0, r.stdout + r.stderr
     root = os.path.join(top, "moved")
     os.rename(os.path.join(top, "dest", PREFIX.lstrip("/")), root)
-    steps = [("programs", check, True), ("cuda-module", check_cuda, has_module(root, "lithoscope-cuda.so")),
+    steps = [("programs", check, True), ("texts-and-python", check_texts, True), ("cuda-module", check_cuda, has_module(root, "lithoscope-cuda.so")),
              ("mpi-module", check_mpi, has_module(root, "lithoscope-mpi.so"))]
     print(f"1..{len(steps)}")
     bad = 0
