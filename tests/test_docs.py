@@ -11,9 +11,9 @@ files of an earlier one. A block that cannot run here says so in the line above 
     <!-- not run: needs a GPU -->
 
 Fails when a command fails, when a command stands in an indented block (where nothing would run it), when a link leads
-nowhere, and when a line of prose is longer than 100 columns. The pages that scripts make are checked as well:
-docs/parameters.md must be what the declarations say, docs/benchmarks.py must fill a table, and docs/guide/pictures.sh
-must make the guide's pictures.
+nowhere, when the window lacks a key in bold, and when a line of prose is longer than 100 columns. The pages that scripts
+make are checked as well: docs/parameters.md must be what the declarations say, docs/benchmarks.py must fill a table, and
+docs/guide/pictures.sh must make the guide's pictures.
 """
 import os
 import re
@@ -80,6 +80,18 @@ def dead_links(document):
             yield f"{target} has no heading #{anchor}"
 
 
+def unknown_keys(document):
+    """Keys in bold, such as **Ctrl+F**, that the window does not have."""
+    known = set(re.findall(r'"([^"\n ]+)"', (TOP / "ui/window/commands.c").read_text()))
+    names = {"?": "question", "Escape": "Escape", "Space": "space"}
+    for key in re.findall(r"\*\*((?:(?:Ctrl|Alt|Shift)\+)*(?:[A-Z0-9?]|F\d+|Escape|Space))\*\*", document.read_text()):
+        *held, last = key.split("+")
+        last = names.get(last, last if len(last) > 1 else last.lower())
+        accel = "".join(f"<{'Control' if h == 'Ctrl' else h}>" for h in held) + last
+        if accel not in known:
+            yield f"there is no key {key} in ui/window/commands.c"
+
+
 def prepare(folder, samples):
     for name in ("survey.sgy", "truth.sgy"):
         shutil.copy(samples / name, folder / name)
@@ -87,14 +99,16 @@ def prepare(folder, samples):
     app.mkdir(parents=True)
     (app / "lithoscope-cli").symlink_to(CLI)
     (folder / "docs").symlink_to(TOP / "docs")
-    return {**os.environ, "PATH": f"{app}:{os.environ['PATH']}", "HOME": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if Path("/usr/bin/python3").exists():  # the one that Debian's NumPy belongs to
+        (app / "python3").symlink_to("/usr/bin/python3")
+    return {**os.environ, "PATH": f"{app}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(TOP / "data/python"),
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def run_document(document, samples):
     """(blocks that ran, [(line, why it did not run)], [what is wrong])"""
     found, wrong = blocks(document)
-    wrong += dead_links(document)
+    wrong += [*dead_links(document), *unknown_keys(document)]
     ran, left = 0, []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
