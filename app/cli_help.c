@@ -77,6 +77,37 @@ static JsonObject *closed_object(JsonObject *members)
     return object;
 }
 
+// LithoStep.measured: texts, of which "bytes" is base64.
+static JsonObject *describe_measured(void)
+{
+    static const char *const keys[] = {"key", "text", "bytes", NULL};
+    JsonObject *members = json_object_new();
+    for (guint k = 0; keys[k]; k++) {
+        JsonObject *text = json_object_new();
+        json_object_set_string_member(text, "type", "string");
+        json_object_set_object_member(members, keys[k], text);
+    }
+    JsonObject *object = closed_object(members);
+    json_object_set_string_member(object, "description",
+                                  "Numbers of the whole survey that 'run --save-recipe' wrote; "
+                                  "without them they are measured.");
+    set_words(object, "required", keys);
+    return object;
+}
+
+static JsonObject *describe_volume(void)
+{
+    JsonArray *names = json_array_new();
+    for (const LithoOperator *const *op = litho_operators(); *op; op++)
+        for (const LithoVolumeDoc *v = (*op)->volumes; v && v->name; v++)
+            json_array_add_string_element(names, v->name);
+    JsonObject *object = json_object_new();
+    json_object_set_array_member(object, "enum", names);
+    json_object_set_string_member(object, "description",
+                                  "A volume that a step gives beside its result, instead of it.");
+    return object;
+}
+
 static JsonObject *describe_step(const LithoOperator *op)
 {
     static const char *const required[] = {"operator", NULL};
@@ -91,6 +122,8 @@ static JsonObject *describe_step(const LithoOperator *op)
     json_object_set_object_member(members, "operator", key);
     json_object_set_object_member(members, "enabled", enabled);
     json_object_set_object_member(members, "params", closed_object(params));
+    if (op->measure_key)
+        json_object_set_object_member(members, "measured", describe_measured());
     JsonObject *step = closed_object(members);
     json_object_set_string_member(step, "title", op->title);
     json_object_set_string_member(step, "description", op->summary);
@@ -112,6 +145,7 @@ char *litho_cli_recipe_schema(void)
     json_object_set_int_member(version, "const", 1);
     json_object_set_object_member(members, "lithoscope", version);
     json_object_set_object_member(members, "flow", flow);
+    json_object_set_object_member(members, "volume", describe_volume());
     JsonObject *root = closed_object(members);
     json_object_set_string_member(root, "$schema", "https://json-schema.org/draft/2020-12/schema");
     json_object_set_string_member(root, "title", "Lithoscope recipe");

@@ -121,6 +121,11 @@ static void add_operator(JsonBuilder *b, const LithoOperator *op)
     for (const LithoPreset *p = op->presets; p && p->name; p++)
         add_string(b, p->name, p->settings);
     json_builder_end_object(b);
+    json_builder_set_member_name(b, "volumes");
+    json_builder_begin_object(b);
+    for (const LithoVolumeDoc *v = op->volumes; v && v->name; v++)
+        add_string(b, v->name, v->doc);
+    json_builder_end_object(b);
     json_builder_set_member_name(b, "params");
     json_builder_begin_array(b);
     for (guint k = 0; k < op->params.n; k++)
@@ -200,6 +205,12 @@ static void print_operator(const LithoOperator *op)
     for (const LithoPreset *p = op->presets; p && p->name; p++)
         printf("  %-12s %s%s%s\n", p->name, p->settings, *p->settings ? "  " : "",
                p->doc ? p->doc : "");
+    if (op->volumes)
+        printf("\nVolumes beside the result (run --volume NAME=FILE):\n");
+    for (const LithoVolumeDoc *v = op->volumes; v && v->name; v++) {
+        printf("  %s%s%s\n", v->name, *v->unit ? ", " : "", v->unit);
+        print_wrapped(v->doc, 6);
+    }
     printf("\n");
 }
 

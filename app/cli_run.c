@@ -22,6 +22,7 @@ typedef struct Options {
     LithoCliFiles files;
     LithoCliJudge judge;
     char *backend, *gpus, *timings, *progress, *report, *recipe;
+    char **volumes;            // "NAME=FILE"
     int threads, n_gpus;       // n_gpus 0 = all
     double memory, gpu_memory; // GiB
     gboolean dry_run, force;
@@ -35,6 +36,7 @@ static void options_clear(Options *o)
     litho_cli_judge_clear(&o->judge);
     g_free(o->report);
     g_free(o->recipe);
+    g_strfreev(o->volumes);
     g_free(o->backend);
     g_free(o->gpus);
     g_free(o->timings);
@@ -167,12 +169,41 @@ static void tell_defaults(const LithoFlow *flow)
     }
 }
 
+// Of "NAME=FILE", which check_files() has seen to.
+static const char *file_of(const char *volume)
+{
+    return strchr(volume, '=') + 1;
+}
+
+// Every volume is a run of its own: what the steps before it give is computed again.
+static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
+                            const LithoStreamOptions *options, LithoRun *run, GError **error)
+{
+    for (char **v = o->volumes; v && *v; v++) {
+        g_autoptr(LithoFlow) asked = litho_flow_copy(flow);
+        g_autofree char *name = g_strndup(*v, strchr(*v, '=') - *v);
+        if (!litho_flow_set_volume(asked, name, error))
+            return FALSE;
+        g_autofree char *note = litho_flow_command(
+            asked, survey ? litho_survey_name(survey) : NULL, file_of(*v));
+        LithoStreamOptions own = *options;
+        own.save.note = note;
+        own.ran = NULL;
+        if (!litho_stream_run(asked, survey, file_of(*v), &own, run, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Options *o,
                          const LithoPeersModule *peers, LithoRun *run, GError **error)
 {
     const char *const reads[] = {recipe, o->judge.reference, NULL};
-    const char *writes[4] = {NULL};
+    const guint n_volumes = o->volumes ? g_strv_length(o->volumes) : 0;
+    g_autofree const char **writes = g_new0(const char *, 4 + n_volumes);
     guint n_writes = 0;
+    for (guint k = 0; k < n_volumes; k++)
+        writes[n_writes++] = file_of(o->volumes[k]);
     for (guint k = 0; k < 3; k++) {
         const char *path = k == 0 ? o->timings : k == 1 ? o->report : o->recipe;
         if (path)
@@ -225,7 +256,9 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     g_autoptr(LithoFlow) ran = NULL;
     options.notes = lost;
     options.ran = &ran;
-    if (!litho_stream_run(flow, survey, o->files.out, &options, run, error))
+    if ((o->files.out &&
+         !litho_stream_run(flow, survey, o->files.out, &options, run, error)) ||
+        !run_volumes(ran ? ran : flow, survey, o, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
     g_autofree char *bad = survey ? litho_survey_bad_samples(survey) : NULL;
@@ -233,12 +266,12 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
         fprintf(stderr, "note: %s\n", bad);
     for (guint k = 0; speaks && k < lost->len; k++)
         fprintf(stderr, "note: %s\n", (char *)lost->pdata[k]);
-    if (speaks && o->recipe && !save_recipe(o, ran, error))
+    if (speaks && o->recipe && !save_recipe(o, ran ? ran : flow, error))
         return FALSE;
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, peers ? peers->peers.n : 1, error))
         return FALSE;
     const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
-    return !survey || !speaks || !(asked || o->watched) ||
+    return !survey || !speaks || !o->files.out || !(asked || o->watched) ||
            tell_quality(flow, survey, device, o, run, error);
 }
 
@@ -266,7 +299,17 @@ static gboolean check_numbers(Options *o, GError **error)
 static gboolean check_files(const LithoFlow *flow, const Options *o, GError **error)
 {
     gboolean source = litho_flow_length(flow) > 0 && !litho_flow_step(flow, 0)->op->needs_input;
-    gboolean out = o->files.out || o->dry_run;
+    gboolean out = o->files.out || o->dry_run || o->volumes;
+    for (char **v = o->volumes; v && *v; v++) {
+        const char *equals = strchr(*v, '=');
+        g_autofree char *name = g_strndup(*v, equals ? (gsize)(equals - *v) : 0);
+        g_autoptr(LithoFlow) asked = litho_flow_copy(flow);
+        if (!equals || equals == *v || !equals[1])
+            return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "--volume is '%s'; NAME=FILE is needed", *v);
+        if (!litho_flow_set_volume(asked, name, error))
+            return FALSE;
+    }
     if (source && o->files.in)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s makes its own data and takes no -i",
                             litho_flow_step(flow, 0)->op->key);
@@ -293,6 +336,9 @@ int litho_cli_run(int argc, char **argv)
         {"report", 0, 0, G_OPTION_ARG_FILENAME, &o.report,
          "Write expected SNR, signal leaving and removed energy", "FILE.json"},
         LITHO_CLI_JUDGE(&o.judge),
+        {"volume", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.volumes,
+         "Write a volume beside the result ('list OPERATOR' names them); may be repeated",
+         "NAME=FILE"},
         {"save-recipe", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe,
          "Write the recipe, with what was measured of the whole survey", "FILE.json"},
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
@@ -350,7 +396,7 @@ int litho_cli_run(int argc, char **argv)
     gboolean ok = run_flow(flow, argv[1], &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
     if (ok && !o.dry_run)
-        litho_cli_wrote(&progress, o.files.out);
+        litho_cli_wrote(&progress, o.files.out ? o.files.out : file_of(o.volumes[0]));
     litho_timings_unref(run.timings);
     litho_report_unref(run.report);
     int status = ok ? LITHO_EXIT_OK : litho_cli_fail(error);

@@ -39,6 +39,7 @@ LithoFlow *litho_flow_copy(const LithoFlow *flow)
         step.measured = step.measured ? litho_measured_ref(step.measured) : NULL;
         g_array_append_val(copy->steps, step);
     }
+    copy->volume = g_strdup(flow->volume);
     return copy;
 }
 
@@ -47,12 +48,13 @@ void litho_flow_free(LithoFlow *flow)
     if (!flow)
         return;
     g_array_unref(flow->steps);
+    g_free(flow->volume);
     g_free(flow);
 }
 
 gboolean litho_flow_equal(const LithoFlow *a, const LithoFlow *b)
 {
-    if (a->steps->len != b->steps->len)
+    if (a->steps->len != b->steps->len || g_strcmp0(a->volume, b->volume) != 0)
         return FALSE;
     for (guint k = 0; k < a->steps->len; k++) {
         const LithoStep *p = litho_flow_step(a, k), *q = litho_flow_step(b, k);
@@ -93,6 +95,42 @@ void litho_flow_move(LithoFlow *flow, guint from, guint to)
     litho_flow_step(flow, from)->measured = NULL;
     g_array_remove_index(flow->steps, from);
     g_array_insert_val(flow->steps, to, step);
+}
+
+const char **litho_flow_volumes(const LithoFlow *flow)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (guint k = 0; k < flow->steps->len; k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        for (const LithoVolumeDoc *v = step->op->volumes; step->enabled && v && v->name; v++)
+            if (!g_ptr_array_find_with_equal_func(names, v->name, g_str_equal, NULL))
+                g_ptr_array_add(names, (gpointer)v->name);
+    }
+    g_ptr_array_add(names, NULL);
+    return (const char **)g_ptr_array_free(names, FALSE);
+}
+
+int litho_flow_volume_step(const LithoFlow *flow)
+{
+    for (guint k = flow->steps->len; flow->volume && k-- > 0;) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && litho_operator_volume(step->op, flow->volume))
+            return (int)k;
+    }
+    return -1;
+}
+
+gboolean litho_flow_set_volume(LithoFlow *flow, const char *name, GError **error)
+{
+    g_free(flow->volume);
+    flow->volume = g_strdup(name);
+    if (!name || litho_flow_volume_step(flow) >= 0)
+        return TRUE;
+    g_clear_pointer(&flow->volume, g_free);
+    g_autofree const char **names = litho_flow_volumes(flow);
+    g_autofree char *known = g_strjoinv(", ", (char **)names);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "the flow has no volume '%s'; %s%s", name,
+                        *known ? "there are: " : "it has none beside its result", known);
 }
 
 gboolean litho_flow_is_local(const LithoFlow *flow)
@@ -140,6 +178,12 @@ char *litho_flow_command(const LithoFlow *flow, const char *in, const char *out)
         g_autofree char *quoted = g_shell_quote(word); // always: a value may hold anything
         g_string_append_printf(command, " %s", quoted);
     }
-    g_string_append_printf(command, "%s -o %s", source, quoted_out);
+    g_autofree char *volume =
+        flow->volume ? g_strdup_printf("%s=%s", flow->volume, out) : NULL;
+    g_autofree char *quoted = volume ? g_shell_quote(volume) : NULL;
+    if (volume)
+        g_string_append_printf(command, "%s --volume %s", source, quoted);
+    else
+        g_string_append_printf(command, "%s -o %s", source, quoted_out);
     return g_string_free(command, FALSE);
 }

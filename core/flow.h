@@ -15,6 +15,8 @@ typedef struct LithoStep {
 
 typedef struct LithoFlow {
     GArray *steps;    // of LithoStep
+    char *volume;     // the flow gives this volume of the last enabled step that has it, instead of
+                      // the result; owned, NULL = the result. litho_flow_set_volume()
     const char *note; // a sentence about the recipe that it was read from, for the reader: a key
                       // that is no parameter any more. Static; NULL = none. Copies have none
 } LithoFlow;
@@ -36,13 +38,21 @@ guint litho_flow_append(LithoFlow *flow, const LithoOperator *op);
 void litho_flow_remove(LithoFlow *flow, guint index);
 void litho_flow_move(LithoFlow *flow, guint from, guint to);
 
+// Asks for a volume by name; NULL = the result. FALSE (LITHO_ERROR_PARAMETER, with the names there
+// are): no enabled step has it.
+gboolean litho_flow_set_volume(LithoFlow *flow, const char *name, GError **error);
+// The enabled step that `flow->volume` is of, -1 = there is none (any more).
+int litho_flow_volume_step(const LithoFlow *flow);
+// Names of all volumes of enabled steps, NULL-terminated; g_free() of the array only.
+const char **litho_flow_volumes(const LithoFlow *flow);
+
 // TRUE when every enabled step can compute a part of its output from a part of its input.
 gboolean litho_flow_is_local(const LithoFlow *flow);
 // TRUE when both have the same operators, and these name the same files.
 gboolean litho_flow_same_files(const LithoFlow *a, const LithoFlow *b);
 
-// Recipes: { "lithoscope": 1, "flow": [ { "operator", "enabled", "params", "measured" } ] }, the
-// last of a step with numbers of its own only. Text in and out is
+// Recipes: { "lithoscope": 1, "flow": [ { "operator", "enabled", "params", "measured" } ],
+// "volume" }, the last two only where there is one. Text in and out is
 // byte-stable: parse(print(flow)) prints the same bytes. Unknown keys, operators and values out of
 // range are errors that name them.
 char *litho_flow_print(const LithoFlow *flow); // g_free()

@@ -50,6 +50,14 @@ const char *litho_operator_number_doc(const LithoOperator *op, const char *key)
     return NULL;
 }
 
+const LithoVolumeDoc *litho_operator_volume(const LithoOperator *op, const char *name)
+{
+    for (const LithoVolumeDoc *v = op->volumes; v && v->name; v++)
+        if (strcmp(v->name, name) == 0)
+            return v;
+    return NULL;
+}
+
 gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
                                GError **error)
 {

@@ -21,6 +21,14 @@ typedef struct LithoNumberDoc {
     const char *doc; // one sentence; where it can be said, which values are good
 } LithoNumberDoc;
 
+// A volume that an operator can give beside its result, on the grid of the result: a dip, the level
+// of the noise, a count. exec() gives one at a time, the one that is asked for.
+typedef struct LithoVolumeDoc {
+    const char *name; // "noise level": names it on the command line, in recipes and in the window
+    const char *unit; // "degrees"; "" = none, or that of the samples
+    const char *doc;  // one sentence
+} LithoVolumeDoc;
+
 // What one call of exec() is asked for.
 typedef struct LithoPass {
     const void *params;   // the operator's struct; valid during the call
@@ -32,6 +40,7 @@ typedef struct LithoPass {
                          // (stage 0 is making the plan); 1 = the input is new; G_MAXINT = only the
                          // region differs
     const LithoCube *in; // NULL for sources (needs_input false); in->held holds input_box()
+    const LithoVolumeDoc *volume; // one of the operator's, which `out` is to hold; NULL = the result
     LithoBox region;     // samples of `out` that must be valid on return, in output-grid indices
     LithoCube *out;      // covers at least `region`; inherits live mask and notes from the caller
 } LithoPass;
@@ -92,6 +101,7 @@ struct LithoOperator {
     LithoParamTable params;
     const LithoPreset *presets;    // NULL-terminated by name, or NULL; first = "default"
     const LithoNumberDoc *numbers; // NULL-terminated by key, or NULL
+    const LithoVolumeDoc *volumes;    // NULL-terminated by name, or NULL
     gboolean needs_input;          // FALSE: a source such as modelling
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =
                        // they never are
@@ -153,6 +163,8 @@ void litho_operators_register(const LithoOperator *const *table);
 const LithoOperator *litho_operator_find(const char *key);
 // What the operator's number of that key means; NULL = it does not say.
 const char *litho_operator_number_doc(const LithoOperator *op, const char *key);
+// The volume of that name; NULL = it has none.
+const LithoVolumeDoc *litho_operator_volume(const LithoOperator *op, const char *name);
 // The operator of first choice, NULL = there is none.
 const LithoOperator *litho_operator_first_choice(void);
 // Applies preset `name` on top of the defaults. FALSE: no such preset.

@@ -49,13 +49,17 @@ static LithoWalk *go_over(const LithoFlow *flow, const LithoGrid *in, gboolean r
     walk->step = g_new0(LithoWalkStep, litho_flow_length(flow) + 1);
     if (in)
         walk->in = *in;
+    const int last = litho_flow_volume_step(flow); // what comes behind changes the result only
     for (guint k = 0; k < litho_flow_length(flow) && !walk->waits; k++) {
+        if (last >= 0 && (int)k > last)
+            break;
         const LithoStep *step = litho_flow_step(flow, k);
         if (!step->enabled)
             continue;
         LithoWalkStep *l = &walk->step[walk->n++];
         l->step = step;
         l->measured = litho_step_measured(step, NULL);
+        l->volume = (int)k == last ? litho_operator_volume(step->op, flow->volume) : NULL;
         l->has_in = step->op->needs_input && at;
         if (l->has_in)
             l->in = *at;

@@ -10,6 +10,7 @@ typedef struct LithoWalkStep {
     const LithoStep *step;
     gboolean has_in;       // FALSE: a source, `in` means nothing
     LithoGrid in, out;     // that reaches the step, and that it gives
+    const LithoVolumeDoc *volume; // that is asked for instead of the result; it is the last step then
     LithoResolved *known;  // what the step's files say; NULL = it names none. A reference
     LithoMeasured *measured; // what was measured before; NULL = nothing. Borrowed from `step`
     LithoBox region, need; // samples of its output and of its input that are wanted

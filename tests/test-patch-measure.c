@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "core/engine/engine.h"
 #include "core/engine/measure.h"
 #include "core/engine/stream.h"
 #include "core/error.h"
@@ -195,6 +196,44 @@ static void test_recipe(void)
     g_assert_nonnull(strstr(error->message, "another survey"));
 }
 
+// Property: the noise level as a volume is what was put in, everywhere, on the CPU by regions and
+// whole alike, in front of another step too; the result comes back when it is asked for, without
+// the engine being made anew; a name that no step has is refused with those there are.
+static void test_volume(void)
+{
+    g_autoptr(LithoCube) clean = patch_cube(PATCH_PLANES, 130, 70, 200);
+    g_autoptr(LithoCube) noise = patch_noise(PATCH_WHITE, 130, 70, 200, 0.8, 3);
+    g_autoptr(LithoCube) in = patch_sum(clean, noise);
+    g_autoptr(LithoFlow) flow = make_flow("patch + fx");
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    g_autoptr(GError) error = NULL;
+    g_assert_false(litho_flow_set_volume(flow, "dip", &error));
+    g_assert_nonnull(strstr(error->message, LITHO_PATCH_NOISE_LEVEL));
+    g_clear_error(&error);
+    g_autoptr(LithoCube) before = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(litho_flow_set_volume(flow, LITHO_PATCH_NOISE_LEVEL, &error));
+    g_autoptr(LithoCube) level = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (gint64 k = 0; k < litho_cube_held_samples(level); k++)
+        g_assert_cmpfloat(fabs(level->samples[k] / 0.8 - 1), <, 0.05);
+    const LithoBox region = {{40, 10, 50}, {41, 60, 190}};
+    LithoEngine *fresh = litho_engine_new(litho_device_cpu());
+    g_autoptr(LithoCube) part = litho_engine_run(fresh, flow, in, &region, NULL, &error);
+    g_assert_no_error(error);
+    patch_assert_part(level, part);
+    g_autofree char *text = litho_flow_print(flow);
+    g_autoptr(LithoFlow) read = litho_flow_parse(text, &error);
+    g_assert_no_error(error);
+    g_assert_true(litho_flow_equal(flow, read));
+    g_assert_true(litho_flow_set_volume(flow, NULL, &error));
+    g_assert_false(litho_flow_equal(flow, read));
+    g_autoptr(LithoCube) after = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+    patch_assert_part(before, after);
+    litho_engine_free(engine);
+    litho_engine_free(fresh);
+}
+
 // Property: a cancel ends the measuring before the next part is read.
 static void test_cancel(void)
 {
@@ -219,6 +258,7 @@ int main(int argc, char **argv)
     g_test_add_func("/patch-measure/slabs", test_slabs);
     g_test_add_func("/patch-measure/parts", test_parts);
     g_test_add_func("/patch-measure/recipe", test_recipe);
+    g_test_add_func("/patch-measure/volume", test_volume);
     g_test_add_func("/patch-measure/cancel", test_cancel);
     const int status = g_test_run();
     for (const char *const *name = (const char *const[]){"in.npy", "out.npy", NULL}; *name; name++) {

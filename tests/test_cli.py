@@ -292,6 +292,22 @@ def the_number_of_gpus_is_no_parameter_any_more():
 
 
 @test
+def volumes_beside_the_result_are_asked_for_by_name():
+    assert "noise level" in cli("list", "patch").stdout
+    cli("run", "patch", "n.npy", "v.npy", "--volume", "noise level=level.npy", "--backend", "cpu")
+    cli("run", "patch", "n.npy", "--volume", "noise level=alone.npy", "--backend", "cpu")
+    level = np.load("level.npy")
+    assert np.array_equal(level, np.load("alone.npy")) and level.min() > 0 and level.shape == np.load("v.npy").shape
+    for words, sentence in (("dip=x.npy", "no volume 'dip'; there are: noise level"), ("noise level", "NAME=FILE is needed"),
+                            ("noise level=", "NAME=FILE is needed")):
+        assert sentence in cli("run", "patch", "n.npy", "--volume", words, status=2).stderr
+    assert "it has none" in cli("run", "fx", "n.npy", "--volume", "dip=x.npy", status=2).stderr
+    assert "exists" in cli("run", "patch", "n.npy", "--volume", "noise level=level.npy", status=1).stderr
+    for name in ("v.npy", "level.npy", "alone.npy"):
+        os.remove(name)
+
+
+@test
 def dry_run_tells_the_memory_that_may_be_taken():
     out = cli("run", "fx", "-i", "n.npy", "--dry-run", env=dict(os.environ, LITHO_MEMORY="0.5")).stdout
     assert "of 0.500 free GiB on the host" in out, out

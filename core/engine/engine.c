@@ -18,6 +18,7 @@ typedef struct Node {
     LithoMeasured *measured;     // likewise, or NULL; a reference
     int dirty;                   // first stage whose caches cannot be trusted; G_MAXINT = all can
     LithoCube *out;              // of the last success, or NULL
+    const LithoVolumeDoc *volume;   // that `out` holds; NULL = the result
     LithoReport *planned, *told; // what plan() and the last exec() reported
 } Node;
 
@@ -183,7 +184,8 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
         first = 1;
     } else {
         litho_report_repeat(node->planned, run->report);
-        if (first == G_MAXINT && node->out && litho_box_contains(node->out->held, l->region)) {
+        if (first == G_MAXINT && node->out && node->volume == l->volume &&
+            litho_box_contains(node->out->held, l->region)) {
             litho_report_repeat(node->told, run->report);
             return litho_cube_ref(node->out);
         }
@@ -201,6 +203,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
     LithoPass pass = {.params = node->params,
                       .known = node->known,
                       .measured = l->measured,
+                      .volume = l->volume,
                       .first_stage = first,
                       .in = in,
                       .region = l->region,
@@ -213,6 +216,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
         return NULL;
     }
     node->dirty = G_MAXINT;
+    node->volume = l->volume;
     g_clear_pointer(&node->out, litho_cube_unref);
     node->out = litho_cube_ref(out);
     return out;

@@ -93,6 +93,7 @@ static LithoCube *read_part(const LithoBox *box, LithoRun *run, gpointer data, G
 static LithoFlow *steps_before(const LithoFlow *flow, guint index)
 {
     LithoFlow *before = litho_flow_copy(flow);
+    litho_flow_set_volume(before, NULL, NULL); // steps pass their results on
     for (guint k = litho_flow_length(before); k-- > 0;)
         if (k >= index || !litho_flow_step(before, k)->enabled)
             litho_flow_remove(before, k);

@@ -30,6 +30,8 @@ JsonNode *litho_flow_to_json(const LithoFlow *flow)
     JsonObject *root = json_object_new();
     json_object_set_int_member(root, "lithoscope", 1);
     json_object_set_array_member(root, "flow", steps);
+    if (flow->volume)
+        json_object_set_string_member(root, "volume", flow->volume);
     JsonNode *node = json_node_new(JSON_NODE_OBJECT);
     json_node_take_object(node, root);
     return node;
@@ -109,7 +111,12 @@ static gboolean read_recipe(LithoFlow *flow, LithoJsonReader *r, GError **error)
         return litho_refuse(error, LITHO_ERROR_FORMAT,
                             "the recipe has \"lithoscope\": %g; version 1 is read", version);
     JsonArray *steps = litho_json_array(r, "flow", 0, MOST_STEPS, error);
-    return steps && read_steps(flow, steps, error);
+    if (!steps || !read_steps(flow, steps, error))
+        return FALSE;
+    if (!litho_json_ask(r, "volume"))
+        return TRUE;
+    const char *volume = litho_json_string(r, "volume", error);
+    return volume && litho_flow_set_volume(flow, volume, error);
 }
 
 LithoFlow *litho_flow_from_json(JsonNode *root, GError **error)

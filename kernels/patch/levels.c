@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "core/qc.h"
 #include "kernels/common/noise.h"
-#include "kernels/patch/erratic.h"
 
 enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
 
@@ -334,6 +333,55 @@ void patch_levels_clear(PatchLevels *l)
     g_free(l->sigma);
     litho_measured_unref(l->measured);
     *l = (PatchLevels){0};
+}
+
+// Squares of all frequencies of a cell together; those but the first and the last stand for two.
+static float square_of(const PatchLevels *l, int cell)
+{
+    const int bins = l->table.bins;
+    const float *sigma = l->sigma + (gsize)cell * bins;
+    double sum = 0;
+    for (int f = 0; f < bins; f++)
+        sum += (double)sigma[f] * sigma[f] * (f == 0 || f == bins - 1 ? 1 : 2);
+    return (float)(sum / MAX(2 * (bins - 1), 1));
+}
+
+void patch_levels_volume(const PatchLevels *l, LithoBox region, LithoCube *out)
+{
+    // A table of one number a cell: litho_patch_level() reads it as it reads a frequency.
+    const int cells = count_cells(l);
+    g_autofree float *level = g_new(float, cells);
+    for (int k = 0; k < cells; k++)
+        level[k] = sqrtf(square_of(l, k));
+    LithoPatchLevels table = l->table;
+    table.bins = 1;
+    table.sigma = level;
+    for (gint64 il = region.lo[0]; il < region.hi[0]; il++)
+        for (gint64 xl = region.lo[1]; xl < region.hi[1]; xl++) {
+            float *trace = litho_cube_trace(out, il, xl) - out->held.lo[2];
+            for (gint64 t = region.lo[2]; t < region.hi[2]; t++)
+                trace[t] = litho_patch_level(&table, (const float[3]){il, xl, t}, 0);
+        }
+}
+
+gboolean patch_levels_exec(PatchLevels *l, PatchClean *clean, const LithoGrid *grid,
+                           const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
+    if (params->mode == LITHO_PATCH_FILL)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "with mode=fill the noise level is not measured; mode=denoise or "
+                            "mode=both is needed");
+    if (!litho_cube_host(pass->in, error))
+        return FALSE;
+    const LithoCube *in = patch_clean(clean, params, pass->in, run, error);
+    if (!in || !patch_levels_update(l, &g, params, in, pass->measured, run, error))
+        return FALSE;
+    patch_levels_volume(l, pass->region, out);
+    if (run)
+        patch_levels_report(l, grid, params, run->report);
+    return TRUE;
 }
 
 // RMS over the cells.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/patch/erratic.h"
 #include "kernels/patch/patch.h"
 
 // The noise's level per frequency on a coarse grid of cells, of both backends.
@@ -19,6 +20,12 @@ typedef struct PatchLevels {
 gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
                              LithoMeasured *measured, LithoRun *run, GError **error);
+// The level at every sample of `out`'s region, of all frequencies together: the standard deviation of
+// the noise there.
+void patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCube *out);
+// Measures or takes the level first. Refused where only missing traces are filled.
+gboolean patch_levels_exec(PatchLevels *levels, PatchClean *clean, const LithoGrid *grid,
+                           const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error);
 void patch_levels_clear(PatchLevels *levels);
 void patch_levels_report(const PatchLevels *levels, const LithoGrid *grid,
                          const LithoPatchParams *params, LithoReport *report);

@@ -110,6 +110,12 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoVolumeDoc volumes[] = {
+    {LITHO_PATCH_NOISE_LEVEL, "", "Standard deviation of the noise, all frequencies together, as it was "
+                                  "measured by place and time."},
+    {NULL},
+};
+
 static const LithoFindRow find[] = {{"threshold", 2, 4.5}, {"window", 12, 28}, {"rule"}, {NULL}};
 
 static void suggest(const LithoEvidence *evidence, GArray *list)
@@ -135,6 +141,7 @@ const LithoOperator litho_operator_patch = {
     .find = find,
     .check = check,
     .input_box = litho_patch_input_box,
+    .volumes = volumes,
     .measure_key = litho_patch_measure_key,
     .measure = litho_patch_measure,
     .slab = slab,

@@ -9,6 +9,9 @@
 // Abma & Kabir 2006, doi:10.1190/1.2356088). See docs/patch.md.
 extern const LithoOperator litho_operator_patch;
 
+// Names of its volumes.
+#define LITHO_PATCH_NOISE_LEVEL "noise level"
+
 // The CPU backend's implementation (cpu/patch.c).
 extern const LithoImpl litho_patch_cpu;
 

@@ -166,7 +166,8 @@ const LithoGrid *litho_session_grid(LithoSession *self)
 gboolean litho_session_comparable(LithoSession *self)
 {
     const LithoCube *against = self->reference ? self->reference : self->input;
-    if (!against || self->preview || litho_flow_length(self->flow) == 0)
+    if (!against || self->preview || litho_flow_length(self->flow) == 0 ||
+        litho_session_volume(self))
         return FALSE;
     // A flow that is refused leaves the last result on the screen, with the grid it had.
     return (!self->flow_problem || self->result) &&
@@ -220,6 +221,21 @@ void litho_session_restore_flow(LithoSession *self, const LithoFlow *flow, int s
     self->history = history;
     self->selected = selected;
     adopt_flow(self, litho_flow_copy(flow));
+}
+
+void litho_session_set_volume(LithoSession *self, const char *name)
+{
+    if (g_strcmp0(litho_session_volume(self), name) == 0)
+        return;
+    LithoFlow *flow = litho_flow_copy(self->flow);
+    if (!litho_flow_set_volume(flow, name, NULL))
+        litho_flow_set_volume(flow, NULL, NULL);
+    adopt_flow(self, flow);
+}
+
+const char *litho_session_volume(LithoSession *self)
+{
+    return litho_flow_volume_step(self->flow) >= 0 ? self->flow->volume : NULL;
 }
 
 void litho_session_select(LithoSession *self, int step)

@@ -212,6 +212,14 @@ LithoDevice litho_session_device(LithoSession *session); // that computes the fl
 const char *litho_session_wanted_device(LithoSession *session);
 // GPUs of this machine; 0 until a device was asked for that made the program look.
 int litho_session_gpus(LithoSession *session);
+
+// --- volumes beside the result ------------------------------------------------------------------
+
+// Shows the volume of that name (litho_flow_volumes() of the flow) in place of the result; NULL =
+// the result. No undo entry: it changes what is seen.
+void litho_session_set_volume(LithoSession *session, const char *name);
+// The volume in place of the result; NULL = the result is shown.
+const char *litho_session_volume(LithoSession *session);
 // What computes, e.g. "CPU, 2 threads"; `why` is NULL, or why it is not what was asked for.
 const char *litho_session_device_label(LithoSession *session, const char **why);
 

@@ -40,6 +40,8 @@ static char *describe_kind(LithoSession *self)
 {
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%" G_GUINT64_FORMAT, self->input ? self->input->serial : 0);
+    const char *volume = litho_session_volume(self);
+    g_string_append_printf(text, " %s", volume ? volume : "");
     for (guint k = 0; k < litho_flow_length(self->flow); k++) {
         const LithoStep *step = litho_flow_step(self->flow, k);
         if (!step->enabled)

@@ -189,6 +189,7 @@ static void show_compare(LithoWindow *self)
         gboolean beside = k == LITHO_SHOW_SIDE && litho_session_side_by_side(self->session);
         gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
     }
+    litho_window_fill_volumes(self);
     litho_window_actions_update(self);
 }
 

@@ -192,6 +192,15 @@ static LithoShow show_from_name(const char *name)
     return LITHO_SHOW_OUTPUT;
 }
 
+ACTION(do_volume)
+{
+    LithoWindow *self = LITHO_WINDOW(data);
+    const char *name = g_variant_get_string(value, NULL);
+    litho_session_set_volume(self->session, *name ? name : NULL);
+    if (*name)
+        litho_session_show(self->session, LITHO_SHOW_OUTPUT);
+}
+
 ACTION(do_show)
 {
     litho_session_show(LITHO_WINDOW(data)->session,
@@ -465,6 +474,7 @@ static const GActionEntry entries[] = {
     {"time-unit", do_time_unit, "s", "'auto'", NULL, {0}},
     {"lines", do_lines, "s", "'numbers'", NULL, {0}},
     {"show", do_show, "s", "'output'", NULL, {0}},
+    {"volume", do_volume, "s", "''", NULL, {0}},
     {"removed", do_removed, NULL, NULL, NULL, {0}},
     {"split", do_split, NULL, NULL, NULL, {0}},
     {"blink", do_blink, NULL, "false", NULL, {0}},
@@ -581,4 +591,7 @@ void litho_window_actions_update(LithoWindow *self)
     const char *shown = litho_show_keys[litho_session_shown(self->session)];
     GAction *show = g_action_map_lookup_action(G_ACTION_MAP(self), "show");
     g_simple_action_set_state(G_SIMPLE_ACTION(show), g_variant_new_string(shown));
+    const char *volume = litho_session_volume(self->session);
+    GAction *volumes = g_action_map_lookup_action(G_ACTION_MAP(self), "volume");
+    g_simple_action_set_state(G_SIMPLE_ACTION(volumes), g_variant_new_string(volume ? volume : ""));
 }

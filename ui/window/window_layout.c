@@ -72,7 +72,38 @@ static GtkWidget *make_compare(LithoWindow *self)
         if (k == LITHO_SHOW_REMOVED)
             gtk_box_append(GTK_BOX(box), make_similarity(self));
     }
+    self->volumes = gtk_menu_button_new();
+    gtk_widget_set_visible(self->volumes, FALSE);
+    gtk_widget_set_tooltip_text(self->volumes, "The result, or a volume that a step gives beside it");
+    gtk_box_append(GTK_BOX(box), self->volumes);
     return box;
+}
+
+void litho_window_fill_volumes(LithoWindow *self)
+{
+    g_autofree const char **names = litho_flow_volumes(litho_session_flow(self->session));
+    const char *shown = litho_session_volume(self->session);
+    g_autofree char *all = g_strjoinv("\n", (char **)names);
+    gtk_widget_set_visible(self->volumes, names[0] != NULL);
+    g_autofree char *label =
+        g_strdup_printf("%c%s", g_ascii_toupper(shown ? *shown : 'R'), shown ? shown + 1 : "esult");
+    if (g_strcmp0(gtk_menu_button_get_label(GTK_MENU_BUTTON(self->volumes)), label) != 0)
+        gtk_menu_button_set_label(GTK_MENU_BUTTON(self->volumes), label);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->volumes), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Shown volume", -1);
+    if (g_strcmp0(g_object_get_data(G_OBJECT(self->volumes), "names"), all) == 0)
+        return;
+    g_object_set_data_full(G_OBJECT(self->volumes), "names", g_steal_pointer(&all), g_free);
+    GMenu *menu = g_menu_new();
+    g_menu_append(menu, "Result", "win.volume::");
+    for (const char **name = names; *name; name++) {
+        g_autofree char *title = g_strdup_printf("%c%s", g_ascii_toupper(**name), *name + 1);
+        g_autoptr(GMenuItem) item = g_menu_item_new(title, NULL);
+        g_menu_item_set_action_and_target(item, "win.volume", "s", *name);
+        g_menu_append_item(menu, item);
+    }
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->volumes), G_MENU_MODEL(menu));
+    g_object_unref(menu);
 }
 
 void litho_window_fill_badge(LithoWindow *self)

@@ -17,7 +17,7 @@ struct _LithoWindow {
     LithoPodium *podium; // presenter, scripts, race
 
     // Header.
-    GtkWidget *title, *subtitle, *badge, *badge_label, *full_badge, *compare[5], *similarity;
+    GtkWidget *title, *subtitle, *volumes, *badge, *badge_label, *full_badge, *compare[5], *similarity;
     // Below it.
     GtkWidget *progress; // thin line
     GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
@@ -80,6 +80,7 @@ void litho_window_actions_update(LithoWindow *self); // what is possible now
 
 // window_layout.c
 void litho_window_build(LithoWindow *self);
+void litho_window_fill_volumes(LithoWindow *self); // the choice of the shown volume
 void litho_window_fill_badge(LithoWindow *self); // the device menu: one entry more for each GPU
 void litho_window_update_recent(LithoWindow *self);
 void litho_window_add_recent(const char *uri);     // a cube that has been opened

@@ -143,6 +143,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
+    if (pass->volume)
+        return patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, pass->out, error);
     if (!(params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error))
         return FALSE;
     if (run && run->report) {

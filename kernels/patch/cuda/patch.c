@@ -174,6 +174,17 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
            (!run || !run->report || report(&s, pass, error));
 }
 
+// The table of the levels is small, and made on the host.
+static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
+    return level &&
+           patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, level, error) &&
+           litho_cuda_enter(p->context, error) &&
+           litho_cuda_buffer_upload(pass->out->device, 0, level->samples,
+                                    litho_box_count(level->held), error);
+}
+
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
@@ -181,6 +192,8 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
+    if (pass->volume)
+        return level_volume(p, pass, run, error);
     const gboolean ok = run_pass(p, pass, run, error);
     if (!ok) // launches that read this call's memory must be over
         cudaStreamSynchronize(litho_cuda_stream(p->context));
