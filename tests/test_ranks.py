@@ -27,9 +27,13 @@ def ranked(n, *args):
                           capture_output=True, text=True, timeout=300)
 
 
-def under_ranks(name, words):
+def make_input():
     if not os.path.exists("in.sgy"):
         cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", "-o", "in.sgy", "--no-truth")
+
+
+def under_ranks(name, words):
+    make_input()
     args = ["run", *words, "-i", "in.sgy", "--backend", "cpu", "--threads", "1", "--memory", MEMORY[name]]
     assert slabs(*args) >= 4, slabs(*args)
     cli(*args, "-o", f"{name}.sgy")
@@ -44,6 +48,7 @@ def under_ranks(name, words):
 @test
 def patch_under_1_to_4_ranks():
     """Its noise level is measured on all of the survey, by the first rank; one piece gives the same samples."""
+    make_input()
     args = ["run", "patch", "-i", "in.sgy", "--backend", "cpu", "--threads", "1"]
     cli(*args, "-o", "patch.npy")
     for n in range(2, 5):
