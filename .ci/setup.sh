@@ -6,7 +6,7 @@ runtime_packages=(
   libgtk-4-dev libepoxy-dev libcairo2-dev libpng-dev
   libjson-glib-dev libopenmpi-dev openmpi-bin libzfp-dev
   libfftw3-dev libopenblas-dev libzstd-dev
-  libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core adwaita-icon-theme
+  libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core adwaita-icon-theme librsvg2-common
 )
 # The CUDA toolkit compiles its host code with a C++ compiler.
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then runtime_packages+=(g++); fi

@@ -41,7 +41,7 @@ def usage_errors_exit_2_and_name_the_trouble():
         ([], "usage"), (["nonsense"], "nonsense"), (["run", "fx"], "-o"), (["run", "nofilter", "-o", "x.npy"], "nofilter"),
         (["run", "fx", "windw=3", "-i", "a.npy", "-o", "b.npy"], "windw"),
         (["run", "fx", "window=-3", "-i", "a.npy", "-o", "b.npy"], "window"),
-        (["synth", "nothing", "-o", "x.npy"], "synth --list"), (["synth", "mix", "inlines=0", "-o", "x.npy"], "inlines"),
+        (["synth", "nothing", "-o", "x.npy"], "there is no cube"), (["synth", "mix", "inlines=0", "-o", "x.npy"], "inlines"),
         (["compare", "one.npy"], "two"), (["list", "nooperator"], "nooperator"),
     ]:
         r = cli(*args, status=2)

@@ -104,8 +104,8 @@ Recommends: ${recommends:+$recommends, openmpi-bin, }python3-numpy" \
   'Noise attenuation, interpolation, compression, migration and modelling of 3-D seismic surveys (SEG-Y, SU, NumPy, Madagascar), larger than memory and on clusters, with recipes tuned in the window of lithoscope. Includes a Python package for NumPy arrays.'
 if [ -e "$work/lithoscope/usr/bin/lithoscope" ]; then
   depends lithoscope
-  make_package lithoscope "Depends: lithoscope-cli (= $version), $(variable lithoscope Depends), libgl1-mesa-dri | libgl1-nvidia-glvnd-glx
-Recommends: adwaita-icon-theme, fonts-dejavu-core" \
+  make_package lithoscope "Depends: lithoscope-cli (= $version), $(variable lithoscope Depends), libgl1-mesa-dri | libgl1-nvidia-glvnd-glx, adwaita-icon-theme, librsvg2-common
+Recommends: fonts-dejavu-core" \
     'tune operators on 3-D seismic cubes while you look at them' \
     'Opens 3-D seismic cubes in place and runs noise attenuation, interpolation, compression and migration on the processor or the graphics card while sliders are dragged. The tuned recipe runs from the command line on surveys larger than memory.'
 fi
