@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a migration says beforehand that it takes of memory, against what it takes.
+// What a migration says beforehand that it takes of memory, against what it takes; images far
+// deeper than their records.
 #include <malloc.h>
 
 #include "tests/migrate_helpers.h"
@@ -110,6 +111,43 @@ static void test_memory_of_velocity(void)
     g_unlink(path);
 }
 
+// Property: depths that no echo of the record can come from are zero and cost nothing: an image of
+// 100,000 depths from a record of 0.24 s is the image of 2000 followed by zeros, and extreme
+// velocities come to an end.
+static void test_deep(void)
+{
+    enum { NZ = 100000, FEW = 2000 };
+    LithoGrid grid = time_grid(6, 7, 60, 12.5, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 4);
+    static const char *const kinds[] = {"velocity=2000", "velocity=2000 coarse=on",
+                                        "velocity=2000 engine=splitstep",
+                                        "mode=shot velocity=2000 imaging=normalised"};
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        g_autoptr(LithoCube) deep = migrate(in, "%s nz=%d", kinds[k], NZ);
+        g_autoptr(LithoCube) few = migrate(in, "%s nz=%d", kinds[k], FEW);
+        double most = 0, size = 0;
+        for (int j = 0; j < 42; j++) {
+            const float *a = litho_cube_trace(deep, j / 7, j % 7);
+            const float *b = litho_cube_trace(few, j / 7, j % 7);
+            for (int z = 0; z < FEW; z++) {
+                most = fmax(most, fabs(a[z] - b[z]));
+                size = fmax(size, fabs(b[z]));
+            }
+            for (int z = FEW; z < NZ; z++)
+                g_assert_cmpfloat(a[z], ==, 0);
+        }
+        g_assert_cmpfloat(size, >, 0);
+        g_assert_cmpfloat(most, <=, 1e-6 * size);
+    }
+    static const char *const extremes[] = {"velocity=10 nz=50", "velocity=100000 nz=50",
+                                           "velocity=10", "velocity=100000 dz=1000"};
+    for (guint k = 0; k < G_N_ELEMENTS(extremes); k++) {
+        g_autoptr(LithoCube) image = migrate(in, "%s", extremes[k]);
+        for (gint64 n = 0; n < litho_grid_samples(&image->grid); n++)
+            g_assert_true(isfinite(image->samples[n]));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -121,5 +159,6 @@ int main(int argc, char **argv)
     g_autoptr(LithoCube) warm = migrate(in, "nz=9");
     g_test_add_func("/migrate-memory/parameters", test_memory);
     g_test_add_func("/migrate-memory/velocity", test_memory_of_velocity);
+    g_test_add_func("/migrate-memory/deep", test_deep);
     return g_test_run();
 }
