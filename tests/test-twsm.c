@@ -523,7 +523,31 @@ static void test_effective(void)
     // Seconds of work at high chi: a cancel is seen inside, not behind.
     g_autoptr(GCancellable) cancel = g_cancellable_new();
     g_cancellable_cancel(cancel);
-    g_assert_null(twsm_effective_new(&contact, 300, 0.4, &(LithoRun){.cancel = cancel}));
+    const TwsmContact other = {2000, 2200, 2900, 2400, FALSE};
+    g_assert_null(twsm_effective_new(&other, 300, 0.4, &(LithoRun){.cancel = cancel}));
+    // A table that is there already is no work.
+    table = twsm_effective_new(&contact, 290, 0.42, &(LithoRun){.cancel = cancel});
+    g_assert_nonnull(table);
+    twsm_effective_free(table);
+}
+
+// Property: a table's numbers do not depend on the tables made before it: made at once, made longer
+// twice, or found in a longer one, every row is the same to the last bit. (Three contacts that
+// differ in nothing but the unit of density: the coefficients are equal.)
+static void test_kept(void)
+{
+    const double reach[3][3] = {{180, 180, 180}, {140, 155, 180}, {250, 180, 180}};
+    double complex row[3][30];
+    for (int k = 0; k < 3; k++) {
+        const TwsmContact contact = {2000, 2200 * (1 << k), 2500, 2400 * (1 << k), FALSE};
+        for (int turn = 0; turn < 3; turn++) {
+            TwsmEffective *table =
+                twsm_effective_new(&contact, reach[k][turn], 0.61 + 0.01 * turn, NULL);
+            twsm_effective_row(table, 5.5, 0.77, 1, 30, row[k]);
+            twsm_effective_free(table);
+        }
+        g_assert_cmpmem(row[k], sizeof row[k], row[0], sizeof row[0]);
+    }
 }
 
 // Property: the frozen coefficient is the plane one below 0.8 of the critical sine, real and smooth
@@ -547,6 +571,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/twsm/effective", test_effective);
+    g_test_add_func("/twsm/kept", test_kept);
     g_test_add_func("/twsm/frozen", test_frozen);
     g_test_add_func("/twsm/flat-mirror", test_flat_mirror);
     g_test_add_func("/twsm/damping", test_damping);

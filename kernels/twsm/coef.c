@@ -2,6 +2,7 @@
 #include "kernels/twsm/coef.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/twsm/pair.h"
 
@@ -46,42 +47,71 @@ float *twsm_coef_table(const TwsmContact *contact, gboolean plane)
 
 // --- effective coefficients -------------------------------------------------------------------
 
+// Root and exponential without the library's care for overflow: arguments here are moderate, and
+// these two are most of the work.
+static inline double complex quick_root(double complex z)
+{
+    const double x = creal(z), y = cimag(z), r = sqrt(0.5 * (sqrt(x * x + y * y) + fabs(x)));
+    if (r == 0)
+        return 0;
+    return x >= 0 ? CMPLX(r, 0.5 * y / r) : CMPLX(0.5 * fabs(y) / r, y < 0 ? -r : r);
+}
+
+static inline double complex quick_exp(double complex z)
+{
+    double s, c;
+    const double r = exp(creal(z));
+    sincos(cimag(z), &s, &c);
+    return CMPLX(r * c, r * s);
+}
+
+static inline double complex quick_root_down(double complex z)
+{
+    const double complex r = quick_root(z);
+    return cimag(r) < 0 ? -r : r;
+}
+
+static inline double size_of(double complex z)
+{
+    return fabs(creal(z)) + fabs(cimag(z));
+}
+
 // Bessel J0 of a complex argument, Re z >= 0, |Im z| of a few units. Power series within 14, where
 // cancellation costs at most 6 of 16 digits; Hankel's expansion beyond, where 14 terms give 1e-11.
 static double complex bessel_j0(double complex z)
 {
-    if (cabs(z) < 14) {
+    if (creal(z) * creal(z) + cimag(z) * cimag(z) < 14 * 14) {
         double complex q = -0.25 * z * z, term = 1, sum = 1;
         for (int k = 1; k < 60; k++) {
-            term *= q / ((double)k * k);
+            term *= q * (1 / ((double)k * k));
             sum += term;
-            if (fabs(creal(term)) + fabs(cimag(term)) < 1e-13)
+            if (size_of(term) < 1e-13)
                 break;
         }
         return sum;
     }
     double complex term = 1, p = 0, q = 0, inv = 1 / (8 * z);
-    for (int k = 0; k < 14; k++) {
+    for (int k = 0; k < 14 && size_of(term) > 1e-14; k++) {
         if (k % 2 == 0)
             p += k % 4 == 0 ? term : -term;
         else
             q += k % 4 == 1 ? -term : term;
         term *= (2.0 * k + 1) * (2.0 * k + 1) / (k + 1) * inv;
     }
-    double complex phase = z - G_PI / 4;
-    return csqrt(2 / (G_PI * z)) * (p * ccos(phase) - q * csin(phase));
+    const double complex turn = quick_exp(I * (z - G_PI / 4)), back = 1 / turn;
+    return quick_root(2 / (G_PI * z)) * (0.5 * p * (turn + back) + 0.5 * I * q * (turn - back));
 }
 
 // Integrand of the Sommerfeld integral at horizontal slowness q (in units of 1/v1).
 static double complex sommerfeld(const TwsmContact *c, double chi, double cos1, double sin1,
                                  double complex q)
 {
-    double n2 = (c->v1 / c->v2) * (c->v1 / c->v2);
-    double complex x1 = root_down(1 - q * q), x2 = root_down(n2 - q * q);
+    const double n2 = (c->v1 / c->v2) * (c->v1 / c->v2);
+    const double complex x1 = quick_root_down(1 - q * q), x2 = quick_root_down(n2 - q * q);
     double complex r = (c->rho2 * x1 - c->rho1 * x2) / (c->rho2 * x1 + c->rho1 * x2);
     if (c->transmit)
         r += 1;
-    return bessel_j0(q * chi * sin1) * (I * q / x1) * r * cexp(I * chi * (x1 * cos1 - 1));
+    return bessel_j0(q * chi * sin1) * (I * q / x1) * r * quick_exp(I * chi * (x1 * cos1 - 1));
 }
 
 // Nodes and weights of the 8-point Gauss rule on -1..1.
@@ -113,14 +143,31 @@ double complex twsm_coef_effective(const TwsmContact *c, double chi, double cos1
     return chi * sum;
 }
 
-enum { MIN_CHI = 5 };
-
-struct TwsmEffective {
-    int n_chi, n_cos;
-    double log_min, log_step;
-    double *cosine;        // ascending, n_cos
-    double complex *value; // [i_cos][i_chi]
+enum {
+    MIN_CHI = 5,
+    MOST_CHI = 512, // rows of a table: chi up to 8e12
+    LOGS = 4096,    // frequency numbers whose logarithm is kept
+    KEPT = 8,       // tables that no model holds, kept for the next
 };
+
+#define LOG_STEP 0.055
+
+// Value (i, j) belongs to cosine[i] and to chi = MIN_CHI exp(j LOG_STEP), whatever the table's
+// size: a longer one serves shorter needs with equal numbers.
+struct TwsmEffective {
+    TwsmContact contact;
+    double low, fine; // of make_cosines()
+    int n_chi, n_cos;
+    double *cosine;        // ascending, n_cos
+    double complex *value; // [i_chi][i_cos]
+    double *logs;          // of 1 .. LOGS - 1
+    int refs;              // models that hold it; guarded by `lock`
+    guint64 used;          // clock of the last use
+};
+
+static GMutex lock; // of the list below
+static GPtrArray *tables;
+static guint64 uses;
 
 // Cosines from `low` to 1: a hundredth apart, and within reach of the critical angle as fine as the
 // head wave's transition zone at the highest chi (width about 1/sqrt(chi)) asks for.
@@ -138,42 +185,129 @@ static double *make_cosines(double low, double critical, double fine, int *count
     return (double *)g_array_free(list, FALSE);
 }
 
-TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, double cos_min,
-                                  LithoRun *run)
+static void table_free(TwsmEffective *t)
 {
-    TwsmEffective *t = g_new0(TwsmEffective, 1);
-    double ratio = contact->v1 / contact->v2;
-    double critical = ratio < 1 ? sqrt(1 - ratio * ratio) : 0;
-    chi_max = fmax(chi_max, 2 * MIN_CHI);
-    t->log_min = log(MIN_CHI);
-    t->n_chi = 4 + (int)(log(chi_max / MIN_CHI) / 0.055);
-    t->log_step = log(chi_max / MIN_CHI) / (t->n_chi - 1);
-    double fine = fmin(0.01, 0.1 / sqrt(chi_max));
-    // At least the four cosines that interpolation asks for.
-    t->cosine =
-        make_cosines(CLAMP(cos_min, 0.05, 0.95), critical, critical > 0 ? fine : 0.01, &t->n_cos);
-    t->value = g_new(double complex, (gsize)t->n_cos * t->n_chi);
+    g_free(t->cosine);
+    g_free(t->value);
+    g_free(t->logs);
+    g_free(t);
+}
+
+// Columns [from, n_chi) of the table. FALSE: cancelled.
+static gboolean fill_table(TwsmEffective *t, int from, LithoRun *run)
+{
     gint stop = 0;
+    // Long integrals first keep the threads busy to the end.
 #pragma omp parallel for collapse(2) schedule(dynamic, 4) num_threads(litho_run_threads(run))
-    for (int j = 0; j < t->n_chi; j++)
+    for (int j = t->n_chi - 1; j >= from; j--)
         for (int i = 0; i < t->n_cos; i++) {
             if (g_atomic_int_get(&stop) || litho_run_cancelled(run))
                 g_atomic_int_set(&stop, 1);
             else
-                t->value[(gsize)i * t->n_chi + j] = twsm_coef_effective(
-                    contact, exp(t->log_min + (t->n_chi - 1 - j) * t->log_step), t->cosine[i]);
+                t->value[(gsize)j * t->n_cos + i] =
+                    twsm_coef_effective(&t->contact, MIN_CHI * exp(j * LOG_STEP), t->cosine[i]);
         }
-    if (stop) {
-        twsm_effective_free(t);
-        return NULL;
+    return !stop;
+}
+
+static TwsmEffective *table_new(const TwsmContact *contact, double low, double fine, int n_chi)
+{
+    const double ratio = contact->v1 / contact->v2;
+    const double critical = ratio < 1 ? sqrt(1 - ratio * ratio) : 0;
+    TwsmEffective *t = g_new0(TwsmEffective, 1);
+    t->contact = *contact;
+    t->low = low;
+    t->fine = fine;
+    t->n_chi = n_chi;
+    // At least the four cosines that interpolation asks for.
+    t->cosine = make_cosines(low, critical, fine, &t->n_cos);
+    t->value = g_new(double complex, (gsize)t->n_cos *n_chi);
+    t->logs = g_new(double, LOGS);
+    for (int k = 0; k < LOGS; k++)
+        t->logs[k] = log(MAX(k, 1));
+    return t;
+}
+
+static gboolean same_contact(const TwsmContact *a, const TwsmContact *b)
+{
+    return a->v1 == b->v1 && a->rho1 == b->rho1 && a->v2 == b->v2 && a->rho2 == b->rho2 &&
+           a->transmit == b->transmit;
+}
+
+// The list's table of this kind with the most columns, or NULL.
+static TwsmEffective *find_table(const TwsmContact *contact, double low, double fine)
+{
+    TwsmEffective *best = NULL;
+    for (guint k = 0; tables && k < tables->len; k++) {
+        TwsmEffective *t = g_ptr_array_index(tables, k);
+        if (same_contact(&t->contact, contact) && t->low == low && t->fine == fine &&
+            (!best || t->n_chi > best->n_chi))
+            best = t;
     }
-    // Long integrals first keeps the threads busy to the end; turn the rows round again.
-    for (int i = 0; i < t->n_cos; i++)
-        for (int j = 0; j < t->n_chi / 2; j++) {
-            double complex *row = t->value + (gsize)i * t->n_chi, swap = row[j];
-            row[j] = row[t->n_chi - 1 - j];
-            row[t->n_chi - 1 - j] = swap;
+    return best;
+}
+
+// Adds `fresh` and lets go of the tables that nobody holds, but for the KEPT used last.
+static void keep_table(TwsmEffective *fresh)
+{
+    if (!tables)
+        tables = g_ptr_array_new();
+    g_ptr_array_add(tables, fresh);
+    for (;;) {
+        TwsmEffective *oldest = NULL;
+        int idle = 0;
+        for (guint k = 0; k < tables->len; k++) {
+            TwsmEffective *t = g_ptr_array_index(tables, k);
+            idle += t->refs == 0;
+            if (t->refs == 0 && (!oldest || t->used < oldest->used))
+                oldest = t;
         }
+        if (idle <= KEPT)
+            return;
+        g_ptr_array_remove(tables, oldest);
+        table_free(oldest);
+    }
+}
+
+// Numbers that a source, a depth or a mesh moves a little fall into coarse classes, so that the
+// table stays: the lowest cosine in twentieths, the spacing of cosines by octaves of chi.
+TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, double cos_min,
+                                  LithoRun *run)
+{
+    const gboolean critical = contact->v1 < contact->v2;
+    chi_max = fmax(chi_max, 2 * MIN_CHI);
+    const double low = CLAMP(floor(cos_min * 20) / 20, 0.05, 0.95);
+    const double octave = exp2(ceil(log2(chi_max)));
+    const double fine = critical ? fmin(0.01, 0.1 / sqrt(octave)) : 0.01;
+    const int n_chi = MIN(4 + (int)(log(chi_max / MIN_CHI) / LOG_STEP), MOST_CHI);
+    g_mutex_lock(&lock);
+    TwsmEffective *t = find_table(contact, low, fine);
+    if (!t || t->n_chi < n_chi) { // only the columns that no table has are computed
+        TwsmEffective *longer = table_new(contact, low, fine, n_chi);
+        const int known = t ? t->n_chi : 0;
+        if (t)
+            memcpy(longer->value, t->value, (gsize)known * t->n_cos * sizeof *t->value);
+        if (t)
+            t->refs++; // stays while the lock is open
+        g_mutex_unlock(&lock);
+        const gboolean ok = fill_table(longer, known, run);
+        g_mutex_lock(&lock);
+        if (t)
+            t->refs--;
+        if (!ok) {
+            g_mutex_unlock(&lock);
+            table_free(longer);
+            return NULL;
+        }
+        longer->refs = 1;
+        longer->used = ++uses;
+        keep_table(longer);
+        g_mutex_unlock(&lock);
+        return longer;
+    }
+    t->refs++;
+    t->used = ++uses;
+    g_mutex_unlock(&lock);
     return t;
 }
 
@@ -181,9 +315,9 @@ void twsm_effective_free(TwsmEffective *table)
 {
     if (!table)
         return;
-    g_free(table->cosine);
-    g_free(table->value);
-    g_free(table);
+    g_mutex_lock(&lock);
+    table->refs--;
+    g_mutex_unlock(&lock);
 }
 
 static int find_cosine(const TwsmEffective *t, double cos1)
@@ -210,22 +344,38 @@ static void lagrange(const double at[4], double x, double w[4])
     }
 }
 
+// Lagrange weights at t of the nodes -1, 0, 1, 2.
+static inline void even_weights(double t, double w[4])
+{
+    const double a = t + 1, b = t - 1, c = t - 2;
+    w[0] = -t * b * c / 6;
+    w[1] = a * b * c / 2;
+    w[2] = -a * t * c / 2;
+    w[3] = a * t * b / 6;
+}
+
 void twsm_effective_row(const TwsmEffective *t, double chi1, double cos1, int k0, int n,
                         double complex *out)
 {
-    static const double steps[4] = {-1, 0, 1, 2};
-    double wc[4], wk[4], base = log(chi1) - t->log_min;
-    int i = CLAMP(find_cosine(t, cos1), 1, t->n_cos - 3);
+    double wc[4], wk[4], re[MOST_CHI], im[MOST_CHI];
+    const double base = log(chi1 / MIN_CHI), top = t->n_chi - 1;
+    const int i = CLAMP(find_cosine(t, cos1), 1, t->n_cos - 3);
     lagrange(t->cosine + i - 1, MAX(cos1, t->cosine[0]), wc);
+    // The columns that are asked for at this cosine, then every frequency between four of them.
+    const int first = CLAMP((int)((base + log(MAX(k0, 1))) / LOG_STEP), 1, t->n_chi - 3) - 1;
+    const int last = CLAMP((int)((base + log(k0 + n - 1)) / LOG_STEP), 1, t->n_chi - 3) + 2;
+    for (int j = first; j <= last; j++) {
+        const double *v = (const double *)(t->value + (gsize)j * t->n_cos + i - 1);
+        re[j] = wc[0] * v[0] + wc[1] * v[2] + wc[2] * v[4] + wc[3] * v[6];
+        im[j] = wc[0] * v[1] + wc[1] * v[3] + wc[2] * v[5] + wc[3] * v[7];
+    }
     for (int k = 0; k < n; k++) {
-        double at = CLAMP((base + log(k0 + k)) / t->log_step, 0, t->n_chi - 1.0);
-        int j = CLAMP((int)at, 1, t->n_chi - 3);
-        lagrange(steps, at - j, wk);
-        double complex sum = 0;
-        for (int c = 0; c < 4; c++) {
-            const double complex *row = t->value + (gsize)(i - 1 + c) * t->n_chi + j - 1;
-            sum += wc[c] * (wk[0] * row[0] + wk[1] * row[1] + wk[2] * row[2] + wk[3] * row[3]);
-        }
-        out[k] = sum;
+        const double number = k0 + k < LOGS ? t->logs[k0 + k] : log(k0 + k);
+        const double at = CLAMP((base + number) / LOG_STEP, 0, top);
+        const int j = CLAMP((int)at, 1, t->n_chi - 3);
+        even_weights(at - j, wk);
+        const double *x = re + j - 1, *y = im + j - 1;
+        out[k] = CMPLX(wk[0] * x[0] + wk[1] * x[1] + wk[2] * x[2] + wk[3] * x[3],
+                       wk[0] * y[0] + wk[1] * y[1] + wk[2] * y[2] + wk[3] * y[3]);
     }
 }

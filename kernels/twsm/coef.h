@@ -28,7 +28,9 @@ float *twsm_coef_table(const TwsmContact *contact, gboolean plane);
 // Effective coefficients for chi = 5..chi_max and cos_min..1, tabulated once; look-ups interpolate
 // (cubic, in log chi and in cos1 on a grid refined around the critical angle) with an error under
 // 1e-3, most of it at chi above 300 far beyond critical. Smaller chi and cosines take the edge.
-// Seconds of work at high chi: NULL when `run` (may be NULL) was cancelled.
+// Seconds of work at high chi, unless an earlier call of any model made the table: the last few are
+// kept, and their numbers do not depend on who asked first. NULL when `run` (may be NULL) was
+// cancelled. Any thread.
 typedef struct TwsmEffective TwsmEffective;
 TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, double cos_min,
                                   LithoRun *run);
