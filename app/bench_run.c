@@ -9,6 +9,7 @@
 
 #include "app/bench.h"
 #include "core/error.h"
+#include "core/sort.h"
 
 typedef struct Timer {
     const Bench *bench;
@@ -23,19 +24,13 @@ typedef struct Timer {
     LithoRun run;
 } Timer;
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static BenchTimes times_of(GArray *ms)
 {
     double *v = (double *)ms->data;
     const guint n = ms->len;
     if (n == 0)
         return (BenchTimes){0};
-    qsort(v, n, sizeof *v, compare_double);
+    qsort(v, n, sizeof *v, litho_compare_double);
     return (BenchTimes){.n = n,
                         .median = n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]),
                         .p25 = v[n / 4],

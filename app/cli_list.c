@@ -205,6 +205,14 @@ static void print_operator(const LithoOperator *op)
     for (const LithoPreset *p = op->presets; p && p->name; p++)
         printf("  %-12s %s%s%s\n", p->name, p->settings, *p->settings ? "  " : "",
                p->doc ? p->doc : "");
+    const LithoDemo *demo = op->demo;
+    if (demo) {
+        printf("\nTo see %s:\n", demo->doc);
+        if (demo->survey)
+            printf("  lithoscope-cli synth %s -o demo.sgy\n", demo->survey);
+        printf("  lithoscope-cli run %s%s%s%s -o result.sgy\n", op->key, *demo->settings ? " " : "",
+               demo->settings, demo->survey ? " -i demo.sgy" : "");
+    }
     if (op->volumes)
         printf("\nVolumes beside the result (run --volume NAME=FILE):\n");
     for (const LithoVolumeDoc *v = op->volumes; v && v->name; v++) {

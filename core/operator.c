@@ -89,6 +89,16 @@ gboolean litho_operator_set(const LithoOperator *op, void *params, const char *w
     return litho_param_parse(&op->params, params, key, equals + 1, error);
 }
 
+gboolean litho_operator_settings(const LithoOperator *op, void *params, const char *settings,
+                                 GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(settings, " ", -1);
+    for (char **word = words; *word; word++)
+        if (**word && !litho_operator_set(op, params, *word, error))
+            return FALSE;
+    return TRUE;
+}
+
 const LithoOperator *litho_operator_first_choice(void)
 {
     for (const LithoOperator *const *op = litho_operators(); op && *op; op++)

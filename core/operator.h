@@ -3,6 +3,7 @@
 #include "core/cube.h"
 #include "core/measured.h"
 #include "core/param.h"
+#include "core/report.h"
 #include "core/resolve.h"
 #include "core/run.h"
 
@@ -28,6 +29,13 @@ typedef struct LithoVolumeDoc {
     const char *unit; // "degrees"; "" = none, or that of the samples
     const char *doc;  // one sentence
 } LithoVolumeDoc;
+
+// What shows the operator at its best: a generated survey and settings.
+typedef struct LithoDemo {
+    const char *survey;   // words of 'lithoscope-cli synth': "survey missing=20"; NULL = a source
+    const char *settings; // as in a preset; "" = the defaults
+    const char *doc;      // what is to be seen, one sentence
+} LithoDemo;
 
 // What one call of exec() is asked for.
 typedef struct LithoPass {
@@ -112,6 +120,7 @@ struct LithoOperator {
     // First guesses from the data, added to `list` by litho_suggest_add() (core/suggest.h), the
     // weightiest first. Pure. NULL = none.
     void (*suggest)(const LithoEvidence *evidence, GArray *list);
+    const LithoDemo *demo; // NULL = none
     // The generated survey, and a noisy stack, opens with this operator. One of all.
     gboolean first_choice;
 
@@ -173,6 +182,9 @@ gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *
 // Applies `word`: "key=value", or "preset=NAME".
 gboolean litho_operator_set(const LithoOperator *op, void *params, const char *word,
                             GError **error);
+// Applies the words of `settings` one after the other, "preset=strong window=24".
+gboolean litho_operator_settings(const LithoOperator *op, void *params, const char *settings,
+                                 GError **error);
 // check() and output_grid() with their defaults filled in. Any thread.
 gboolean litho_operator_check(const LithoOperator *op, const LithoGrid *in, const void *params,
                               LithoResolved *known, GError **error);

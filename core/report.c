@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/run.h"
+#include "core/report.h"
 
 struct LithoReport {
     GMutex lock;
@@ -178,6 +178,20 @@ void litho_report_curve_style(LithoReport *report, const char *key, const char *
     litho_report_curve_style(report->also, key, group, name, log_x, log_y, bars);
 }
 
+void litho_report_curve_role(LithoReport *report, const char *key, LithoCurveRole role)
+{
+    if (!report)
+        return;
+    g_mutex_lock(&report->lock);
+    LithoCurve *curve = curve_for(report, key);
+    if (curve) {
+        curve->role = role;
+        report->serial++;
+    }
+    g_mutex_unlock(&report->lock);
+    litho_report_curve_role(report->also, key, role);
+}
+
 void litho_report_curve_marks(LithoReport *report, const char *key, guint n, const double *x)
 {
     if (!report)
@@ -248,6 +262,7 @@ void litho_report_repeat(LithoReport *report, LithoReport *to)
         litho_report_curve(to, c->key, c->label, c->x_label, c->y_label, c->n, c->x, c->y);
         litho_report_curve_style(to, c->key, c->group, c->name, c->log_x, c->log_y, c->bars);
         litho_report_curve_marks(to, c->key, c->n_marks, c->mark);
+        litho_report_curve_role(to, c->key, c->role);
     }
     for (guint k = 0; k < shapes->len; k++)
         litho_report_shape(to, &g_array_index(shapes, LithoShape, k));

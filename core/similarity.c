@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/sort.h"
 
 enum { OO, RR, OR, SUMS };
 
@@ -240,12 +241,6 @@ static void fill_map(const Job *job, const Sums *means, LithoCube *map)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 // Median of <o o> over present traces, from at most about 20000 samples spread evenly.
 static float median_energy(const Job *job, const Sums *means)
 {
@@ -257,7 +252,7 @@ static float median_energy(const Job *job, const Sums *means)
     for (gint64 k = 0; k < n; k += stride)
         if (is_present(job, job->box.lo[0] + k / n2 / n1, job->box.lo[1] + k / n2 % n1))
             some[count++] = means->at[OO][k];
-    qsort(some, count, sizeof *some, by_value);
+    qsort(some, count, sizeof *some, litho_compare_float);
     return count > 0 ? some[count / 2] : 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/suggest.h"
+#include "core/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,17 +8,11 @@
 
 // --- the band -----------------------------------------------------------------------------------
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Median of the amplitudes [from, to).
 static double median(const double *x, guint from, guint to)
 {
     g_autofree double *sorted = g_memdup2(x + from, (to - from) * sizeof *x);
-    qsort(sorted, to - from, sizeof *sorted, compare_doubles);
+    qsort(sorted, to - from, sizeof *sorted, litho_compare_double);
     return sorted[(to - from) / 2];
 }
 

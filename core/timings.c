@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timings.h"
+#include "core/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,6 @@ LithoTimings *litho_timings_new(void)
     LithoTimings *timings = g_new0(LithoTimings, 1);
     g_mutex_init(&timings->lock);
     timings->refs = 1;
-    return timings;
-}
-
-LithoTimings *litho_timings_ref(LithoTimings *timings)
-{
-    g_atomic_int_inc(&timings->refs);
     return timings;
 }
 
@@ -71,12 +66,6 @@ void litho_timings_add(LithoTimings *timings, const char *name, LithoStageKind k
     g_mutex_unlock(&timings->lock);
 }
 
-static int compare_float(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static void push(Entry *entry)
 {
     LithoStage *s = &entry->stage;
@@ -93,7 +82,7 @@ static void push(Entry *entry)
 
     float sorted[LITHO_TIMINGS_RING];
     memcpy(sorted, s->ring_ms, n * sizeof(float));
-    qsort(sorted, n, sizeof(float), compare_float);
+    qsort(sorted, n, sizeof(float), litho_compare_float);
     s->min_ms = sorted[0];
     s->p25_ms = sorted[n / 4];
     s->median_ms = n % 2 ? sorted[n / 2] : 0.5f * (sorted[n / 2 - 1] + sorted[n / 2]);

@@ -30,7 +30,6 @@ typedef struct LithoStage {
 typedef struct LithoTimings LithoTimings;
 
 LithoTimings *litho_timings_new(void);
-LithoTimings *litho_timings_ref(LithoTimings *timings);
 void litho_timings_unref(LithoTimings *timings);
 
 // Adds to stage `name` of the pass under way (several calls in one pass add up).

@@ -501,30 +501,3 @@ void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rec
 }
 
 // --- cross-hair ---------------------------------------------------------------------------------
-
-void litho_cursor_draw(cairo_t *cr, const LithoSliceMap *map, const double index[3])
-{
-    const double gap = 7;
-    double x, y;
-    litho_slice_map_to_pixel(map, index, &x, &y);
-    LithoRect r = map->rect;
-    cairo_save(cr);
-    cairo_rectangle(cr, r.x, r.y, r.w, r.h);
-    cairo_clip(cr);
-    x = crisp(x);
-    y = crisp(y);
-    for (int pass = 0; pass < 2; pass++) { // a dark halo under a bright line
-        cairo_set_line_width(cr, pass ? 1 : 3);
-        cairo_set_source_rgba(cr, pass, pass, pass, pass ? 0.95 : 0.4);
-        cairo_move_to(cr, x, r.y);
-        cairo_line_to(cr, x, y - gap);
-        cairo_move_to(cr, x, y + gap);
-        cairo_line_to(cr, x, r.y + r.h);
-        cairo_move_to(cr, r.x, y);
-        cairo_line_to(cr, x - gap, y);
-        cairo_move_to(cr, x + gap, y);
-        cairo_line_to(cr, r.x + r.w, y);
-        cairo_stroke(cr);
-    }
-    cairo_restore(cr);
-}

@@ -51,8 +51,6 @@ void litho_axes_draw_caption(cairo_t *cr, const LithoAxesStyle *style, LithoRect
 // may be NULL ("amplitude as in the file" has none) and is written above it.
 void litho_colorbar_draw(cairo_t *cr, const LithoAxesStyle *style, LithoRect rect,
                          const LithoLook *look, LithoShow show, const char *unit);
-// Cross-hair through `index` with a gap at the centre, legible on any colour.
-void litho_cursor_draw(cairo_t *cr, const LithoSliceMap *map, const double index[3]);
 
 // Tick positions of the slice's two axes, in pixels of map->rect; returns how many of at most
 // `max`. For renderers that draw grid lines themselves.

@@ -96,12 +96,6 @@ gboolean litho_mesh_is_translucent(const LithoMesh *mesh)
     return mesh->rgba[3] < 1;
 }
 
-LithoMesh *litho_mesh_ref(LithoMesh *mesh)
-{
-    g_atomic_int_inc(&mesh->refs);
-    return mesh;
-}
-
 void litho_mesh_unref(LithoMesh *mesh)
 {
     if (!mesh || !g_atomic_int_dec_and_test(&mesh->refs))

@@ -36,6 +36,5 @@ void litho_mesh_set_colours(LithoMesh *mesh, const guint8 *colour);
 // space): n_index indices into `order`.
 void litho_mesh_far_to_near(const LithoMesh *mesh, const double matrix[16], guint32 *order);
 gboolean litho_mesh_is_translucent(const LithoMesh *mesh);
-LithoMesh *litho_mesh_ref(LithoMesh *mesh);
 void litho_mesh_unref(LithoMesh *mesh); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMesh, litho_mesh_unref)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-#include "core/run.h"
+#include "core/report.h"
 #include "render/mesh.h"
 #include "render/scene.h"
 

@@ -106,20 +106,6 @@ gboolean litho_slice_map_pick(const LithoSliceMap *map, const LithoGrid *grid, d
     return TRUE;
 }
 
-LithoBox litho_slice_map_box(const LithoSliceMap *map, const LithoGrid *grid)
-{
-    LithoBox box = litho_box_slice(grid, map->axis, map->index);
-    const int axes[2] = {map->h_axis, map->v_axis};
-    const double ends[2][2] = {{map->left, map->right},
-                               {MIN(map->top, map->bottom), MAX(map->top, map->bottom)}};
-    for (int k = 0; k < 2; k++) {
-        gint64 n = grid->axis[axes[k]].n;
-        box.lo[axes[k]] = CLAMP((gint64)floor(ends[k][0] + 0.5) - 1, 0, n - 1);
-        box.hi[axes[k]] = CLAMP((gint64)floor(ends[k][1] + 0.5) + 2, box.lo[axes[k]] + 1, n);
-    }
-    return box;
-}
-
 // --- zoom and pan -------------------------------------------------------------------------------
 
 // Keeps a window between 4 cells and 4 surveys long and its middle inside the survey.

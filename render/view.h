@@ -59,9 +59,6 @@ void litho_slice_pan(LithoSliceView *view, const LithoGrid *grid, LithoRect rect
 // Sets the window to the pixel rectangle `box` (rubber band); ignored when below 4 pixels.
 void litho_slice_zoom_to(LithoSliceView *view, const LithoGrid *grid, LithoRect rect,
                          LithoRect box);
-// Samples on screen, one more around for interpolation, clipped to the grid (never empty): what a
-// LithoWish and litho_volume_update() are asked for.
-LithoBox litho_slice_map_box(const LithoSliceMap *map, const LithoGrid *grid);
 
 // --- which data ---------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/qc.h"
+#include "core/sort.h"
 
 enum { TIMED_RUNS = 3, LONG_MS = 4000 }; // a lane that takes so long is timed once
 
@@ -180,12 +181,6 @@ static gboolean show_whole(Runner *r, LithoRun *run, GError **error)
     return TRUE;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static gboolean time_whole(Runner *r, LithoRun *run, GError **error)
 {
     LithoRaceLane *lane = r->lane;
@@ -202,7 +197,7 @@ static gboolean time_whole(Runner *r, LithoRun *run, GError **error)
             return FALSE;
         ms[k] = litho_now_ms() - start;
     }
-    qsort(ms, n, sizeof *ms, compare_doubles);
+    qsort(ms, n, sizeof *ms, litho_compare_double);
     lane->ms = ms[n / 2];
     lane->runs = n;
     return TRUE;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/common/select.h"
 
 enum { GROUPS = 8, WINDOWS_PER_STEP = 64, CUT = 3, PASSES = 10 };
 
@@ -104,34 +105,6 @@ static void measure_window(Job *job, gint64 number, float *in, fftwf_complex *ou
 
 // --- medians -------------------------------------------------------------------------------------
 
-// The k-th smallest of n (Hoare's selection); reorders them.
-static float select_kth(float *x, gint64 n, gint64 k)
-{
-    gint64 lo = 0, hi = n - 1;
-    while (lo < hi) {
-        const float pivot = x[lo + (hi - lo) / 2];
-        gint64 i = lo, j = hi;
-        while (i <= j) {
-            while (x[i] < pivot)
-                i++;
-            while (pivot < x[j])
-                j--;
-            if (i <= j) {
-                float swap = x[i];
-                x[i++] = x[j];
-                x[j--] = swap;
-            }
-        }
-        if (k <= j)
-            hi = j;
-        else if (k >= i)
-            lo = i;
-        else
-            break;
-    }
-    return x[k];
-}
-
 // Whether F is real there: its |F|^2 has one degree of freedom instead of two.
 static gboolean is_real(const Job *job, int f, gint64 k)
 {
@@ -180,7 +153,7 @@ static void mark_quiet(const Job *job, int f, int half, guint8 *quiet)
             sum[k] += power[k];
     }
     memcpy(sorted, sum, nk * sizeof *sum);
-    const float middle = select_kth(sorted, nk, nk / 2);
+    const float middle = litho_select_kth(sorted, nk, nk / 2);
     for (gint64 k = 0; k < nk; k++)
         quiet[k] = sum[k] <= middle;
 }
@@ -241,7 +214,7 @@ static double mean_below(int freedom, double x)
 // a distribution that ends there, twice as exact as a median.
 static double noise_power(float *x, gint64 n, int freedom)
 {
-    double mean = select_kth(x, n, n / 2) / quantile(freedom, 0.5);
+    double mean = litho_select_kth(x, n, n / 2) / quantile(freedom, 0.5);
     const double share = mean_below(freedom, CUT) / below(freedom, CUT);
     for (int pass = 0; pass < PASSES; pass++) {
         gint64 kept = 0;

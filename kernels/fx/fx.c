@@ -142,6 +142,9 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoDemo demo = {"mix", "prewhitening=30",
+                               "planes, curved events and a fault come out of noise as strong as they are"};
+
 static const LithoFindRow find[] = {
     {"prewhitening", 1, 1000}, {"half_width", 1, 4}, {"window", 10, 40}, {NULL}};
 
@@ -185,6 +188,7 @@ const LithoOperator litho_operator_fx = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoFxParams)},
     .presets = presets,
+    .demo = &demo,
     .numbers = numbers,
     .needs_input = TRUE,
     .fills = "fill_dead=on",

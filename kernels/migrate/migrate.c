@@ -198,6 +198,9 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoDemo demo = {"models model=diffractors", "velocity=2000",
+                               "hyperbolas become the points that they came from"};
+
 static const LithoNumberDoc numbers[] = {
     {"designs", "Polynomials that were designed for the velocities and frequencies of this job."},
     {"tau", "Largest error of one depth step within the largest dip, as a part of the wave; it "
@@ -226,6 +229,7 @@ const LithoOperator litho_operator_migrate = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoMigrateParams)},
     .presets = presets,
+    .demo = &demo,
     .numbers = numbers,
     .needs_input = TRUE,
     .resolve_key = resolve_key,

@@ -154,6 +154,7 @@ static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
     }
     litho_report_curve(report, "depth_time", "Two-way time under the middle trace", "depth (m)",
                        "two-way time (s)", job->nz, depth, time);
+    litho_report_curve_role(report, "depth_time", LITHO_CURVE_DEPTH_TIME);
 }
 
 static void note_sampling(const LithoMigrateJob *job, LithoCube *out)

@@ -110,6 +110,8 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoDemo demo = {"survey", "", "a faulted, folded survey without its noise"};
+
 static const LithoVolumeDoc volumes[] = {
     {LITHO_PATCH_NOISE_LEVEL, "", "Standard deviation of the noise, all frequencies together, as it was "
                                   "measured by place and time."},
@@ -136,6 +138,7 @@ const LithoOperator litho_operator_patch = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoPatchParams)},
     .presets = presets,
+    .demo = &demo,
     .needs_input = TRUE,
     .fills = "mode=both",
     .find = find,

@@ -31,6 +31,8 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoDemo demo = {"planes", "preset=smooth", "neighbouring traces grow alike"};
+
 const LithoOperator litho_operator_template = {
     .key = "template",
     .title = "Running mean",
@@ -38,6 +40,7 @@ const LithoOperator litho_operator_template = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoTemplateParams)},
     .presets = presets,
+    .demo = &demo,
     .needs_input = TRUE,
     .input_box = input_box,
     .cpu = &litho_template_cpu,

@@ -7,6 +7,7 @@
 #include "core/contents.h"
 #include "core/error.h"
 #include "core/io/npy.h"
+#include "core/sort.h"
 
 enum {
     MOST_NODES = 1 << 27, // of a grid or a horizon: a survey of 10,000 x 10,000 bins
@@ -159,12 +160,6 @@ static GArray *points_from_npy(const char *path, GError **error)
     return points;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-    return p < q ? -1 : p > q;
-}
-
 // Spacing and count of the coordinate values when they form a regular row; FALSE otherwise.
 static gboolean lattice_axis(const GArray *points, gsize offset, double *first, double *step,
                              int *count)
@@ -172,7 +167,7 @@ static gboolean lattice_axis(const GArray *points, gsize offset, double *first, 
     g_autofree double *v = g_new(double, points->len);
     for (guint k = 0; k < points->len; k++)
         v[k] = *(double *)(points->data + k * sizeof(Point) + offset);
-    qsort(v, points->len, sizeof *v, compare_doubles);
+    qsort(v, points->len, sizeof *v, litho_compare_double);
     double span = v[points->len - 1] - v[0], same = 1e-6 * span;
     int n = 1;
     for (guint k = 1; k < points->len; k++)

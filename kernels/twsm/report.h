@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "kernels/twsm/model.h"
+#include "core/report.h"
 #include "core/run.h"
 
 // What a run tells the window. `report` may be NULL everywhere.

@@ -248,6 +248,8 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoDemo demo = {NULL, "model=syncline", "the bow tie of a trough"};
+
 static const LithoNumberDoc numbers[] = {
     {"elements", "Triangles of the largest boundary."},
     {"frequencies", "Frequencies that are computed."},
@@ -273,6 +275,7 @@ const LithoOperator litho_operator_twsm = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(TwsmParams)},
     .presets = presets,
+    .demo = &demo,
     .numbers = numbers,
     .needs_input = FALSE,
     .resolve_key = resolve_key,

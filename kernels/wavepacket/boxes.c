@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/sort.h"
 
 int wp_smooth(int n, gboolean even)
 {
@@ -105,12 +106,6 @@ static Extent sample_extent(const WpTiling *t, int k, int m)
     return e;
 }
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Directions that a symmetry of the cube maps on each other have the same extent.
 static void scale_extents(const WpTiling *t, int k, Extent *out)
 {
@@ -118,11 +113,11 @@ static void scale_extents(const WpTiling *t, int k, Extent *out)
     int *class = g_new(int, d->n);
     for (int m = 0; m < d->n; m++) {
         double key[3] = {fabs(d->nu[m][0]), fabs(d->nu[m][1]), fabs(d->nu[m][2])};
-        qsort(key, 3, sizeof *key, compare_double);
+        qsort(key, 3, sizeof *key, litho_compare_double);
         class[m] = m;
         for (int i = 0; i < m && class[m] == m; i++) {
             double other[3] = {fabs(d->nu[i][0]), fabs(d->nu[i][1]), fabs(d->nu[i][2])};
-            qsort(other, 3, sizeof *other, compare_double);
+            qsort(other, 3, sizeof *other, litho_compare_double);
             if (fabs(key[0] - other[0]) + fabs(key[1] - other[1]) + fabs(key[2] - other[2]) < 1e-9)
                 class[m] = class[i];
         }

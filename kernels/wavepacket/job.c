@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/sort.h"
 #include "kernels/wavepacket/apply.h"
 
 // --- blocks -----------------------------------------------------------------------------------
@@ -228,12 +229,6 @@ guint64 wp_job_kept(const WpJob *job)
 
 // --- forward stage -------------------------------------------------------------------------------
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // What the thresholds and the picture need to know of a block's coefficients.
 static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
 {
@@ -283,7 +278,7 @@ static void merge_lanes(WpJob *job)
     for (int b = 0; b < job->n_blocks; b++)
         if (job->block_sigma[b] > 0)
             job->block_sigma[used++] = job->block_sigma[b];
-    qsort(job->block_sigma, used, sizeof *job->block_sigma, compare_double);
+    qsort(job->block_sigma, used, sizeof *job->block_sigma, litho_compare_double);
     job->sigma = used ? job->block_sigma[used / 2] : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/wavepacket/apply.h"
+#include "kernels/common/select.h"
 
 float *wp_levels(const WpJob *job, double k_sigma)
 {
@@ -15,34 +16,6 @@ float *wp_levels(const WpJob *job, double k_sigma)
 }
 
 // --- noise level ---------------------------------------------------------------------------------
-
-// The k-th smallest of n values, which are reordered (Hoare's quickselect).
-static float select_value(float *v, int n, int k)
-{
-    int lo = 0, hi = n - 1;
-    while (lo < hi) {
-        const float pivot = v[lo + (hi - lo) / 2];
-        int i = lo, j = hi;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (v[j] > pivot)
-                j--;
-            if (i <= j) {
-                float t = v[i];
-                v[i++] = v[j];
-                v[j--] = t;
-            }
-        }
-        if (k <= j)
-            hi = j;
-        else if (k >= i)
-            lo = i;
-        else
-            break;
-    }
-    return v[k];
-}
 
 enum { PROBE_BOXES = 16, PROBE_PLANES = 6, INSET = 7 }; // INSET: reach of the finest packets
 
@@ -147,10 +120,10 @@ double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **erro
             at = take_magnitudes(job, &g_array_index(job->probes, WpProbe, i), at, values);
         const int n = (int)values->len;
         if (n > 0)
-            level[used++] = select_value((float *)values->data, n, n / 2) /
+            level[used++] = litho_select_kth((float *)values->data, n, n / 2) /
                             (float)(job->geometry->boxes[box].sigma * sqrt(M_LN2));
     }
-    return used ? select_value(level, used, used / 2) : 0;
+    return used ? litho_select_kth(level, used, used / 2) : 0;
 }
 
 // --- a level by count ----------------------------------------------------------------------------

@@ -80,17 +80,3 @@ double wp_kernel_transform(const WpKernel *k, double x)
     }
     return 0.5 * k->width * sum;
 }
-
-double wp_kernel_fit_error(const WpKernel *k)
-{
-    double worst = 0;
-    for (int t = 0; t < k->width; t++)
-        for (int i = 0; i <= 200; i++) {
-            double x = -0.5 + i / 200.0, p = 0;
-            for (int d = WP_DEGREE; d >= 0; d--)
-                p = p * x + k->coef[d][t];
-            double z = x + 0.5 * (k->width - 1) - t;
-            worst = fmax(worst, fabs(p - wp_kernel_value(k, z)));
-        }
-    return worst;
-}

@@ -34,8 +34,6 @@ void wp_kernel_init(WpKernel *kernel, WpKernelKind kind, int width, double sigma
 double wp_kernel_value(const WpKernel *kernel, double z);
 // p(x) = integral of psi(z) cos(2 pi x z/nf) dz: what interpolation does to sample position x.
 double wp_kernel_transform(const WpKernel *kernel, double x_over_nf);
-// Largest difference between the polynomials and psi, relative to psi(0).
-double wp_kernel_fit_error(const WpKernel *kernel);
 
 #ifdef __cplusplus
 }

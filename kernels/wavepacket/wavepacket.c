@@ -181,6 +181,8 @@ static const LithoPreset presets[] = {
     {NULL},
 };
 
+static const LithoDemo demo = {"conflict", "", "crossing dips come out of noise side by side"};
+
 static const LithoFindRow find[] = {{"threshold", 2, 5}, {"directions", 3, 5}, {NULL}};
 
 static const LithoNumberDoc numbers[] = {
@@ -242,6 +244,7 @@ const LithoOperator litho_operator_wavepacket = {
     .stages = stages,
     .params = {rows, G_N_ELEMENTS(rows), sizeof(LithoWavepacketParams)},
     .presets = presets,
+    .demo = &demo,
     .numbers = numbers,
     .needs_input = TRUE,
     .find = find,

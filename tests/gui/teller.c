@@ -131,6 +131,7 @@ static void tell_depth(LithoReport *report)
         time[k] = gui_teller_time(depth[k]);
     }
     litho_report_curve(report, "depth_time", "Time of a depth", "m", "s", DEPTHS, depth, time);
+    litho_report_curve_role(report, "depth_time", LITHO_CURVE_DEPTH_TIME);
 }
 
 static void fill_depths(const LithoCube *in, LithoCube *out, float gain)

@@ -265,11 +265,6 @@ static void litho_data_panel_class_init(LithoDataPanelClass *klass)
     G_OBJECT_CLASS(klass)->dispose = dispose;
 }
 
-GtkWidget *litho_data_panel_spectrum(LithoDataPanel *self)
-{
-    return self->spectrum;
-}
-
 GtkWidget *litho_data_panel_histogram(LithoDataPanel *self)
 {
     return self->histogram;

@@ -10,8 +10,7 @@
 G_DECLARE_FINAL_TYPE(LithoDataPanel, litho_data_panel, LITHO, DATA_PANEL, GtkBox)
 
 GtkWidget *litho_data_panel_new(LithoSession *session);
-// The two plots, for tests. Borrowed.
-GtkWidget *litho_data_panel_spectrum(LithoDataPanel *self);
+// The plot of the histogram, for tests. Borrowed.
 GtkWidget *litho_data_panel_histogram(LithoDataPanel *self);
 // Numbers of input and result that belong beside each other, NULL where there is none to show: of
 // the result alone when the two are not of one kind (other axes, other amplitudes) and it is what

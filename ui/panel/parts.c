@@ -92,11 +92,6 @@ GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content)
     return box;
 }
 
-void litho_disclosure_open(GtkWidget *disclosure, gboolean open)
-{
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(gtk_widget_get_first_child(disclosure)), open);
-}
-
 char *litho_format_duration(double ms)
 {
     if (ms < 10)

@@ -30,7 +30,6 @@ GtkWidget *litho_panel_title_new(GtkWidget *title, GtkWidget *end);
 // A line with an arrow that shows and hides `content` below it; hidden at first. (The focus chain
 // of a folded GtkExpander of GTK 4.8 ends in a widget without a window.)
 GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content);
-void litho_disclosure_open(GtkWidget *disclosure, gboolean open);
 
 // "0.42 ms", "37 ms", "1.3 s", "2 min 5 s": as exact as it is read; g_free().
 char *litho_format_duration(double ms);

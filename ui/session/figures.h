@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/report.h"
 #include "core/run.h"
 
 // The figures that operators tell beside their samples (numbers, curves, shapes): those of the

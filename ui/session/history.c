@@ -53,13 +53,6 @@ void litho_history_free(LithoHistory *h)
     g_free(h);
 }
 
-void litho_history_clear(LithoHistory *h)
-{
-    g_ptr_array_set_size(h->past, 0);
-    g_ptr_array_set_size(h->future, 0);
-    h->pushed_us = 0;
-}
-
 void litho_history_push(LithoHistory *h, const LithoFlow *before, const char *name)
 {
     gint64 now = g_get_monotonic_time();

@@ -7,7 +7,6 @@ typedef struct LithoHistory LithoHistory;
 
 LithoHistory *litho_history_new(void);
 void litho_history_free(LithoHistory *history);
-void litho_history_clear(LithoHistory *history);
 
 // Remembers `before`, the flow as it was, under the name of the change. Changes of one name that
 // follow each other within 1.5 s (a drag) are one step. Forgets what could be redone.

@@ -421,12 +421,6 @@ void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
     tell(self);
 }
 
-double litho_judgement_hidden(LithoJudgement *self, guint32 *seed)
-{
-    *seed = self->seed;
-    return self->hide;
-}
-
 // --- life ---------------------------------------------------------------------------------------
 
 static void dispose(GObject *object)

@@ -30,7 +30,6 @@ gboolean litho_judgement_applies(LithoSession *session);
 // Hidden traces: `percent` of the live traces in each of two folds are predicted from the others; 0
 // = none.
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed);
-double litho_judgement_hidden(LithoJudgement *self, guint32 *seed); // percent
 
 // |c| of output and removed on the slice of `axis` that is shown, in a cube that holds the slice;
 // NULL = not wanted, or not there (yet). Borrowed until the next signal.

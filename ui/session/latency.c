@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/latency.h"
+#include "core/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,6 @@ gboolean litho_latency_drawn(LithoLatency *latency, const LithoResult *result)
     return TRUE;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 void litho_latency_get(const LithoLatency *latency, double *last, double *median)
 {
     guint n = MIN(latency->n, LITHO_LATENCY_RING);
@@ -42,7 +37,7 @@ void litho_latency_get(const LithoLatency *latency, double *last, double *median
         return;
     float sorted[LITHO_LATENCY_RING];
     memcpy(sorted, latency->ring, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_floats);
+    qsort(sorted, n, sizeof *sorted, litho_compare_float);
     *median = sorted[n / 2];
     *last = latency->ring[(latency->n - 1) % LITHO_LATENCY_RING];
 }

@@ -101,7 +101,7 @@ gboolean litho_session_comparable(LithoSession *session);
 // (depth) can be shown beside each other.
 gboolean litho_session_side_by_side(LithoSession *session);
 // Sample index of the grid that is shown -> of the input at the same depth, and back, through the
-// operator's curve "depth_time". The same where both are one.
+// operator's curve of that role (core/report.h). The same where both are one.
 double litho_session_to_input(LithoSession *session, double sample);
 double litho_session_from_input(LithoSession *session, double sample);
 // As litho_session_slice_view(), in indices of the input.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Input and result of one survey side by side although their samples are not of one kind: time
-// before a migration, depth behind it. What lies at one depth lies at one time: the curve
-// "depth_time" of the operator's report says which (x: depth in m, y: two-way time in s).
+// before a migration, depth behind it. What lies at one depth lies at one time: the curve of the
+// operator's report with the role LITHO_CURVE_DEPTH_TIME says which.
 #include "ui/session/session_private.h"
 
 #include <math.h>
 #include <string.h>
-
-static const char curve_key[] = "depth_time";
 
 gboolean litho_session_side_by_side(LithoSession *self)
 {
@@ -26,7 +24,7 @@ void litho_session_side_look(LithoSession *self)
     g_clear_pointer(&self->depth_time, g_array_unref);
     for (guint k = 0; curves && k < curves->len; k++) {
         const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
-        if (strcmp(c->key, curve_key) != 0 || c->n < 2)
+        if (c->role != LITHO_CURVE_DEPTH_TIME || c->n < 2)
             continue;
         self->depth_time = g_array_sized_new(FALSE, FALSE, 2 * sizeof(double), c->n);
         for (guint i = 0; i < c->n; i++) {

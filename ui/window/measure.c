@@ -2,6 +2,7 @@
 #include "ui/window/measure.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/sort.h"
 #include "ui/window/scrub.h"
 #include "ui/window/window_private.h"
 
@@ -67,12 +68,6 @@ static void give_up(Measure *m, const char *why)
 
 // --- figures ----------------------------------------------------------------------------------
 
-static int compare_float(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static double quantile(const Measure *m, double q)
 {
     if (m->n_latencies == 0)
@@ -128,7 +123,7 @@ static void save_picture(GtkWidget *widget, const char *path)
 static void report(Measure *m)
 {
     gint64 compared = 0, wrong = count_wrong(m, &compared);
-    qsort(m->latency, m->n_latencies, sizeof(float), compare_float);
+    qsort(m->latency, m->n_latencies, sizeof(float), litho_compare_float);
     double seconds = (m->ends_ms - m->began_ms) * 1e-3;
     guint64 host = m->after.host_bytes - m->before.host_bytes;
     const char *why = NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/scrub.h"
+#include "core/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,15 +81,9 @@ static void on_after_paint(GdkFrameClock *clock, Scrub *s)
     s->seen = pictures;
 }
 
-static int compare_float(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static void end(Scrub *s)
 {
-    qsort(s->gap, s->n_gaps, sizeof *s->gap, compare_float);
+    qsort(s->gap, s->n_gaps, sizeof *s->gap, litho_compare_float);
     guint last = MAX(s->n_gaps, 1) - 1;
     guint frames = (guint)(litho_canvas_frames(s->canvas) - s->frames);
     const LithoWatchdog *watchdog = litho_window_watchdog(s->window);

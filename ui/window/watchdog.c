@@ -14,7 +14,7 @@ struct LithoWatchdog {
     gint64 left_us;     // when the loop left poll(), 0 = not yet
     gint64 left_cpu_us; // of this thread's own time
     gint64 longest_us, longest_cpu_us, cpu_us;
-    guint iterations, late;
+    guint late;
 };
 
 typedef struct Source {
@@ -41,7 +41,6 @@ static gboolean prepare(GSource *source, int *timeout)
     w->longest_us = MAX(w->longest_us, away);
     w->longest_cpu_us = MAX(w->longest_cpu_us, computed);
     w->cpu_us += computed;
-    w->iterations++;
     w->late += away > FRAME_US;
     return FALSE;
 }
@@ -87,7 +86,7 @@ void litho_watchdog_free(LithoWatchdog *w)
 void litho_watchdog_reset(LithoWatchdog *w)
 {
     w->longest_us = w->longest_cpu_us = w->cpu_us = 0;
-    w->iterations = w->late = 0;
+    w->late = 0;
     w->left_us = 0; // the iteration that resets does not count
 }
 
@@ -104,11 +103,6 @@ double litho_watchdog_longest_busy_ms(const LithoWatchdog *w)
 double litho_watchdog_busy_ms(const LithoWatchdog *w)
 {
     return w->cpu_us * 1e-3;
-}
-
-guint litho_watchdog_iterations(const LithoWatchdog *w)
-{
-    return w->iterations;
 }
 
 guint litho_watchdog_late(const LithoWatchdog *w)

@@ -16,6 +16,5 @@ double litho_watchdog_longest_ms(const LithoWatchdog *watchdog);
 // litho_watchdog_longest_ms() it waited: for OpenGL, or for a processor that others used.
 double litho_watchdog_longest_busy_ms(const LithoWatchdog *watchdog);
 double litho_watchdog_busy_ms(const LithoWatchdog *watchdog); // computed in all iterations
-guint litho_watchdog_iterations(const LithoWatchdog *watchdog);
 // Iterations that took longer than 1000/60 ms.
 guint litho_watchdog_late(const LithoWatchdog *watchdog);

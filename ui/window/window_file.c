@@ -415,7 +415,9 @@ void litho_window_open_demo(LithoWindow *self)
     const LithoOperator *op = litho_operator_first_choice();
     if (op && litho_flow_length(litho_session_flow(session)) == 0) {
         g_autoptr(LithoFlow) flow = litho_flow_new();
-        litho_flow_append(flow, op);
+        LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
+        if (op->demo)
+            litho_operator_settings(op, step->params, op->demo->settings, NULL);
         litho_session_set_flow(session, flow, "demo");
         litho_session_select(session, 0);
     }
