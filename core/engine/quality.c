@@ -181,6 +181,7 @@ typedef struct Sums {
     gint64 n;
     double yy, rr;       // |y|^2, |y - f(y)|^2
     double div, scatter; // b . (f(y + e b) - f(y)) / e and the variance of that sum
+    double pass;         // |f(y + e b) - f(y)|^2 / e^2: noise that passes
     double ss, ee, nn;   // truth, its misfit to output and to input
 } Sums;
 
@@ -198,7 +199,7 @@ static void add_trace(const Case *c, const LithoCube *probe, const LithoCube *mo
         return;
     const float *y = row(c->in, i, j), *f = row(c->out, i, j);
     const float *b = probe ? row(probe, i, j) : NULL, *g = probe ? row(moved, i, j) : NULL;
-    double div = 0;
+    double div = 0, pass = 0;
     for (gint64 t = from; t < to; t++) {
         const double r = (double)y[t] - f[t];
         if (!isfinite(r))
@@ -206,10 +207,14 @@ static void add_trace(const Case *c, const LithoCube *probe, const LithoCube *mo
         sums->n++;
         sums->yy += (double)y[t] * y[t];
         sums->rr += r * r;
-        if (b)
-            div += b[t] * ((double)g[t] - f[t]) / STEP;
+        if (b) {
+            const double moves = ((double)g[t] - f[t]) / STEP;
+            div += b[t] * moves;
+            pass += moves * moves;
+        }
     }
     sums->div += div;
+    sums->pass += pass;
     sums->scatter += div * div;
 }
 
@@ -287,12 +292,22 @@ static double sure(const Sums *s, double variance, double factor)
     return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
 }
 
-// Of the estimate by its own randomness: |n|^2 instead of tr C (common to all settings), the noise
-// that hides in n . (s - f), and the scatter of the probe.
+// Of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter of the
+// probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on this
+// noise follows |n|^2 as well as its interval says.
 static double sure_deviation(const Sums *s, const LithoNoise *noise, double mse)
 {
-    const double own = 2 * litho_noise_fourth(noise) + 4 * noise->total * noise->total * mse;
+    const double energy = noise->high > noise->low ? 0 : 2 * litho_noise_fourth(noise);
+    const double own = energy + 4 * noise->total * noise->total * mse;
     return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n));
+}
+
+// The least error worth telling. No output is better than the noise that passes: |J b|^2, exact for
+// linear filters; where a threshold jumps, the probe moves up to a third more. A filter that is
+// designed on the data follows the probe, so that at least a decibel is left above the estimate.
+static double least_error(const Sums *s, double mse)
+{
+    return MIN(0.7 * s->pass / s->n, 0.8 * mse);
 }
 
 static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
@@ -300,6 +315,7 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
     const double variance = noise->total * noise->total;
     const double signal = s->yy / s->n - variance, mse = sure(s, variance, 1);
     const double deviation = sure_deviation(s, noise, MAX(mse, 0));
+    const double told = MAX(mse, deviation), least = least_error(s, told);
     q->mse = mse;
     q->input_snr_db = decibel(signal / variance);
     if (!(signal > 0)) {
@@ -308,7 +324,7 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
         return;
     }
     // Below its own deviation an error cannot be told from none.
-    q->expected_snr_db = decibel(signal / MAX(mse, deviation));
+    q->expected_snr_db = decibel(signal / told);
     if (mse < deviation)
         g_strlcpy(q->why,
                   "the error is too small to be told beside this noise level: the expected SNR is "
@@ -322,8 +338,8 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
         const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
         const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
         const double error = sure(s, variance, level);
-        low = MIN(low, decibel(left / MAX(error + 2 * deviation, deviation)));
-        high = MAX(high, decibel(left / MAX(error - 2 * deviation, deviation / 4)));
+        low = MIN(low, decibel(left / MAX(error + 2 * deviation, least)));
+        high = MAX(high, decibel(left / MAX(error - 2 * deviation, least)));
     }
     q->expected_low_db = MIN(low, q->expected_snr_db);
     q->expected_high_db = MAX(high, q->expected_snr_db);
@@ -522,33 +538,27 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
 }
 
 // Noise that is flat above half of Nyquist, and nowhere far from that, is white: a hump of less
-// than a third below is what events leave in all wavenumbers. The level is the mean of the
-// frequencies within 2 % of it; the interval keeps the hump.
+// than a third below is what events leave in all wavenumbers. The level is the mean of all
+// frequencies, the upper half with a weight of three, and known to 0.1 %; the interval keeps the
+// hump.
 static void take_for_white(LithoNoise *noise)
 {
     const guint n = noise->n, half = n / 2;
-    double level = 0, least = INFINITY, most = 0, top = 0;
+    double power = 0, weight = 0, least = INFINITY, most = 0, top = 0;
     for (guint f = 0; f < n; f++) {
         least = MIN(least, noise->sigma[f]);
         most = MAX(most, noise->sigma[f]);
-        level += f >= half ? noise->sigma[f] / (n - half) : 0;
+        power += (f >= half ? 3 : 1) * noise->sigma[f] * noise->sigma[f];
+        weight += f >= half ? 3 : 1;
     }
+    const double level = sqrt(power / weight);
     for (guint f = half; f < n; f++)
         top = MAX(top, fabs(noise->sigma[f] / level - 1));
     if (n < 9 || !(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.3 * level)
         return;
-    for (int pass = 0; pass < 4; pass++) {
-        double sum = 0;
-        guint count = 0;
-        for (guint f = 0; f < n; f++)
-            if (fabs(noise->sigma[f] / level - 1) < 0.02) {
-                sum += noise->sigma[f];
-                count++;
-            }
-        level = count > 0 ? sum / count : level;
-    }
-    noise->low = MIN(noise->low, level - (noise->total - noise->low));
-    noise->high = MAX(noise->total, level + (noise->high - noise->total));
+    const double off = MAX(noise->high - 1.003 * noise->total, 0) + 0.001 * level;
+    noise->low = MIN(level - off, noise->total - off);
+    noise->high = MAX(level + off, noise->total);
     noise->total = level;
     for (guint f = 0; f < n; f++)
         noise->sigma[f] = level;

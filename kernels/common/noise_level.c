@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/noise_job.h"
+#include "kernels/common/select.h"
+
+enum { GROUPS = 8, CUT = 3, PASSES = 10 };
+
+// --- medians -------------------------------------------------------------------------------------
+
+// Whether F is real there: its |F|^2 has one degree of freedom instead of two.
+static gboolean is_real(const NoiseJob *job, int f, gint64 k)
+{
+    const int own[3] = {(int)(k / job->n[1]), (int)(k % job->n[1]), f};
+    for (int a = 0; a < 3; a++)
+        if (own[a] != 0 && 2 * own[a] != job->n[a])
+            return FALSE;
+    return TRUE;
+}
+
+// Windows fall into two halves along the first axis that holds several. TRUE when window `w` may
+// choose the wavenumbers in which `half` is measured: when it shares no sample with that half, or,
+// in a cube too thin for that, when it is of the other half.
+static int half_of(const NoiseJob *job, gint64 w)
+{
+    const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+    return 2 * noise_place_of(job, w, axis) >= job->count[axis];
+}
+
+static gboolean may_choose(const NoiseJob *job, gint64 w, int half)
+{
+    const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
+    const gint64 last = (job->count[axis] - 1) / 2; // place of half 0
+    const gint64 at = noise_start_of(job, axis, noise_place_of(job, w, axis)), n = job->n[axis];
+    const gint64 ends[2] = {noise_start_of(job, axis, last), noise_start_of(job, axis, last + 1)};
+    if (half_of(job, w) == half)
+        return FALSE;
+    if (noise_start_of(job, axis, 0) + n > ends[1] ||
+        noise_start_of(job, axis, job->count[axis] - 1) < ends[0] + n)
+        return TRUE;
+    return half ? at + n <= ends[1] : at >= ends[0] + n;
+}
+
+// Marks the half of the wavenumbers that have the least power at `f`, to measure `half` in: events
+// keep to their dips. Levels must be measured in other windows than these, for the least of random
+// numbers are small.
+static void mark_quiet(const NoiseJob *job, int f, int half, guint8 *quiet)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    g_autofree float *sum = g_new0(float, nk), *sorted = g_new(float, nk);
+    for (gint64 w = 0; w < job->windows; w++) {
+        const float *power = job->power + ((gsize)f * job->windows + w) * nk;
+        if (!(job->share[w] > 0) || !may_choose(job, w, half))
+            continue;
+        for (gint64 k = 0; k < nk; k++)
+            sum[k] += power[k];
+    }
+    memcpy(sorted, sum, nk * sizeof *sum);
+    const float middle = litho_select_kth(sorted, nk, nk / 2);
+    for (gint64 k = 0; k < nk; k++)
+        quiet[k] = sum[k] <= middle;
+}
+
+// |F|^2 of one frequency, of the windows of one group (of all: GROUPS) and one half (of both: -1),
+// of the wavenumbers with a mark in `quiet` (NULL = all), real ones apart unless there are no
+// others. Their number; `freedom` is 1 for real ones.
+static gint64 gather(const NoiseJob *job, int f, int group, int half, const guint8 *quiet,
+                     float *to, int *freedom)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    gint64 n = 0;
+    int n_real = 0;
+    for (gint64 k = 0; k < nk; k++)
+        n_real += is_real(job, f, k);
+    const gboolean take_real = n_real == nk;
+    *freedom = take_real ? 1 : 2;
+    for (gint64 w = 0; w < job->windows; w++) {
+        const float *power = job->power + ((gsize)f * job->windows + w) * nk;
+        if (!(job->share[w] > 0) || (half >= 0 && half_of(job, w) != half) ||
+            (group < GROUPS && w % GROUPS != group))
+            continue;
+        for (gint64 k = 0; k < nk; k++)
+            if ((!quiet || quiet[k]) && (take_real || n_real == 0 || !is_real(job, f, k)))
+                to[n++] = power[k];
+    }
+    return n;
+}
+
+// Share of the distribution of |F|^2 in units of its mean that lies below x: exponential, or chi^2
+// with one degree of freedom; and its inverse.
+static double below(int freedom, double x)
+{
+    return freedom == 2 ? 1 - exp(-x) : erf(sqrt(x / 2));
+}
+
+static double quantile(int freedom, double share)
+{
+    if (freedom == 2)
+        return -log(1 - share);
+    double lo = 0, hi = 40;
+    for (int k = 0; k < 60; k++) {
+        const double mid = (lo + hi) / 2;
+        *(below(1, mid) < share ? &lo : &hi) = mid;
+    }
+    return (lo + hi) / 2;
+}
+
+// Share of the mean that lies below x: the integral behind below().
+static double mean_below(int freedom, double x)
+{
+    return freedom == 2 ? 1 - (1 + x) * exp(-x)
+                        : erf(sqrt(x / 2)) - sqrt(2 * x / G_PI) * exp(-x / 2);
+}
+
+// Mean of |F|^2 of the noise among n values: from their median, then from the mean of what is below
+// CUT times the mean of the noise, where events are rare, until it rests: the maximum likelihood of
+// a distribution that ends there, twice as exact as a median.
+static double noise_power(float *x, gint64 n, int freedom)
+{
+    double mean = litho_select_kth(x, n, n / 2) / quantile(freedom, 0.5);
+    const double share = mean_below(freedom, CUT) / below(freedom, CUT);
+    for (int pass = 0; pass < PASSES; pass++) {
+        gint64 kept = 0;
+        double sum = 0;
+        for (gint64 k = 0; k < n; k++)
+            if (x[k] <= CUT * mean) {
+                sum += x[k];
+                kept++;
+            }
+        mean = kept > 0 ? sum / kept / share : mean;
+    }
+    return mean;
+}
+
+// Standard deviation of the noise at frequency f over all wavenumbers.
+static double level(const NoiseJob *job, int f, int group, float *scratch)
+{
+    int freedom;
+    const gint64 n = gather(job, f, group, -1, NULL, scratch, &freedom);
+    return n > 0 ? sqrt(noise_power(scratch, n, freedom)) : 0;
+}
+
+// The same over the wavenumbers where the other half of the windows is quiet: for windows of few
+// frequencies.
+static double quiet_level(const NoiseJob *job, int f, int group, float *scratch)
+{
+    g_autofree guint8 *quiet = g_new(guint8, noise_wavenumbers(job));
+    double sum = 0;
+    gint64 count = 0;
+    for (int half = 0; half < 2; half++) {
+        int freedom;
+        mark_quiet(job, f, half, quiet);
+        const gint64 n = gather(job, f, group, half, quiet, scratch, &freedom);
+        sum += n > 0 ? n * noise_power(scratch, n, freedom) : 0;
+        count += n;
+    }
+    return count > 0 ? sqrt(sum / count) : 0;
+}
+
+// Of a whole sample: frequencies but the first and the last of an even length stand for two.
+static double total_of(const NoiseJob *job, const double *sigma)
+{
+    double sum = 0;
+    for (int f = 0; f < job->nf; f++)
+        sum += sigma[f] * sigma[f] * (f == 0 || 2 * f == job->n[2] ? 1 : 2);
+    return sqrt(sum / job->n[2]);
+}
+
+typedef double (*LevelFunc)(const NoiseJob *job, int f, int group, float *scratch);
+
+// Levels of all frequencies by group of windows; the first row is of all windows.
+static void levels(const NoiseJob *job, LevelFunc func, int rows, int threads, double *sigma)
+{
+    const gsize most = (gsize)job->windows * noise_wavenumbers(job);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *scratch = g_new(float, most);
+#pragma omp for schedule(dynamic)
+        for (int k = 0; k < rows * job->nf; k++)
+            sigma[k] = func(job, k % job->nf, GROUPS - k / job->nf, scratch);
+    }
+}
+
+static gboolean has_group(const NoiseJob *job, int group)
+{
+    for (gint64 w = group; w < job->windows; w += GROUPS)
+        if (job->share[w] > 0)
+            return TRUE;
+    return FALSE;
+}
+
+gboolean noise_has_windows(const NoiseJob *job)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (has_group(job, g))
+            return TRUE;
+    return FALSE;
+}
+
+// --- quiet neighbourhoods ------------------------------------------------------------------------
+//
+// Events are local in place, wavenumber and frequency. Whether there is one at a coefficient is
+// told by the mean power of its neighbourhood at other frequencies, whose noise is independent; the
+// level is the mean over the QUIET share of the coefficients. Nothing is assumed of the noise's
+// distribution, and windows overlap so that every sample counts alike: on a part of the
+// coefficients the estimate is the energy of this noise, not that of its ensemble.
+
+#define QUIET 0.4
+
+// Mean over 3 x 3 wavenumbers (they are periodic) of one window's power at one frequency.
+static void smooth(const NoiseJob *job, const float *power, float scale, float *to)
+{
+    const int n0 = job->n[0], n1 = job->n[1];
+    for (int i = 0; i < n0; i++) {
+        const float *rows[3] = {power + (i + n0 - 1) % n0 * n1, power + i * n1,
+                                power + (i + 1) % n0 * n1};
+        for (int j = 0; j < n1; j++) {
+            const int before = (j + n1 - 1) % n1, after = (j + 1) % n1;
+            float sum = 0;
+            for (int r = 0; r < 3; r++)
+                sum += rows[r][before] + rows[r][j] + rows[r][after];
+            to[i * n1 + j] = scale * sum / 9;
+        }
+    }
+}
+
+// Power of all windows in units of the frequency's median, smoothed.
+static float *smoothed(const NoiseJob *job, int threads)
+{
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    float *to = g_try_new(float, all * job->nf);
+    if (!to)
+        return NULL;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int f = 0; f < job->nf; f++) {
+        const float *power = job->power + all * f;
+        g_autofree float *sorted = g_new(float, all);
+        gint64 n = 0;
+        for (gint64 w = 0; w < job->windows; w++)
+            for (gint64 k = 0; job->share[w] > 0 && k < nk; k++)
+                sorted[n++] = power[w * nk + k];
+        const float median = n > 0 ? litho_select_kth(sorted, n, n / 2) : 0;
+        for (gint64 w = 0; w < job->windows; w++)
+            if (job->share[w] > 0)
+                smooth(job, power + w * nk, median > 0 ? 1 / median : 0, to + all * f + w * nk);
+    }
+    return to;
+}
+
+// Mean of the neighbourhood of window w at frequency f. Beyond the ends of the axis stand the
+// conjugates: wavenumber -k.
+static void neighbourhood(const NoiseJob *job, const float *smooth, int f, gint64 w, float *to)
+{
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    const int n1 = job->n[1], last = job->nf - 1;
+    memset(to, 0, nk * sizeof *to);
+    for (int off = -NOISE_FAR; off <= NOISE_FAR; off++) {
+        if (abs(off) < NOISE_NEAR)
+            continue;
+        const int g = f + off, from = g < 0 ? -g : g > last ? job->n[2] - g : g;
+        const float *s = smooth + all * from + w * nk;
+        for (gint64 k = 0; k < nk; k++) {
+            const gint64 i = k / n1, j = k % n1;
+            to[k] += from == g ? s[k] : s[(job->n[0] - i) % job->n[0] * n1 + (n1 - j) % n1];
+        }
+    }
+}
+
+// How loud each window is: a quantile of its neighbourhoods over all coefficients, which events
+// leave alone, relative to their mean. Where they scatter by less than noise that is alike
+// everywhere would (6 %), all are one.
+static float *loudness(const NoiseJob *job, const float *smooth, int threads)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const gsize n = (gsize)nk * job->nf;
+    float *loud = g_new0(float, job->windows);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *near = g_new(float, n);
+#pragma omp for schedule(dynamic)
+        for (gint64 w = 0; w < job->windows; w++) {
+            for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
+                neighbourhood(job, smooth, f, w, near + f * nk);
+            if (job->share[w] > 0)
+                loud[w] = litho_select_kth(near, n, (gint64)(QUIET * n));
+        }
+    }
+    double weight = 0, mean = 0, spread = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        weight += job->share[w];
+        mean += job->share[w] * loud[w];
+    }
+    mean /= weight;
+    for (gint64 w = 0; w < job->windows; w++)
+        spread += job->share[w] * (loud[w] / mean - 1) * (loud[w] / mean - 1);
+    const double part = CLAMP(sqrt(spread / weight) / 0.06 - 1, 0, 1);
+    for (gint64 w = 0; w < job->windows; w++)
+        loud[w] = (float)fmax(1 + part * (loud[w] / mean - 1), 1e-6);
+    return loud;
+}
+
+// Sums of power and weight over the quiet coefficients of one frequency by group of windows.
+static void quiet_sums(const NoiseJob *job, const float *smooth, const float *loud, int f,
+                       float *near, float *sorted, double sums[GROUPS][2])
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const float *power = job->power + job->windows * nk * f;
+    gint64 n = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        if (!(job->share[w] > 0))
+            continue;
+        neighbourhood(job, smooth, f, w, near + w * nk);
+        for (gint64 k = 0; k < nk; k++)
+            sorted[n++] = near[w * nk + k] /= loud[w];
+    }
+    const float limit = litho_select_kth(sorted, n, (gint64)(QUIET * n));
+    for (gint64 w = 0; w < job->windows; w++)
+        for (gint64 k = 0; job->share[w] > 0 && k < nk; k++)
+            if (near[w * nk + k] <= limit) {
+                sums[w % GROUPS][0] += (double)job->share[w] * power[w * nk + k];
+                sums[w % GROUPS][1] += (double)job->share[w] * loud[w];
+            }
+}
+
+// Levels of all frequencies: rows of all windows and of the groups, as levels() has them. FALSE:
+// there is no memory.
+static gboolean quiet_levels(const NoiseJob *job, int threads, double *sigma)
+{
+    const gsize all = (gsize)job->windows * noise_wavenumbers(job);
+    g_autofree float *smooth = smoothed(job, threads);
+    if (!smooth)
+        return FALSE;
+    g_autofree float *loud = loudness(job, smooth, threads);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *near = g_new(float, all), *sorted = g_new(float, all);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++) {
+            double sums[GROUPS][2] = {0}, whole[2] = {0};
+            quiet_sums(job, smooth, loud, f, near, sorted, sums);
+            for (int g = 0; g < GROUPS; g++) {
+                whole[0] += sums[g][0];
+                whole[1] += sums[g][1];
+            }
+            sigma[f] = whole[1] > 0 ? sqrt(whole[0] / whole[1]) : 0;
+            for (int g = 0; g < GROUPS; g++)
+                sigma[(GROUPS - g) * job->nf + f] =
+                    sums[g][1] > 0 ? sqrt(sums[g][0] / sums[g][1]) : sigma[f];
+        }
+    }
+    return TRUE;
+}
+
+// --- the result ----------------------------------------------------------------------------------
+
+// Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
+// part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all.
+//
+// Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
+// (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
+void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
+{
+    g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
+    g_autofree double *all = g_new0(double, job->nf);
+    const double much_less = 0.95;
+    levels(job, level, 1, threads, all);
+    if (!noise_has_neighbours(job) || !quiet_levels(job, threads, sigma))
+        levels(job, quiet_level, GROUPS + 1, threads, sigma);
+    const double quiet = total_of(job, sigma);
+    const gboolean even = quiet > much_less * total_of(job, all);
+    double totals[GROUPS], mean = 0, spread = 0;
+    int groups = 0;
+    for (int g = 0; g < GROUPS; g++)
+        if (has_group(job, g)) {
+            totals[groups] = total_of(job, sigma + (gsize)(GROUPS - g) * job->nf);
+            mean += totals[groups++];
+        }
+    mean /= MAX(groups, 1);
+    for (int g = 0; g < groups; g++)
+        spread += (totals[g] - mean) * (totals[g] - mean);
+    noise->n = job->nf;
+    noise->df = 1 / (job->n[2] * job->dt);
+    noise->sigma = g_memdup2(even ? sigma : all, job->nf * sizeof(double));
+    noise->total = total_of(job, noise->sigma);
+    // One group alone tells nothing of its scatter: half and double.
+    const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
+    const double events = even ? 0.003 : 0.02;
+    noise->low =
+        fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
+    noise->high = (1 + events) * noise->total + off;
+}
