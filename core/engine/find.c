@@ -6,7 +6,9 @@
 
 #include "core/error.h"
 
-enum { ALL_VALUES = 6, COARSE = 5, GOLDEN_STEPS = 4, ROUNDS = 2, MOST_TRIALS = 160 };
+enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
+// The first round may ask a quarter of the area, where that leaves so many samples.
+enum { PART = 4, LEAST_PART = 1 << 17 };
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05
 
@@ -147,6 +149,7 @@ typedef struct Line {
     guint k;
     double value[LITHO_FIND_MOST]; // of all; [k] = the best so far
     double score;
+    gboolean wide; // over the whole range; else beside the value
 } Line;
 
 static double try_on(Line *line, double value, GError **error)
@@ -162,37 +165,32 @@ static double try_on(Line *line, double value, GError **error)
     return score;
 }
 
-static void golden(Line *line, const LithoParam *row, double lo, double hi, GError **error)
+// The middle of three values on the scale is the best of them: the top of the parabola through
+// their errors, and the half steps beside the middle where that is another value.
+static void refine(Line *line, const LithoParam *row, double at, double step, double lo, double hi,
+                   GError **error)
 {
-    const double ratio = 2 / (1 + sqrt(5));
-    double a = hi - ratio * (hi - lo), b = lo + ratio * (hi - lo);
-    double fa = try_on(line, from_scale(row, a), error);
-    double fb = try_on(line, from_scale(row, b), error);
-    for (int step = 0; step < GOLDEN_STEPS && !time_is_up(line->s); step++)
-        if (fa > fb) {
-            hi = b;
-            b = a;
-            fb = fa;
-            a = hi - ratio * (hi - lo);
-            fa = try_on(line, from_scale(row, a), error);
-        } else {
-            lo = a;
-            a = b;
-            fa = fb;
-            b = lo + ratio * (hi - lo);
-            fb = try_on(line, from_scale(row, b), error);
-        }
+    const double left = MAX(at - step, lo), right = MIN(at + step, hi);
+    const double a = try_on(line, from_scale(row, left), error);
+    const double b = try_on(line, from_scale(row, at), error);
+    const double c = try_on(line, from_scale(row, right), error);
+    const double bend = a - 2 * b + c;
+    if (isfinite(bend) && bend < 0 && right - at == at - left && b >= a && b >= c)
+        try_on(line, from_scale(row, at + 0.5 * step * (a - c) / bend), error);
+    else
+        try_on(line, from_scale(row, a > c ? 0.5 * (left + at) : 0.5 * (at + right)), error);
 }
 
 // A coarse row over the range first: the curve may have more than one hill.
 static void search_range(Line *line, const LithoParam *row, double lo, double hi, GError **error)
 {
-    const double from = to_scale(row, lo), to = to_scale(row, hi),
-                 step = (to - from) / (COARSE - 1);
-    for (int m = 0; m < COARSE && !time_is_up(line->s); m++)
+    const double from = to_scale(row, lo), to = to_scale(row, hi);
+    const double step = (to - from) / (COARSE - 1);
+    for (int m = 0; line->wide && m < COARSE && !time_is_up(line->s); m++)
         try_on(line, from_scale(row, from + m * step), error);
     const double at = to_scale(row, line->value[line->k]);
-    golden(line, row, MAX(at - step, from), MIN(at + step, to), error);
+    if (!time_is_up(line->s))
+        refine(line, row, at, line->wide ? step : 0.5 * step, from, to, error);
 }
 
 static void search_one(Line *line, GError **error)
@@ -235,13 +233,12 @@ static double ratio_db(const Search *s, double before, double after)
     return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
 }
 
-// One round over all parameters; TRUE when one of them changed for the better.
-static gboolean search_round(Search *s, double value[LITHO_FIND_MOST], double *score,
-                             GError **error)
+// One round over all parameters.
+static void search_round(Search *s, gboolean wide, double value[LITHO_FIND_MOST], double *score,
+                         GError **error)
 {
-    gboolean better = FALSE;
     for (guint k = 0; k < s->find->n && !time_is_up(s); k++) {
-        Line line = {.s = s, .k = k, .score = *score};
+        Line line = {.s = s, .k = k, .score = *score, .wide = wide};
         memcpy(line.value, value, sizeof line.value);
         search_one(&line, error);
         const double gain = ratio_db(s, *score, line.score);
@@ -250,9 +247,50 @@ static gboolean search_round(Search *s, double value[LITHO_FIND_MOST], double *s
         s->find->item[k].gain_db += gain;
         s->find->item[k].found = value[k] = line.value[k];
         *score = line.score;
-        better = TRUE;
     }
-    return better;
+}
+
+// Takes changes back without which as much is gained; each of the others is worth what would be
+// lost without it.
+static void prune(Search *s, const double now[LITHO_FIND_MOST], double value[LITHO_FIND_MOST],
+                  double *score, GError **error)
+{
+    for (guint k = s->find->n; k-- > 0;) {
+        if (value[k] == now[k])
+            continue;
+        double without[LITHO_FIND_MOST];
+        memcpy(without, value, sizeof without);
+        without[k] = now[k];
+        const double other = try_values(s, without, NULL, error);
+        const double gain = ratio_db(s, other, *score);
+        if (other > -INFINITY && gain < WORTH_DB) {
+            value[k] = now[k];
+            *score = MAX(other, *score);
+        }
+        if (value[k] == now[k])
+            s->find->item[k].gain_db = 0;
+        else if (other > -INFINITY)
+            s->find->item[k].gain_db = gain;
+    }
+    for (guint k = 0; k < s->find->n; k++)
+        s->find->item[k].found = value[k];
+}
+
+// The wide round on a part of the area where there is enough of it.
+static void search_part(Search *s, double value[LITHO_FIND_MOST], GError **error)
+{
+    const LithoBox whole = s->question.area;
+    const LithoBox part = litho_quality_part(whole, litho_box_count(whole) / PART);
+    const gboolean small = !litho_flow_is_local(s->flow) || litho_box_count(part) < LEAST_PART ||
+                           2 * litho_box_count(part) > litho_box_count(whole);
+    s->question.area = small ? whole : part;
+    g_array_set_size(s->trials, small ? s->trials->len : 0);
+    double score = try_values(s, value, NULL, error);
+    if (score > -INFINITY)
+        search_round(s, TRUE, value, &score, error);
+    s->question.area = whole;
+    if (!small)
+        g_array_set_size(s->trials, 0);
 }
 
 static gboolean search(Search *s, GError **error)
@@ -268,14 +306,30 @@ static gboolean search(Search *s, GError **error)
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
+    const double before = score;
     memcpy(value, now, sizeof value);
-    for (int round = 0; round < ROUNDS && search_round(s, value, &score, error); round++)
-        continue;
+    search_part(s, value, error);
     if (s->cancelled)
         return FALSE;
-    find->found = find->now;
-    if (memcmp(now, value, sizeof now) != 0 &&
-        try_values(s, value, &find->found, error) == -INFINITY)
+    // Asked for in any case: time may be up, and the part may tell otherwise than the whole.
+    double asked[LITHO_FIND_MOST];
+    memcpy(asked, value, sizeof asked);
+    if (memcmp(now, value, sizeof now) != 0)
+        score = try_values(s, value, &find->found, error);
+    if (s->cancelled)
+        return FALSE;
+    if (!(score > before)) {
+        memcpy(value, now, sizeof value);
+        score = before;
+    }
+    search_round(s, FALSE, value, &score, error);
+    prune(s, now, value, &score, error);
+    if (s->cancelled)
+        return FALSE;
+    if (memcmp(now, value, sizeof now) == 0)
+        find->found = find->now;
+    else if (memcmp(asked, value, sizeof asked) != 0 &&
+             try_values(s, value, &find->found, error) == -INFINITY)
         return FALSE;
     find->gain_db = s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
                                       : find->found.hidden_snr_db - find->now.hidden_snr_db;

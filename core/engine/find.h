@@ -4,15 +4,16 @@
 
 // The best values of the parameters that an operator names (LithoOperator.find), by the expected
 // SNR of the area: one parameter after the other, all values of choices and short ranges, a coarse
-// row and golden section on long ones, until a round gains nothing. Where the noise level is not
-// given, hidden traces decide.
+// row and a parabola on long ones, on a quarter of the area where it is large; then once more beside
+// the values found, on all of it. Changes that gain nothing are taken back. Where the noise level is
+// not given, hidden traces decide.
 
 enum { LITHO_FIND_MOST = 3 };
 
 typedef struct LithoFound {
     const LithoParam *row;
     double now, found; // values
-    double gain_db;    // of this change alone, in the order of the list
+    double gain_db;    // what would be lost without this change; where time is up, the gain on the part
 } LithoFound;
 
 typedef struct LithoFind {
