@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 CUBES = [("planes", 0, "white"), ("curved", 0, "white"), ("conflict", -6, "white"),
          ("fault", -6, "white"), ("planes", 0, "low"), ("fault", 0, "band")]
@@ -32,17 +33,18 @@ def call(*words):
         sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
+def cube_path(folder, cube):
+    return os.path.join(folder, "{}{}{}.npy".format(*cube))
+
+
 def measure(cli, folder, cube, settings):
-    kind, snr, noise = cube
-    path = os.path.join(folder, f"{kind}{snr}{noise}.npy")
-    if not os.path.exists(path):
-        call(cli, "synth", kind, f"snr={snr}", f"noise={noise}", "-o", path)
-    report = os.path.join(folder, "report.json")
-    op, words = settings
-    call(cli, "run", op, *words.split(), "-i", path, "-o", os.path.join(folder, "out.npy"), "--force",
-         "--report", report, "--reference", path.replace(".npy", "-truth.npy"))
-    with open(report, encoding="utf-8") as file:
-        r = json.load(file)
+    path, (op, words) = cube_path(folder, cube), settings
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        report = os.path.join(own, "report.json")
+        call(cli, "run", op, *words.split(), "-i", path, "-o", os.path.join(own, "out.npy"),
+             "--threads", "4", "--report", report, "--reference", path.replace(".npy", "-truth.npy"))
+        with open(report, encoding="utf-8") as file:
+            r = json.load(file)
     return r["expected_snr_db"], r["snr_db"], r["expected_snr_interval_db"]
 
 
@@ -51,9 +53,17 @@ def main():
     os.makedirs(folder, exist_ok=True)
     names = [f"{k} {s} dB, {n}" for k, s, n in CUBES]
     print("| setting | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
+    for cube in CUBES:
+        if not os.path.exists(cube_path(folder, cube)):
+            kind, snr, noise = cube
+            call(cli, "synth", kind, f"snr={snr}", f"noise={noise}", "-o", cube_path(folder, cube))
+    # Runs have serial parts: one of them for four processors.
+    pool = ThreadPoolExecutor(max(os.cpu_count() // 4, 1))
+    rows = [[pool.submit(measure, cli, folder, cube, settings) for cube in CUBES]
+            for settings in SETTINGS]
     table = []
-    for settings in SETTINGS:
-        row = [measure(cli, folder, cube, settings) for cube in CUBES]
+    for settings, futures in zip(SETTINGS, rows):
+        row = [future.result() for future in futures]
         table.append(row)
         cells = " | ".join(f"{e:.2f} / {t:.2f}" for e, t, _ in row)
         print(f"| `{(settings[0] + ' ' + settings[1]).strip()}` | {cells} |", flush=True)
