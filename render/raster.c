@@ -248,7 +248,7 @@ static void prepare_wiggles(Painter *p)
     double apart = p->wiggle_step / p->size_h; // device pixels
     double gain = look->wiggle_gain > 0 ? look->wiggle_gain : 1;
     double top = MAX(fabs(p->lo), fabs(p->hi));
-    p->wiggle_deflect = apart * gain / (top > 0 ? top : 1);
+    p->wiggle_deflect = litho_look_sign(look, p->r->show) * apart * gain / (top > 0 ? top : 1);
     p->wiggle_limit = 1.5 * apart;
 }
 
@@ -261,6 +261,8 @@ cairo_surface_t *litho_raster_slice(const LithoRaster *r, double width, double h
     p.size_h = fabs(p.map.right - p.map.left) / (width * r->scale);
     p.size_v = fabs(p.map.bottom - p.map.top) / (height * r->scale);
     litho_look_range(&r->look, r->show, &p.lo, &p.hi);
+    p.lo *= litho_look_sign(&r->look, r->show); // REMOVED is about zero
+    p.hi *= litho_look_sign(&r->look, r->show);
     if (!prepare(&p, error))
         return NULL;
     prepare_wiggles(&p);

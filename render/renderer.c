@@ -316,7 +316,8 @@ static void set_common(LithoRenderer *renderer, guint program, const LithoPanelD
     const gint64 grid[3] = {s->grid->axis[0].n, s->grid->axis[1].n, s->grid->axis[2].n};
     litho_look_range(s->look, show_of(source->what), &lo, &hi);
     set_ivec3(program, "u_grid", grid);
-    glUniform2f(glGetUniformLocation(program, "u_range"), lo, hi);
+    const int sign = litho_look_sign(s->look, show_of(source->what)); // REMOVED is about zero
+    glUniform2f(glGetUniformLocation(program, "u_range"), sign * lo, sign * hi);
     glUniform1f(glGetUniformLocation(program, "u_scale"), s->scale);
     const double *c = s->look->background;
     glUniform3f(glGetUniformLocation(program, "u_background"), c[0], c[1], c[2]);
@@ -384,7 +385,8 @@ static void set_wiggles(guint program, const LithoLook *look, const LithoSliceMa
     double gain = look->wiggle_gain > 0 ? look->wiggle_gain : 1;
     glUniform1i(glGetUniformLocation(program, "u_wiggle"), look->wiggle);
     glUniform1i(glGetUniformLocation(program, "u_step"), step);
-    glUniform1f(glGetUniformLocation(program, "u_deflect"), apart * gain / (top > 0 ? top : 1));
+    glUniform1f(glGetUniformLocation(program, "u_deflect"),
+                litho_look_sign(look, show) * apart * gain / (top > 0 ? top : 1));
     glUniform1f(glGetUniformLocation(program, "u_limit"), 1.5 * apart);
 }
 

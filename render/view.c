@@ -253,6 +253,11 @@ void litho_look_range(const LithoLook *look, LithoShow show, double *lo, double 
     }
 }
 
+int litho_look_sign(const LithoLook *look, LithoShow show)
+{
+    return look->reversed && show == LITHO_SHOW_REMOVED ? -1 : 1;
+}
+
 const LithoColormap *litho_look_map(const LithoLook *look, LithoShow show)
 {
     const LithoColormap *map = look->map ? look->map : litho_colormap_default();

@@ -94,6 +94,7 @@ typedef struct LithoLook {
     double lo, hi;            // amplitudes at the ends of the map; lo = -hi for signed data
     double gain;              // amplitudes are multiplied by this first; 0 = 1
     double removed_gain;      // further factor for REMOVED; 0 = 1. Say it on the panel: "x4"
+    gboolean reversed;        // REMOVED is output - input: the error against a reference
     gboolean nearest;         // cells instead of linear interpolation
     gboolean no_density;      // wiggles on paper colour instead of on the section
     LithoWiggle wiggle;
@@ -113,6 +114,8 @@ gboolean litho_look_is_signed(const LithoLook *look); // lo = -hi
 // Amplitudes at the ends of the colour bar for one kind of data, gains included: what REMOVED shows
 // is +-(hi - lo) / 2 / (gain * removed_gain).
 void litho_look_range(const LithoLook *look, LithoShow show, double *lo, double *hi);
+// -1 where what is drawn is minus what the shader subtracts (REMOVED while `reversed`), else 1.
+int litho_look_sign(const LithoLook *look, LithoShow show);
 // Map used for one kind of data: REMOVED of unsigned data (velocities) takes the default map.
 const LithoColormap *litho_look_map(const LithoLook *look, LithoShow show);
 // Traces between two drawn wiggles when traces are `px_per_trace` logical pixels apart: 1, 2, 5,

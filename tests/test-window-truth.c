@@ -9,6 +9,7 @@
 #include "core/synth/synth_parts.h"
 #include "tests/gui/files.h"
 #include "tests/gui/teller.h"
+#include "ui/panel/quality_panel.h"
 #include "ui/session/newest.h"
 #include "ui/window/window_private.h"
 
@@ -379,6 +380,17 @@ static gboolean compares_with_truth(Gui *g)
     return g_strcmp0(litho_session_reference_name(g->session), "Truth") == 0;
 }
 
+static gboolean compares_with_file(Gui *g)
+{
+    return g_strcmp0(litho_session_reference_name(g->session), "plain") == 0;
+}
+
+static gboolean tells_truth(Gui *g)
+{
+    GtkWidget *panel = gui_find_type(g->window->right, LITHO_TYPE_QUALITY_PANEL);
+    return *litho_quality_panel_text(LITHO_QUALITY_PANEL(panel), 3) != 0;
+}
+
 static gboolean label_says(GtkWidget *widget, const char *text)
 {
     if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))
@@ -417,6 +429,25 @@ static void test_truth_file(void)
     g_assert_null(litho_session_reference_name(gui.session));
     gui_spin(&gui, 0.1);
     g_assert_true(label_says(status, "removed "));
+
+    // Output less truth, and its SNR: a gain of 2 on the truth itself is an error of 0 dB.
+    LithoQualityPanel *quality = LITHO_QUALITY_PANEL(
+        gui_find_type(gui.window->right, LITHO_TYPE_QUALITY_PANEL));
+    g_assert_true(gui_wait(tells_truth, &gui, 20));
+    g_assert_cmpstr(litho_quality_panel_text(quality, 3), ==, "0.0 dB");
+    gui_activate(&gui, "win.truth");
+    litho_session_show(gui.session, LITHO_SHOW_REMOVED);
+    g_assert_true(litho_session_display(gui.session)->look.reversed);
+    g_autofree char *label = litho_session_show_label(gui.session, LITHO_SHOW_REMOVED);
+    g_assert_cmpstr(label, ==, "Output − Truth");
+    gui_activate(&gui, "win.reference-forget");
+    g_assert_null(litho_session_reference_name(gui.session));
+    g_assert_false(litho_session_display(gui.session)->look.reversed);
+    g_assert_cmpstr(litho_quality_panel_text(quality, 3), ==, "");
+    litho_session_show(gui.session, LITHO_SHOW_OUTPUT);
+    litho_window_compare_file(gui.window, plain); // any file of the shape
+    g_assert_true(gui_wait(compares_with_file, &gui, 20));
+    gui_activate(&gui, "win.reference-forget");
 
     g_autofree char *wrong = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 41);
     gui_activate(&gui, "win.truth");

@@ -7,7 +7,7 @@
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
-enum { SNR, LEAK, REMOVED, FIGURES };
+enum { SNR, LEAK, REMOVED, TRUTH, HIDDEN, FIGURES };
 
 typedef enum { MARK_NONE, MARK_GOOD, MARK_LOOK, MARK_BAD, N_MARKS } Mark;
 
@@ -19,8 +19,9 @@ struct _LithoQualityPanel {
     GtkBox parent;
     LithoSession *session;
     LithoJudgement *judgement;
-    GtkWidget *title, *figures, *missing, *hidden, *note;
+    GtkWidget *title, *figures, *missing, *note;
     GtkWidget *test, *share, *seed;
+    GtkWidget *truth, *forget; // the button of the truth, and what ends a comparison
     Figure figure[FIGURES];
     gboolean loading;
 };
@@ -54,9 +55,19 @@ static void show(Figure *f, const char *number, const char *words, Mark mark)
     litho_name_widget(f->row, all);
 }
 
+static const double even = 0.2; // dB within which nothing is gained or lost
+
+// "2.1 dB better than the input", and how good that is.
+static char *gain_words(double gain, Mark *mark)
+{
+    *mark = gain > even ? MARK_GOOD : gain < -even ? MARK_BAD : MARK_LOOK;
+    return gain > even    ? g_strdup_printf("%.1f dB better than the input", gain)
+           : gain < -even ? g_strdup_printf("%.1f dB worse than the input", -gain)
+                          : g_strdup("about as good as the input");
+}
+
 static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
 {
-    const double even = 0.2; // dB within which nothing is gained or lost
     Figure *f = &self->figure[SNR];
     gboolean known = isfinite(q->expected_snr_db);
     gtk_widget_set_visible(f->row, known);
@@ -67,10 +78,9 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
     g_autofree char *number = half < narrow
                                   ? g_strdup_printf("%.1f dB ±%.1f", q->expected_snr_db, half)
                                   : g_strdup_printf("%.1f dB", q->expected_snr_db);
-    g_autofree char *words = !isfinite(gain) ? g_strdup("expected of the output")
-                             : gain > even  ? g_strdup_printf("%.1f dB better than the input", gain)
-                             : gain < -even ? g_strdup_printf("%.1f dB worse than the input", -gain)
-                                            : g_strdup("about as good as the input");
+    Mark mark = MARK_LOOK;
+    g_autofree char *words =
+        isfinite(gain) ? gain_words(gain, &mark) : g_strdup("expected of the output");
     if (half >= narrow) { // also where the upper end is open
         g_autofree char *plain = g_steal_pointer(&words);
         words = q->expected_high_db < 60
@@ -78,7 +88,7 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
                                       q->expected_high_db)
                     : g_strdup_printf("%s; %.0f dB or more is possible", plain, q->expected_low_db);
     }
-    show(f, number, words, gain > even ? MARK_GOOD : gain < -even ? MARK_BAD : MARK_LOOK);
+    show(f, number, words, mark);
 }
 
 static void show_leak(LithoQualityPanel *self, const LithoQuality *q)
@@ -105,17 +115,45 @@ static void show_removed(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, "of the input's energy", MARK_NONE);
 }
 
+static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
+{
+    Figure *f = &self->figure[TRUTH];
+    const char *name;
+    gboolean known = litho_judgement_truth(self->judgement, &name) && isfinite(q->snr_db);
+    gtk_widget_set_visible(f->row, known);
+    if (!known)
+        return;
+    g_autofree char *title = g_strdup_printf("SNR against %s", name);
+    gtk_label_set_text(GTK_LABEL(f->name), title);
+    g_autofree char *number = g_strdup_printf("%.1f dB", q->snr_db);
+    Mark mark = MARK_NONE;
+    g_autofree char *words =
+        isfinite(q->gain_db) ? gain_words(q->gain_db, &mark) : g_strdup("of the output");
+    show(f, number, words, mark);
+}
+
 static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
 {
-    gboolean known = q && q->hidden_traces > 0 && isfinite(q->hidden_snr_db);
-    gtk_widget_set_visible(self->hidden, known);
+    Figure *f = &self->figure[HIDDEN];
+    guint32 seed;
+    double share = litho_judgement_hidden(self->judgement, &seed);
+    gboolean known = share > 0 && q->hidden_traces > 0 && isfinite(q->hidden_snr_db);
+    gtk_widget_set_visible(f->row, known);
     if (!known)
         return;
     const char *apart = litho_quality_disagreement(q);
-    g_autofree char *text =
-        g_strdup_printf("Hidden traces: %.1f dB on %u of them%s%s", q->hidden_snr_db,
-                        q->hidden_traces, *apart ? ". " : "", apart);
-    gtk_label_set_text(GTK_LABEL(self->hidden), text);
+    g_autofree char *number = g_strdup_printf("%.1f dB", q->hidden_snr_db);
+    g_autofree char *words = g_strdup_printf("on %u traces, %g %%, seed %u%s%s", q->hidden_traces,
+                                             share, seed, *apart ? ". " : "", apart);
+    show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
+}
+
+// How a comparison begins and ends.
+static void show_tools(LithoQualityPanel *self)
+{
+    const char *name = NULL;
+    gboolean known = litho_judgement_truth(self->judgement, &name) != NULL;
+    gtk_widget_set_visible(self->forget, known);
 }
 
 static void refresh(LithoQualityPanel *self)
@@ -128,7 +166,7 @@ static void refresh(LithoQualityPanel *self)
     gtk_widget_set_visible(self->missing, missing != NULL);
     gtk_label_set_text(GTK_LABEL(self->missing), missing ? missing : "");
     set_class(self->figures, "litho-before", q && !fresh);
-    show_hidden(self, q);
+    show_tools(self);
     const char *note = q && !fresh ? "of the parameters before" : q && *q->why ? q->why : NULL;
     gtk_label_set_text(GTK_LABEL(self->note), note ? note : "");
     gtk_widget_set_visible(self->note, q != NULL);
@@ -137,6 +175,8 @@ static void refresh(LithoQualityPanel *self)
     show_snr(self, q);
     show_leak(self, q);
     show_removed(self, q);
+    show_truth(self, q);
+    show_hidden(self, q);
 }
 
 // --- what can be clicked ------------------------------------------------------------------------
@@ -226,7 +266,40 @@ static GtkWidget *make_test(LithoQualityPanel *self)
     g_signal_connect_swapped(self->test, "toggled", G_CALLBACK(on_test), self);
     g_signal_connect_swapped(self->share, "value-changed", G_CALLBACK(on_test), self);
     g_signal_connect_swapped(self->seed, "value-changed", G_CALLBACK(on_test), self);
-    return litho_popover_button_new("view-more-symbolic", "Test on hidden traces", grid);
+    GtkWidget *popover = gtk_popover_new(), *button = gtk_menu_button_new();
+    gtk_popover_set_child(GTK_POPOVER(popover), grid);
+    gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Hidden traces");
+    gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
+    litho_set_tooltip(button, "Test on hidden traces: the check for interpolation");
+    return button;
+}
+
+static GtkWidget *add_tool(GtkWidget *line, GtkWidget *tool, const char *action, const char *tip)
+{
+    if (action)
+        gtk_actionable_set_action_name(GTK_ACTIONABLE(tool), action);
+    if (tip)
+        litho_set_tooltip(tool, tip);
+    gtk_widget_add_css_class(tool, "litho-tool");
+    gtk_box_append(GTK_BOX(line), tool);
+    return tool;
+}
+
+// Other answers to the question in the title: a known truth, another file, traces held out.
+static GtkWidget *make_tools(LithoQualityPanel *self)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(line, "litho-tools");
+    self->truth = add_tool(line, gtk_button_new_with_label("Truth"), "win.truth",
+                           "Compare with the known truth of a generated survey, and back (Ctrl+T)");
+    add_tool(line, gtk_button_new_with_label("File…"), "win.reference",
+             "Compare with a file of the survey's shape (Ctrl+Shift+T)");
+    add_tool(line, make_test(self), NULL, NULL);
+    self->forget =
+        add_tool(line, litho_icon_button_new("window-close-symbolic", "Forget the reference",
+                                             "Forget the reference"),
+                 "win.reference-forget", NULL);
+    return line;
 }
 
 static void litho_quality_panel_init(LithoQualityPanel *self)
@@ -236,7 +309,6 @@ static void litho_quality_panel_init(LithoQualityPanel *self)
     self->title = litho_label_new("Is it right?", "heading");
     gtk_widget_set_hexpand(self->title, TRUE);
     gtk_box_append(GTK_BOX(head), self->title);
-    gtk_box_append(GTK_BOX(head), make_test(self));
     self->figures = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     make_figure(self, SNR, "Expected SNR",
                 "Estimated without truth on the area in view, from how the output answers to a "
@@ -246,18 +318,24 @@ static void litho_quality_panel_init(LithoQualityPanel *self)
                 "Share of the removed energy that is alike to the output beside it, where the "
                 "output is strong. A click goes where most of it leaves.");
     make_figure(self, REMOVED, "Removed", "Energy of input less output over that of the input.");
+    make_figure(self, TRUTH, "SNR against the truth",
+                "Energy of the reference over that of the error on the area in view. The "
+                "difference, output less reference, is what Difference shows in the views.");
+    make_figure(self, HIDDEN, "SNR on hidden traces",
+                "Traces at random are predicted from the others and compared with what was "
+                "recorded: the check for interpolation.");
     self->missing = litho_label_new(NULL, "dim-label");
-    self->hidden = litho_label_new(NULL, "numeric");
     self->note = litho_label_new(NULL, "dim-label");
     gtk_box_append(GTK_BOX(self), head);
     gtk_box_append(GTK_BOX(self), self->figures);
-    GtkWidget *texts[] = {self->hidden, self->note, self->missing};
+    GtkWidget *texts[] = {self->note, self->missing};
     for (guint k = 0; k < G_N_ELEMENTS(texts); k++) {
         gtk_label_set_wrap(GTK_LABEL(texts[k]), TRUE);
         gtk_label_set_width_chars(GTK_LABEL(texts[k]), 20);
         gtk_widget_add_css_class(texts[k], "litho-small");
         gtk_box_append(GTK_BOX(self), texts[k]);
     }
+    gtk_box_append(GTK_BOX(self), make_tools(self));
 }
 
 static void dispose(GObject *object)

@@ -68,8 +68,9 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
         g_string_append_printf(text, "%sout %s", has_in ? "   " : "", number);
     }
     if (has_in && has_out && comparable) {
-        g_autofree char *number = litho_format_amplitude((double)in - out);
         const gboolean removed = !litho_session_reference_name(self->session);
+        g_autofree char *number =
+            litho_format_amplitude(removed ? (double)in - out : (double)out - in);
         g_string_append_printf(text, "   %s %s", removed ? "removed" : "difference", number);
     }
 }

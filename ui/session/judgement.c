@@ -35,6 +35,8 @@ struct _LithoJudgement {
     char *why;
     double hide;
     guint32 seed;
+    LithoCube *truth; // of the input's shape, or NULL
+    char *truth_name;
 
     gboolean maps_wanted, map_again;
     LithoJob *map_job;
@@ -86,6 +88,7 @@ typedef struct Question {
     LithoDevice device;
     LithoNoise noise; // n = 0: to be measured
     gboolean own_noise;
+    LithoCube *truth; // or NULL
     double hide;
     guint32 seed;
 } Question;
@@ -100,6 +103,7 @@ static void question_free(gpointer data)
     Question *q = data;
     litho_flow_free(q->flow);
     litho_cube_unref(q->in);
+    litho_cube_unref(q->truth);
     litho_noise_clear(&q->noise);
     g_object_unref(q->self);
     g_free(q);
@@ -132,11 +136,13 @@ static gpointer judge(LithoRun *run, gpointer data, GError **error)
                            .area = litho_quality_part(
                                q->area, litho_flow_is_local(q->flow) ? SAMPLES : SAMPLES_GLOBAL),
                            .noise = answer->noise.n > 0 ? &answer->noise : NULL,
+                           .reference = q->truth,
                            .hide = q->hide,
                            .folds = FOLDS,
                            .seed = q->seed,
                            .similarity = TRUE};
-    if (!litho_cube_host(q->in, error) || litho_run_cancelled(run) ||
+    if (!litho_cube_host(q->in, error) || (q->truth && !litho_cube_host(q->truth, error)) ||
+        litho_run_cancelled(run) ||
         !litho_judge_run(self->judge, &ask, run, &answer->quality, error)) {
         if (error && !*error)
             g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
@@ -194,6 +200,7 @@ static gboolean look(gpointer data)
     q->in = litho_cube_ref(in);
     q->area = litho_judgement_area(self->session);
     q->device = litho_session_device(self->session);
+    q->truth = self->truth ? litho_cube_ref(self->truth) : NULL;
     q->hide = self->hide;
     q->seed = self->seed;
     litho_flow_free(self->asked_flow);
@@ -353,9 +360,16 @@ static void on_other_flow(LithoJudgement *self)
     on_changed_flow(self);
 }
 
+static void forget_truth(LithoJudgement *self)
+{
+    g_clear_pointer(&self->truth, litho_cube_unref);
+    g_clear_pointer(&self->truth_name, g_free);
+}
+
 static void on_cube(LithoJudgement *self)
 {
     self->known = FALSE;
+    forget_truth(self);
     g_clear_pointer(&self->asked_flow, litho_flow_free);
     on_changed_flow(self);
 }
@@ -409,16 +423,40 @@ const LithoNoise *litho_judgement_noise(LithoJudgement *self)
     return in && self->noise.n > 0 && self->noise_serial == in->serial ? &self->noise : NULL;
 }
 
+// The question is another one, the flow is not.
+static void ask_again(LithoJudgement *self)
+{
+    self->fresh = FALSE;
+    if (litho_judgement_applies(self->session))
+        look_soon(self);
+    tell(self);
+}
+
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
 {
     if (self->hide == percent && self->seed == seed)
         return;
     self->hide = percent;
     self->seed = seed;
-    self->fresh = FALSE;
-    if (litho_judgement_applies(self->session))
-        look_soon(self);
-    tell(self);
+    ask_again(self);
+}
+
+void litho_judgement_set_truth(LithoJudgement *self, LithoCube *truth, const char *name)
+{
+    if (truth == self->truth)
+        return;
+    forget_truth(self);
+    self->truth = truth ? litho_cube_ref(truth) : NULL;
+    self->truth_name = truth ? g_strdup(name) : NULL;
+    self->figures.snr_db = self->figures.gain_db = NAN;
+    ask_again(self);
+}
+
+LithoCube *litho_judgement_truth(LithoJudgement *self, const char **name)
+{
+    if (name)
+        *name = self->truth_name;
+    return self->truth;
 }
 
 // --- life ---------------------------------------------------------------------------------------
@@ -431,6 +469,7 @@ static void dispose(GObject *object)
     litho_job_cancel(self->map_job);
     self->again = self->map_again = FALSE;
     drop_maps(self);
+    forget_truth(self);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_judgement_parent_class)->dispose(object);
 }

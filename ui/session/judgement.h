@@ -31,6 +31,12 @@ gboolean litho_judgement_applies(LithoSession *session);
 // = none.
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed);
 
+// A cube of the input's shape that is taken for the truth: the figures then hold the output's SNR
+// against it as well. Referenced and forgotten with the input; NULL = none.
+void litho_judgement_set_truth(LithoJudgement *self, LithoCube *truth, const char *name);
+// Borrowed; `name` (may be NULL) likewise.
+LithoCube *litho_judgement_truth(LithoJudgement *self, const char **name);
+
 // |c| of output and removed on the slice of `axis` that is shown, in a cube that holds the slice;
 // NULL = not wanted, or not there (yet). Borrowed until the next signal.
 LithoCube *litho_judgement_map(LithoJudgement *self, int axis);

@@ -116,6 +116,7 @@ void litho_session_set_reference(LithoSession *self, LithoCube *cube, const char
     g_free(self->reference_name);
     self->reference = cube ? litho_cube_ref(cube) : NULL;
     self->reference_name = cube ? g_strdup(name) : NULL;
+    self->display.look.reversed = cube != NULL; // the error, not what was removed
     litho_session_update_grid(self);
     litho_session_emit(self, SIGNAL_DISPLAY);
     litho_session_emit(self, SIGNAL_CURSOR);

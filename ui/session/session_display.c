@@ -208,7 +208,7 @@ char *litho_session_show_label(LithoSession *self, LithoShow show)
     if (name && show == LITHO_SHOW_INPUT)
         return g_strdup(name);
     if (name && show == LITHO_SHOW_REMOVED)
-        return g_strdup_printf("%s − output", name);
+        return g_strdup_printf("Output − %s", name);
     return g_strdup(litho_show_name(show));
 }
 
@@ -245,6 +245,7 @@ void litho_session_set_look(LithoSession *self, const LithoLook *look)
 {
     LithoLook old = self->display.look;
     self->display.look = *look;
+    self->display.look.reversed = old.reversed;
     if (look->map && look->map != old.map) // a choice for all data of that kind
         self->colours[litho_session_is_unsigned(self)] = look->map;
     if (look->lo != old.lo || look->hi != old.hi) {

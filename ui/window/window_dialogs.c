@@ -203,3 +203,21 @@ void litho_window_choose_colours(LithoWindow *self)
     add_filter(dialog, "Tables of colours", formats);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
+
+// --- reference ----------------------------------------------------------------------------------
+
+static void reference_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_compare_file(self, path);
+}
+
+void litho_window_choose_reference(LithoWindow *self)
+{
+    static const char *const all[] = {"*", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, "Compare with a file of the survey's shape", FALSE, "reference-folder",
+                    reference_chosen);
+    add_filter(dialog, "All files", all);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}

@@ -169,7 +169,8 @@ static GtkWidget *make_menu(void)
                                           {"Save recipe…", "win.recipe-save"},
                                           {"Copy as command", "win.copy-command"},
                                           {NULL, NULL}};
-    static const char *const view[][2] = {{"Wiggles", "win.wiggle"},
+    static const char *const view[][2] = {{"Compare with file…", "win.reference"},
+                                          {"Wiggles", "win.wiggle"},
                                           {"Next colour map", "win.colours-next"},
                                           {"Load colour map…", "win.colours-load"},
                                           {"Fit to window", "win.fit"},

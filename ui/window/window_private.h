@@ -92,6 +92,7 @@ void litho_window_choose_open(LithoWindow *self);
 void litho_window_choose_save(LithoWindow *self);
 void litho_window_choose_picture(LithoWindow *self);
 void litho_window_choose_colours(LithoWindow *self);
+void litho_window_choose_reference(LithoWindow *self);
 void litho_window_choose_recipe(LithoWindow *self, gboolean save);
 // The one job at a time: the bar shows `sentence` and progress, `what` names it in "job-done".
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
@@ -116,9 +117,13 @@ char *litho_window_command(LithoWindow *self);
 // The flow's command with the names of the open file and of `out`, NULL: of a result beside it, for
 // captions and headers; g_free().
 char *litho_window_short_command(LithoWindow *self, const char *out);
-// window_truth.c: TRUE when a file of the truth lies beside the open one.
+// window_truth.c: TRUE when a reference is known, a file of the truth lies beside the open one, or
+// the demo is open.
 gboolean litho_window_has_truth(LithoWindow *self);
 void litho_window_compare_truth(LithoWindow *self); // or with the input again
+// Any file of the survey's shape, read as the survey was.
+void litho_window_compare_file(LithoWindow *self, const char *path);
+void litho_window_forget_truth(LithoWindow *self); // also of its SNR
 // window_file.c
 // Colour maps read from CSV files: the window remembers them.
 void litho_window_load_colours(LithoWindow *self, const char *path);

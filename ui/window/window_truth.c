@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The known truth beside a generated survey ("cube.sgy" and "cube-truth.sgy") takes the input's
-// place in every comparison.
+// A reference takes the input's place in every comparison and gives the output's SNR: the known
+// truth of a generated survey ("cube.sgy" and "cube-truth.sgy", or that of the demo), or any file of
+// the survey's shape.
 #include "ui/window/window_private.h"
 
 #include <string.h>
 
 #include "core/io/survey.h"
+#include "core/synth/synth.h"
 
 static const char truth_name[] = "Truth";
 
@@ -23,7 +25,9 @@ static char *truth_path(LithoWindow *self)
 
 typedef struct Truth {
     LithoWindow *window;
-    char *path;
+    char *path; // NULL = that of the demo
+    char *name; // on the screen
+    LithoOpenOptions options;
     guint64 input_serial; // it is loaded for
 } Truth;
 
@@ -32,12 +36,18 @@ static void truth_free(gpointer data)
     Truth *t = data;
     g_object_unref(t->window);
     g_free(t->path);
+    g_free(t->name);
     g_free(t);
 }
 
 static gpointer load(LithoRun *run, gpointer data, GError **error)
 {
-    return litho_cube_load(((Truth *)data)->path, NULL, run, error);
+    Truth *t = data;
+    LithoCube *truth = NULL;
+    if (t->path)
+        return litho_cube_load(t->path, &t->options, run, error);
+    litho_cube_unref(litho_synth_demo(run, &truth, error));
+    return truth;
 }
 
 static void show_progress(const LithoProgress *progress, gpointer data)
@@ -45,6 +55,21 @@ static void show_progress(const LithoProgress *progress, gpointer data)
     LithoWindow *self = ((Truth *)data)->window;
     if (self->session)
         litho_window_show_job(self, progress);
+}
+
+// The reference that is known takes the input's place, or gives it back.
+static void compare(LithoWindow *self, gboolean on)
+{
+    const char *name;
+    LithoCube *truth = litho_judgement_truth(self->judgement, &name);
+    litho_snapshots_compare(self->snapshots, -1);
+    litho_session_set_reference(self->session, on ? truth : NULL, name);
+}
+
+static gboolean compares(LithoWindow *self)
+{
+    return litho_judgement_truth(self->judgement, NULL) &&
+           litho_session_against(self->session) == litho_judgement_truth(self->judgement, NULL);
 }
 
 static void loaded(gpointer result, const GError *error, gpointer data)
@@ -58,42 +83,78 @@ static void loaded(gpointer result, const GError *error, gpointer data)
     const gboolean fits = truth && input && input->serial == t->input_serial &&
                           litho_grid_same_shape(&truth->grid, &input->grid);
     if (fits) {
-        litho_snapshots_compare(self->snapshots, -1);
-        litho_session_set_reference(self->session, truth, truth_name);
-        litho_window_notice(self, "Compared with the truth beside the file. The same command goes "
-                                  "back to the input.");
+        litho_judgement_set_truth(self->judgement, truth, t->name);
+        compare(self, TRUE);
+        litho_window_notice(self, "Compared with %s. Ctrl+T goes back to the input.",
+                            t->path ? t->name : "the truth of the demo");
     } else if (truth) {
-        g_autofree char *base = g_path_get_basename(t->path);
-        g_autofree char *text =
-            g_strdup_printf("%s has another shape than the survey; a truth has the same.", base);
+        g_autofree char *base = t->path ? g_path_get_basename(t->path) : g_strdup(t->name);
+        g_autofree char *text = g_strdup_printf(
+            "%s has another shape than the survey; a reference has the same.", base);
         litho_window_show_error(self, text, NULL);
     }
     litho_window_tell_done(self, fits);
 }
 
+// Of the demo or of a generated file that is open.
+static gboolean is_demo(LithoWindow *self)
+{
+    return self->state_key && !self->paths;
+}
+
 gboolean litho_window_has_truth(LithoWindow *self)
 {
     g_autofree char *path = truth_path(self);
-    return path && !litho_session_is_paged(self->session);
+    return (path || is_demo(self) || litho_judgement_truth(self->judgement, NULL)) &&
+           !litho_session_is_paged(self->session);
+}
+
+// `path` NULL = the truth of the demo.
+static void start(LithoWindow *self, const char *path, const char *name)
+{
+    static const LithoJobFuncs funcs = {load, show_progress, loaded, truth_free};
+    Truth *t = g_new0(Truth, 1);
+    *t = (Truth){.window = g_object_ref(self),
+                 .path = g_strdup(path),
+                 .name = g_strdup(name),
+                 .options = self->open,
+                 .input_serial = litho_session_input(self->session)->serial};
+    litho_window_start_job(self, "truth", "Opening the reference", &funcs, t);
 }
 
 void litho_window_compare_truth(LithoWindow *self)
 {
-    static const LithoJobFuncs funcs = {load, show_progress, loaded, truth_free};
-    if (g_strcmp0(litho_session_reference_name(self->session), truth_name) == 0) {
-        litho_session_set_reference(self->session, NULL, NULL);
+    if (litho_judgement_truth(self->judgement, NULL)) { // it is known
+        compare(self, !compares(self));
         return;
     }
     g_autofree char *path = truth_path(self);
-    const LithoCube *input = litho_session_input(self->session);
-    if (!path || !input || litho_window_is_busy(self)) {
+    if (!litho_window_has_truth(self) || !litho_session_input(self->session) ||
+        litho_window_is_busy(self)) {
         litho_window_show_error(self,
                                 "There is no truth to compare with: it is a file of the survey's "
                                 "name with -truth before the suffix, beside it.",
                                 NULL);
         return;
     }
-    Truth *t = g_new0(Truth, 1);
-    *t = (Truth){g_object_ref(self), g_steal_pointer(&path), input->serial};
-    litho_window_start_job(self, "truth", "Opening the truth", &funcs, t);
+    start(self, path, truth_name);
+}
+
+void litho_window_compare_file(LithoWindow *self, const char *path)
+{
+    if (!litho_session_input(self->session) || litho_window_is_busy(self))
+        return;
+    g_autofree char *base = g_path_get_basename(path);
+    char *dot = strrchr(base, '.');
+    if (dot && dot > base)
+        *dot = 0;
+    start(self, path, base);
+}
+
+void litho_window_forget_truth(LithoWindow *self)
+{
+    if (compares(self))
+        compare(self, FALSE);
+    litho_judgement_set_truth(self->judgement, NULL, NULL);
+    litho_window_actions_update(self);
 }
