@@ -199,6 +199,15 @@ static const LithoShape *shape_of(GArray *shapes, const char *key)
     g_assert_not_reached();
 }
 
+static double used(LithoReport *report, const char *key)
+{
+    g_autoptr(GArray) numbers = litho_report_numbers(report);
+    for (guint k = 0; k < numbers->len; k++)
+        if (litho_number_is_used(&g_array_index(numbers, LithoNumber, k), "twsm", key))
+            return g_array_index(numbers, LithoNumber, k).value;
+    return NAN;
+}
+
 // Property: the model is told before the long sum begins (a cancel during the sum finds it), with
 // boundaries at their depths, source and receivers at their places, and the ray of a dipping
 // reflector meeting it at a right angle: n = (sin, 0, -cos) from the source, distance d cos(dip).
@@ -233,6 +242,10 @@ static void test_model_report(void)
     g_assert_cmpfloat_with_epsilon(ray->xyz[5], d * cos(G_PI / 12), 1);
     g_assert_true(litho_report_get(report, "ray0", &time));
     g_assert_cmpfloat_with_epsilon(time, 2 * d / 2000, 1e-6);
+    // What the model gives where a row is left to it is told before the waves run.
+    g_assert_cmpfloat_with_epsilon(used(report, "fmax"), 50, 1e-9);
+    g_assert_cmpfloat_with_epsilon(used(report, "wavelet"), 20, 1e-9);
+    g_assert_cmpfloat_with_epsilon(used(report, "taper"), 0.15, 1e-9);
     litho_report_unref(report);
 }
 

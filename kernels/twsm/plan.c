@@ -182,6 +182,22 @@ static void report_cost(const TwsmPlan *plan, int elements, LithoReport *r)
         twsm_report_gpus(&plan->gpus, beams, r);
 }
 
+// What the model gave where a parameter was left to it, for the rows of the panel.
+static void report_used(const TwsmSetup *s, LithoReport *r)
+{
+    const TwsmModel *m = s->model;
+    const struct {
+        const char *key;
+        double value;
+    } used[] = {{"source_x", m->source[0][0]},    {"source_y", m->source[0][1]},
+                {"source_z", m->source[0][2]},    {"wavelet", m->ricker},
+                {"fmax", m->fmax},                {"frequencies", s->n_frequencies},
+                {"record", s->record},            {"cells_per_wavelength", m->cells},
+                {"taper", m->taper}};
+    for (guint k = 0; k < G_N_ELEMENTS(used); k++)
+        litho_report_used(r, "twsm", used[k].key, used[k].value);
+}
+
 static void report(const TwsmPlan *plan, LithoRun *run)
 {
     const TwsmSetup *s = plan->setup;
@@ -229,6 +245,7 @@ gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces
     if (fresh && !build(plan, p, pass->known, run, error))
         return FALSE;
     twsm_report_model(plan->setup->model, run ? run->report : NULL);
+    report_used(plan->setup, run ? run->report : NULL);
     if ((fresh || !plan->spectra || pass->first_stage <= TWSM_STAGE_PROPAGATE) &&
         !propagate(plan, p, traces, run, error))
         return FALSE;
