@@ -119,9 +119,36 @@ static double kept_inside(double at, double anchor, double half, double low, dou
     return CLAMP(at, low + half + 2, low + length - half - 2);
 }
 
+// Where text stands already: numbers of two edges meet at a corner.
+typedef struct Taken {
+    LithoRect rect[40];
+    guint n;
+} Taken;
+
+static gboolean is_free(const Taken *taken, LithoRect r)
+{
+    for (guint k = 0; k < taken->n; k++) {
+        const LithoRect *t = &taken->rect[k];
+        if (r.x < t->x + t->w && t->x < r.x + r.w && r.y < t->y + t->h && t->y < r.y + r.h)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// The place around the middle (x, y), if nothing stands there yet.
+static gboolean take(Taken *taken, double x, double y, double w, double h)
+{
+    const LithoRect r = {x - w / 2, y - h / 2, w, h};
+    if (!is_free(taken, r))
+        return FALSE;
+    if (taken->n < G_N_ELEMENTS(taken->rect))
+        taken->rect[taken->n++] = r;
+    return TRUE;
+}
+
 static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
                       const LithoAxisText *how, const double m[16], LithoRect rect,
-                      const Edge *edge)
+                      const Edge *edge, Taken *taken)
 {
     const LithoAxis *axis = &grid->axis[edge->axis];
     LithoAxisText text = how ? *how : litho_axis_text(grid, edge->axis, style->units);
@@ -148,9 +175,11 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
         cairo_text_extents(cr, number, &e);
         widest = MAX(widest, e.x_advance);
         double away = 8 + fabs(edge->out_x) * e.x_advance / 2 + fabs(edge->out_y) * size / 2;
-        centred_text(cr, style,
-                     kept_inside(x + edge->out_x * away, x, e.x_advance / 2, rect.x, rect.w),
-                     kept_inside(y + edge->out_y * away, y, size / 2, rect.y, rect.h), number);
+        const double text_x =
+            kept_inside(x + edge->out_x * away, x, e.x_advance / 2, rect.x, rect.w);
+        const double text_y = kept_inside(y + edge->out_y * away, y, size / 2, rect.y, rect.h);
+        if (take(taken, text_x, text_y, e.x_advance, 0.8 * size))
+            centred_text(cr, style, text_x, text_y, number);
     }
     g_autofree char *title =
         *text.unit ? g_strdup_printf("%s (%s)", text.label, text.unit) : g_strdup(text.label);
@@ -169,8 +198,10 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
     if (length > e.x_advance + size) {
         const double wide = e.x_advance * fabs(cos(angle)) + size * fabs(sin(angle));
         const double high = e.x_advance * fabs(sin(angle)) + size * fabs(cos(angle));
-        cairo_translate(cr, kept_inside(x, (edge->x0 + edge->x1) / 2, wide / 2, rect.x, rect.w),
-                        kept_inside(y, (edge->y0 + edge->y1) / 2, high / 2, rect.y, rect.h));
+        x = kept_inside(x, (edge->x0 + edge->x1) / 2, wide / 2, rect.x, rect.w);
+        y = kept_inside(y, (edge->y0 + edge->y1) / 2, high / 2, rect.y, rect.h);
+        take(taken, x, y, wide, high); // a name stands whatever else does
+        cairo_translate(cr, x, y);
         cairo_rotate(cr, angle);
         centred_text(cr, style, 0, 0, title);
     }
@@ -179,13 +210,18 @@ static void draw_edge(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid 
 
 // A compass in the corner. Left out when the coordinates are an assumption: north would be a guess.
 static void draw_north(cairo_t *cr, const LithoAxesStyle *style, const LithoGrid *grid,
-                       const LithoSceneView *view, LithoRect rect)
+                       const LithoSceneView *view, LithoRect rect, const Taken *taken)
 {
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED || rect.w < 160 || rect.h < 120)
         return;
     double size = font_size(style), r = 2 * size;
     // Down on the left: the box seen from above leaves that corner free.
     double x = rect.x + r + 1.6 * size, y = rect.y + rect.h - r - 1.2 * size;
+    const double reach = r + 1.6 * size;
+    if (!is_free(taken, (LithoRect){x - reach, y - reach, 2 * reach, 2 * reach}))
+        x = rect.x + rect.w - reach; // the labels are there
+    if (!is_free(taken, (LithoRect){x - reach, y - reach, 2 * reach, 2 * reach}))
+        y = rect.y + reach;
     double yaw = view->camera.yaw * G_PI / 180, tilt = sin(view->camera.pitch * G_PI / 180);
     // North on screen: to the left by sin(yaw), up by cos(yaw), foreshortened by the pitch.
     double flat = MAX(fabs(tilt), 0.4) * (tilt < 0 ? -1 : 1);
@@ -216,6 +252,7 @@ void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const Lit
                              const LithoAxisText texts[3])
 {
     double m[16], cx, cy;
+    Taken taken = {.n = 0};
     const double middle[3] = {(grid->axis[0].n - 1) / 2.0, (grid->axis[1].n - 1) / 2.0,
                               (grid->axis[2].n - 1) / 2.0};
     litho_scene_matrix(grid, view, rect, m);
@@ -239,8 +276,8 @@ void litho_scene_draw_labels(cairo_t *cr, const LithoAxesStyle *style, const Lit
             if (!found)
                 continue;
             point_outwards(&best, cx, cy);
-            draw_edge(cr, style, grid, texts ? &texts[axis] : NULL, m, rect, &best);
+            draw_edge(cr, style, grid, texts ? &texts[axis] : NULL, m, rect, &best, &taken);
         }
-    draw_north(cr, style, grid, view, rect);
+    draw_north(cr, style, grid, view, rect, &taken);
     cairo_restore(cr);
 }
