@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/view/plot.h"
+#include "ui/view/plot_private.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,80 +11,49 @@
 // 1e-17 would press everything else together.
 enum { DECADES = 12 };
 
-typedef struct Curve {
-    guint n;
-    double *x, *y;
-    char *label;
-    LithoPlotKind kind;
-} Curve;
-
-struct _LithoPlot {
-    GtkWidget parent;
-    int height;
-    char *x_label, *y_label;
-    gboolean log_x, log_y;
-    GArray *curves; // of Curve
-    guint n_marks;
-    double mark[4];
-    double x_range[2], y_range[2]; // given; equal = as the curves need
-    guint n_handles;
-    LithoPlotHandle handle[LITHO_PLOT_HANDLES];
-    gboolean band;
-    int dragged, chosen; // handle under the hand, -1 = none; that the keys move
-};
-
 G_DEFINE_TYPE(LithoPlot, litho_plot, GTK_TYPE_WIDGET)
 
-static guint moved_signal;
-
-// The rectangle of the data, and what its edges stand for: values, or their decimal logarithms.
-typedef struct Area {
-    double x, y, w, h;
-    double x0, x1, y0, y1;
-    gboolean log_x, log_y;
-} Area;
-
-static Curve *curve_at(LithoPlot *self, guint k)
+static LithoPlotCurve *curve_at(LithoPlot *self, guint k)
 {
-    return &g_array_index(self->curves, Curve, k);
+    return &g_array_index(self->curves, LithoPlotCurve, k);
 }
 
 // --- places -------------------------------------------------------------------------------------
 
 // Position on an axis; NAN where a logarithmic one has none.
-static double on_axis(double value, gboolean log)
+double litho_plot_on_axis(double value, gboolean log)
 {
     return !log ? value : value > 0 ? log10(value) : NAN;
 }
 
-static double px(const Area *a, double x)
+double litho_plot_px(const LithoPlotArea *a, double x)
 {
-    return a->x + (on_axis(x, a->log_x) - a->x0) / (a->x1 - a->x0) * a->w;
+    return a->x + (litho_plot_on_axis(x, a->log_x) - a->x0) / (a->x1 - a->x0) * a->w;
 }
 
-static double py(const Area *a, double y)
+static double py(const LithoPlotArea *a, double y)
 {
-    double at = on_axis(y, a->log_y);
+    double at = litho_plot_on_axis(y, a->log_y);
     if (!isfinite(at) && a->log_y)
         at = a->y0;
     return a->y + a->h - (CLAMP(at, a->y0, a->y1) - a->y0) / (a->y1 - a->y0) * a->h;
 }
 
-static gboolean is_usable(const Area *a, double x, double y)
+static gboolean is_usable(const LithoPlotArea *a, double x, double y)
 {
-    return isfinite(on_axis(x, a->log_x)) && isfinite(y);
+    return isfinite(litho_plot_on_axis(x, a->log_x)) && isfinite(y);
 }
 
-static gboolean data_range(LithoPlot *self, Area *a)
+static gboolean data_range(LithoPlot *self, LithoPlotArea *a)
 {
     gboolean bars = FALSE;
     a->x0 = a->y0 = INFINITY;
     a->x1 = a->y1 = -INFINITY;
     for (guint k = 0; k < self->curves->len; k++) {
-        const Curve *c = curve_at(self, k);
+        const LithoPlotCurve *c = curve_at(self, k);
         bars = bars || (c->kind == LITHO_PLOT_BARS && c->n > 0);
         for (guint i = 0; i < c->n; i++) {
-            double x = on_axis(c->x[i], a->log_x), y = on_axis(c->y[i], a->log_y);
+            double x = litho_plot_on_axis(c->x[i], a->log_x), y = litho_plot_on_axis(c->y[i], a->log_y);
             if (!isfinite(x) || !isfinite(y))
                 continue;
             a->x0 = MIN(a->x0, x);
@@ -123,7 +92,7 @@ static gboolean data_range(LithoPlot *self, Area *a)
 
 // --- colours ------------------------------------------------------------------------------------
 
-static GdkRGBA ink_of(GtkWidget *widget, double alpha)
+GdkRGBA litho_plot_ink(GtkWidget *widget, double alpha)
 {
     GdkRGBA ink;
     gtk_style_context_get_color(gtk_widget_get_style_context(widget), &ink);
@@ -144,14 +113,14 @@ static GdkRGBA on_dark(GdkRGBA c)
 }
 
 // Input quiet, result in the accent colour; the others stay apart in luminance, not in hue alone.
-static GdkRGBA curve_colour(GtkWidget *widget, guint k)
+GdkRGBA litho_plot_colour(GtkWidget *widget, guint k)
 {
     static const GdkRGBA others[] = {{0.80, 0.42, 0.16, 1}, {0.48, 0.36, 0.70, 1},
                                      {0.16, 0.56, 0.46, 1}, {0.75, 0.24, 0.42, 1},
                                      {0.62, 0.55, 0.12, 1}, {0.36, 0.44, 0.52, 1}};
-    GdkRGBA colour = {0.21, 0.52, 0.89, 1}, ink = ink_of(widget, 1);
+    GdkRGBA colour = {0.21, 0.52, 0.89, 1}, ink = litho_plot_ink(widget, 1);
     if (k == 0)
-        return ink_of(widget, 0.45);
+        return litho_plot_ink(widget, 0.45);
     if (k > 1)
         colour = others[(k - 2) % G_N_ELEMENTS(others)];
     else
@@ -222,9 +191,9 @@ static guint make_ticks(double lo, double hi, double room, gboolean log,
     return plain.n;
 }
 
-static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a, int line)
+static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const LithoPlotArea *a, int line)
 {
-    GdkRGBA faint = ink_of(GTK_WIDGET(self), 0.12);
+    GdkRGBA faint = litho_plot_ink(GTK_WIDGET(self), 0.12);
     Tick ticks[LITHO_TICKS_MAX];
     guint n = make_ticks(a->x0, a->x1, a->w / (3.6 * line), a->log_x, ticks);
     for (guint k = 0; k < n; k++) {
@@ -247,11 +216,11 @@ static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const Area *a, int
 // --- curves -------------------------------------------------------------------------------------
 
 // Half-way to the neighbours, in pixels; the outer bars are as wide as their inner half says.
-static void bar_edges(const Area *a, const Curve *c, guint i, double *left, double *right)
+static void bar_edges(const LithoPlotArea *a, const LithoPlotCurve *c, guint i, double *left, double *right)
 {
-    double here = px(a, c->x[i]);
-    double before = i > 0 ? px(a, c->x[i - 1]) : NAN;
-    double after = i + 1 < c->n ? px(a, c->x[i + 1]) : NAN;
+    double here = litho_plot_px(a, c->x[i]);
+    double before = i > 0 ? litho_plot_px(a, c->x[i - 1]) : NAN;
+    double after = i + 1 < c->n ? litho_plot_px(a, c->x[i + 1]) : NAN;
     double half_left = isfinite(before) ? (here - before) / 2 : NAN;
     double half_right = isfinite(after) ? (after - here) / 2 : NAN;
     if (!isfinite(half_left))
@@ -263,7 +232,7 @@ static void bar_edges(const Area *a, const Curve *c, guint i, double *left, doub
     *right = here + half_right - gap;
 }
 
-static void draw_bars(cairo_t *cr, const Area *a, const Curve *c, const GdkRGBA *colour)
+static void draw_bars(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve *c, const GdkRGBA *colour)
 {
     for (guint i = 0; i < c->n; i++) {
         if (!is_usable(a, c->x[i], c->y[i]) || (a->log_y && !(c->y[i] > 0)))
@@ -277,16 +246,16 @@ static void draw_bars(cairo_t *cr, const Area *a, const Curve *c, const GdkRGBA 
 }
 
 // One unbroken piece of a line, points [from, to).
-static void draw_piece(cairo_t *cr, const Area *a, const Curve *c, const GdkRGBA *colour,
+static void draw_piece(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve *c, const GdkRGBA *colour,
                        guint from, guint to)
 {
     cairo_new_path(cr);
     for (guint i = from; i < to; i++)
-        cairo_line_to(cr, px(a, c->x[i]), py(a, c->y[i]));
+        cairo_line_to(cr, litho_plot_px(a, c->x[i]), py(a, c->y[i]));
     if (c->kind == LITHO_PLOT_FILLED) {
         cairo_path_t *line = cairo_copy_path(cr);
-        cairo_line_to(cr, px(a, c->x[to - 1]), a->y + a->h);
-        cairo_line_to(cr, px(a, c->x[from]), a->y + a->h);
+        cairo_line_to(cr, litho_plot_px(a, c->x[to - 1]), a->y + a->h);
+        cairo_line_to(cr, litho_plot_px(a, c->x[from]), a->y + a->h);
         cairo_set_source_rgba(cr, colour->red, colour->green, colour->blue, colour->alpha * 0.25);
         cairo_fill(cr);
         cairo_append_path(cr, line);
@@ -299,10 +268,10 @@ static void draw_piece(cairo_t *cr, const Area *a, const Curve *c, const GdkRGBA
     cairo_stroke(cr);
 }
 
-static void draw_curve(LithoPlot *self, cairo_t *cr, const Area *a, guint k)
+static void draw_curve(LithoPlot *self, cairo_t *cr, const LithoPlotArea *a, guint k)
 {
-    const Curve *c = curve_at(self, k);
-    GdkRGBA colour = curve_colour(GTK_WIDGET(self), k);
+    const LithoPlotCurve *c = curve_at(self, k);
+    GdkRGBA colour = litho_plot_colour(GTK_WIDGET(self), k);
     if (c->kind == LITHO_PLOT_BARS) {
         draw_bars(cr, a, c, &colour);
         return;
@@ -339,7 +308,7 @@ static guint lay_out_legend(LithoPlot *self, LegendItem items[LEGEND_MAX], guint
     guint row = 0, begin = 0;
     *n = 0;
     for (guint k = 0; k < self->curves->len && *n < LEGEND_MAX; k++) {
-        const Curve *c = curve_at(self, k);
+        const LithoPlotCurve *c = curve_at(self, k);
         if (c->n == 0 || !c->label || !*c->label)
             continue;
         double w = SWATCH + 4 + litho_small_text_width(GTK_WIDGET(self), c->label) + LEGEND_GAP;
@@ -362,7 +331,7 @@ static void draw_legend(LithoPlot *self, GtkSnapshot *snapshot, const LegendItem
                         int line)
 {
     for (guint k = 0; k < n; k++) {
-        GdkRGBA colour = curve_colour(GTK_WIDGET(self), items[k].curve);
+        GdkRGBA colour = litho_plot_colour(GTK_WIDGET(self), items[k].curve);
         double y = line * (items[k].row + 0.55);
         gtk_snapshot_append_color(snapshot, &colour,
                                   &GRAPHENE_RECT_INIT(items[k].x, floor(y) - 1, SWATCH, 3));
@@ -373,56 +342,25 @@ static void draw_legend(LithoPlot *self, GtkSnapshot *snapshot, const LegendItem
 
 // --- drawing ------------------------------------------------------------------------------------
 
-static void draw_marks(LithoPlot *self, GtkSnapshot *snapshot, const Area *a)
+static void draw_marks(LithoPlot *self, GtkSnapshot *snapshot, const LithoPlotArea *a)
 {
-    GdkRGBA ink = ink_of(GTK_WIDGET(self), 0.8);
+    GdkRGBA ink = litho_plot_ink(GTK_WIDGET(self), 0.8);
     for (guint k = 0; k < self->n_marks; k++) {
-        double at = on_axis(self->mark[k], a->log_x);
+        double at = litho_plot_on_axis(self->mark[k], a->log_x);
         if (at >= a->x0 && at <= a->x1)
             gtk_snapshot_append_color(
-                snapshot, &ink, &GRAPHENE_RECT_INIT(floor(px(a, self->mark[k])), a->y, 1, a->h));
-    }
-}
-
-// The upright lines that can be taken, with a grip at their upper end, and a shade over what lies
-// outside the two.
-static void draw_handles(LithoPlot *self, GtkSnapshot *snapshot, const Area *a)
-{
-    GtkWidget *widget = GTK_WIDGET(self);
-    GdkRGBA accent = curve_colour(widget, 1), shade = ink_of(widget, 0.10);
-    for (guint k = 0; k < self->n_handles; k++) {
-        double at = on_axis(self->handle[k].x, a->log_x);
-        double x = a->x + CLAMP((at - a->x0) / (a->x1 - a->x0), 0, 1) * a->w;
-        if (!isfinite(at))
-            continue;
-        if (self->band && self->n_handles == 2) {
-            double from = k == 0 ? a->x : x, to = k == 0 ? x : a->x + a->w;
-            gtk_snapshot_append_color(snapshot, &shade,
-                                      &GRAPHENE_RECT_INIT(from, a->y, to - from, a->h));
-        }
-        gboolean chosen =
-            self->dragged == (int)k || (gtk_widget_has_focus(widget) && self->chosen == (int)k);
-        double grip = chosen ? 5 : 3.5;
-        gtk_snapshot_append_color(snapshot, &accent,
-                                  &GRAPHENE_RECT_INIT(floor(x), a->y, chosen ? 2 : 1, a->h));
-        GskRoundedRect round;
-        gsk_rounded_rect_init_from_rect(
-            &round, &GRAPHENE_RECT_INIT(floor(x) + 0.5 - grip, a->y - grip, 2 * grip, 2 * grip),
-            grip);
-        gtk_snapshot_push_rounded_clip(snapshot, &round);
-        gtk_snapshot_append_color(snapshot, &accent, &round.bounds);
-        gtk_snapshot_pop(snapshot);
+                snapshot, &ink, &GRAPHENE_RECT_INIT(floor(litho_plot_px(a, self->mark[k])), a->y, 1, a->h));
     }
 }
 
 // Where the curves lie; FALSE: there is no room, or nothing to show yet (then *empty).
-static gboolean area_of(LithoPlot *self, guint rows, Area *a, gboolean *empty)
+static gboolean area_of(LithoPlot *self, guint rows, LithoPlotArea *a, gboolean *empty)
 {
     GtkWidget *widget = GTK_WIDGET(self);
     double w = gtk_widget_get_width(widget), h = gtk_widget_get_height(widget);
     int line = litho_small_text_height(widget);
     double top = line * rows + 3, left = 2.9 * line;
-    *a = (Area){.x = left,
+    *a = (LithoPlotArea){.x = left,
                 .y = top,
                 .w = w - left - 6,
                 .h = h - top - line * (self->x_label ? 2.15 : 1.2),
@@ -435,6 +373,14 @@ static gboolean area_of(LithoPlot *self, guint rows, Area *a, gboolean *empty)
     return !*empty;
 }
 
+gboolean litho_plot_area(LithoPlot *self, LithoPlotArea *a)
+{
+    LegendItem items[LEGEND_MAX];
+    guint n_items;
+    gboolean empty;
+    return area_of(self, lay_out_legend(self, items, &n_items), a, &empty);
+}
+
 static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoPlot *self = LITHO_PLOT(widget);
@@ -442,7 +388,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
     LegendItem items[LEGEND_MAX];
     guint n_items, rows = lay_out_legend(self, items, &n_items);
     int line = litho_small_text_height(GTK_WIDGET(self));
-    Area a;
+    LithoPlotArea a;
     gboolean empty, fits = area_of(self, rows, &a, &empty);
     if (!fits && !empty)
         return;
@@ -460,7 +406,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
             draw_curve(self, cr, &a, k);
     cairo_destroy(cr);
     draw_marks(self, snapshot, &a);
-    draw_handles(self, snapshot, &a);
+    litho_plot_draw_handles(self, snapshot, &a);
     if (self->y_label)
         litho_small_text_draw(GTK_WIDGET(self), snapshot, self->y_label, 0, 0.55 * line, 0, 0.75);
     draw_legend(self, snapshot, items, n_items, line);
@@ -470,7 +416,7 @@ static void snapshot_plot(GtkWidget *widget, GtkSnapshot *snapshot)
 
 static void describe(LithoPlot *self)
 {
-    Area a = {.log_x = FALSE};
+    LithoPlotArea a = {.log_x = FALSE};
     GString *text = g_string_new(NULL);
     if (!data_range(self, &a)) {
         g_string_append(text, "no data yet");
@@ -494,138 +440,10 @@ static void describe(LithoPlot *self)
     g_string_free(text, TRUE);
 }
 
-static void changed(LithoPlot *self)
+void litho_plot_changed(LithoPlot *self)
 {
     describe(self);
     gtk_widget_queue_draw(GTK_WIDGET(self));
-}
-
-// --- moving a handle ----------------------------------------------------------------------------
-
-static const double GRIP_PX = 7; // how near to a line a press takes hold of it
-
-static gboolean area_now(LithoPlot *self, Area *a)
-{
-    LegendItem items[LEGEND_MAX];
-    guint n_items;
-    gboolean empty;
-    return area_of(self, lay_out_legend(self, items, &n_items), a, &empty);
-}
-
-// The handle nearest to x within reach, -1 = none. Of two in one place the one that has room to go.
-static int handle_at(LithoPlot *self, const Area *a, double x)
-{
-    int found = -1;
-    double best = GRIP_PX;
-    for (guint k = 0; k < self->n_handles; k++) {
-        double at = CLAMP(px(a, self->handle[k].x), a->x, a->x + a->w), away = fabs(at - x);
-        if (away < best || (away == best && x > at)) {
-            best = away;
-            found = (int)k;
-        }
-    }
-    return found;
-}
-
-static double value_at(const Area *a, double x)
-{
-    double at = a->x0 + CLAMP((x - a->x) / a->w, 0, 1) * (a->x1 - a->x0);
-    return a->log_x ? pow(10, at) : at;
-}
-
-static void move_handle(LithoPlot *self, int k, double x)
-{
-    const LithoPlotHandle *h = self->handle;
-    if (self->n_handles == 2) // they do not pass each other
-        x = k == 0 ? MIN(x, h[1].x) : MAX(x, h[0].x);
-    self->handle[k].x = x;
-    gtk_widget_queue_draw(GTK_WIDGET(self));
-    g_signal_emit(self, moved_signal, 0, (guint)k, x);
-}
-
-static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoPlot *self)
-{
-    (void)y;
-    Area a;
-    self->dragged = area_now(self, &a) ? handle_at(self, &a, x) : -1;
-    if (self->dragged < 0) {
-        gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_DENIED);
-        return;
-    }
-    self->chosen = self->dragged;
-    gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
-    gtk_widget_queue_draw(GTK_WIDGET(self));
-}
-
-static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoPlot *self)
-{
-    (void)dy;
-    Area a;
-    double x, y;
-    if (self->dragged < 0 || !area_now(self, &a))
-        return;
-    gtk_gesture_drag_get_start_point(gesture, &x, &y);
-    move_handle(self, self->dragged, value_at(&a, x + dx));
-}
-
-static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoPlot *self)
-{
-    (void)gesture;
-    (void)dx;
-    (void)dy;
-    self->dragged = -1;
-    gtk_widget_queue_draw(GTK_WIDGET(self));
-}
-
-static void on_motion(GtkEventControllerMotion *motion, double x, double y, LithoPlot *self)
-{
-    (void)motion;
-    (void)y;
-    Area a;
-    gboolean near = area_now(self, &a) && handle_at(self, &a, x) >= 0;
-    gtk_widget_set_cursor_from_name(GTK_WIDGET(self), near ? "col-resize" : NULL);
-}
-
-static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
-                       LithoPlot *self)
-{
-    (void)keys;
-    (void)code;
-    Area a;
-    if (self->n_handles == 0 || !area_now(self, &a) || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)))
-        return FALSE;
-    double by = state & GDK_SHIFT_MASK ? 0.05 : 0.01;
-    switch (key) {
-    case GDK_KEY_Page_Up:
-    case GDK_KEY_Page_Down:
-        self->chosen = (self->chosen + 1) % (int)self->n_handles;
-        gtk_widget_queue_draw(GTK_WIDGET(self));
-        return TRUE;
-    case GDK_KEY_Left:
-    case GDK_KEY_Right: {
-        double at = CLAMP(px(&a, self->handle[self->chosen].x), a.x, a.x + a.w);
-        move_handle(self, self->chosen, value_at(&a, at + (key == GDK_KEY_Left ? -by : by) * a.w));
-        return TRUE;
-    }
-    default:
-        return FALSE;
-    }
-}
-
-static void add_controllers(LithoPlot *self)
-{
-    GtkWidget *widget = GTK_WIDGET(self);
-    GtkGesture *drag = gtk_gesture_drag_new();
-    GtkEventController *motion = gtk_event_controller_motion_new(),
-                       *keys = gtk_event_controller_key_new();
-    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), self);
-    g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), self);
-    g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), self);
-    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), self);
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
-    gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
-    gtk_widget_add_controller(widget, motion);
-    gtk_widget_add_controller(widget, keys);
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -641,7 +459,7 @@ static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
 
 static void curve_clear(gpointer data)
 {
-    Curve *c = data;
+    LithoPlotCurve *c = data;
     g_free(c->x);
     g_free(c->y);
     g_free(c->label);
@@ -658,10 +476,10 @@ static void finalize(GObject *object)
 
 static void litho_plot_init(LithoPlot *self)
 {
-    self->curves = g_array_new(FALSE, TRUE, sizeof(Curve));
+    self->curves = g_array_new(FALSE, TRUE, sizeof(LithoPlotCurve));
     g_array_set_clear_func(self->curves, curve_clear);
     self->dragged = -1;
-    add_controllers(self);
+    litho_plot_handles_init(self);
     g_signal_connect(self, "notify::has-focus", G_CALLBACK(gtk_widget_queue_draw), NULL);
     gtk_widget_set_hexpand(GTK_WIDGET(self), TRUE);
 }
@@ -673,7 +491,7 @@ static void litho_plot_class_init(LithoPlotClass *klass)
     GTK_WIDGET_CLASS(klass)->measure = measure;
     gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "plot");
     gtk_widget_class_set_accessible_role(GTK_WIDGET_CLASS(klass), GTK_ACCESSIBLE_ROLE_IMG);
-    moved_signal = g_signal_new("handle-moved", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0,
+    g_signal_new("handle-moved", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0,
                                 NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT, G_TYPE_DOUBLE);
 }
 
@@ -691,14 +509,14 @@ void litho_plot_set_axes(LithoPlot *self, const char *x_label, const char *y_lab
     g_free(self->y_label);
     self->x_label = x_label && *x_label ? g_strdup(x_label) : NULL;
     self->y_label = y_label && *y_label ? g_strdup(y_label) : NULL;
-    changed(self);
+    litho_plot_changed(self);
 }
 
 void litho_plot_set_log(LithoPlot *self, gboolean log_x, gboolean log_y)
 {
     self->log_x = log_x;
     self->log_y = log_y;
-    changed(self);
+    litho_plot_changed(self);
 }
 
 void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, const double *y,
@@ -706,11 +524,11 @@ void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, co
 {
     if (k >= self->curves->len)
         g_array_set_size(self->curves, k + 1);
-    Curve *c = curve_at(self, k);
+    LithoPlotCurve *c = curve_at(self, k);
     curve_clear(c);
     *c =
-        (Curve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y), g_strdup(label), kind};
-    changed(self);
+        (LithoPlotCurve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y), g_strdup(label), kind};
+    litho_plot_changed(self);
 }
 
 void litho_plot_truncate(LithoPlot *self, guint n)
@@ -718,38 +536,26 @@ void litho_plot_truncate(LithoPlot *self, guint n)
     if (n >= self->curves->len)
         return;
     g_array_set_size(self->curves, n);
-    changed(self);
+    litho_plot_changed(self);
 }
 
 void litho_plot_set_marks(LithoPlot *self, guint n, const double *x)
 {
     self->n_marks = MIN(n, G_N_ELEMENTS(self->mark));
     memcpy(self->mark, x, self->n_marks * sizeof *x);
-    changed(self);
+    litho_plot_changed(self);
 }
 
 void litho_plot_set_y_range(LithoPlot *self, double lo, double hi)
 {
     self->y_range[0] = lo;
     self->y_range[1] = hi;
-    changed(self);
+    litho_plot_changed(self);
 }
 
 void litho_plot_set_x_range(LithoPlot *self, double lo, double hi)
 {
     self->x_range[0] = lo;
     self->x_range[1] = hi;
-    changed(self);
-}
-
-void litho_plot_set_handles(LithoPlot *self, guint n, const LithoPlotHandle *handles, gboolean band)
-{
-    gtk_widget_set_focusable(GTK_WIDGET(self), n > 0);
-    for (guint k = 0; k < MIN(n, LITHO_PLOT_HANDLES); k++)
-        if (self->dragged != (int)k || k >= self->n_handles)
-            self->handle[k] = handles[k];
-    self->n_handles = MIN(n, LITHO_PLOT_HANDLES);
-    self->chosen = self->chosen < (int)self->n_handles ? self->chosen : 0;
-    self->band = band;
-    changed(self);
+    litho_plot_changed(self);
 }
