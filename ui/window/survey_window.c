@@ -4,80 +4,11 @@
 #include <string.h>
 
 #include "core/io/survey.h"
-#include "render/ticks.h"
 #include "ui/window/dialog.h"
 #include "ui/session/job.h"
+#include "ui/window/survey_page.h"
 
 // --- texts --------------------------------------------------------------------------------------
-
-static const char *const sources[] = {"assumed", "from the file", "given by you", "computed"};
-
-// "Inline     10087 to 10155, step 4 (18)      from the file: trace header byte 189".
-static void append_axis(GString *text, const LithoGrid *grid, int axis)
-{
-    const LithoAxis *a = &grid->axis[axis];
-    const char *names[] = {"Inlines", "Crosslines", grid->is_depth ? "Depth" : "Time"};
-    g_autofree char *range =
-        g_strdup_printf("%.10g to %.10g%s%s, step %.6g", a->first, litho_axis_value(a, a->n - 1),
-                        *a->unit ? " " : "", a->unit, a->step);
-    g_string_append_printf(text, "%-12s %6" G_GINT64_FORMAT "   %-32s %s%s%s\n", names[axis], a->n,
-                           range, sources[a->source], *a->evidence ? ": " : "", a->evidence);
-}
-
-static void append_place(GString *text, const LithoGrid *grid)
-{
-    g_autofree char *size = g_strdup_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
-                                            litho_grid_spacing(grid, LITHO_XLINE));
-    int pad = 32 - (int)g_utf8_strlen(size, -1); // printf would count the bytes of ×
-    g_string_append_printf(text, "%-12s          %s%*s %s%s%s\n", "Bins", size, MAX(pad, 0), "",
-                           sources[grid->xy_source], *grid->xy_evidence ? ": " : "",
-                           grid->xy_evidence);
-    if (grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED)
-        g_string_append_printf(text, "%-12s          X %.1f m, Y %.1f m\n", "First trace",
-                               grid->origin[0], grid->origin[1]);
-}
-
-// Only what there is: nobody reads a row of zeros.
-static void append_counts(GString *text, LithoSurveyCounts c)
-{
-    const struct {
-        gint64 n;
-        const char *what;
-    } odd[] = {{c.missing, "missing"},
-               {c.dead, "dead"},
-               {c.zero, "of zeros"},
-               {c.duplicates, "duplicate"},
-               {c.bad, "with bad samples"}};
-    g_string_append_printf(text,
-                           "%-12s %6" G_GINT64_FORMAT "   in the file, %" G_GINT64_FORMAT " live",
-                           "Traces", c.traces, c.live);
-    for (guint k = 0; k < G_N_ELEMENTS(odd); k++)
-        if (odd[k].n > 0)
-            g_string_append_printf(text, ", %" G_GINT64_FORMAT " %s", odd[k].n, odd[k].what);
-    g_string_append_c(text, '\n');
-}
-
-static char *summary_text(LithoCube *cube)
-{
-    const LithoGrid *grid = &cube->grid;
-    GString *text = g_string_new(NULL);
-    LithoSurvey *survey = cube->survey;
-    if (survey)
-        g_string_append_printf(text, "%s\n%s\n\n", litho_survey_path(survey),
-                               litho_survey_format(survey));
-    else
-        g_string_append_printf(text, "%s (not from a file)\n\n", cube->name);
-    for (int a = 0; a < 3; a++)
-        append_axis(text, grid, a);
-    append_place(text, grid);
-    if (survey)
-        append_counts(text, litho_survey_counts(survey));
-    for (guint k = 0; cube->notes && k < cube->notes->len; k++) {
-        g_autofree char *note = litho_plain_sentence(g_ptr_array_index(cube->notes, k));
-        g_string_append_printf(text, "\n• %s", note);
-    }
-    return g_string_free(text, FALSE);
-}
 
 static char *candidates_text(LithoSurvey *survey)
 {
@@ -187,8 +118,9 @@ void litho_survey_open_window(LithoWindow *window)
     const LithoDisplay *d = litho_session_display(session);
     GtkWidget *notebook = gtk_notebook_new();
     GtkWidget *dialog = litho_dialog_new(GTK_WINDOW(window), "Survey", 760, 560);
-    g_autofree char *summary = summary_text(cube), *candidates = candidates_text(cube->survey);
-    add_page(notebook, "Survey", summary);
+    g_autofree char *candidates = candidates_text(cube->survey);
+    gtk_notebook_append_page(GTK_NOTEBOOK(notebook), litho_survey_page_new(cube),
+                             gtk_label_new("Survey"));
     add_page(notebook, "Header bytes", candidates);
     const char *header = cube->survey ? litho_survey_text(cube->survey) : "";
     add_page(notebook, "Text header", *header ? header : "This format has no text header.");

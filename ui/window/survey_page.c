@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/survey_page.h"
+
+#include "core/io/survey.h"
+#include "render/ticks.h"
+#include "ui/panel/parts.h"
+#include "ui/view/survey_map.h"
+#include "ui/window/window.h"
+
+static const char *const sources[] = {"assumed", "from the file", "given by you", "computed"};
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static GtkWidget *add_cell(GtkWidget *grid, int column, int row, const char *text, const char *css)
+{
+    GtkWidget *label = litho_label_new(text, css);
+    gtk_label_set_wrap(GTK_LABEL(label), column == 2);
+    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
+    gtk_widget_set_focusable(label, FALSE);
+    gtk_widget_set_valign(label, GTK_ALIGN_START);
+    gtk_grid_attach(GTK_GRID(grid), label, column, row, 1, 1);
+    return label;
+}
+
+// "from the file: trace header byte 189".
+static void add_row(GtkWidget *grid, int row, const char *name, const char *value, guint source,
+                    const char *evidence)
+{
+    g_autofree char *why = g_strdup_printf("%s%s%s", sources[source], evidence && *evidence ? ": " : "",
+                                           evidence ? evidence : "");
+    add_cell(grid, 0, row, name, "dim-label");
+    add_cell(grid, 1, row, value, "numeric");
+    GtkWidget *label = add_cell(grid, 2, row, why, "dim-label");
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 48);
+    gtk_widget_set_hexpand(label, TRUE);
+}
+
+static void add_axis(GtkWidget *page, int row, const LithoGrid *grid, int axis)
+{
+    const LithoAxis *a = &grid->axis[axis];
+    const char *names[] = {"Inlines", "Crosslines", grid->is_depth ? "Depth" : "Time"};
+    g_autofree char *value = g_strdup_printf(
+        "%" G_GINT64_FORMAT ": %.10g to %.10g%s%s, step %.6g", a->n, a->first,
+        litho_axis_value(a, a->n - 1), *a->unit ? " " : "", a->unit, a->step);
+    add_row(page, row, names[axis], value, a->source, a->evidence);
+}
+
+static int add_place(GtkWidget *page, int row, const LithoGrid *grid)
+{
+    g_autofree char *size =
+        g_strdup_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
+                        litho_grid_spacing(grid, LITHO_XLINE));
+    add_row(page, row++, "Bins", size, grid->xy_source, grid->xy_evidence);
+    if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED)
+        return row;
+    g_autofree char *first =
+        g_strdup_printf("X %.1f m, Y %.1f m", grid->origin[0], grid->origin[1]);
+    add_cell(page, 0, row, "First trace", "dim-label");
+    add_cell(page, 1, row++, first, "numeric");
+    return row;
+}
+
+// Only what there is: nobody reads a row of zeros.
+static void add_counts(GtkWidget *page, int row, LithoSurveyCounts c)
+{
+    const struct {
+        gint64 n;
+        const char *what;
+    } odd[] = {{c.missing, "missing"},
+               {c.dead, "dead"},
+               {c.zero, "of zeros"},
+               {c.duplicates, "duplicate"},
+               {c.bad, "with bad samples"}};
+    GString *rest = g_string_new(NULL);
+    g_autofree char *value =
+        g_strdup_printf("%" G_GINT64_FORMAT " in the file, %" G_GINT64_FORMAT " live", c.traces,
+                        c.live);
+    for (guint k = 0; k < G_N_ELEMENTS(odd); k++)
+        if (odd[k].n > 0)
+            g_string_append_printf(rest, "%s%" G_GINT64_FORMAT " %s", rest->len ? ", " : "",
+                                   odd[k].n, odd[k].what);
+    add_cell(page, 0, row, "Traces", "dim-label");
+    add_cell(page, 1, row, value, "numeric");
+    add_cell(page, 2, row, rest->str, NULL);
+    g_string_free(rest, TRUE);
+}
+
+// --- the page -----------------------------------------------------------------------------------
+
+static GtkWidget *make_rows(LithoCube *cube)
+{
+    GtkWidget *grid = gtk_grid_new();
+    int row = 0;
+    gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
+    gtk_grid_set_row_spacing(GTK_GRID(grid), 6);
+    for (int a = 0; a < 3; a++)
+        add_axis(grid, row++, &cube->grid, a);
+    row = add_place(grid, row, &cube->grid);
+    if (cube->survey)
+        add_counts(grid, row, litho_survey_counts(cube->survey));
+    return grid;
+}
+
+static GtkWidget *make_head(LithoCube *cube)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
+    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
+    g_autofree char *base =
+        cube->survey ? g_path_get_basename(litho_survey_path(cube->survey)) : g_strdup(cube->name);
+    const char *rest[] = {cube->survey ? litho_survey_format(cube->survey) : "not from a file",
+                          cube->survey ? litho_survey_path(cube->survey) : ""};
+    gtk_box_append(GTK_BOX(texts), litho_label_new(base, "title-3"));
+    for (int k = 0; k < 2; k++) {
+        GtkWidget *label = litho_label_new(rest[k], k ? "dim-label" : NULL);
+        gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+        gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+        gtk_box_append(GTK_BOX(texts), label);
+    }
+    gtk_widget_set_hexpand(texts, TRUE);
+    gtk_box_append(GTK_BOX(line), texts);
+    if (cube->survey) {
+        GtkWidget *map = litho_survey_map_new();
+        gtk_widget_set_size_request(map, 200, 150);
+        litho_survey_map_show(LITHO_SURVEY_MAP(map), cube->survey);
+        gtk_box_append(GTK_BOX(line), map);
+    }
+    return line;
+}
+
+GtkWidget *litho_survey_page_new(LithoCube *cube)
+{
+    GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18), *scroll = gtk_scrolled_window_new();
+    gtk_widget_add_css_class(page, "litho-help");
+    gtk_box_append(GTK_BOX(page), make_head(cube));
+    gtk_box_append(GTK_BOX(page), make_rows(cube));
+    for (guint k = 0; cube->notes && k < cube->notes->len; k++) {
+        g_autofree char *note = litho_plain_sentence(g_ptr_array_index(cube->notes, k));
+        g_autofree char *text = g_strdup_printf("• %s", note);
+        GtkWidget *label = litho_label_new(text, NULL);
+        gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+        gtk_box_append(GTK_BOX(page), label);
+    }
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), page);
+    return scroll;
+}
