@@ -2,9 +2,11 @@
 #include "ui/import/import_window.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "ui/window/dialog.h"
+#include "ui/import/import_guess.h"
 #include "ui/import/import_private.h"
 #include "ui/view/survey_map.h"
 #include "ui/panel/parts.h"
@@ -382,11 +384,53 @@ static void on_destroy(GtkWidget *dialog, LithoImport *self)
     import_unref(self);
 }
 
+// What the samples say where the name says nothing; found in a thread.
+typedef struct Guess {
+    LithoImport *import;
+    char *path;
+    gint64 shape[3];
+} Guess;
+
+static void guess_free(gpointer data)
+{
+    Guess *guess = data;
+    import_unref(guess->import);
+    g_free(guess->path);
+    g_free(guess);
+}
+
+static gpointer guess_work(LithoRun *run, gpointer data, GError **error)
+{
+    (void)error;
+    Guess *guess = data;
+    return litho_import_shape_of_file(guess->path, run, guess->shape) ? guess : NULL;
+}
+
+// Not over sizes that a person has typed meanwhile.
+static void guessed(gpointer result, const GError *error, gpointer data)
+{
+    (void)error;
+    Guess *guess = data;
+    LithoImport *self = guess->import;
+    if (!self->dialog || !result || self->options.shape[0])
+        return;
+    memcpy(self->options.shape, guess->shape, sizeof self->options.shape);
+    litho_import_load_values(self);
+    litho_import_changed(self);
+}
+
 static void guess_shape(LithoImport *self)
 {
+    static const LithoJobFuncs funcs = {guess_work, NULL, guessed, guess_free};
     GStatBuf info;
-    if (g_stat(self->paths[0], &info) == 0)
-        litho_import_shape_from_name(self->paths[0], info.st_size / 4, self->options.shape);
+    if (g_stat(self->paths[0], &info) != 0 ||
+        litho_import_shape_from_name(self->paths[0], info.st_size / 4, self->options.shape))
+        return;
+    Guess *guess = g_new0(Guess, 1);
+    guess->import = self;
+    guess->path = g_strdup(self->paths[0]);
+    g_atomic_int_inc(&self->refs);
+    litho_job_start(&funcs, guess);
 }
 
 void litho_import_open(LithoWindow *window, const char *const *paths,

@@ -13,7 +13,9 @@
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
 #include "render/ticks.h"
+#include "ui/import/import_preview.h"
 #include "ui/import/import_profile.h"
+#include "ui/import/import_window.h"
 #include "ui/session/state_store.h"
 #include "ui/view/survey_map.h"
 
@@ -355,10 +357,16 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         litho_window_state_preview(self, FALSE);
         litho_window_state_touched(self);
         if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
+            const gboolean bare = litho_import_kind(o->paths[0]) == LITHO_IMPORT_RAW &&
+                                  !o->options.shape[0];
             self->failed_paths = g_steal_pointer(&o->paths);
             gtk_widget_set_visible(self->error_remedy, TRUE);
             gtk_widget_set_visible(self->notes_remedy, FALSE); // of the other file
             litho_window_actions_update(self);
+            if (bare) { // no failure: samples alone need to be told their sizes
+                litho_window_clear_error(self);
+                litho_import_open(self, (const char *const *)self->failed_paths, &o->options);
+            }
         }
     }
     litho_window_tell_done(self, cube != NULL);
