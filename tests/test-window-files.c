@@ -399,6 +399,24 @@ static void test_full_disk(void)
     g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
+// Property: the list of recent files holds cubes that could be opened: neither a file that was
+// refused nor a picture that was written.
+static void test_recent(void)
+{
+    g_autofree char *good = gui_write_cube(&gui, "recent.sgy", 8, 9, 40);
+    g_autofree char *bad = gui_path(&gui, "refused.sgy"), *picture = gui_path(&gui, "recent.png");
+    g_assert_true(g_file_set_contents(bad, "no cube at all", -1, NULL));
+    gui_open_file(&gui, good);
+    gui_open_file(&gui, bad);
+    g_assert_nonnull(litho_window_error(gui.window));
+    litho_window_clear_error(gui.window);
+    litho_window_export(gui.window, picture);
+    g_assert_true(gui_wait(gui_is_free, &gui, 60));
+    gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
+    g_autofree char *last = litho_window_last_path();
+    g_assert_cmpstr(last, ==, good);
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -410,6 +428,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/errors", test_errors);
     g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);
+    g_test_add_func("/files/recent", test_recent);
     int status = test_run();
     gui_close(&gui);
     return status;

@@ -86,6 +86,30 @@ static void test_dialogs(void)
     gui_settle(&gui);
 }
 
+// Property: the About dialog shows a picture that the icon theme has, also in the build tree, and
+// says who made the program and under which license.
+static void test_about(void)
+{
+    gui_activate(&gui, "win.about");
+    gui_spin(&gui, 0.5);
+    GListModel *all = gtk_window_get_toplevels();
+    GtkAboutDialog *about = NULL;
+    for (guint k = 0; k < g_list_model_get_n_items(all); k++) {
+        g_autoptr(GObject) window = g_list_model_get_item(all, k);
+        if (GTK_IS_ABOUT_DIALOG(window))
+            about = GTK_ABOUT_DIALOG(window);
+    }
+    g_assert_nonnull(about);
+    GtkIconTheme *icons =
+        gtk_icon_theme_get_for_display(gtk_widget_get_display(GTK_WIDGET(gui.window)));
+    const char *icon = gtk_about_dialog_get_logo_icon_name(about);
+    g_assert_true(icon && gtk_icon_theme_has_icon(icons, icon));
+    g_assert_nonnull(gtk_about_dialog_get_authors(about)[0]);
+    g_assert_cmpint(gtk_about_dialog_get_license_type(about), ==, GTK_LICENSE_GPL_3_0);
+    gtk_window_close(GTK_WINDOW(about));
+    gui_spin(&gui, 0.2);
+}
+
 // --- text ---------------------------------------------------------------------------------------
 
 // Labels of which less is shown than they say, and that say the rest nowhere.
@@ -258,6 +282,7 @@ int main(int argc, char **argv)
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/look/room", test_room);
     g_test_add_func("/look/dialogs", test_dialogs);
+    g_test_add_func("/look/about", test_about);
     g_test_add_func("/look/text", test_text);
     g_test_add_func("/look/contrast", test_contrast);
     if (comma)
