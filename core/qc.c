@@ -305,7 +305,8 @@ void litho_fk_clear(LithoFk *fk)
 {
     g_clear_pointer(&fk->amplitude, g_free);
     g_clear_pointer(&fk->spectrum, g_free);
-    fk->n_k = fk->n_f = 0;
+    g_clear_pointer(&fk->by_trace, g_free);
+    fk->n_k = fk->n_f = fk->n_x = 0;
 }
 
 // --- noise ---------------------------------------------------------------------------------------

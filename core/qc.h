@@ -76,6 +76,8 @@ typedef struct LithoFk {
                       // come later to the right
     double *spectrum; // n_f: RMS amplitude spectrum over the live traces, a sine of A gives A
     guint traces;     // live ones
+    guint n_x;        // all of them
+    float *by_trace;  // n_x rows of n_f: amplitude spectrum of each trace, 0 of missing ones
 } LithoFk;
 
 typedef gboolean (*LithoFkFunc)(const float *section, guint traces, guint samples, LithoFk *fk,

@@ -6,7 +6,7 @@
 
 struct LithoReport {
     GMutex lock;
-    GArray *numbers, *curves, *shapes;
+    GArray *numbers, *curves, *shapes, *layers;
     LithoReport *also; // hears the same; set and read by the thread that runs the operator
     guint serial;
     gint refs;
@@ -40,6 +40,18 @@ static GArray *shapes_new(void)
     return shapes;
 }
 
+static void layer_clear(gpointer data)
+{
+    litho_cube_unref(((LithoLayer *)data)->cube);
+}
+
+static GArray *layers_new(void)
+{
+    GArray *layers = g_array_new(FALSE, TRUE, sizeof(LithoLayer));
+    g_array_set_clear_func(layers, layer_clear);
+    return layers;
+}
+
 LithoReport *litho_report_new(void)
 {
     LithoReport *report = g_new0(LithoReport, 1);
@@ -47,6 +59,7 @@ LithoReport *litho_report_new(void)
     report->numbers = g_array_new(FALSE, TRUE, sizeof(LithoNumber));
     report->curves = curves_new();
     report->shapes = shapes_new();
+    report->layers = layers_new();
     report->refs = 1;
     return report;
 }
@@ -65,6 +78,7 @@ void litho_report_unref(LithoReport *report)
     g_array_unref(report->numbers);
     g_array_unref(report->curves);
     g_array_unref(report->shapes);
+    g_array_unref(report->layers);
     g_mutex_clear(&report->lock);
     g_free(report);
 }
@@ -241,6 +255,40 @@ void litho_report_shape(LithoReport *report, const LithoShape *shape)
     litho_report_shape(report->also, shape);
 }
 
+void litho_report_layer(LithoReport *report, const char *key, const char *label, const char *unit,
+                        LithoCube *cube)
+{
+    if (!report)
+        return;
+    LithoLayer layer = {.cube = litho_cube_ref(cube)};
+    g_strlcpy(layer.key, key, sizeof layer.key);
+    g_strlcpy(layer.label, label, sizeof layer.label);
+    g_strlcpy(layer.unit, unit, sizeof layer.unit);
+    g_mutex_lock(&report->lock);
+    for (guint k = 0; k < report->layers->len; k++)
+        if (strcmp(g_array_index(report->layers, LithoLayer, k).key, key) == 0) {
+            g_array_remove_index(report->layers, k);
+            break;
+        }
+    g_array_append_val(report->layers, layer);
+    report->serial++;
+    g_mutex_unlock(&report->lock);
+    litho_report_layer(report->also, key, label, unit, cube);
+}
+
+GArray *litho_report_layers(LithoReport *report)
+{
+    GArray *copy = layers_new();
+    g_mutex_lock(&report->lock);
+    for (guint k = 0; k < report->layers->len; k++) {
+        LithoLayer layer = g_array_index(report->layers, LithoLayer, k);
+        litho_cube_ref(layer.cube);
+        g_array_append_val(copy, layer);
+    }
+    g_mutex_unlock(&report->lock);
+    return copy;
+}
+
 void litho_report_forward(LithoReport *report, LithoReport *to)
 {
     LithoReport *before = report->also;
@@ -266,6 +314,11 @@ void litho_report_repeat(LithoReport *report, LithoReport *to)
     }
     for (guint k = 0; k < shapes->len; k++)
         litho_report_shape(to, &g_array_index(shapes, LithoShape, k));
+    g_autoptr(GArray) layers = litho_report_layers(report);
+    for (guint k = 0; k < layers->len; k++) {
+        const LithoLayer *layer = &g_array_index(layers, LithoLayer, k);
+        litho_report_layer(to, layer->key, layer->label, layer->unit, layer->cube);
+    }
 }
 
 gboolean litho_report_get(LithoReport *report, const char *key, double *value)

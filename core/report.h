@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <json-glib/json-glib.h>
+#include "core/cube.h"
 
 // What an operator tells beside its samples: numbers, curves, and shapes for the 3-D scene. Filled
 // by the thread that runs the operator, read by others through copies.
@@ -88,12 +89,24 @@ typedef struct LithoShape {
 
 // Set or replace by key; copies everything. `value` may be NULL. Any thread; `report` may be NULL.
 void litho_report_shape(LithoReport *report, const LithoShape *shape);
+// What the operator assumes of the medium (a velocity), for the views: samples on a grid of its own
+// over the output's, whose axes count the same lines, times or depths, coarser as a rule.
+typedef struct LithoLayer {
+    char key[32], label[64], unit[16];
+    LithoCube *cube;
+} LithoLayer;
+
+// Set or replace by key; references `cube`, which nobody writes from now on. Any thread; `report`
+// may be NULL.
+void litho_report_layer(LithoReport *report, const char *key, const char *label, const char *unit,
+                        LithoCube *cube);
 // FALSE when there is no such number.
 gboolean litho_report_get(LithoReport *report, const char *key, double *value);
 // Copies; free the arrays' elements with litho_curve_clear(). Order of first appearance.
 GArray *litho_report_numbers(LithoReport *report); // of LithoNumber
 GArray *litho_report_curves(LithoReport *report);  // of LithoCurve, clears its elements itself
 GArray *litho_report_shapes(LithoReport *report);  // of LithoShape, likewise
+GArray *litho_report_layers(LithoReport *report);  // of LithoLayer, likewise
 // Grows with every change: tells a view whether there is something new.
 guint litho_report_serial(LithoReport *report);
 // From now on what is told to `report` is told to `to` as well; NULL ends it. References `to`.

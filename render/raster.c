@@ -27,6 +27,7 @@ typedef struct Painter {
     double size_h, size_v; // samples per device pixel
     double lo, hi, wiggle_deflect, wiggle_limit;
     int wiggle_step;
+    LithoTraceGain gain;
     const LithoColormap *colors;
 } Painter;
 
@@ -58,6 +59,29 @@ static gboolean inside(const LithoBox *b, const gint64 c[3])
         if (c[k] < b->lo[k] || c[k] >= b->hi[k])
             return FALSE;
     return TRUE;
+}
+
+// Gain of the sample in `c`; see LithoTraceGain.
+static double trace_gain(const Painter *p, const gint64 c[3], LithoShow what)
+{
+    const LithoTraceGain *g = &p->gain;
+    gint64 at[3] = {c[0], c[1], c[2]};
+    double sum = 0, count = 0;
+    if (!g->on)
+        return 1;
+    if (g->half == 0)
+        return pow(MAX(c[2] + g->first, 0.5) / g->middle, g->power);
+    for (int k = 0; k < LITHO_GAIN_TAPS; k++) {
+        at[2] = c[2] - g->half + k * 2 * g->half / (LITHO_GAIN_TAPS - 1);
+        if (at[2] < p->cover.lo[2] || at[2] >= p->cover.hi[2])
+            continue;
+        double s = value_at(p->r, at, what);
+        if (isfinite(s)) {
+            sum += s * s;
+            count++;
+        }
+    }
+    return sum > 0 ? g->level / sqrt(sum / count) : 1;
 }
 
 static Taps taps_at(double p, double size, gboolean nearest)
@@ -130,13 +154,17 @@ static int slice_color(const Painter *p, const Taps *h, const Taps *v, LithoShow
         rgb[0] = rgb[1] = rgb[2] = hatch_color(x, y, p->r->scale);
         return 1;
     }
+    c[p->map.h_axis] = h->nearest; // moved by the mean
+    c[p->map.v_axis] = v->nearest;
+    value *= trace_gain(p, c, what);
     litho_colormap_at(p->colors, (value - p->lo) / (p->hi - p->lo), rgb);
     return 2;
 }
 
 // --- wiggles ------------------------------------------------------------------------------------
 
-static gboolean deflection(const Painter *p, gint64 c[3], double s, LithoShow what, double *d)
+static gboolean deflection(const Painter *p, gint64 c[3], double s, double gain, LithoShow what,
+                           double *d)
 {
     gint64 last = p->r->grid->axis[LITHO_SAMPLE].n - 1;
     double base = CLAMP(floor(s), 0, last);
@@ -148,22 +176,33 @@ static gboolean deflection(const Painter *p, gint64 c[3], double s, LithoShow wh
     if (!inside(&p->cover, c))
         return FALSE;
     double b = value_at(p->r, c, what), f = CLAMP(s - base, 0, 1);
-    *d = CLAMP((a + (b - a) * f) * p->wiggle_deflect, -p->wiggle_limit, p->wiggle_limit);
+    *d = CLAMP((a + (b - a) * f) * p->wiggle_deflect * gain, -p->wiggle_limit, p->wiggle_limit);
     return isfinite(a) && isfinite(b);
+}
+
+// Gain of the trace in `c` at sample position `s`.
+static double gain_between(const Painter *p, const gint64 c[3], double s, LithoShow what)
+{
+    if (!p->gain.on)
+        return 1;
+    const gint64 last = p->r->grid->axis[LITHO_SAMPLE].n - 1;
+    const double base = CLAMP(floor(s), 0, last), share = CLAMP(s - base, 0, 1);
+    const gint64 low[3] = {c[0], c[1], (gint64)base}, high[3] = {c[0], c[1], MIN(low[2] + 1, last)};
+    return trace_gain(p, low, what) * (1 - share) + trace_gain(p, high, what) * share;
 }
 
 static double wiggle_ink(const Painter *p, gint64 c[3], double s, double x, LithoShow what)
 {
-    double low = G_MAXDOUBLE, high = -G_MAXDOUBLE, d;
+    double low = G_MAXDOUBLE, high = -G_MAXDOUBLE, d, gain = gain_between(p, c, s, what);
     int n = CLAMP((int)ceil(p->size_v), 1, 8);
     for (int k = 0; k <= n; k++) {
-        if (!deflection(p, c, s + ((double)k / n - 0.5) * p->size_v, what, &d))
+        if (!deflection(p, c, s + ((double)k / n - 0.5) * p->size_v, gain, what, &d))
             return 0;
         low = MIN(low, d);
         high = MAX(high, d);
     }
     double ink = 0.9 * CLAMP(0.5 * p->r->scale + 0.5 - MAX(low - x, x - high), 0, 1);
-    if (p->r->look.wiggle == LITHO_WIGGLE_FILL && deflection(p, c, s, what, &d) && d > 0)
+    if (p->r->look.wiggle == LITHO_WIGGLE_FILL && deflection(p, c, s, gain, what, &d) && d > 0)
         ink = MAX(ink, 0.8 * CLAMP(MIN(x, d - x) + 0.5, 0, 1));
     return ink;
 }
@@ -204,7 +243,7 @@ static guint32 pixel(const Painter *p, const Taps *h, const Taps *v, double x, d
     if (what == LITHO_SHOW_SPLIT)
         what = x < r->look.split * p->map.rect.w ? LITHO_SHOW_INPUT : LITHO_SHOW_OUTPUT;
     int found = slice_color(p, h, v, what, x, y, rgb);
-    if (found == 2 && r->look.no_density)
+    if (found == 2 && !litho_look_has_density(&r->look, p->map.axis))
         rgb[0] = rgb[1] = rgb[2] = paper;
     if (p->wiggle_step > 0) {
         double ink = wiggles(p, h, v, what);
@@ -263,6 +302,8 @@ cairo_surface_t *litho_raster_slice(const LithoRaster *r, double width, double h
     litho_look_range(&r->look, r->show, &p.lo, &p.hi);
     p.lo *= litho_look_sign(&r->look, r->show); // REMOVED is about zero
     p.hi *= litho_look_sign(&r->look, r->show);
+    p.gain = litho_look_trace_gain(&r->look, r->grid, p.map.axis,
+                                   r->show == LITHO_SHOW_SPLIT ? LITHO_SHOW_OUTPUT : r->show);
     if (!prepare(&p, error))
         return NULL;
     prepare_wiggles(&p);

@@ -16,19 +16,22 @@ typedef struct Variant {
     gboolean fold_a, fold_b, masked, wiggles, scene;
     int axis; // fixed axis; gives H and V
     int mean; // 0 nearest, 1 linear, 2 by size
+    gboolean gained; // along the trace
 } Variant;
 
 static guint slice_program(LithoRenderer *renderer, Variant v)
 {
     guint key = 1 + (v.what | v.fold_a << 2 | v.fold_b << 3 | v.masked << 4 | v.wiggles << 5 |
-                     v.scene << 6 | v.axis << 7 | v.mean << 9);
+                     v.scene << 6 | v.axis << 7 | v.mean << 9 | v.gained << 11);
     gpointer known;
     if (g_hash_table_lookup_extended(renderer->programs, GUINT_TO_POINTER(key), NULL, &known))
         return GPOINTER_TO_UINT(known);
     g_autofree char *defines = g_strdup_printf(
         "#define WHAT %d\n#define FOLD_A %d\n#define FOLD_B %d\n#define MASKED %d\n"
-        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n",
-        v.what, v.fold_a, v.fold_b, v.masked, v.wiggles, "yxy"[v.axis], "zzx"[v.axis], v.mean);
+        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n"
+        "#define GAINED %d\n",
+        v.what, v.fold_a, v.fold_b, v.masked, v.wiggles, "yxy"[v.axis], "zzx"[v.axis], v.mean,
+        v.gained);
     g_autoptr(GError) error = NULL;
     guint program = litho_program_new(renderer, v.scene ? "scene.vert" : "slice.vert",
                                       v.scene ? "scene.frag" : "slice.frag", defines, &error);
@@ -318,6 +321,11 @@ static void set_common(LithoRenderer *renderer, guint program, const LithoPanelD
     set_ivec3(program, "u_grid", grid);
     const int sign = litho_look_sign(s->look, show_of(source->what)); // REMOVED is about zero
     glUniform2f(glGetUniformLocation(program, "u_range"), sign * lo, sign * hi);
+    const LithoTraceGain gain =
+        litho_look_trace_gain(s->look, s->grid, s->axis, show_of(source->what));
+    glUniform3f(glGetUniformLocation(program, "u_time_gain"), gain.power, gain.first, gain.middle);
+    glUniform1i(glGetUniformLocation(program, "u_agc"), gain.half);
+    glUniform1f(glGetUniformLocation(program, "u_agc_level"), gain.level);
     glUniform1f(glGetUniformLocation(program, "u_scale"), s->scale);
     const double *c = s->look->background;
     glUniform3f(glGetUniformLocation(program, "u_background"), c[0], c[1], c[2]);
@@ -346,9 +354,11 @@ void litho_renderer_each_cover(LithoRenderer *renderer, const LithoPanelData *so
     if ((source->what != 1 && !a) || (source->what != 0 && !b))
         return;
     gboolean wiggles = !scene && s->look->wiggle != LITHO_WIGGLE_OFF && s->axis != LITHO_SAMPLE;
+    gboolean gained =
+        litho_look_trace_gain(s->look, s->grid, s->axis, show_of(source->what)).on;
     int mean = s->look->nearest ? 0 : !scene && s->magnified ? 1 : 2;
     guint program = slice_program(renderer, (Variant){source->what, a && a->folded, b && b->folded,
-                                                      masked, wiggles, scene, s->axis, mean});
+                                                      masked, wiggles, scene, s->axis, mean, gained});
     if (!program)
         return;
     glUseProgram(program);
@@ -400,7 +410,8 @@ typedef struct SlicePass {
 static void draw_slice_pass(LithoRenderer *renderer, guint program, gpointer data)
 {
     const SlicePass *pass = data;
-    glUniform1i(glGetUniformLocation(program, "u_density"), !pass->look->no_density);
+    glUniform1i(glGetUniformLocation(program, "u_density"),
+                litho_look_has_density(pass->look, pass->map->axis));
     set_wiggles(program, pass->look, pass->map, pass->show, pass->scale);
     draw_triangle(renderer, program, (gpointer)pass->map);
 }

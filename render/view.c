@@ -253,6 +253,47 @@ void litho_look_range(const LithoLook *look, LithoShow show, double *lo, double 
     }
 }
 
+LithoTraceGain litho_look_trace_gain(const LithoLook *look, const LithoGrid *grid, int axis,
+                                     LithoShow show)
+{
+    const LithoAxis *t = &grid->axis[LITHO_SAMPLE];
+    LithoTraceGain gain = {.first = t->step != 0 ? t->first / t->step : 0, .middle = 1};
+    double lo, hi;
+    if (!litho_look_is_signed(look))
+        return gain;
+    if (look->agc > 1 && axis != LITHO_SAMPLE) {
+        litho_look_range(look, show, &lo, &hi);
+        gain.half = MAX(look->agc / 2, 1);
+        gain.level = 0.35 * (hi - lo) / 2; // the middle of the colours, as a rule
+    } else if (look->agc <= 1) {
+        gain.power = look->time_power;
+        gain.middle = MAX(gain.first + 0.5 * t->n, 1);
+    }
+    gain.on = gain.half > 0 || gain.power != 0;
+    return gain;
+}
+
+gboolean litho_look_has_density(const LithoLook *look, int axis)
+{
+    return !look->no_density || axis == LITHO_SAMPLE;
+}
+
+char *litho_look_gain_name(const LithoLook *look, const LithoGrid *grid, int axis)
+{
+    if (!litho_look_is_signed(look))
+        return NULL;
+    if (look->agc > 1 && axis == LITHO_SAMPLE)
+        return NULL;
+    if (look->agc > 1) {
+        const double length = look->agc * fabs(grid->axis[LITHO_SAMPLE].step);
+        return g_strdup_printf("AGC %.4g %s", length * (grid->is_depth ? 1 : 1000),
+                               grid->is_depth ? "m" : "ms");
+    }
+    if (look->time_power != 0)
+        return g_strdup_printf("%s^%.3g", grid->is_depth ? "z" : "t", look->time_power);
+    return NULL;
+}
+
 int litho_look_sign(const LithoLook *look, LithoShow show)
 {
     return look->reversed && show == LITHO_SHOW_REMOVED ? -1 : 1;

@@ -95,6 +95,8 @@ typedef struct LithoLook {
     double gain;              // amplitudes are multiplied by this first; 0 = 1
     double removed_gain;      // further factor for REMOVED; 0 = 1. Say it on the panel: "x4"
     gboolean reversed;        // REMOVED is output - input: the error against a reference
+    double time_power;        // amplitudes times (t / t of the middle)^n; 0 = as they are
+    int agc;                  // samples of the window of an automatic gain; 0 = none
     gboolean nearest;         // cells instead of linear interpolation
     gboolean no_density;      // wiggles on paper colour instead of on the section
     LithoWiggle wiggle;
@@ -114,6 +116,24 @@ gboolean litho_look_is_signed(const LithoLook *look); // lo = -hi
 // Amplitudes at the ends of the colour bar for one kind of data, gains included: what REMOVED shows
 // is +-(hi - lo) / 2 / (gain * removed_gain).
 void litho_look_range(const LithoLook *look, LithoShow show, double *lo, double *hi);
+// Gain that changes along a trace, for the eye only: `power` and `agc` of the look, made for a grid.
+// Automatic gain brings the RMS of the window around a sample to `level`, on sections alone: a time
+// slice has no window. At most one of the two is on; neither for unsigned data.
+typedef struct LithoTraceGain {
+    gboolean on;
+    double power, first, middle; // ((sample + first) / middle)^power; 0 = none
+    int half;                    // of the window, samples; 0 = no automatic gain
+    double level;
+} LithoTraceGain;
+
+enum { LITHO_GAIN_TAPS = 33 }; // evenly spread over the window
+
+LithoTraceGain litho_look_trace_gain(const LithoLook *look, const LithoGrid *grid, int axis,
+                                     LithoShow show);
+// Whether the samples of a slice of `axis` are colours: always where no wiggles can be drawn.
+gboolean litho_look_has_density(const LithoLook *look, int axis);
+// "AGC 400 ms" or "t^2"; NULL = no such gain on slices of `axis` (3 = the scene); g_free().
+char *litho_look_gain_name(const LithoLook *look, const LithoGrid *grid, int axis);
 // -1 where what is drawn is minus what the shader subtracts (REMOVED while `reversed`), else 1.
 int litho_look_sign(const LithoLook *look, LithoShow show);
 // Map used for one kind of data: REMOVED of unsigned data (velocities) takes the default map.

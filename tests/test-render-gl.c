@@ -90,6 +90,9 @@ static void test_like_cpu(void)
                 d.look.wiggle = mode >= 4 ? LITHO_WIGGLE_FILL : LITHO_WIGGLE_OFF;
                 d.look.no_density = mode == 5;
                 d.look.removed_gain = 2;
+                d.look.reversed = w == 1;
+                d.look.agc = w == 2 ? 30 : 0;
+                d.look.time_power = w == 3 ? 1.5 : 0;
                 d.look.split = 0; // the divider itself is not in the raster
                 d.look.grid_lines = FALSE;
                 cairo_surface_t *gl = shoot(&d);

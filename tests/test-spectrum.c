@@ -84,10 +84,14 @@ static void test_fk(void)
     g_assert_cmpfloat_with_epsilon(fk.amplitude[best], 5, 0.1);
     g_assert_cmpfloat_with_epsilon(fk.spectrum[16], 5, 0.1);
     g_assert_cmpfloat(fk.amplitude[(TRACES / 2 - 10) * fk.n_f + 16], <, 1e-3);
+    g_assert_cmpuint(fk.n_x, ==, TRACES);
+    for (guint x = 0; x < TRACES; x++)
+        g_assert_cmpfloat_with_epsilon(fk.by_trace[x * fk.n_f + 16], 5, 0.1);
     litho_fk_clear(&fk);
     section[7 * SAMPLES + 3] = NAN;
     g_assert_true(litho_qc_fk(section, TRACES, SAMPLES, &fk, &error));
     g_assert_cmpuint(fk.traces, ==, TRACES - 1);
+    g_assert_cmpfloat(fk.by_trace[7 * fk.n_f + 16], ==, 0);
     g_assert_cmpfloat_with_epsilon(fk.spectrum[16], 5, 0.1);
     litho_fk_clear(&fk);
     g_assert_false(litho_qc_fk(section, 1, SAMPLES, &fk, &error));

@@ -72,6 +72,15 @@ static double *mean_spectrum(const fftwf_complex *out, guint traces, guint live,
     return spectrum;
 }
 
+// The same of each trace alone.
+static float *trace_spectra(const fftwf_complex *out, guint traces, guint samples, guint nf)
+{
+    float *spectra = g_new(float, (gsize)traces *nf);
+    for (gsize k = 0; k < (gsize)traces * nf; k++)
+        spectra[k] = 4 * hypotf(out[k][0], out[k][1]) / samples;
+    return spectra;
+}
+
 gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoFk *fk,
                        GError **error)
 {
@@ -87,6 +96,8 @@ gboolean litho_fftw_fk(const float *section, guint traces, guint samples, LithoF
     memset(all, 0, sizeof *all * nx * nf);
     guint live = transform_traces(section, traces, samples, nt, all);
     fk->spectrum = mean_spectrum(all, traces, live, samples, nf);
+    fk->by_trace = trace_spectra(all, traces, samples, nf);
+    fk->n_x = traces;
     for (guint t = 0; t < traces; t++)
         for (guint f = 0; f < nf; f++)
             for (int c = 0; c < 2; c++)

@@ -157,6 +157,38 @@ static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
     litho_report_curve_role(report, "depth_time", LITHO_CURVE_DEPTH_TIME);
 }
 
+// The velocity under the image, every so many lines and depths: for the eye, and the read-out beside
+// the cursor. Images alone: a model of a record has no place among its times.
+static void report_velocity(const LithoMigrateJob *job, const LithoCube *out, LithoReport *report)
+{
+    enum { LINES = 96, DEPTHS = 384 }; // at most
+    const gsize cells = (gsize)job->cells.nx * job->cells.ny;
+    LithoGrid grid = out->grid;
+    gint64 by[3];
+    if (!grid.is_depth || job->data_ny != grid.axis[0].n || job->data_nx != grid.axis[1].n)
+        return;
+    for (int a = 0; a < 3; a++) {
+        const gint64 most = a == LITHO_SAMPLE ? DEPTHS : LINES;
+        by[a] = (grid.axis[a].n + most - 1) / most;
+        grid.axis[a].n = (grid.axis[a].n - 1) / by[a] + 1;
+        grid.axis[a].step *= by[a];
+    }
+    g_autoptr(LithoCube) layer = litho_cube_new(&grid, NULL);
+    float *v = layer ? layer->samples : NULL;
+    for (gint64 i = 0; layer && i < grid.axis[0].n; i++)
+        for (gint64 j = 0; j < grid.axis[1].n; j++)
+            for (gint64 k = 0; k < grid.axis[2].n; k++) {
+                const gsize s = (gsize)CLAMP(k * by[2] / job->step, 0, job->n_steps - 1);
+                const gsize cell = (gsize)(job->pad_y + i * by[0]) * job->cells.nx +
+                                   (gsize)(job->pad_x + j * by[1]);
+                const double slow =
+                    job->slowness ? job->slowness[cells * s + cell] : job->slow_min[s];
+                *v++ = (float)((job->half ? 2 : 1) / slow);
+            }
+    if (layer)
+        litho_report_layer(report, "velocity", "Velocity", "m/s", layer);
+}
+
 static void note_sampling(const LithoMigrateJob *job, LithoCube *out)
 {
     const double slow = (job->half ? 2 : 1) / job->velocity.min;
@@ -238,5 +270,7 @@ void litho_migrate_jobs_report(LithoMigrateJob *const *jobs, int n, LithoRun *ru
     for (int k = 0; k < n; k++)
         frequencies += jobs[k]->nf;
     report_numbers(jobs, n, frequencies, report);
+    if (job->n_steps > 0)
+        report_velocity(job, out, report);
     report_depth_time(job, report); // last: the panel shows the first curves first
 }

@@ -11,6 +11,7 @@
 //   MASKED    0 = all traces are live, the masks are not read
 //   WIGGLES   1 = wiggles over (or instead of) the section
 //   H, V      x, y or z: axes to the right and downwards
+//   GAINED    1 = a gain that changes along the trace
 //   MEAN      0 nearest cell, 1 linear (pixels no larger than samples), 2 by size
 
 uniform sampler3D u_volume_a, u_volume_b;
@@ -22,10 +23,14 @@ uniform ivec3 u_grid;                     // samples of the whole cube
 uniform ivec3 u_cover_lo, u_cover_hi;     // what has arrived, half open
 uniform vec2 u_range;                     // amplitudes at the ends of the map
 uniform sampler2D u_map;
+uniform vec3 u_time_gain;                 // power, first, middle: ((sample + first) / middle)^power
+uniform int u_agc;                        // half the window of the automatic gain; 0 = none
+uniform float u_agc_level;
 uniform float u_scale;                    // device pixels per logical pixel
 uniform vec3 u_background;
 
 const int LIVE_WIDTH = 4096;
+const int GAIN_TAPS = 33;
 const int MAX_TAPS = 4; // samples averaged per direction when zoomed out, at most
 const vec3 HATCH_GROUND = vec3(0.27);
 const vec3 HATCH_LINE = vec3(0.43);
@@ -90,6 +95,30 @@ bool live_at(ivec3 c)
 #endif
 #endif
     return live;
+}
+
+// Gain of the sample in `c`, for the eye; see LithoTraceGain.
+float trace_gain(ivec3 c)
+{
+#if GAINED
+    if (u_agc == 0)
+        return pow(max(float(c.z) + u_time_gain.y, 0.5) / u_time_gain.z, u_time_gain.x);
+    float sum = 0.0, count = 0.0;
+    int middle = c.z;
+    for (int k = 0; k < GAIN_TAPS; k++) {
+        c.z = middle - u_agc + k * 2 * u_agc / (GAIN_TAPS - 1);
+        if (c.z < u_cover_lo.z || c.z >= u_cover_hi.z)
+            continue;
+        float s = value_at(c);
+        if (finite(s)) {
+            sum += s * s;
+            count += 1.0;
+        }
+    }
+    return sum > 0.0 ? u_agc_level * inversesqrt(sum / count) : 1.0;
+#else
+    return 1.0;
+#endif
 }
 
 // Samples along one direction that a pixel of `size` samples at `p` averages: two with linear
@@ -172,6 +201,6 @@ int slice_color(vec3 index, vec2 size, vec2 at, out vec3 color)
     float value;
     if (!live_at(c) || !finite(value_at(c)) || !sample_mean(index, size, value))
         return 1;
-    color = map_color(value);
+    color = map_color(value * trace_gain(c));
     return 2;
 }

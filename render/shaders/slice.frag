@@ -18,7 +18,7 @@ const vec3 INK = vec3(0.04);
 
 #if WIGGLES
 // Deflection of the trace in `c` at sample position `s`; FALSE without usable samples.
-bool deflection(ivec3 c, float s, out float d)
+bool deflection(ivec3 c, float s, float gain, out float d)
 {
     float base = clamp(floor(s), 0.0, float(u_grid.z - 1));
     c.z = int(base);
@@ -27,24 +27,34 @@ bool deflection(ivec3 c, float s, out float d)
     if (!inside(c, u_cover_lo, u_cover_hi) || !inside(next, u_cover_lo, u_cover_hi))
         return false;
     float a = value_at(c), b = value_at(next);
-    d = clamp(mix(a, b, clamp(s - base, 0.0, 1.0)) * u_deflect, -u_limit, u_limit);
+    d = clamp(mix(a, b, clamp(s - base, 0.0, 1.0)) * u_deflect * gain, -u_limit, u_limit);
     return finite(a) && finite(b);
+}
+
+// Gain of the trace in `c` at sample position `s`.
+float gain_between(ivec3 c, float s)
+{
+    float base = clamp(floor(s), 0.0, float(u_grid.z - 1));
+    c.z = int(base);
+    ivec3 next = ivec3(c.xy, min(c.z + 1, u_grid.z - 1));
+    return mix(trace_gain(c), trace_gain(next), clamp(s - base, 0.0, 1.0));
 }
 
 // Ink of one wiggle at `x` device pixels right of its base line.
 float wiggle_ink(ivec3 c, float s, float size, float x)
 {
     float low = 1e30, high = -1e30, d;
+    float gain = gain_between(c, s);
     // The curve crosses a pixel's row between its upper and lower edge; samples in between count.
     int n = clamp(int(ceil(size)), 1, 8);
     for (int k = 0; k <= n; k++) {
-        if (!deflection(c, s + (float(k) / float(n) - 0.5) * size, d))
+        if (!deflection(c, s + (float(k) / float(n) - 0.5) * size, gain, d))
             return 0.0;
         low = min(low, d);
         high = max(high, d);
     }
     float ink = 0.9 * clamp(0.5 * u_scale + 0.5 - max(low - x, x - high), 0.0, 1.0);
-    if (u_wiggle == 2 && deflection(c, s, d) && d > 0.0)
+    if (u_wiggle == 2 && deflection(c, s, gain, d) && d > 0.0)
         ink = max(ink, 0.8 * clamp(min(x, d - x) + 0.5, 0.0, 1.0));
     return ink;
 }

@@ -4,19 +4,23 @@
 #include <math.h>
 
 #include "render/ticks.h"
-#include "ui/view/fk_view.h"
+#include "ui/panel/area_pictures.h"
+#include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
 #include "ui/view/plot.h"
 
 struct _LithoAreaPanel {
     GtkBox parent;
     LithoSession *session;
-    GtkWidget *place, *ruler, *spectrum, *fk[3];
+    GtkWidget *place, *ruler, *spectrum, *pictures;
+    double slope[2]; // of the last diagonal on inlines and on crosslines, s or m a trace; NAN = none
 };
 
 G_DEFINE_TYPE(LithoAreaPanel, litho_area_panel, GTK_TYPE_BOX)
 
 static const char *const names[] = {"input", "output", "removed"};
+
+static void refresh(LithoAreaPanel *self);
 
 // --- contents -----------------------------------------------------------------------------------
 
@@ -73,38 +77,66 @@ char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
     return g_string_free(text, FALSE);
 }
 
+double litho_area_slope(const LithoGrid *grid, const LithoArea *area)
+{
+    const int across = area->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
+    const double traces = litho_box_size(area->box, across) - 1;
+    const double high =
+        (litho_box_size(area->box, LITHO_SAMPLE) - 1) * fabs(grid->axis[LITHO_SAMPLE].step);
+    return area->diagonal != 0 && traces >= 1 && high > 0 ? area->diagonal * high / traces : NAN;
+}
+
+char *litho_area_dips(const LithoGrid *grid, const double slope[2])
+{
+    if (!isfinite(slope[0]) || !isfinite(slope[1]))
+        return NULL;
+    const gboolean metric = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED;
+    const double unit = grid->is_depth ? 1 : 1000;
+    // A diagonal on an inline crosses crosslines, one on a crossline inlines.
+    const double along = slope[0] / litho_grid_spacing(grid, LITHO_XLINE);
+    const double beside = slope[1] / litho_grid_spacing(grid, LITHO_INLINE), both = hypot(along, beside);
+    g_autofree char *first = litho_format_amplitude(slope[0] * unit);
+    g_autofree char *second = litho_format_amplitude(slope[1] * unit);
+    const char *what = grid->is_depth ? "m" : "ms";
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "Two dips: %s %s a crossline, %s %s an inline", first, what, second,
+                           what);
+    if (metric && grid->is_depth)
+        g_string_append_printf(text, "; together %.1f°", atan(both) * 180 / G_PI);
+    else if (metric && both > 0) {
+        g_autofree char *speed = litho_format_amplitude(1 / both);
+        g_string_append_printf(text, "; together %s m/s", speed);
+    }
+    return g_string_free(text, FALSE);
+}
+
+// The diagonal that stands, and with it the last one on the other sections.
 static void show_ruler(LithoAreaPanel *self)
 {
-    g_autofree char *text =
-        litho_area_measure(litho_session_grid(self->session), litho_session_area(self->session));
-    gtk_label_set_text(GTK_LABEL(self->ruler), text ? text : "");
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoArea *area = litho_session_area(self->session);
+    g_autofree char *text = litho_area_measure(grid, area);
+    const double slope = litho_area_slope(grid, area);
+    if (isfinite(slope))
+        self->slope[area->axis] = slope;
+    g_autofree char *dips = litho_area_dips(grid, self->slope);
+    g_autofree char *all = g_strdup_printf("%s%s%s", text ? text : "", text && dips ? "\n" : "",
+                                           text && dips ? dips : "");
+    gtk_label_set_text(GTK_LABEL(self->ruler), all);
     gtk_widget_set_visible(self->ruler, text != NULL);
 }
 
-static LithoFkAxes axes_of(LithoAreaPanel *self)
+static void on_cube(LithoAreaPanel *self)
+{
+    self->slope[0] = self->slope[1] = NAN;
+    refresh(self);
+}
+
+static void show_spectrum(LithoAreaPanel *self, const LithoAreaNumbers *numbers)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
-    int across =
-        litho_session_area(self->session)->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
-    double metres = litho_grid_spacing(grid, across), step = fabs(grid->axis[LITHO_SAMPLE].step);
-    // Depths have cycles per km upwards, too.
-    return (LithoFkAxes){.f_max = 0.5 / step * (grid->is_depth ? 1000 : 1),
-                         .k_max = 500 / metres,
-                         .f_unit = grid->is_depth ? "1/km" : "Hz",
-                         .k_unit = "1/km"};
-}
-
-static double largest(const LithoFk *fk)
-{
-    double top = 0;
-    for (gsize k = 0; k < (gsize)fk->n_k * fk->n_f; k++)
-        top = MAX(top, fk->amplitude[k]);
-    return top;
-}
-
-static void show_spectrum(LithoAreaPanel *self, const LithoAreaNumbers *numbers,
-                          const LithoFkAxes *axes)
-{
+    const double nyquist =
+        0.5 / fabs(grid->axis[LITHO_SAMPLE].step) * (grid->is_depth ? 1000 : 1);
     double top = 0;
     for (int w = 0; w < 3 && numbers; w++)
         for (guint f = 0; f < numbers->fk[w].n_f; f++)
@@ -114,13 +146,13 @@ static void show_spectrum(LithoAreaPanel *self, const LithoAreaNumbers *numbers,
         guint n = fk && top > 0 ? fk->n_f : 0;
         g_autofree double *x = g_new(double, n + 1), *y = g_new(double, n + 1);
         for (guint f = 0; f < n; f++) {
-            x[f] = axes->f_max * f / (n - 1);
+            x[f] = nyquist * f / (n - 1);
             y[f] = 20 * log10(MAX(fk->spectrum[f] / top, 1e-4));
         }
         litho_plot_set_curve(LITHO_PLOT(self->spectrum), w, n, x, y, names[w],
                              w == 0 ? LITHO_PLOT_FILLED : LITHO_PLOT_LINE);
     }
-    litho_plot_set_axes(LITHO_PLOT(self->spectrum), axes->f_unit, "dB");
+    litho_plot_set_axes(LITHO_PLOT(self->spectrum), grid->is_depth ? "1/km" : "Hz", "dB");
 }
 
 static void refresh(LithoAreaPanel *self)
@@ -131,17 +163,21 @@ static void refresh(LithoAreaPanel *self)
     if (!on)
         return;
     const LithoAreaNumbers *numbers = litho_session_area_numbers(self->session);
-    LithoFkAxes axes = axes_of(self);
     show_place(self);
     show_ruler(self);
-    show_spectrum(self, numbers, &axes);
-    // One scale for all three: what is weak in one looks weak.
-    double top = numbers ? MAX(largest(&numbers->fk[0]), largest(&numbers->fk[1])) : 0;
-    for (int w = 0; w < 3; w++) {
-        gboolean has = numbers && numbers->fk[w].n_f > 0;
-        litho_fk_view_set(LITHO_FK_VIEW(self->fk[w]), has ? &numbers->fk[w] : NULL, top, &axes);
-        gtk_widget_set_visible(self->fk[w], has || !numbers);
-    }
+    show_spectrum(self, numbers);
+}
+
+static void on_kind(GtkDropDown *kind, GParamSpec *spec, LithoAreaPanel *self)
+{
+    (void)spec;
+    litho_area_pictures_show(LITHO_AREA_PICTURES(self->pictures),
+                             gtk_drop_down_get_selected(kind) == 1);
+}
+
+static void on_larger(GtkWidget *button, LithoAreaPanel *self)
+{
+    litho_area_window_open(GTK_WINDOW(gtk_widget_get_root(button)), self->session);
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -168,10 +204,24 @@ static void litho_area_panel_init(LithoAreaPanel *self)
     gtk_box_append(GTK_BOX(self), self->ruler);
     self->spectrum = litho_plot_new("Spectrum of the area", 132);
     gtk_box_append(GTK_BOX(self), self->spectrum);
-    for (int w = 0; w < 3; w++) {
-        self->fk[w] = litho_fk_view_new(names[w]);
-        gtk_box_append(GTK_BOX(self), self->fk[w]);
-    }
+}
+
+// What the pictures show, and a window of their own for them.
+static GtkWidget *make_choice(LithoAreaPanel *self)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *kind =
+        gtk_drop_down_new_from_strings((const char *const[]){"f-k", "f-x", NULL});
+    GtkWidget *larger = gtk_button_new_with_label("Larger…");
+    gtk_widget_add_css_class(kind, "litho-small-choice");
+    gtk_widget_add_css_class(line, "litho-tools");
+    litho_name_choice(kind, "Pictures of the area", "Against wavenumber, or trace by trace");
+    gtk_widget_set_tooltip_text(larger, "f-k and f-x in a window of their own");
+    g_signal_connect(kind, "notify::selected", G_CALLBACK(on_kind), self);
+    g_signal_connect(larger, "clicked", G_CALLBACK(on_larger), self);
+    gtk_box_append(GTK_BOX(line), kind);
+    gtk_box_append(GTK_BOX(line), larger);
+    return line;
 }
 
 static void dispose(GObject *object)
@@ -189,8 +239,11 @@ GtkWidget *litho_area_panel_new(LithoSession *session)
 {
     LithoAreaPanel *self = g_object_new(LITHO_TYPE_AREA_PANEL, NULL);
     self->session = g_object_ref(session);
+    self->pictures = litho_area_pictures_new(session, GTK_ORIENTATION_VERTICAL, FALSE);
+    gtk_box_append(GTK_BOX(self), make_choice(self));
+    gtk_box_append(GTK_BOX(self), self->pictures);
     g_signal_connect_object(session, "area-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
-    g_signal_connect_object(session, "cube-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
-    refresh(self);
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_cube), self, G_CONNECT_SWAPPED);
+    on_cube(self);
     return GTK_WIDGET(self);
 }

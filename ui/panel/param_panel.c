@@ -5,6 +5,7 @@
 
 #include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
+#include "ui/panel/preset_line.h"
 #include "ui/view/tooltip.h"
 
 struct _LithoParamPanel {
@@ -14,9 +15,8 @@ struct _LithoParamPanel {
     GPtrArray *editors;      // borrowed widgets
 
     GtkWidget *title, *info, *summary, *reset;
-    GtkWidget *preset_line, *preset;
+    GtkWidget *presets;
     GtkWidget *rows, *advanced, *problem, *memory;
-    gboolean loading;
 };
 
 G_DEFINE_TYPE(LithoParamPanel, litho_param_panel, GTK_TYPE_BOX)
@@ -25,53 +25,6 @@ static LithoStep *step_of(LithoParamPanel *self)
 {
     int k = litho_session_selected(self->session);
     return k < 0 ? NULL : litho_flow_step(litho_session_flow(self->session), k);
-}
-
-// --- presets ------------------------------------------------------------------------------------
-
-static guint count_presets(const LithoOperator *op)
-{
-    guint n = 0;
-    while (op->presets && op->presets[n].name)
-        n++;
-    return n;
-}
-
-// Index of the preset that the parameters equal, or count_presets() ("custom").
-static guint matching_preset(const LithoStep *step)
-{
-    const LithoOperator *op = step->op;
-    guint n = count_presets(op);
-    for (guint k = 0; k < n; k++) {
-        g_autofree void *params = g_malloc0(op->params.size);
-        if (litho_operator_preset(op, op->presets[k].name, params, NULL) &&
-            litho_params_first_stage(&op->params, params, step->params) == G_MAXINT)
-            return k;
-    }
-    return n;
-}
-
-static void load_presets(LithoParamPanel *self, const LithoOperator *op)
-{
-    GtkStringList *names = gtk_string_list_new(NULL);
-    for (guint k = 0; k < count_presets(op); k++)
-        gtk_string_list_append(names, op->presets[k].name);
-    gtk_string_list_append(names, "custom");
-    gtk_drop_down_set_model(GTK_DROP_DOWN(self->preset), G_LIST_MODEL(names));
-    gtk_widget_set_visible(self->preset_line, count_presets(op) > 0);
-    g_object_unref(names);
-}
-
-static void on_preset(GtkDropDown *preset, GParamSpec *spec, LithoParamPanel *self)
-{
-    (void)spec;
-    guint k = gtk_drop_down_get_selected(preset);
-    if (self->loading || !self->op || k >= count_presets(self->op))
-        return;
-    g_autoptr(GError) error = NULL;
-    if (!litho_session_preset(self->session, litho_session_selected(self->session),
-                              self->op->presets[k].name, &error))
-        g_warning("%s: preset '%s': %s", self->op->key, self->op->presets[k].name, error->message);
 }
 
 static void on_reset(GtkButton *button, LithoParamPanel *self)
@@ -181,9 +134,7 @@ static void load_values(LithoParamPanel *self)
     gboolean changed =
         litho_params_first_stage(&step->op->params, step->params, defaults) != G_MAXINT;
     gtk_widget_set_sensitive(self->reset, changed);
-    self->loading = TRUE;
-    gtk_drop_down_set_selected(GTK_DROP_DOWN(self->preset), matching_preset(step));
-    self->loading = FALSE;
+    litho_preset_line_load(LITHO_PRESET_LINE(self->presets), step);
 }
 
 static void format_bytes(char *out, gsize size, guint64 bytes)
@@ -234,13 +185,9 @@ static void on_flow(LithoSession *session, LithoParamPanel *self)
     const LithoOperator *op = step ? step->op : NULL;
     if (op != self->op) {
         self->op = op;
-        self->loading = TRUE;
         gtk_label_set_text(GTK_LABEL(self->title), op ? op->title : "");
         gtk_label_set_text(GTK_LABEL(self->summary), op ? op->summary : "");
-        if (op)
-            load_presets(self, op);
         build_rows(self);
-        self->loading = FALSE;
     }
     gtk_widget_set_visible(GTK_WIDGET(self), op != NULL);
     load_values(self);
@@ -314,26 +261,10 @@ static GtkWidget *make_foot(void)
                              "Better values by expected SNR and from the spectrum, as a list to "
                              "choose from (Ctrl+F)"));
     gtk_box_append(GTK_BOX(foot), make_tool("Sweep…", "win.sweep",
-                                            "One parameter over nine values, side by side "
-                                            "(Ctrl+P)"));
+                                            "One parameter or two over their values, side by "
+                                            "side (Ctrl+P)"));
     gtk_box_append(GTK_BOX(foot), make_tool("Race", "win.race", "CPU against GPU (Ctrl+R)"));
     return foot;
-}
-
-static GtkWidget *make_preset_line(LithoParamPanel *self)
-{
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    gtk_widget_add_css_class(line, "litho-preset");
-    GtkWidget *label = gtk_label_new("Preset");
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_widget_set_hexpand(label, TRUE);
-    self->preset = gtk_drop_down_new(NULL, NULL);
-    litho_name_choice(self->preset, "Preset", "Sets of parameters for common cases");
-    g_signal_connect(self->preset, "notify::selected", G_CALLBACK(on_preset), self);
-    gtk_box_append(GTK_BOX(line), label);
-    gtk_box_append(GTK_BOX(line), self->preset);
-    self->preset_line = line;
-    return line;
 }
 
 static GtkWidget *make_body(LithoParamPanel *self)
@@ -344,7 +275,6 @@ static GtkWidget *make_body(LithoParamPanel *self)
     gtk_widget_add_css_class(self->advanced, "litho-advanced");
     litho_name_widget(self->advanced, "Advanced parameters");
     gtk_expander_set_child(GTK_EXPANDER(self->advanced), gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
-    gtk_box_append(GTK_BOX(body), make_preset_line(self));
     gtk_box_append(GTK_BOX(body), self->rows);
     gtk_box_append(GTK_BOX(body), self->advanced);
     return body;
@@ -405,6 +335,8 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
 {
     LithoParamPanel *self = g_object_new(LITHO_TYPE_PARAM_PANEL, NULL);
     self->session = g_object_ref(session);
+    self->presets = litho_preset_line_new(session);
+    gtk_box_prepend(GTK_BOX(gtk_widget_get_parent(self->rows)), self->presets);
     g_signal_connect_object(session, "flow-changed", G_CALLBACK(on_flow), self, 0);
     g_signal_connect_object(session, "params-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);

@@ -7,6 +7,7 @@
 #include "render/ticks.h"
 #include "ui/panel/area_panel.h"
 #include "ui/panel/data_panel.h"
+#include "ui/panel/medium_panel.h"
 #include "ui/panel/parts.h"
 #include "ui/panel/quality_panel.h"
 #include "ui/view/plot.h"
@@ -317,6 +318,7 @@ GtkWidget *litho_qc_panel_new(LithoSession *session, LithoJudgement *judgement)
     LithoQcPanel *self = g_object_new(LITHO_TYPE_QC_PANEL, NULL);
     self->session = g_object_ref(session);
     gtk_box_prepend(GTK_BOX(self), litho_data_panel_new(session));
+    gtk_box_prepend(GTK_BOX(self), litho_medium_panel_new(session));
     gtk_box_prepend(GTK_BOX(self), litho_area_panel_new(session));
     gtk_box_prepend(GTK_BOX(self), litho_quality_panel_new(session, judgement));
     g_signal_connect_object(session, "result", G_CALLBACK(refresh_soon), self, G_CONNECT_SWAPPED);

@@ -5,6 +5,7 @@
 
 #include "render/ticks.h"
 #include "ui/panel/parts.h"
+#include "ui/session/medium.h"
 #include "ui/view/tooltip.h"
 
 struct _LithoStatusLine {
@@ -75,6 +76,19 @@ static void append_amplitudes(LithoStatusLine *self, GString *text, const gint64
     }
 }
 
+// "Velocity 2 140 m/s": what the flow assumes there.
+static void append_medium(LithoStatusLine *self, GString *text, const double at[3])
+{
+    LithoMedium *medium = litho_medium_of(self->session);
+    double value;
+    if (!litho_medium_value(medium, at, &value))
+        return;
+    const LithoLayer *layer = litho_medium_layer(medium);
+    g_autofree char *number = litho_format_amplitude(value);
+    g_autofree char *name = g_ascii_strdown(layer->label, -1);
+    g_string_append_printf(text, "   %s %s %s", name, number, layer->unit);
+}
+
 static void show_cursor(LithoStatusLine *self)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
@@ -91,6 +105,8 @@ static void show_cursor(LithoStatusLine *self)
         append_axis(place, grid, 2, at[2], d->units);
         if (d->has_cursor)
             append_amplitudes(self, amplitudes, at);
+        if (d->has_cursor)
+            append_medium(self, amplitudes, d->cursor);
     }
     gtk_label_set_text(GTK_LABEL(self->place), place->str);
     gtk_label_set_text(GTK_LABEL(self->amplitudes), amplitudes->str);

@@ -2,66 +2,49 @@
 #include "ui/panel/sweep.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "core/engine/engine.h"
-#include "core/error.h"
-#include "render/raster.h"
-#include "ui/window/dialog.h"
-#include "ui/session/job.h"
+#include "core/engine/probe.h"
 #include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
+#include "ui/panel/sweep_axis.h"
+#include "ui/session/job.h"
+#include "ui/window/dialog.h"
 
-enum { MAX_VALUES = 9, THUMB_W = 248, THUMB_H = 190 };
-
-// --- values -------------------------------------------------------------------------------------
+enum { THUMB_W = 248, THUMB_H = 190, ZOOM = 2, COLUMNS = 3 };
+enum { SAMPLES = 200000 }; // of the area that is judged for every setting
 
 guint litho_sweep_values(const LithoParam *row, guint n, double *values)
 {
+    LithoSweepAxis axis;
     gboolean soft = row->soft_min != 0 || row->soft_max != 0;
-    double lo = litho_param_slider_from_value(row, soft ? MAX(row->soft_min, row->min) : row->min);
-    double hi = litho_param_slider_from_value(row, soft ? MIN(row->soft_max, row->max) : row->max);
-    guint kept = 0;
-    for (guint k = 0; k < n; k++) {
-        double value = litho_param_slider_to_value(row, lo + (hi - lo) * k / (n - 1));
-        if (kept == 0 || value != values[kept - 1])
-            values[kept++] = value;
-    }
-    return kept;
+    litho_sweep_axis_fill(&axis, row, soft ? MAX(row->soft_min, row->min) : row->min,
+                          soft ? MIN(row->soft_max, row->max) : row->max, n, NAN);
+    for (guint k = 0; k < axis.n; k++)
+        values[k] = axis.value[k];
+    return axis.n;
 }
 
 // --- the job ------------------------------------------------------------------------------------
 
 typedef struct Sweep {
     gint refs; // window and job
-    GtkWidget *dialog, *choice, *box, *status;
+    GtkWidget *dialog, *line[2], *show, *box, *status;
     LithoWindow *window;
-    const LithoParam *rows[64]; // numeric ones of the step
-    guint n_rows;
+    LithoSweepAxis axis[2]; // of the sheet
+    guint shots, wanted;
     LithoJob *job;
+    gboolean again; // another sheet is wanted when the job has ended
 } Sweep;
 
-// Everything one run needs, by value or reference: the window may change meanwhile.
-typedef struct Task {
+typedef struct Errand {
     Sweep *sweep;
-    LithoFlow *flow;
-    guint step;
-    const LithoParam *row;
-    LithoCube *in;
-    LithoDevice device;
-    LithoLook look;
-    LithoSliceView view;
-    guint n;
-    double value[MAX_VALUES], now; // to be tried; in the flow
-} Task;
+    LithoSweepTask *task;
+} Errand;
 
-typedef struct Picture {
+typedef struct Delivery {
     Sweep *sweep;
-    Task *task;
-    double value, ms, removed; // removed: part of the input's energy, NAN = cannot be compared
-    cairo_surface_t *surface;
-    char *refused; // instead of a picture
-} Picture;
+    LithoSweepShot *shot;
+} Delivery;
 
 static void sweep_unref(Sweep *sweep)
 {
@@ -71,143 +54,97 @@ static void sweep_unref(Sweep *sweep)
     }
 }
 
-static void task_free(gpointer data)
+static void errand_free(gpointer data)
 {
-    Task *task = data;
-    litho_flow_free(task->flow);
-    litho_cube_unref(task->in);
-    sweep_unref(task->sweep);
-    g_free(task);
+    Errand *errand = data;
+    litho_sweep_task_free(errand->task);
+    sweep_unref(errand->sweep);
+    g_free(errand);
 }
 
-static void picture_free(gpointer data)
+static void delivery_free(gpointer data)
 {
-    Picture *p = data;
-    if (p->surface)
-        cairo_surface_destroy(p->surface);
-    g_free(p->refused);
-    sweep_unref(p->sweep);
-    g_free(p);
+    Delivery *d = data;
+    litho_sweep_shot_free(d->shot);
+    sweep_unref(d->sweep);
+    g_free(d);
 }
 
-static double removed_energy(const LithoCube *in, const LithoCube *out, LithoBox box)
-{
-    if (!in || !litho_grid_same_shape(&in->grid, &out->grid))
-        return NAN;
-    double all = 0, gone = 0;
-    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
-        for (gint64 j = box.lo[1]; j < box.hi[1]; j++) {
-            if (!litho_cube_is_live(in, i, j))
-                continue;
-            const float *a = litho_cube_trace(in, i, j) - in->held.lo[2];
-            const float *b = litho_cube_trace(out, i, j) - out->held.lo[2];
-            for (gint64 t = box.lo[2]; t < box.hi[2]; t++) {
-                all += (double)a[t] * a[t];
-                gone += ((double)a[t] - b[t]) * ((double)a[t] - b[t]);
-            }
-        }
-    return all > 0 ? gone / all : NAN;
-}
+static gboolean show_shot(gpointer data);
 
-static gboolean draw(Task *task, const LithoCube *out, Picture *p, GError **error)
+static void deliver(LithoSweepShot *shot, gpointer data)
 {
-    LithoRaster raster = {.input = task->in,
-                          .output = out,
-                          .grid = &out->grid,
-                          .view = task->view,
-                          .look = task->look,
-                          .show = LITHO_SHOW_OUTPUT,
-                          .scale = 1};
-    p->surface = litho_raster_slice(&raster, THUMB_W, THUMB_H, error);
-    return p->surface != NULL;
+    Delivery *d = g_new(Delivery, 1);
+    *d = (Delivery){data, shot};
+    g_atomic_int_inc(&d->sweep->refs);
+    g_idle_add_full(G_PRIORITY_DEFAULT, show_shot, d, delivery_free);
 }
-
-static gboolean compute(Task *task, LithoEngine *engine, LithoRun *run, Picture *p, GError **error)
-{
-    LithoStep *step = litho_flow_step(task->flow, task->step);
-    if (!litho_param_set(task->row, step->params, p->value, error))
-        return FALSE;
-    g_autoptr(LithoWalk) walk =
-        litho_walk_resolve(task->flow, task->in ? &task->in->grid : NULL, run, error);
-    if (!walk)
-        return FALSE;
-    const LithoGrid grid = walk->out;
-    gint64 index = MIN(task->view.index, grid.axis[task->view.axis].n - 1);
-    LithoBox slice = litho_box_slice(&grid, task->view.axis, index);
-    gboolean local = litho_flow_is_local(task->flow);
-    double start = litho_now_ms();
-    g_autoptr(LithoCube) out =
-        litho_engine_run(engine, task->flow, task->in, local ? &slice : NULL, run, error);
-    p->ms = litho_now_ms() - start;
-    if (!out || !litho_cube_host(out, error))
-        return FALSE;
-    p->removed = removed_energy(task->in, out, slice);
-    return draw(task, out, p, error);
-}
-
-static gboolean show_picture(gpointer data);
 
 static gpointer work(LithoRun *run, gpointer data, GError **error)
 {
-    Task *task = data;
-    LithoEngine *engine = litho_engine_new(task->device);
-    gboolean cancelled = FALSE;
-    for (guint k = 0; k < task->n && !cancelled; k++) {
-        g_autoptr(GError) refused = NULL;
-        Picture *p = g_new0(Picture, 1);
-        g_atomic_int_inc(&task->sweep->refs);
-        p->sweep = task->sweep;
-        p->value = task->value[k];
-        p->task = task; // lives until done(), which comes after the pictures
-        if (!compute(task, engine, run, p, &refused)) {
-            p->refused = g_strdup(refused->message);
-            cancelled = litho_error_is_cancelled(refused);
-        }
-        g_idle_add_full(G_PRIORITY_DEFAULT, show_picture, p, picture_free);
-    }
-    litho_engine_free(engine);
-    if (cancelled)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-    return cancelled ? NULL : task;
+    Errand *errand = data;
+    return litho_sweep_run(errand->task, run, deliver, errand->sweep, error) ? errand : NULL;
 }
 
-static char *value_text(const Task *task, double value)
-{
-    char text[48];
-    gboolean is_depth = task->in && task->in->grid.is_depth;
-    litho_param_format_unit(task->row, value, is_depth, text, sizeof text);
-    return g_strdup(text);
-}
+static void start(Sweep *sweep);
 
 static void done(gpointer result, const GError *error, gpointer data)
 {
-    Task *task = data;
+    Sweep *sweep = ((Errand *)data)->sweep;
     (void)error;
-    task->sweep->job = NULL;
-    if (!task->sweep->dialog)
+    sweep->job = NULL;
+    if (!sweep->dialog)
         return;
-    g_autofree char *now = value_text(task, task->now);
-    g_autofree char *text = g_strdup_printf("Now %s; click a picture to adopt its value.", now);
-    gtk_label_set_text(GTK_LABEL(task->sweep->status), result ? text : "");
+    if (sweep->again)
+        start(sweep);
+    else if (result)
+        gtk_label_set_text(GTK_LABEL(sweep->status), "Click a picture to adopt its values; stay on "
+                                                     "one to see it larger.");
 }
 
 // --- the sheet ----------------------------------------------------------------------------------
 
+typedef struct Card {
+    Sweep *sweep;
+    guint at[2];
+    GdkTexture *picture[LITHO_SWEEP_PICTURES];
+    GtkWidget *image;
+} Card;
+
+static const char card_key[] = "litho-card";
+
+static void card_free(gpointer data)
+{
+    Card *card = data;
+    for (int k = 0; k < LITHO_SWEEP_PICTURES; k++)
+        g_clear_object(&card->picture[k]);
+    g_free(card);
+}
+
 static void adopt(GtkButton *button, Sweep *sweep)
 {
+    const Card *card = g_object_get_data(G_OBJECT(button), card_key);
     LithoSession *session = litho_window_session(sweep->window);
-    const LithoParam *row = g_object_get_data(G_OBJECT(button), "litho-row");
-    const double *value = g_object_get_data(G_OBJECT(button), "litho-value");
     int step = litho_session_selected(session);
-    if (step >= 0 &&
-        litho_param_find(&litho_flow_step(litho_session_flow(session), step)->op->params,
-                         row->key) == row)
-        litho_session_set_param(session, step, row, *value, NULL, NULL);
+    const LithoStep *s = step >= 0 ? litho_flow_step(litho_session_flow(session), step) : NULL;
+    gboolean same = s && sweep->axis[0].row &&
+                    litho_param_find(&s->op->params, sweep->axis[0].row->key) == sweep->axis[0].row;
+    if (same && sweep->axis[1].row) { // both as one change
+        g_autofree void *params = g_memdup2(s->params, s->op->params.size);
+        for (int k = 0; k < 2; k++)
+            litho_param_set(sweep->axis[k].row, params, sweep->axis[k].value[card->at[k]], NULL);
+        litho_session_set_params(session, step, params, "Sweep of");
+    } else if (same) {
+        litho_session_set_param(session, step, sweep->axis[0].row,
+                                sweep->axis[0].value[card->at[0]], NULL, NULL);
+    }
     gtk_window_destroy(GTK_WINDOW(sweep->dialog));
 }
 
 static GdkTexture *texture_of(cairo_surface_t *surface)
 {
+    if (!surface)
+        return NULL;
     cairo_surface_flush(surface);
     int w = cairo_image_surface_get_width(surface), h = cairo_image_surface_get_height(surface);
     int stride = cairo_image_surface_get_stride(surface);
@@ -215,35 +152,87 @@ static GdkTexture *texture_of(cairo_surface_t *surface)
     return gdk_memory_texture_new(w, h, GDK_MEMORY_DEFAULT, bytes, stride);
 }
 
-static char *caption_of(const Picture *p)
+// "Prewhitening 100 %, half width 3".
+static char *setting_of(const Sweep *sweep, const guint at[2])
 {
-    g_autofree char *value = value_text(p->task, p->value);
+    LithoCube *in = litho_session_input(litho_window_session(sweep->window));
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "<b>%s</b>", value);
-    if (p->surface)
-        g_string_append_printf(text, "   %.0f ms", p->ms);
-    if (p->surface && !isnan(p->removed))
-        g_string_append_printf(text, "   removed %.1f %%", 100 * p->removed);
+    for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
+        char value[48];
+        litho_param_format_unit(sweep->axis[k].row, sweep->axis[k].value[at[k]],
+                                in && in->grid.is_depth, value, sizeof value);
+        g_string_append_printf(text, "%s%s", k ? " × " : "", value);
+    }
     return g_string_free(text, FALSE);
 }
 
-static GtkWidget *make_card(const Picture *p)
+static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
 {
-    GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    g_autofree char *setting = setting_of(sweep, s->at);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? "  (now)" : "");
+    if (s->refused)
+        return g_string_free(text, FALSE);
+    if (s->judged && isfinite(s->quality.expected_snr_db))
+        g_string_append_printf(text, "   SNR %.1f dB", s->quality.expected_snr_db);
+    g_string_append_c(text, '\n');
+    if (s->judged && s->quality.leak.count > 0)
+        g_string_append_printf(text, "leaves %.1f %%   ", 100 * s->quality.leak.share);
+    if (!isnan(s->removed))
+        g_string_append_printf(text, "removed %.1f %%   ", 100 * s->removed);
+    g_string_append_printf(text, "%.0f ms", s->ms);
+    return g_string_free(text, FALSE);
+}
+
+static LithoSweepPicture shown(const Sweep *sweep)
+{
+    return (LithoSweepPicture)gtk_drop_down_get_selected(GTK_DROP_DOWN(sweep->show));
+}
+
+static void show_picture(const Card *card)
+{
+    GdkTexture *picture = card->picture[shown(card->sweep)];
+    gtk_picture_set_paintable(GTK_PICTURE(card->image), GDK_PAINTABLE(picture));
+}
+
+// The picture as large as it was drawn, while the pointer rests on it or the card has the keyboard.
+static gboolean on_tooltip(GtkWidget *button, int x, int y, gboolean keyboard, GtkTooltip *tooltip)
+{
+    (void)x, (void)y, (void)keyboard;
+    const Card *card = g_object_get_data(G_OBJECT(button), card_key);
+    GdkTexture *picture = card->picture[shown(card->sweep)];
+    if (!picture)
+        return FALSE;
+    GtkWidget *large = gtk_picture_new_for_paintable(GDK_PAINTABLE(picture));
+    gtk_picture_set_can_shrink(GTK_PICTURE(large), FALSE);
+    gtk_tooltip_set_custom(tooltip, large);
+    return TRUE;
+}
+
+static GtkWidget *make_inside(Card *card, const LithoSweepShot *s)
+{
     GtkWidget *inside;
-    if (p->surface) {
-        g_autoptr(GdkTexture) texture = texture_of(p->surface);
-        inside = gtk_picture_new_for_paintable(GDK_PAINTABLE(texture));
-        gtk_picture_set_can_shrink(GTK_PICTURE(inside), FALSE);
-    } else {
-        inside = gtk_label_new(p->refused);
+    if (s->refused) {
+        inside = gtk_label_new(s->refused);
         gtk_label_set_wrap(GTK_LABEL(inside), TRUE);
         gtk_label_set_max_width_chars(GTK_LABEL(inside), 30);
-        gtk_widget_set_sensitive(button, FALSE);
+    } else {
+        for (int k = 0; k < LITHO_SWEEP_PICTURES; k++)
+            card->picture[k] = texture_of(s->picture[k]);
+        inside = card->image = gtk_picture_new();
+        show_picture(card);
     }
     gtk_widget_set_size_request(inside, THUMB_W, THUMB_H);
-    g_autofree char *caption = caption_of(p);
-    GtkWidget *label = litho_text_new(36); // one line, two with large text
+    return inside;
+}
+
+static GtkWidget *make_card(Sweep *sweep, const LithoSweepShot *s)
+{
+    GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    Card *card = g_new0(Card, 1);
+    *card = (Card){.sweep = sweep, .at = {s->at[0], s->at[1]}};
+    GtkWidget *inside = make_inside(card, s), *label = litho_text_new(40);
+    g_autofree char *caption = caption_of(sweep, s);
     gtk_label_set_xalign(GTK_LABEL(label), 0.5);
     gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
     gtk_label_set_markup(GTK_LABEL(label), caption);
@@ -252,63 +241,122 @@ static GtkWidget *make_card(const Picture *p)
     gtk_box_append(GTK_BOX(box), label);
     gtk_button_set_child(GTK_BUTTON(button), box);
     gtk_widget_add_css_class(button, "flat");
+    if (s->is_now)
+        gtk_widget_add_css_class(button, "litho-now");
+    gtk_widget_set_sensitive(button, !s->refused);
     litho_name_widget(button, gtk_label_get_text(GTK_LABEL(label)));
-    g_autofree char *shown =
+    g_autofree char *name =
         g_strdup_printf("Section with %s", gtk_label_get_text(GTK_LABEL(label)));
-    if (p->surface)
-        litho_name_widget(inside, shown);
-    g_object_set_data(G_OBJECT(button), "litho-row", (gpointer)p->task->row);
-    g_object_set_data_full(G_OBJECT(button), "litho-value", g_memdup2(&p->value, sizeof p->value),
-                           g_free);
+    if (card->image)
+        litho_name_widget(card->image, name);
+    g_object_set_data_full(G_OBJECT(button), card_key, card, card_free);
+    gtk_widget_set_has_tooltip(button, TRUE);
+    g_signal_connect(button, "query-tooltip", G_CALLBACK(on_tooltip), NULL);
+    g_signal_connect(button, "clicked", G_CALLBACK(adopt), sweep);
     return button;
 }
 
-static gboolean show_picture(gpointer data)
+static gboolean show_shot(gpointer data)
 {
-    Picture *p = data;
-    Sweep *sweep = p->sweep;
-    if (!sweep->dialog)
+    const Delivery *d = data;
+    Sweep *sweep = d->sweep;
+    if (!sweep->dialog || sweep->again) // of a sheet that is not wanted any more
         return G_SOURCE_REMOVE;
-    GtkWidget *card = make_card(p);
-    g_signal_connect(card, "clicked", G_CALLBACK(adopt), sweep);
-    gtk_flow_box_insert(GTK_FLOW_BOX(sweep->box), card, -1);
+    gtk_flow_box_insert(GTK_FLOW_BOX(sweep->box), make_card(sweep, d->shot), -1);
+    g_autofree char *text = g_strdup_printf("%u of %u", ++sweep->shots, sweep->wanted);
+    gtk_label_set_text(GTK_LABEL(sweep->status), text);
     return G_SOURCE_REMOVE;
 }
 
-static Task *make_task(Sweep *sweep, const LithoParam *row)
+static void on_show(Sweep *sweep)
+{
+    for (GtkWidget *c = gtk_widget_get_first_child(sweep->box); c;
+         c = gtk_widget_get_next_sibling(c)) {
+        GtkWidget *button = gtk_flow_box_child_get_child(GTK_FLOW_BOX_CHILD(c));
+        const Card *card = g_object_get_data(G_OBJECT(button), card_key);
+        if (card->image)
+            show_picture(card);
+    }
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+static LithoSweepTask *make_task(Sweep *sweep)
 {
     LithoSession *session = litho_window_session(sweep->window);
     LithoCube *input = litho_session_input(session);
-    LithoCubeView *view = litho_canvas_active_view(litho_window_canvas(sweep->window));
-    int axis = litho_cube_view_axis(view);
-    Task *task = g_new0(Task, 1);
-    g_atomic_int_inc(&sweep->refs);
-    task->sweep = sweep;
+    LithoJudgement *judgement = litho_window_judgement(sweep->window);
+    const LithoNoise *noise = litho_judgement_noise(judgement);
+    const int axis =
+        litho_cube_view_axis(litho_canvas_active_view(litho_window_canvas(sweep->window)));
+    LithoSweepTask *task = g_new0(LithoSweepTask, 1);
     task->flow = litho_flow_copy(litho_session_flow(session));
     task->step = litho_session_selected(session);
-    task->row = row;
     task->in = input ? litho_cube_ref(input) : NULL;
     task->device = litho_session_device(session);
     task->look = litho_session_display(session)->look;
-    task->look.grid_lines = FALSE;
+    task->look.grid_lines = task->look.reversed = FALSE;
     task->view = litho_session_slice_view(session, axis == LITHO_VIEW_SCENE ? LITHO_INLINE : axis);
     task->view.keep_aspect = FALSE;
-    task->n = litho_sweep_values(row, MAX_VALUES, task->value);
-    task->now = litho_param_get(row, litho_flow_step(task->flow, task->step)->params);
+    task->width = THUMB_W * ZOOM;
+    task->height = THUMB_H * ZOOM;
+    task->judged = litho_judgement_applies(session);
+    task->area = litho_quality_part(litho_judgement_area(session), SAMPLES);
+    task->noise = noise ? litho_noise_copy(noise) : (LithoNoise){0};
+    const LithoStep *step = litho_flow_step(task->flow, task->step);
+    for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
+        task->axis[k] = sweep->axis[k];
+        task->now[k] = litho_param_get(sweep->axis[k].row, step->params);
+    }
     return task;
+}
+
+static gboolean read_axes(Sweep *sweep, GError **error)
+{
+    LithoSession *session = litho_window_session(sweep->window);
+    const LithoStep *step =
+        litho_flow_step(litho_session_flow(session), litho_session_selected(session));
+    const gboolean two = litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1])) != NULL &&
+                         litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1])) !=
+                             litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[0]));
+    sweep->axis[0] = sweep->axis[1] = (LithoSweepAxis){0};
+    for (int k = 0; k < (two ? 2 : 1); k++)
+        if (!litho_sweep_line_fill(LITHO_SWEEP_LINE(sweep->line[k]),
+                                   two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, step,
+                                   &sweep->axis[k], error))
+            return FALSE;
+    return sweep->axis[0].row != NULL;
 }
 
 static void start(Sweep *sweep)
 {
-    static const LithoJobFuncs funcs = {work, NULL, done, task_free};
-    guint k = gtk_drop_down_get_selected(GTK_DROP_DOWN(sweep->choice));
-    if (k >= sweep->n_rows || sweep->job)
+    static const LithoJobFuncs funcs = {work, NULL, done, errand_free};
+    g_autoptr(GError) error = NULL;
+    sweep->again = sweep->job != NULL;
+    if (sweep->job) { // the sheet under way makes room first
+        litho_job_cancel(sweep->job);
         return;
+    }
+    if (litho_session_selected(litho_window_session(sweep->window)) < 0)
+        return;
+    if (!read_axes(sweep, &error)) {
+        gtk_label_set_text(GTK_LABEL(sweep->status), error ? error->message : "");
+        return;
+    }
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(sweep->box)))
         gtk_flow_box_remove(GTK_FLOW_BOX(sweep->box), child);
+    const guint columns = sweep->axis[1].row ? sweep->axis[0].n : COLUMNS;
+    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(sweep->box), columns);
+    gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(sweep->box),
+                                           sweep->axis[1].row ? columns : 1);
     gtk_label_set_text(GTK_LABEL(sweep->status), "computing…");
-    sweep->job = litho_job_start(&funcs, make_task(sweep, sweep->rows[k]));
+    Errand *errand = g_new(Errand, 1);
+    *errand = (Errand){sweep, make_task(sweep)};
+    g_atomic_int_inc(&sweep->refs);
+    sweep->shots = 0;
+    sweep->wanted = litho_sweep_task_length(errand->task);
+    sweep->job = litho_job_start(&funcs, errand);
 }
 
 // --- the dialog ---------------------------------------------------------------------------------
@@ -321,60 +369,57 @@ static void on_destroy(GtkWidget *dialog, Sweep *sweep)
     sweep_unref(sweep);
 }
 
-static void list_rows(Sweep *sweep, GtkStringList *names)
+static GtkWidget *make_head(Sweep *sweep, const LithoOperator *op)
 {
-    LithoSession *session = litho_window_session(sweep->window);
-    int k = litho_session_selected(session);
-    const LithoOperator *op = litho_flow_step(litho_session_flow(session), k)->op;
-    for (guint r = 0; r < op->params.n && sweep->n_rows < G_N_ELEMENTS(sweep->rows); r++) {
-        const LithoParam *row = &op->params.rows[r];
-        if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
-            continue;
-        sweep->rows[sweep->n_rows++] = row;
-        gtk_string_list_append(names, row->label);
+    static const char *const kinds[] = {"Output", "Removed", "Similarity", NULL};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
+    GtkWidget *button = gtk_button_new_with_label("Start");
+    for (int k = 0; k < 2; k++) {
+        sweep->line[k] = litho_sweep_line_new(op, k == 1);
+        gtk_box_append(GTK_BOX(box), sweep->line[k]);
     }
-}
-
-static GtkWidget *make_head(Sweep *sweep, GtkStringList *names)
-{
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    GtkWidget *label = gtk_label_new("Sweep"), *button = gtk_button_new_with_label("Start");
-    sweep->choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
-    litho_name_choice(sweep->choice, "Parameter to sweep", "Nine values over its slider's range");
+    sweep->show = gtk_drop_down_new_from_strings(kinds);
+    litho_name_choice(sweep->show, "Pictures", "Output, what was removed, or where both are alike");
     sweep->status = litho_label_new(NULL, "dim-label");
     gtk_label_set_ellipsize(GTK_LABEL(sweep->status), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(sweep->status, TRUE);
     gtk_widget_add_css_class(button, "suggested-action");
     g_signal_connect_swapped(button, "clicked", G_CALLBACK(start), sweep);
-    gtk_widget_set_valign(line, GTK_ALIGN_START);
-    gtk_box_append(GTK_BOX(line), label);
-    gtk_box_append(GTK_BOX(line), sweep->choice);
+    g_signal_connect_swapped(sweep->show, "notify::selected", G_CALLBACK(on_show), sweep);
     gtk_box_append(GTK_BOX(line), button);
+    gtk_box_append(GTK_BOX(line), sweep->show);
     gtk_box_append(GTK_BOX(line), sweep->status);
-    return line;
+    gtk_box_append(GTK_BOX(box), line);
+    return box;
+}
+
+static GtkWidget *make_sheet(Sweep *sweep)
+{
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    sweep->box = gtk_flow_box_new();
+    gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(sweep->box), GTK_SELECTION_NONE);
+    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(sweep->box), TRUE);
+    gtk_widget_set_valign(sweep->box, GTK_ALIGN_START);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), sweep->box);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    return scroll;
 }
 
 void litho_sweep_open(LithoWindow *window)
 {
     LithoSession *session = litho_window_session(window);
-    if (litho_session_selected(session) < 0)
+    const int step = litho_session_selected(session);
+    if (step < 0)
         return;
     Sweep *sweep = g_new0(Sweep, 1);
     sweep->refs = 1;
     sweep->window = g_object_ref(window);
-    GtkStringList *names = gtk_string_list_new(NULL);
-    list_rows(sweep, names);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
-    GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_widget_add_css_class(box, "litho-palette");
-    sweep->box = gtk_flow_box_new();
-    gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(sweep->box), GTK_SELECTION_NONE);
-    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(sweep->box), 3);
-    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(sweep->box), TRUE);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), sweep->box);
-    gtk_widget_set_vexpand(scroll, TRUE);
-    gtk_box_append(GTK_BOX(box), make_head(sweep, names));
-    gtk_box_append(GTK_BOX(box), scroll);
+    gtk_box_append(GTK_BOX(box),
+                   make_head(sweep, litho_flow_step(litho_session_flow(session), step)->op));
+    gtk_box_append(GTK_BOX(box), make_sheet(sweep));
     sweep->dialog = litho_dialog_new(GTK_WINDOW(window), "Parameter sweep", 870, 760);
     gtk_window_set_child(GTK_WINDOW(sweep->dialog), box);
     g_signal_connect(sweep->dialog, "destroy", G_CALLBACK(on_destroy), sweep);

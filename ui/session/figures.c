@@ -101,6 +101,11 @@ GArray *litho_figures_shapes(const LithoFigures *figures, gboolean running)
     return collect(figures, running, litho_report_shapes);
 }
 
+GArray *litho_figures_layers(const LithoFigures *figures, gboolean running)
+{
+    return collect(figures, running, litho_report_layers);
+}
+
 gboolean litho_figures_is_newest(const LithoFigures *figures, const char *key)
 {
     g_autoptr(GArray) numbers = figures->newest ? litho_report_numbers(figures->newest) : NULL;

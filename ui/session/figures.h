@@ -24,5 +24,6 @@ gboolean litho_figures_take(LithoFigures *figures, LithoReport *report, guint64 
 GArray *litho_figures_numbers(const LithoFigures *figures, gboolean running);
 GArray *litho_figures_curves(const LithoFigures *figures, gboolean running);
 GArray *litho_figures_shapes(const LithoFigures *figures, gboolean running);
+GArray *litho_figures_layers(const LithoFigures *figures, gboolean running);
 // FALSE when the number of that key is one of the pass before.
 gboolean litho_figures_is_newest(const LithoFigures *figures, const char *key);

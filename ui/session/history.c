@@ -105,6 +105,17 @@ const char *litho_history_redo_name(const LithoHistory *h)
     return entry ? entry->name : NULL;
 }
 
+guint litho_history_length(const LithoHistory *h, gboolean redo)
+{
+    return redo ? h->future->len : h->past->len;
+}
+
+const char *litho_history_name(const LithoHistory *h, gboolean redo, guint k)
+{
+    GPtrArray *list = redo ? h->future : h->past;
+    return ((Entry *)g_ptr_array_index(list, list->len - 1 - k))->name;
+}
+
 // --- sessions -----------------------------------------------------------------------------------
 
 JsonArray *litho_history_to_json(const LithoHistory *h, gboolean redo, guint most)

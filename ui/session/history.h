@@ -17,6 +17,9 @@ void litho_history_seal(LithoHistory *history);
 // the way back.
 LithoFlow *litho_history_undo(LithoHistory *history, const LithoFlow *now);
 LithoFlow *litho_history_redo(LithoHistory *history, const LithoFlow *now);
+// How many steps can be undone (redone), and the name of step `k` of them, 0 = the next one.
+guint litho_history_length(const LithoHistory *history, gboolean redo);
+const char *litho_history_name(const LithoHistory *history, gboolean redo, guint k); // borrowed
 // [ { "name", "recipe" }, ... ] of what can be undone (redone), oldest first, the newest `most` at
 // the most; and back, leaving out what makes no sense.
 enum { LITHO_HISTORY_KEPT = 50 };

@@ -346,16 +346,28 @@ void litho_session_reset_step(LithoSession *self, guint step)
     litho_session_set_params(self, step, params, "Reset");
 }
 
+void litho_session_travel(LithoSession *self, int steps)
+{
+    g_autoptr(LithoFlow) at = NULL;
+    for (int k = 0; k < ABS(steps); k++) {
+        const LithoFlow *now = at ? at : self->flow;
+        LithoFlow *next = steps < 0 ? litho_history_undo(self->history, now)
+                                    : litho_history_redo(self->history, now);
+        if (!next)
+            break;
+        litho_flow_free(at);
+        at = next;
+    }
+    if (at)
+        adopt_flow(self, g_steal_pointer(&at));
+}
+
 void litho_session_undo(LithoSession *self)
 {
-    LithoFlow *flow = litho_history_undo(self->history, self->flow);
-    if (flow)
-        adopt_flow(self, flow);
+    litho_session_travel(self, -1);
 }
 
 void litho_session_redo(LithoSession *self)
 {
-    LithoFlow *flow = litho_history_redo(self->history, self->flow);
-    if (flow)
-        adopt_flow(self, flow);
+    litho_session_travel(self, 1);
 }

@@ -134,6 +134,8 @@ void litho_session_reset_step(LithoSession *session, guint step);
 const char *litho_session_flow_problem(LithoSession *session);
 void litho_session_undo(LithoSession *session);
 void litho_session_redo(LithoSession *session);
+// Many steps of the history at once: < 0 back, > 0 forward, as far as it goes.
+void litho_session_travel(LithoSession *session, int steps);
 LithoHistory *litho_session_history(LithoSession *session);
 
 // --- area ---------------------------------------------------------------------------------------
@@ -163,10 +165,11 @@ LithoCube *litho_session_output(LithoSession *session);
 const LithoResult *litho_session_result(LithoSession *session);
 // What the operators have told so far, in the order of their first telling: of the pass that runs,
 // completed by the one before. NULL = nothing; g_array_unref(). Elements: LithoNumber, LithoCurve,
-// LithoShape.
+// LithoShape, LithoLayer.
 GArray *litho_session_report_numbers(LithoSession *session);
 GArray *litho_session_report_curves(LithoSession *session);
 GArray *litho_session_report_shapes(LithoSession *session);
+GArray *litho_session_report_layers(LithoSession *session);
 // FALSE while the number of that key is still the one that the pass before told.
 gboolean litho_session_number_is_newest(LithoSession *session, const char *key);
 // Why there are no figures of a result (numbers, curves, histogram), one sentence; NULL = there are

@@ -57,6 +57,11 @@ GArray *litho_session_report_shapes(LithoSession *self)
     return shows(self) ? litho_figures_shapes(self->figures, is_running(self)) : NULL;
 }
 
+GArray *litho_session_report_layers(LithoSession *self)
+{
+    return shows(self) ? litho_figures_layers(self->figures, is_running(self)) : NULL;
+}
+
 gboolean litho_session_number_is_newest(LithoSession *self, const char *key)
 {
     return litho_figures_is_newest(self->figures, key);

@@ -149,7 +149,9 @@ static const Member members[] = {
     {"look", "colours", TEXT}, {"look", "colours_unsigned", TEXT},
     {"look", "gain", NUMBER},  {"look", "removed_gain", NUMBER},
     {"look", "split", NUMBER}, {"look", "wiggle", NUMBER},
-    {"look", "clip", NUMBER},  {"views", "maximised", NUMBER},
+    {"look", "clip", NUMBER},  {"look", "time_power", NUMBER},
+    {"look", "agc", NUMBER},   {"look", "no_density", NUMBER},
+    {"views", "maximised", NUMBER},
 };
 
 static gboolean is_of_kind(JsonNode *node, Kind kind)

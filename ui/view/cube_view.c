@@ -3,6 +3,8 @@
 // Drawing of a view. Mouse and keyboard: cube_view_input.c.
 #include "render/frame_cache.h"
 #include "ui/view/cube_view_private.h"
+#include "ui/view/medium_picture.h"
+#include "ui/view/points_layer.h"
 #include "ui/view/similarity_layer.h"
 
 #include <math.h>
@@ -201,6 +203,19 @@ static GdkTexture *map_picture(LithoCubeView *self, const LithoViewPanel *panel)
     return self->map_picture;
 }
 
+// The velocity over the section, where the flow tells one and a person wants it.
+static void append_medium(LithoCubeView *self, GtkSnapshot *snapshot)
+{
+    LithoMedium *medium = litho_medium_of(self->session);
+    if (self->axis == LITHO_VIEW_SCENE || litho_medium_opacity(medium) <= 0)
+        return;
+    g_autoptr(GdkTexture) picture = litho_medium_picture(medium, self->session, self->axis);
+    for (guint k = 0; picture && k < self->n_panels; k++)
+        if (!self->panel[k].of_input && self->panel[k].show != LITHO_SHOW_INPUT)
+            litho_medium_append(snapshot, medium, picture, &self->panel[k].grid,
+                                &self->panel[k].map);
+}
+
 static void append_maps(LithoCubeView *self, GtkSnapshot *snapshot)
 {
     LithoAxesStyle style = litho_cube_view_style(self);
@@ -227,6 +242,7 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LithoCubeView *self = LITHO_CUBE_VIEW(widget);
     const LithoDisplay *d = litho_session_display(self->session);
+    append_medium(self, snapshot);
     append_maps(self, snapshot);
     litho_cube_view_overlay_append(self, snapshot);
     for (guint k = 0; d->has_cursor && self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++) {
@@ -235,6 +251,11 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
             at[LITHO_SAMPLE] = litho_session_to_input(self->session, at[LITHO_SAMPLE]);
         append_cursor(snapshot, &self->panel[k].map, at);
     }
+    const LithoAxesStyle style = litho_cube_view_style(self);
+    for (guint k = 0; self->axis != LITHO_VIEW_SCENE && k < self->n_panels; k++)
+        if (!self->panel[k].of_input)
+            litho_points_append(snapshot, litho_points_of(self->session), &style,
+                                &self->panel[k].map);
     const LithoArea *area = litho_session_area(self->session);
     for (guint k = 0; area->on && area->axis == self->axis && k < self->n_panels; k++)
         if (!self->panel[k].of_input && self->rubber.w <= 0)
@@ -454,6 +475,10 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis)
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "cursor-changed", G_CALLBACK(cursor_moved), self,
                             G_CONNECT_SWAPPED);
+    g_signal_connect_object(litho_medium_of(session), "changed", G_CALLBACK(gtk_widget_queue_draw),
+                            self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(litho_points_of(session), "changed", G_CALLBACK(gtk_widget_queue_draw),
+                            self, G_CONNECT_SWAPPED);
     litho_cube_view_input_init(self);
     return GTK_WIDGET(self);
 }

@@ -24,6 +24,8 @@ void litho_cube_view_set_judgement(LithoCubeView *self, LithoJudgement *judgemen
 // Zooms around the middle of the view; > 1 closer.
 void litho_cube_view_zoom(LithoCubeView *self, double factor);
 void litho_cube_view_step(LithoCubeView *self, gint64 by);
+// Opens the colour maps beside the colour bar, or in the corner of a view without one.
+void litho_cube_view_open_maps(LithoCubeView *self);
 
 // Changes with everything that litho_cube_view_draw() paints but the samples themselves.
 guint64 litho_cube_view_hash(LithoCubeView *self);

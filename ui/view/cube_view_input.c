@@ -6,6 +6,7 @@
 //   wheel             step the slice                 Shift+drag   zoom to the rectangle
 //   Ctrl+wheel        zoom at the pointer            click        the other slices come here
 //   double, Enter     maximise                       drag a slice of the scene with Ctrl: move it
+//   drag the colour bar: its end nearer to the press is the clip; click on it: maps by name
 //   middle drag, Shift+drag in the scene: pan       drag with the area tool on: its rectangle
 #include "ui/view/camera.h"
 #include "ui/view/cube_view_private.h"
@@ -27,6 +28,30 @@ static gboolean near_divider(LithoCubeView *self, const LithoViewPanel *panel, d
     const LithoLook *look = &litho_session_display(self->session)->look;
     LithoRect r = panel->frame.data;
     return panel->show == LITHO_SHOW_SPLIT && fabs(x - (r.x + look->split * r.w)) < GRIP_PX;
+}
+
+// The colour bar under the point, with a few pixels to spare; NULL = none. That of an input beside a
+// result of another kind is not the clip's.
+static const LithoRect *bar_at(LithoCubeView *self, double x, double y)
+{
+    const double beside = 4;
+    for (guint k = 0; k < self->n_panels; k++) {
+        LithoRect r = self->panel[k].frame.bar;
+        r = (LithoRect){r.x - beside, r.y - beside, r.w + 2 * beside, r.h + 2 * beside};
+        if (self->panel[k].frame.bar.w > 0 && !self->panel[k].of_input &&
+            litho_rect_contains(r, x, y))
+            return &self->panel[k].frame.bar;
+    }
+    return NULL;
+}
+
+void litho_cube_view_open_maps(LithoCubeView *self)
+{
+    LithoRect at = {gtk_widget_get_width(GTK_WIDGET(self)) - 1, 1, 1, 1};
+    for (guint k = 0; k < self->n_panels; k++)
+        if (self->panel[k].frame.bar.w > 0)
+            at = self->panel[k].frame.bar;
+    litho_colour_menu_open(GTK_WIDGET(self), at, self->session);
 }
 
 // Grid indices under the pointer. FALSE outside the survey.
@@ -65,7 +90,8 @@ static void on_motion(GtkEventControllerMotion *motion, double x, double y, Lith
     litho_session_set_cursor(self->session, index_at(self, x, y, at) ? at : NULL);
     LithoViewPanel *panel = litho_cube_view_panel_at(self, x, y);
     gboolean grip = panel && near_divider(self, panel, x);
-    gtk_widget_set_cursor_from_name(GTK_WIDGET(self), grip                       ? "col-resize"
+    gtk_widget_set_cursor_from_name(GTK_WIDGET(self), bar_at(self, x, y)         ? "row-resize"
+                                                      : grip                     ? "col-resize"
                                                       : panel && !is_scene(self) ? "crosshair"
                                                                                  : NULL);
 }
@@ -136,8 +162,13 @@ static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoCube
     gtk_widget_grab_focus(GTK_WIDGET(self));
     LithoViewPanel *panel = litho_cube_view_panel_at(self, x, y);
     const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoRect *bar = grid ? bar_at(self, x, y) : NULL;
     self->drag = DRAG_NONE;
-    if (!panel || !grid)
+    if (bar) {
+        self->drag = DRAG_BAR;
+        self->drag_bar = litho_bar_drag_begin(self->session, *bar, y);
+    }
+    if (!panel || !grid || bar)
         return;
     GdkModifierType state =
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(gesture));
@@ -202,6 +233,10 @@ static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoC
         litho_session_set_look(self->session, &look);
         break;
     }
+    case DRAG_BAR:
+        if (fabs(dy) >= 3) // less is a click
+            litho_bar_drag_to(&self->drag_bar, self->session, dy);
+        break;
     case DRAG_PAN: {
         LithoSliceView view = self->drag_view;
         litho_slice_pan(&view, &self->drag_panel.grid, rect, dx, dy);
@@ -258,6 +293,8 @@ static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoCube
     gboolean click = fabs(dx) < 3 && fabs(dy) < 3;
     if (click && (self->drag == DRAG_PAN || self->drag == DRAG_AREA)) {
         slices_to(self, x, y);
+    } else if (click && self->drag == DRAG_BAR) {
+        litho_cube_view_open_maps(self);
     } else if (self->drag == DRAG_AREA) {
         choose_area(self, dx, dy);
     } else if (self->drag == DRAG_RUBBER) {

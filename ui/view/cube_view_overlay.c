@@ -37,15 +37,19 @@ static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
     return label;
 }
 
-// "Removed ×4"; in split both names, left and right of the divider.
+// "Removed ×4, AGC 400 ms"; in split both names, left and right of the divider.
 static char *panel_note(LithoCubeView *self, LithoShow show)
 {
     const LithoLook *look = &litho_session_display(self->session)->look;
-    char *label = litho_session_show_label(self->session, show);
-    if (show != LITHO_SHOW_REMOVED || !(look->removed_gain > 1))
-        return label;
-    g_autofree char *plain = label;
-    return g_strdup_printf("%s ×%g", plain, look->removed_gain);
+    GString *note = g_string_new(NULL);
+    g_autofree char *label = litho_session_show_label(self->session, show);
+    g_autofree char *gain = litho_look_gain_name(look, litho_session_grid(self->session), self->axis);
+    g_string_append(note, label);
+    if (show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
+        g_string_append_printf(note, " ×%g", look->removed_gain);
+    if (gain) // of the picture, not of the data: said wherever it is
+        g_string_append_printf(note, ", %s", gain);
+    return g_string_free(note, FALSE);
 }
 
 // Two narrow panels side by side have room for one word each: the left one says which slice, the

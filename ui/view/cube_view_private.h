@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "ui/view/colour_bar.h"
 #include "ui/view/cube_view.h"
 
 typedef struct LithoViewPanel {
@@ -43,12 +44,14 @@ struct _LithoCubeView {
         DRAG_AREA,
         DRAG_ORBIT,
         DRAG_MOVE,
-        DRAG_SLICE
+        DRAG_SLICE,
+        DRAG_BAR
     } drag;
     LithoViewPanel drag_panel; // where it began
     LithoSliceView drag_view;  // as it was at the beginning
     LithoSceneView drag_scene;
     int drag_axis;
+    LithoBarDrag drag_bar;
     LithoRect rubber;
     int diagonal;      // of it, as in LithoArea
     double pointer[2]; // last place of the mouse

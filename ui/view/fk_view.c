@@ -8,7 +8,7 @@
 #include "render/ticks.h"
 #include "ui/view/small_text.h"
 
-enum { HEIGHT = 132 };
+enum { HEIGHT = 132, BAR = 8 };
 static const double decibels = 60;
 
 struct _LithoFkView {
@@ -22,21 +22,35 @@ G_DEFINE_TYPE(LithoFkView, litho_fk_view, GTK_TYPE_WIDGET)
 
 // --- the picture --------------------------------------------------------------------------------
 
-// Wavenumbers to the right, frequencies upwards.
-static GdkTexture *make_picture(const LithoFk *fk, double top)
+LithoFkPicture litho_fk_picture(const LithoFk *fk, gboolean by_trace)
+{
+    return by_trace ? (LithoFkPicture){fk->by_trace, fk->n_x, fk->n_f}
+                    : (LithoFkPicture){fk->amplitude, fk->n_k, fk->n_f};
+}
+
+double litho_fk_picture_top(const LithoFkPicture *p)
+{
+    double top = 0;
+    for (gsize k = 0; k < (gsize)p->n_x * p->n_f; k++)
+        top = MAX(top, p->amplitude[k]);
+    return top;
+}
+
+// Wavenumbers or traces to the right, frequencies upwards.
+static GdkTexture *make_picture(const LithoFkPicture *p, double top)
 {
     const LithoColormap *map = litho_colormap_find("ember");
-    gsize stride = 4 * (gsize)fk->n_k;
-    guint8 *rgba = g_malloc(stride * fk->n_f);
-    for (guint f = 0; f < fk->n_f; f++)
-        for (guint k = 0; k < fk->n_k; k++) {
-            double a = fk->amplitude[(gsize)k * fk->n_f + f];
+    gsize stride = 4 * (gsize)p->n_x;
+    guint8 *rgba = g_malloc(stride * p->n_f);
+    for (guint f = 0; f < p->n_f; f++)
+        for (guint k = 0; k < p->n_x; k++) {
+            double a = p->amplitude[(gsize)k * p->n_f + f];
             double db = a > 0 && top > 0 ? 20 * log10(a / top) : -decibels;
             double t = CLAMP(1 + db / decibels, 0, 1);
-            memcpy(&rgba[(fk->n_f - 1 - f) * stride + 4 * (gsize)k], map->rgba[lrint(255 * t)], 4);
+            memcpy(&rgba[(p->n_f - 1 - f) * stride + 4 * (gsize)k], map->rgba[lrint(255 * t)], 4);
         }
-    g_autoptr(GBytes) bytes = g_bytes_new_take(rgba, stride * fk->n_f);
-    return gdk_memory_texture_new((int)fk->n_k, (int)fk->n_f, GDK_MEMORY_R8G8B8A8, bytes, stride);
+    g_autoptr(GBytes) bytes = g_bytes_new_take(rgba, stride * p->n_f);
+    return gdk_memory_texture_new((int)p->n_x, (int)p->n_f, GDK_MEMORY_R8G8B8A8, bytes, stride);
 }
 
 // --- drawing ------------------------------------------------------------------------------------
@@ -47,10 +61,10 @@ static void draw_axes(LithoFkView *self, GtkSnapshot *snapshot, double x, double
     GtkWidget *widget = GTK_WIDGET(self);
     GdkRGBA faint = {1, 1, 1, 0.16};
     char text[32];
-    double k_max = self->axes.k_max, f_max = self->axes.f_max;
-    LithoTicks ticks = litho_ticks(-k_max, k_max, w / (3.6 * line), FALSE);
+    double lo = self->axes.x_lo, hi = self->axes.x_hi, f_max = self->axes.f_max;
+    LithoTicks ticks = litho_ticks(lo, hi, w / (3.6 * line), FALSE);
     for (guint n = 0; n < ticks.n; n++) {
-        double at = x + (ticks.value[n] / k_max + 1) / 2 * w;
+        double at = x + (ticks.value[n] - lo) / (hi - lo) * w;
         litho_format_number(text, sizeof text, ticks.value[n], ticks.step);
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(floor(at), y, 1, h));
         litho_small_text_draw(widget, snapshot, text, at, y + h + 0.6 * line, 0.5, 0.75);
@@ -62,8 +76,28 @@ static void draw_axes(LithoFkView *self, GtkSnapshot *snapshot, double x, double
         gtk_snapshot_append_color(snapshot, &faint, &GRAPHENE_RECT_INIT(x, floor(at), w, 1));
         litho_small_text_draw(widget, snapshot, text, x - 4, at, 1, 0.75);
     }
-    litho_small_text_draw(widget, snapshot, self->axes.k_unit, x + w, y + h + 1.55 * line, 1, 0.75);
+    litho_small_text_draw(widget, snapshot, self->axes.x_unit, x + w, y + h + 1.55 * line, 1, 0.75);
     litho_small_text_draw(widget, snapshot, self->axes.f_unit, 0, 0.55 * line, 0, 0.75);
+}
+
+// 0 dB at the top, upright beside the picture.
+static void draw_bar(LithoFkView *self, GtkSnapshot *snapshot, double x, double y, double h,
+                     int line)
+{
+    const LithoColormap *map = litho_colormap_find("ember");
+    for (int k = 0; k < (int)h; k++) {
+        const guint8 *c = map->rgba[(int)(255 * (1 - k / h))];
+        gtk_snapshot_append_color(snapshot,
+                                  &(GdkRGBA){c[0] / 255.f, c[1] / 255.f, c[2] / 255.f, 1},
+                                  &GRAPHENE_RECT_INIT(x, y + k, BAR, 1));
+    }
+    for (int db = 0; db <= (int)decibels; db += h > 12 * line ? 10 : 20) {
+        char text[8];
+        g_snprintf(text, sizeof text, db ? "−%d" : "0", db);
+        litho_small_text_draw(GTK_WIDGET(self), snapshot, text, x + BAR + 3,
+                              y + CLAMP(db / decibels * h, 0.4 * line, h - 0.4 * line), 0, 0.75);
+    }
+    litho_small_text_draw(GTK_WIDGET(self), snapshot, "dB", x, y + h + 1.55 * line, 0, 0.75);
 }
 
 static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
@@ -71,7 +105,7 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
     LithoFkView *self = LITHO_FK_VIEW(widget);
     double width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
     int line = litho_small_text_height(widget);
-    double x = 2.9 * line, y = line + 3, w = width - x - 6, h = height - y - 2.15 * line;
+    double x = 2.9 * line, y = line + 3, w = width - x - 6 - BAR - 2.3 * line, h = height - y - 2.15 * line;
     litho_small_text_draw(widget, snapshot, self->title, width, 0.55 * line, 1, 0.9);
     if (w < 20 || h < 20)
         return;
@@ -82,6 +116,7 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
     }
     gtk_snapshot_append_texture(snapshot, self->picture, &GRAPHENE_RECT_INIT(x, y, w, h));
     draw_axes(self, snapshot, x, y, w, h, line);
+    draw_bar(self, snapshot, x + w + 6, y, h, line);
 }
 
 // --- the widget ---------------------------------------------------------------------------------
@@ -117,36 +152,38 @@ static void litho_fk_view_class_init(LithoFkViewClass *klass)
     gtk_widget_class_set_accessible_role(GTK_WIDGET_CLASS(klass), GTK_ACCESSIBLE_ROLE_IMG);
 }
 
-GtkWidget *litho_fk_view_new(const char *title)
+GtkWidget *litho_fk_view_new(const char *title, const char *what)
 {
     LithoFkView *self = g_object_new(LITHO_TYPE_FK_VIEW, NULL);
     self->title = g_strdup(title);
-    g_autofree char *name = g_strdup_printf("Frequency and wavenumber, %s", title);
+    g_autofree char *name = g_strdup_printf("%s, %s", what, title);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     return GTK_WIDGET(self);
 }
 
 // Where the strongest wave is, for those who do not see it.
-static void describe(LithoFkView *self, const LithoFk *fk)
+static void describe(LithoFkView *self, const LithoFkPicture *p)
 {
-    gsize best = 0, n = (gsize)fk->n_k * fk->n_f;
+    gsize best = 0, n = (gsize)p->n_x * p->n_f;
     for (gsize k = 1; k < n; k++)
-        best = fk->amplitude[k] > fk->amplitude[best] ? k : best;
-    double f = (double)(best % fk->n_f) / (fk->n_f - 1) * self->axes.f_max;
-    double k = ((double)(best / fk->n_f) / fk->n_k - 0.5) * 2 * self->axes.k_max;
-    g_autofree char *text = g_strdup_printf("strongest at %.3g %s and %.3g %s", f,
-                                            self->axes.f_unit, k, self->axes.k_unit);
+        best = p->amplitude[k] > p->amplitude[best] ? k : best;
+    double f = (double)(best % p->n_f) / (p->n_f - 1) * self->axes.f_max;
+    double x = self->axes.x_lo +
+               (double)(best / p->n_f) / p->n_x * (self->axes.x_hi - self->axes.x_lo);
+    g_autofree char *text = g_strdup_printf("strongest at %.3g %s and %.4g %s", f,
+                                            self->axes.f_unit, x, self->axes.x_unit);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
                                    -1);
 }
 
-void litho_fk_view_set(LithoFkView *self, const LithoFk *fk, double top, const LithoFkAxes *axes)
+void litho_fk_view_set(LithoFkView *self, const LithoFkPicture *picture, double top,
+                       const LithoFkAxes *axes)
 {
     g_clear_object(&self->picture);
-    if (fk && fk->n_f > 1) {
+    if (picture && picture->n_f > 1 && picture->n_x > 0) {
         self->axes = *axes;
-        self->picture = make_picture(fk, top);
-        describe(self, fk);
+        self->picture = make_picture(picture, top);
+        describe(self, picture);
     }
     gtk_widget_queue_draw(GTK_WIDGET(self));
 }

@@ -3,15 +3,27 @@
 #include <gtk/gtk.h>
 #include "core/qc.h"
 
-// Amplitude against frequency and wavenumber as a picture in decibels, 60 below `top`.
+// Amplitude against frequency and wavenumber, or frequency and trace, as a picture in decibels, 60
+// below `top`, with a bar that says so.
 #define LITHO_TYPE_FK_VIEW (litho_fk_view_get_type())
 G_DECLARE_FINAL_TYPE(LithoFkView, litho_fk_view, LITHO, FK_VIEW, GtkWidget)
 
 typedef struct LithoFkAxes {
-    double f_max, k_max;         // at the edges, in the units below
-    const char *f_unit, *k_unit; // "Hz", "1/km"
+    double f_max, x_lo, x_hi;    // at the edges, in the units below
+    const char *f_unit, *x_unit; // "Hz"; "1/km" of wavenumbers, "crossline" of traces
 } LithoFkAxes;
 
-GtkWidget *litho_fk_view_new(const char *title);
+// `amplitude`: n_x rows of n_f.
+typedef struct LithoFkPicture {
+    const float *amplitude;
+    guint n_x, n_f;
+} LithoFkPicture;
+
+LithoFkPicture litho_fk_picture(const LithoFk *fk, gboolean by_trace);
+double litho_fk_picture_top(const LithoFkPicture *picture); // largest amplitude
+
+// `title` stands over the picture, `what` ("Frequency and wavenumber") is for a screen reader.
+GtkWidget *litho_fk_view_new(const char *title, const char *what);
 // Copies; NULL = nothing to show. `top`: the amplitude of 0 dB.
-void litho_fk_view_set(LithoFkView *self, const LithoFk *fk, double top, const LithoFkAxes *axes);
+void litho_fk_view_set(LithoFkView *self, const LithoFkPicture *picture, double top,
+                       const LithoFkAxes *axes);

@@ -23,6 +23,11 @@ LithoCanvas *litho_window_canvas(LithoWindow *self)
     return LITHO_CANVAS(self->canvas);
 }
 
+LithoJudgement *litho_window_judgement(LithoWindow *self)
+{
+    return self->judgement;
+}
+
 LithoParamPanel *litho_window_params(LithoWindow *self)
 {
     return LITHO_PARAM_PANEL(self->params);

@@ -3,6 +3,7 @@
 #include <gtk/gtk.h>
 #include "ui/view/canvas.h"
 #include "ui/panel/param_panel.h"
+#include "ui/session/judgement.h"
 #include "ui/session/session.h"
 #include "ui/session/settings.h"
 #include "ui/window/watchdog.h"
@@ -38,5 +39,6 @@ gboolean litho_window_is_busy(LithoWindow *self);  // opening, saving, drawing a
 
 LithoSession *litho_window_session(LithoWindow *self);
 LithoCanvas *litho_window_canvas(LithoWindow *self);
+LithoJudgement *litho_window_judgement(LithoWindow *self);
 LithoParamPanel *litho_window_params(LithoWindow *self);
 LithoWatchdog *litho_window_watchdog(LithoWindow *self);

@@ -8,11 +8,14 @@
 
 #include "core/error.h"
 #include "ui/window/commands.h"
+#include "ui/window/display_gain.h"
 #include "ui/import/import_profile.h"
 #include "ui/import/import_window.h"
 #include "ui/window/palette.h"
 #include "ui/panel/find_window.h"
 #include "ui/window/survey_window.h"
+#include "ui/session/medium.h"
+#include "ui/session/points.h"
 #include "ui/panel/sweep.h"
 
 #define CLIP_STEP 1.12201845 // 1 dB
@@ -286,8 +289,16 @@ ACTION(do_colours)
 {
     SELF;
     LithoLook look = display_of(self)->look;
-    look.map = litho_colormap_find(g_variant_get_string(value, NULL));
+    look.map = litho_window_find_colours(self, g_variant_get_string(value, NULL));
+    if (!look.map)
+        return;
     litho_session_set_look(self->session, &look);
+}
+
+ACTION(do_colours_menu)
+{
+    SELF;
+    litho_cube_view_open_maps(litho_canvas_active_view(LITHO_CANVAS(self->canvas)));
 }
 
 ACTION(do_wiggle)
@@ -295,6 +306,7 @@ ACTION(do_wiggle)
     SELF;
     LithoLook look = display_of(self)->look;
     look.wiggle = look.wiggle == LITHO_WIGGLE_OFF ? LITHO_WIGGLE_FILL : LITHO_WIGGLE_OFF;
+    look.no_density = look.no_density && look.wiggle != LITHO_WIGGLE_OFF;
     litho_session_set_look(self->session, &look);
     g_simple_action_set_state(action, g_variant_new_boolean(look.wiggle != LITHO_WIGGLE_OFF));
 }
@@ -308,6 +320,18 @@ ACTION(do_similarity)
         litho_session_show(self->session, LITHO_SHOW_OUTPUT);
     litho_judgement_want_maps(self->judgement, on);
     (void)action;
+}
+
+// Off, faint, strong, alone.
+ACTION(do_medium)
+{
+    SELF;
+    static const double steps[] = {0, 0.35, 0.7, 1};
+    LithoMedium *medium = litho_medium_of(self->session);
+    guint k = 0;
+    while (k + 1 < G_N_ELEMENTS(steps) && steps[k] <= litho_medium_opacity(medium))
+        k++;
+    litho_medium_set_opacity(medium, litho_medium_opacity(medium) >= 1 ? 0 : steps[k]);
 }
 
 // --- views --------------------------------------------------------------------------------------
@@ -402,6 +426,9 @@ static const struct {
     {"demo", G_CALLBACK(litho_window_open_demo), ON_WINDOW},
     {"reference", G_CALLBACK(litho_window_choose_reference), ON_WINDOW},
     {"reference-forget", G_CALLBACK(litho_window_forget_truth), ON_WINDOW},
+    {"point", G_CALLBACK(litho_window_note_point), ON_WINDOW},
+    {"points-save", G_CALLBACK(litho_window_choose_points), ON_WINDOW},
+    {"points-forget", G_CALLBACK(litho_window_forget_points), ON_WINDOW},
     {"save", G_CALLBACK(litho_window_choose_save), ON_WINDOW},
     {"picture", G_CALLBACK(litho_window_choose_picture), ON_WINDOW},
     {"undo", G_CALLBACK(litho_session_undo), ON_SESSION},
@@ -482,9 +509,11 @@ static const GActionEntry entries[] = {
     {"blink", do_blink, NULL, "false", NULL, {0}},
     {"colours-next", do_colours_next, NULL, NULL, NULL, {0}},
     {"colours-load", do_colours_load, NULL, NULL, NULL, {0}},
+    {"colours-menu", do_colours_menu, NULL, NULL, NULL, {0}},
     {"colours", do_colours, "s", NULL, NULL, {0}},
     {"wiggle", do_wiggle, NULL, "false", NULL, {0}},
     {"similarity", do_similarity, NULL, "false", NULL, {0}},
+    {"medium", do_medium, NULL, NULL, NULL, {0}},
     {"maximise", do_maximise, "i", NULL, NULL, {0}},
     {"area", do_area, NULL, NULL, NULL, {0}},
     {"fold-left", do_fold_left, NULL, NULL, NULL, {0}},
@@ -528,6 +557,7 @@ void litho_window_actions_init(LithoWindow *self)
     g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
     add_calls(self);
     litho_podium_add_actions(self->podium);
+    litho_display_gain_init(G_ACTION_MAP(self), self->session);
     // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
     GtkEventController *first = gtk_shortcut_controller_new();
     gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
@@ -552,6 +582,7 @@ void litho_window_actions_update(LithoWindow *self)
     gboolean full = gtk_window_is_fullscreen(GTK_WINDOW(self));
     gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
     gboolean paged = litho_session_is_paged(self->session);
+    gboolean points = litho_points_count(litho_points_of(self->session)) > 0;
     const struct {
         const char *name;
         gboolean enabled;
@@ -567,6 +598,9 @@ void litho_window_actions_update(LithoWindow *self)
                   {"truth", idle && has && litho_window_has_truth(self)},
                   {"reference", idle && litho_session_input(self->session) && !paged},
                   {"reference-forget", litho_judgement_truth(self->judgement, NULL) != NULL},
+                  {"point", has},
+                  {"points-save", points},
+                  {"points-forget", points},
                   {"recipe-save", steps},
                   {"copy-command", steps},
                   {"undo", litho_history_undo_name(history) != NULL},

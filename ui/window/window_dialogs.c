@@ -221,3 +221,21 @@ void litho_window_choose_reference(LithoWindow *self)
     add_filter(dialog, "All files", all);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
+
+// --- points -------------------------------------------------------------------------------------
+
+static void points_chosen(LithoWindow *self, GListModel *files)
+{
+    g_autofree char *path = path_of(files, 0);
+    litho_window_save_points(self, path);
+}
+
+void litho_window_choose_points(LithoWindow *self)
+{
+    static const char *const formats[] = {"*.csv", NULL};
+    GtkFileChooserNative *dialog =
+        make_dialog(self, "Save the noted points", TRUE, "points-folder", points_chosen);
+    add_filter(dialog, "Tables (CSV)", formats);
+    suggest(self, dialog, "-points.csv");
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}

@@ -2,6 +2,7 @@
 //
 // What the window is made of.
 #include "ui/panel/flow_list.h"
+#include "ui/panel/history_list.h"
 #include "ui/panel/parts.h"
 #include "ui/panel/snapshot_bar.h"
 #include "ui/panel/qc_panel.h"
@@ -165,6 +166,7 @@ static GtkWidget *make_menu(void)
 {
     static const char *const file[][2] = {{"Save result…", "win.save"},
                                           {"Export picture…", "win.picture"},
+                                          {"Save points…", "win.points-save"},
                                           {"Open recipe…", "win.recipe-open"},
                                           {"Save recipe…", "win.recipe-save"},
                                           {"Copy as command", "win.copy-command"},
@@ -198,11 +200,21 @@ static GtkWidget *make_menu(void)
                                            {NULL, NULL}};
     static const char *const scripts[][2] = {
         {"Open…", "win.demo-open"}, {"Record what I do", "win.record"}, {NULL, NULL}};
+    static const char *const gains[][2] = {{"None", "win.display-gain::none"},
+                                           {"With time, t", "win.display-gain::t"},
+                                           {"With time, t²", "win.display-gain::t2"},
+                                           {"Automatic, 50 samples", "win.display-gain::agc50"},
+                                           {"Automatic, 100 samples", "win.display-gain::agc100"},
+                                           {"Automatic, 250 samples", "win.display-gain::agc250"},
+                                           {NULL, NULL}};
+    g_autoptr(GMenu) gain = g_menu_new();
     GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
     append_section(menu, file);
     append_section(menu, view);
     append_section(axes, times);
     append_section(axes, lines);
+    append_section(gain, gains);
+    g_menu_append_submenu(menu, "Gain of the picture", G_MENU_MODEL(gain));
     g_menu_append_submenu(menu, "Axes", G_MENU_MODEL(axes));
     GMenu *shows = litho_podium_menu();
     append_section(shows, scripts);
@@ -248,8 +260,14 @@ static GtkWidget *make_header(LithoWindow *self)
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
     self->redo = action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
     self->undo = action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->redo);
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), self->undo);
+    GtkWidget *steps = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(steps, "linked");
+    gtk_box_append(GTK_BOX(steps), self->undo);
+    gtk_box_append(GTK_BOX(steps), self->redo);
+    GtkWidget *history = litho_history_button_new(self->session);
+    g_object_bind_property(self->undo, "visible", history, "visible", G_BINDING_SYNC_CREATE);
+    gtk_box_append(GTK_BOX(steps), history);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), steps);
     return header;
 }
 

@@ -93,6 +93,7 @@ void litho_window_choose_save(LithoWindow *self);
 void litho_window_choose_picture(LithoWindow *self);
 void litho_window_choose_colours(LithoWindow *self);
 void litho_window_choose_reference(LithoWindow *self);
+void litho_window_choose_points(LithoWindow *self);
 void litho_window_choose_recipe(LithoWindow *self, gboolean save);
 // The one job at a time: the bar shows `sentence` and progress, `what` names it in "job-done".
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
@@ -105,6 +106,10 @@ void litho_window_tell_done(LithoWindow *self, gboolean ok);
 GtkWidget *litho_window_make_notice(LithoWindow *self);
 void litho_window_notice(LithoWindow *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void litho_window_notice_saved(LithoWindow *self, const char *path); // with size and folder
+// window_points.c: places for a table.
+void litho_window_note_point(LithoWindow *self);
+void litho_window_forget_points(LithoWindow *self);
+void litho_window_save_points(LithoWindow *self, const char *path);
 // window_room.c: panel 0 is the left one, 1 the right one.
 void litho_window_room_init(LithoWindow *self);
 void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // a person wants it so

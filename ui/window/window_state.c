@@ -51,6 +51,9 @@ static JsonObject *look_to_json(LithoSession *session)
     json_object_set_double_member(object, "removed_gain", look->removed_gain);
     json_object_set_int_member(object, "wiggle", look->wiggle);
     json_object_set_double_member(object, "split", look->split);
+    json_object_set_double_member(object, "time_power", look->time_power);
+    json_object_set_int_member(object, "agc", look->agc);
+    json_object_set_int_member(object, "no_density", look->no_density);
     return object;
 }
 
@@ -227,6 +230,9 @@ static void restore_look(LithoWindow *self, JsonObject *object)
     look.removed_gain = member_number(object, "removed_gain", look.removed_gain, 0, 128);
     look.split = member_number(object, "split", look.split, 0, 1);
     look.wiggle = (LithoWiggle)member_number(object, "wiggle", look.wiggle, 0, LITHO_WIGGLE_FILL);
+    look.time_power = member_number(object, "time_power", look.time_power, -4, 4);
+    look.agc = (int)member_number(object, "agc", look.agc, 0, 1e5);
+    look.no_density = member_number(object, "no_density", look.no_density, 0, 1) > 0;
     litho_session_set_look(session, &look);
     for (int k = 0; k < 2; k++) {
         const char *name = litho_json_string_or(object, colour_keys[k], "");

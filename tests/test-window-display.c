@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How data are looked at and parameters are kept: gain for the eye, the colour bar under the hand,
+// presets, the history as a list, pictures of the area's frequencies.
+#include <math.h>
+#include <string.h>
+
+#include "core/io/survey.h"
+#include "kernels/template/template.h"
+#include "tests/gui/files.h"
+#include "tests/gui/keys.h"
+#include "ui/panel/area_panel.h"
+#include "ui/panel/area_pictures.h"
+#include "ui/panel/preset_line.h"
+#include "ui/session/medium.h"
+#include "ui/session/points.h"
+#include "ui/session/presets.h"
+#include "ui/view/cube_view_private.h"
+#include "ui/window/window_private.h"
+
+static Gui gui;
+
+static const LithoLook *look(void)
+{
+    return &litho_session_display(gui.session)->look;
+}
+
+// --- gain for the eye ---------------------------------------------------------------------------
+
+static gboolean title_says(const char *text)
+{
+    g_autofree char *name = litho_look_gain_name(look(), litho_session_grid(gui.session), 0);
+    return name && strstr(name, text);
+}
+
+// Property: a gain of the picture changes pixels and no sample, is named by the views, has its check
+// mark in the menu, and comes back with the session.
+static void test_gain(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "gain.sgy", 24, 30, 120);
+    g_autofree char *other = gui_write_cube(&gui, "other.sgy", 24, 30, 120);
+    gui_open_with_gain(&gui, path, 2);
+    gui_settle(&gui);
+    LithoCube *out = litho_session_output(gui.session);
+    const float before = litho_cube_trace(out, 3, 4)[50];
+    g_autoptr(GdkTexture) plain = gui_picture(&gui);
+    gui_activate(&gui, "win.agc");
+    gui_settle(&gui);
+    g_assert_true(title_says("AGC 400 ms"));
+    g_autoptr(GdkTexture) balanced = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, plain, balanced), >, 0.05);
+    g_assert_true(litho_session_output(gui.session) == out);
+    g_assert_cmpfloat(litho_cube_trace(out, 3, 4)[50], ==, before);
+    gui_screenshot(&gui, "display-agc");
+    gui_activate(&gui, "win.time-gain");
+    gui_activate(&gui, "win.time-gain");
+    g_assert_cmpint(look()->agc, ==, 0);
+    g_assert_true(title_says("t^2"));
+    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(gui.window), "display-gain");
+    g_autoptr(GVariant) state = g_action_get_state(action);
+    g_assert_cmpstr(g_variant_get_string(state, NULL), ==, "t2");
+    gui_activate(&gui, "win.density");
+    g_assert_true(look()->no_density && look()->wiggle != LITHO_WIGGLE_OFF);
+    gui_settle(&gui);
+    gui_screenshot(&gui, "display-wiggles");
+    gui_open_file(&gui, other);
+    gui_activate(&gui, "win.display-gain('none')");
+    gui_open_file(&gui, path);
+    g_assert_cmpfloat(look()->time_power, ==, 2);
+    g_assert_true(look()->no_density);
+    gui_activate(&gui, "win.wiggle");
+    g_assert_false(look()->no_density); // nothing would be seen
+    gui_activate(&gui, "win.display-gain('none')");
+    g_assert_null(litho_look_gain_name(look(), litho_session_grid(gui.session), 0));
+}
+
+// --- the colour bar -----------------------------------------------------------------------------
+
+// Property: the amplitude under the hand becomes the end of the colours; zero stays in the middle of
+// signed data; an end never passes the other one.
+static void test_bar(void)
+{
+    const LithoRect bar = {0, 100, 14, 200};
+    litho_session_set_clip(gui.session, 4);
+    LithoBarDrag upper = litho_bar_drag_begin(gui.session, bar, 110);
+    LithoBarDrag lower = litho_bar_drag_begin(gui.session, bar, 290);
+    litho_bar_drag_to(&upper, gui.session, 50); // half way to the middle
+    g_assert_cmpfloat_with_epsilon(look()->hi, 2, 1e-9);
+    g_assert_cmpfloat_with_epsilon(look()->lo, -2, 1e-9);
+    litho_bar_drag_to(&lower, gui.session, 50); // outwards
+    g_assert_cmpfloat_with_epsilon(look()->hi, 6, 1e-9);
+    litho_bar_drag_to(&upper, gui.session, 1000);
+    g_assert_cmpfloat(look()->hi, >, 0);
+    gui_activate(&gui, "win.maximise(0)");
+    gui_settle(&gui);
+    LithoCubeView *view = litho_canvas_view(litho_window_canvas(gui.window), LITHO_INLINE);
+    g_assert_cmpfloat(view->panel[0].frame.bar.w, >, 0);
+    gui_activate(&gui, "win.colours-menu");
+    gui_spin(&gui, 0.5);
+    GtkWidget *popover = gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER);
+    g_assert_nonnull(popover);
+    gui_screenshot(&gui, "display-colours");
+    int n = 2; // the third of the list
+    GtkWidget *third = gui_find_nth(popover, GTK_TYPE_TOGGLE_BUTTON, &n);
+    const LithoColormap *map = look()->map;
+    g_signal_emit_by_name(third, "clicked");
+    gui_spin(&gui, 0.5);
+    g_assert_true(look()->map != map);
+    g_assert_null(gui_find_type(GTK_WIDGET(view), GTK_TYPE_POPOVER));
+    gui_activate(&gui, "win.maximise(0)");
+}
+
+// --- presets ------------------------------------------------------------------------------------
+
+static LithoPresetLine *presets(void)
+{
+    return LITHO_PRESET_LINE(
+        gui_find_type(GTK_WIDGET(litho_window_params(gui.window)), LITHO_TYPE_PRESET_LINE));
+}
+
+static guint choices(void)
+{
+    return g_list_model_get_n_items(gtk_drop_down_get_model(litho_preset_line_choice(presets())));
+}
+
+// Property: the parameters as they stand are kept under a name, listed beside the operator's own
+// sets, and come back when chosen, as one step of the history; a name of the operator's own set and
+// one with a slash are refused; the file is a recipe; removed ones are gone.
+static void test_presets(void)
+{
+    g_autoptr(GError) error = NULL;
+    const LithoOperator *op = litho_flow_step(litho_session_flow(gui.session), 0)->op;
+    litho_session_select(gui.session, 0);
+    gui_set_gain(&gui, 1.75);
+    const guint before = choices();
+    g_assert_false(litho_preset_line_save(presets(), "a/b"));
+    g_assert_false(litho_preset_line_save(presets(), op->presets[0].name));
+    g_assert_false(litho_preset_line_save(presets(), ""));
+    g_assert_true(litho_preset_line_save(presets(), "my gain"));
+    g_assert_cmpuint(choices(), ==, before + 1);
+    guint mine = gtk_drop_down_get_selected(litho_preset_line_choice(presets()));
+    g_assert_cmpuint(mine, ==, before - 1); // before "custom"
+    gui_set_gain(&gui, 0.5);
+    g_assert_cmpuint(gtk_drop_down_get_selected(litho_preset_line_choice(presets())), ==, before);
+    gtk_drop_down_set_selected(litho_preset_line_choice(presets()), mine);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 1.75);
+    litho_session_undo(gui.session);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 0.5);
+    g_auto(GStrv) names = litho_presets_of(op);
+    g_assert_cmpuint(g_strv_length(names), ==, 1);
+    g_autofree char *path = g_build_filename(g_get_user_config_dir(), "lithoscope", "presets",
+                                             op->key, "my gain.json", NULL);
+    g_autoptr(LithoFlow) flow = litho_flow_load(path, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(litho_flow_length(flow), ==, 1);
+    gui_screenshot(&gui, "display-presets");
+    g_assert_true(litho_preset_remove(op, "my gain", &error));
+    g_assert_false(litho_preset_remove(op, "my gain", &error));
+    g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+}
+
+// --- history ------------------------------------------------------------------------------------
+
+static GtkWidget *history_popover(void)
+{
+    GtkWidget *header = gtk_window_get_titlebar(GTK_WINDOW(gui.window)), *button;
+    for (int k = 0;; k++) {
+        int n = k;
+        button = gui_find_nth(header, GTK_TYPE_MENU_BUTTON, &n);
+        if (!button)
+            return NULL;
+        const char *tip = gtk_widget_get_tooltip_text(button);
+        if (tip && g_str_has_prefix(tip, "History"))
+            return GTK_WIDGET(gtk_menu_button_get_popover(GTK_MENU_BUTTON(button)));
+    }
+}
+
+// Property: the list names every change; going to one gives the flow behind it in one step, and what
+// was taken back stays in the list to go forward to.
+static void test_history(void)
+{
+    gui_forget_flow(&gui);
+    litho_session_add_step(gui.session, &litho_operator_template);
+    for (int k = 2; k <= 5; k++) {
+        litho_history_seal(litho_session_history(gui.session));
+        gui_set_gain(&gui, k);
+    }
+    LithoHistory *history = litho_session_history(gui.session);
+    const guint n = litho_history_length(history, FALSE);
+    g_assert_cmpuint(n, >=, 5);
+    g_assert_nonnull(strstr(litho_history_name(history, FALSE, 0), "Gain"));
+    litho_session_travel(gui.session, -2);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 3);
+    g_assert_cmpuint(litho_history_length(history, TRUE), ==, 2);
+    litho_session_travel(gui.session, 1);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 4);
+    litho_session_travel(gui.session, 99);
+    g_assert_cmpfloat(gui_gain(&gui), ==, 5);
+    litho_session_travel(gui.session, -99);
+    g_assert_cmpuint(litho_history_length(history, FALSE), ==, 0);
+    litho_session_travel(gui.session, 99);
+    GtkWidget *popover = history_popover();
+    g_assert_nonnull(popover);
+    gtk_popover_popup(GTK_POPOVER(popover));
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "display-history");
+    int third = 2; // two changes before the newest
+    GtkWidget *row = gui_find_nth(popover, GTK_TYPE_BUTTON, &third);
+    g_signal_emit_by_name(row, "clicked");
+    g_assert_cmpfloat(gui_gain(&gui), ==, 3);
+    litho_session_travel(gui.session, 99);
+}
+
+// --- frequencies of the area --------------------------------------------------------------------
+
+static gboolean area_known(Gui *g)
+{
+    return litho_session_area_numbers(g->session) != NULL;
+}
+
+// Property: the area's pictures can be had trace by trace and in a window of their own, which
+// follows the area and closes with Escape.
+static void test_area(void)
+{
+    gui_settle(&gui);
+    gui_activate(&gui, "win.area");
+    g_assert_true(gui_wait(area_known, &gui, 10));
+    const LithoFk *fk = &litho_session_area_numbers(gui.session)->fk[0];
+    g_assert_cmpuint(fk->n_x, ==, 30);
+    GtkWidget *pictures = gui_find_type(gui.window->right, LITHO_TYPE_AREA_PICTURES);
+    litho_area_pictures_show(LITHO_AREA_PICTURES(pictures), TRUE);
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "display-fx");
+    GtkWidget *window = litho_area_window_open(GTK_WINDOW(gui.window), gui.session);
+    gui_spin(&gui, 0.5);
+    gui_screenshot_of(&gui, window, "display-area-window");
+    gtk_window_destroy(GTK_WINDOW(window));
+    gui_activate(&gui, "win.area");
+    gui_settle(&gui);
+}
+
+// --- points and dips ----------------------------------------------------------------------------
+
+// Property: two slopes give the dips of a plane and its apparent velocity: 3 ms over 25 m and 4 ms
+// over 25 m are 5 ms over 25 m, 5000 m/s. One alone gives nothing.
+static void test_dips(void)
+{
+    LithoGrid grid = litho_grid_new(20, 30, 100);
+    grid.axis[LITHO_SAMPLE].step = 0.004;
+    grid.has_xy = TRUE;
+    grid.xy_source = LITHO_FROM_FILE;
+    grid.inline_step[0] = grid.xline_step[1] = 25;
+    grid.inline_step[1] = grid.xline_step[0] = 0;
+    g_assert_null(litho_area_dips(&grid, (const double[]){0.003, NAN}));
+    g_autofree char *text = litho_area_dips(&grid, (const double[]){0.003, -0.004});
+    g_test_message("%s", text);
+    g_assert_nonnull(strstr(text, "3 ms a crossline"));
+    g_assert_nonnull(strstr(text, "−4 ms an inline"));
+    g_assert_true(g_regex_match_simple("together 5\\D{0,3}000 m/s", text, 0, 0));
+}
+
+// Property: N notes the point under the pointer; the table holds its line numbers, time and both
+// amplitudes; another file begins without points.
+static void test_points(void)
+{
+    LithoPoints *points = litho_points_of(gui.session);
+    g_autofree char *path = gui_path(&gui, "points.csv"), *text = NULL;
+    const LithoGrid *grid = litho_session_grid(gui.session);
+    g_assert_cmpuint(litho_points_count(points), ==, 0);
+    litho_session_set_slice(gui.session, LITHO_INLINE, 3);
+    litho_session_set_cursor(gui.session, (const double[]){3, 4.2, 49.8});
+    gui_activate(&gui, "win.point");
+    g_assert_cmpuint(litho_points_count(points), ==, 1);
+    g_assert_cmpuint(litho_points_add(points, (const gint64[]){0, 0, 5000}), ==, 0);
+    const LithoPoint *p = litho_points_get(points, 0);
+    LithoCube *in = litho_session_input(gui.session), *out = litho_session_output(gui.session);
+    g_assert_cmpfloat(p->line[1], ==, litho_axis_value(&grid->axis[1], 4));
+    g_assert_cmpfloat(p->sample, ==, litho_axis_value(&grid->axis[2], 50));
+    g_assert_cmpfloat(p->in, ==, litho_cube_trace(in, 3, 4)[50]);
+    g_assert_cmpfloat(p->out, ==, litho_cube_trace(out, 3, 4)[50]);
+    gui_settle(&gui);
+    gui_screenshot(&gui, "display-points");
+    litho_window_save_points(gui.window, path);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_assert_cmpuint(g_strv_length(lines), ==, 3); // the last one is empty
+    g_auto(GStrv) fields = g_strsplit(lines[1], ",", -1);
+    g_assert_cmpuint(g_strv_length(fields), ==, 9);
+    g_assert_cmpfloat(g_ascii_strtod(fields[5], NULL), ==, p->sample);
+    g_assert_cmpstr(fields[6], ==, ""); // no depth
+    g_autofree char *other = gui_write_cube(&gui, "third.sgy", 8, 9, 40);
+    gui_open_file(&gui, other);
+    g_assert_cmpuint(litho_points_count(points), ==, 0);
+}
+
+// --- the medium ---------------------------------------------------------------------------------
+
+static gboolean has_layer(Gui *g)
+{
+    return litho_medium_layer(litho_medium_of(g->session)) != NULL;
+}
+
+static gboolean label_says(GtkWidget *widget, const char *text)
+{
+    if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))
+        return TRUE;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        if (label_says(c, text))
+            return TRUE;
+    return FALSE;
+}
+
+// Property: the velocity that a migration runs through is told as a layer on the image: a table v(z)
+// has its value at every depth (1 %: a step sees the mean slowness of its depths), the read-out says
+// it, it lies over the sections as strongly as wanted, and it goes with the operator.
+static void test_medium(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "medium.sgy", 12, 14, 80);
+    g_autofree char *table = gui_path(&gui, "velocity.txt");
+    g_assert_true(g_file_set_contents(table, "0 2000\n400 4000\n", -1, NULL));
+    gui_forget_flow(&gui);
+    gui_open_file(&gui, path);
+    g_autoptr(LithoFlow) flow = litho_flow_new();
+    const LithoOperator *op = litho_operator_find("migrate");
+    LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
+    g_autofree char *velocity = g_strdup_printf("velocity=%s", table);
+    const char *const words[] = {velocity, "nz=40", "dz=10", "degree=9"};
+    for (guint k = 0; k < G_N_ELEMENTS(words); k++)
+        g_assert_true(litho_operator_set(op, step->params, words[k], NULL));
+    litho_session_set_flow(gui.session, flow, "test");
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    g_assert_true(gui_wait(has_layer, &gui, 10));
+    gui_settle(&gui);
+    LithoMedium *medium = litho_medium_of(gui.session);
+    for (int z = 0; z < 38; z += 9) {
+        double value, at[3] = {4, 5, z};
+        g_assert_true(litho_medium_value(medium, at, &value));
+        g_test_message("%d m: %.1f m/s", 10 * z, value);
+        g_assert_cmpfloat_with_epsilon(value, 2000 + 5 * (10 * z + 5), 0.01 * value);
+    }
+    litho_session_set_cursor(gui.session, (const double[]){4, 5, 20});
+    gui_spin(&gui, 0.1);
+    g_assert_true(label_says(gui.window->status, "velocity 3"));
+    litho_session_set_cursor(gui.session, NULL);
+    gui_settle(&gui);
+    g_autoptr(GdkTexture) without = gui_picture(&gui);
+    gui_activate(&gui, "win.medium");
+    g_assert_cmpfloat(litho_medium_opacity(medium), >, 0);
+    gui_settle(&gui);
+    g_autoptr(GdkTexture) with = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, without, with), >, 0.05);
+    gui_screenshot(&gui, "display-medium");
+    for (int k = 0; k < 3; k++)
+        gui_activate(&gui, "win.medium");
+    g_assert_cmpfloat(litho_medium_opacity(medium), ==, 0);
+    gui_forget_flow(&gui);
+    gui_settle(&gui);
+    g_assert_null(litho_medium_layer(medium));
+}
+
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    gui_open_sized(&gui);
+    g_test_add_func("/display/gain", test_gain);
+    g_test_add_func("/display/bar", test_bar);
+    g_test_add_func("/display/presets", test_presets);
+    g_test_add_func("/display/history", test_history);
+    g_test_add_func("/display/area", test_area);
+    g_test_add_func("/display/dips", test_dips);
+    g_test_add_func("/display/points", test_points);
+    g_test_add_func("/display/medium", test_medium);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}

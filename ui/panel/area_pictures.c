@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/area_pictures.h"
+
+#include <math.h>
+
+#include "render/ticks.h"
+#include "ui/panel/parts.h"
+#include "ui/window/dialog.h"
+
+struct _LithoAreaPictures {
+    GtkBox parent;
+    LithoSession *session;
+    gboolean by_trace;
+    GtkWidget *view[3];
+};
+
+G_DEFINE_TYPE(LithoAreaPictures, litho_area_pictures, GTK_TYPE_BOX)
+
+static const char *const names[] = {"input", "output", "removed"};
+
+// --- axes ---------------------------------------------------------------------------------------
+
+static LithoFkAxes axes_of(LithoAreaPictures *self)
+{
+    const LithoGrid *grid = litho_session_grid(self->session);
+    const LithoArea *area = litho_session_area(self->session);
+    const int across = area->axis == LITHO_INLINE ? LITHO_XLINE : LITHO_INLINE;
+    const double metres = litho_grid_spacing(grid, across);
+    const double step = fabs(grid->axis[LITHO_SAMPLE].step);
+    // Depths have cycles per km upwards, too.
+    LithoFkAxes axes = {.f_max = 0.5 / step * (grid->is_depth ? 1000 : 1),
+                        .x_lo = -500 / metres,
+                        .x_hi = 500 / metres,
+                        .f_unit = grid->is_depth ? "1/km" : "Hz",
+                        .x_unit = "1/km"};
+    if (self->by_trace) {
+        axes.x_lo = litho_axis_value(&grid->axis[across], area->box.lo[across] - 0.5);
+        axes.x_hi = litho_axis_value(&grid->axis[across], area->box.hi[across] - 0.5);
+        axes.x_unit = across == LITHO_XLINE ? "crossline" : "inline";
+    }
+    return axes;
+}
+
+// --- contents -----------------------------------------------------------------------------------
+
+static void refresh(LithoAreaPictures *self)
+{
+    const LithoArea *area = litho_session_area(self->session);
+    if (!area->on || !litho_session_grid(self->session))
+        return;
+    const LithoAreaNumbers *numbers = litho_session_area_numbers(self->session);
+    const LithoFkAxes axes = axes_of(self);
+    LithoFkPicture picture[3] = {{0}};
+    double top = 0; // one scale for all three: what is weak in one looks weak
+    for (int w = 0; w < 3 && numbers; w++)
+        if (numbers->fk[w].n_f > 0) {
+            picture[w] = litho_fk_picture(&numbers->fk[w], self->by_trace);
+            top = w < 2 ? MAX(top, litho_fk_picture_top(&picture[w])) : top;
+        }
+    for (int w = 0; w < 3; w++) {
+        gboolean has = picture[w].n_f > 0;
+        litho_fk_view_set(LITHO_FK_VIEW(self->view[w]), has ? &picture[w] : NULL, top, &axes);
+        gtk_widget_set_visible(self->view[w], has || !numbers);
+    }
+}
+
+void litho_area_pictures_show(LithoAreaPictures *self, gboolean by_trace)
+{
+    self->by_trace = by_trace;
+    refresh(self);
+}
+
+gboolean litho_area_pictures_by_trace(LithoAreaPictures *self)
+{
+    return self->by_trace;
+}
+
+// --- the widget ---------------------------------------------------------------------------------
+
+static void litho_area_pictures_init(LithoAreaPictures *self)
+{
+    gtk_box_set_homogeneous(GTK_BOX(self), TRUE);
+    gtk_box_set_spacing(GTK_BOX(self), 6);
+}
+
+static void dispose(GObject *object)
+{
+    g_clear_object(&LITHO_AREA_PICTURES(object)->session);
+    G_OBJECT_CLASS(litho_area_pictures_parent_class)->dispose(object);
+}
+
+static void litho_area_pictures_class_init(LithoAreaPicturesClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+}
+
+GtkWidget *litho_area_pictures_new(LithoSession *session, GtkOrientation orientation,
+                                   gboolean by_trace)
+{
+    LithoAreaPictures *self =
+        g_object_new(LITHO_TYPE_AREA_PICTURES, "orientation", orientation, NULL);
+    self->session = g_object_ref(session);
+    self->by_trace = by_trace;
+    for (int w = 0; w < 3; w++) {
+        self->view[w] = litho_fk_view_new(names[w], by_trace ? "Frequency and trace"
+                                                             : "Frequency and wavenumber");
+        gtk_box_append(GTK_BOX(self), self->view[w]);
+    }
+    g_signal_connect_object(session, "area-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
+    g_signal_connect_object(session, "cube-changed", G_CALLBACK(refresh), self, G_CONNECT_SWAPPED);
+    refresh(self);
+    return GTK_WIDGET(self);
+}
+
+GtkWidget *litho_area_window_open(GtkWindow *parent, LithoSession *session)
+{
+    static const char *const titles[] = {"Frequency and wavenumber", "Frequency and trace"};
+    GtkWidget *window = litho_dialog_new(parent, "Frequencies of the area", 980, 640);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    gtk_widget_add_css_class(box, "litho-help");
+    gtk_window_set_modal(GTK_WINDOW(window), FALSE); // the area is dragged beside it
+    for (int by_trace = 0; by_trace < 2; by_trace++) {
+        GtkWidget *pictures =
+            litho_area_pictures_new(session, GTK_ORIENTATION_HORIZONTAL, by_trace);
+        gtk_widget_set_vexpand(pictures, TRUE);
+        gtk_box_append(GTK_BOX(box), litho_label_new(titles[by_trace], "heading"));
+        gtk_box_append(GTK_BOX(box), pictures);
+    }
+    gtk_window_set_child(GTK_WINDOW(window), box);
+    gtk_window_present(GTK_WINDOW(window));
+    return window;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/sweep_axis.h"
+
+#include "core/error.h"
+#include "ui/panel/param_editor.h"
+#include "ui/panel/parts.h"
+
+enum { USUAL_VALUES = 9, USUAL_OF_TWO = 3 };
+
+struct _LithoSweepLine {
+    GtkBox parent;
+    GPtrArray *rows; // of LithoParam, borrowed
+    gboolean second;
+    GtkWidget *choice, *details, *from, *to, *n;
+};
+
+G_DEFINE_TYPE(LithoSweepLine, litho_sweep_line, GTK_TYPE_BOX)
+
+const LithoParam *litho_sweep_line_row(LithoSweepLine *self)
+{
+    guint k = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->choice));
+    k -= self->second; // "none" comes first
+    return k < self->rows->len ? g_ptr_array_index(self->rows, k) : NULL;
+}
+
+static void show_number(GtkWidget *entry, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    gtk_editable_set_text(GTK_EDITABLE(entry), g_ascii_formatd(text, sizeof text, "%.6g", value));
+}
+
+void litho_sweep_line_set(LithoSweepLine *self, double from, double to, guint n)
+{
+    show_number(self->from, from);
+    show_number(self->to, to);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(self->n), n);
+}
+
+// The slider's range is where values are usual.
+static void on_choice(LithoSweepLine *self)
+{
+    const LithoParam *row = litho_sweep_line_row(self);
+    gtk_widget_set_sensitive(self->details, row != NULL);
+    if (!row)
+        return;
+    gboolean soft = row->soft_min != 0 || row->soft_max != 0;
+    litho_sweep_line_set(self, soft ? MAX(row->soft_min, row->min) : row->min,
+                         soft ? MIN(row->soft_max, row->max) : row->max,
+                         self->second ? USUAL_OF_TWO : USUAL_VALUES);
+}
+
+void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row)
+{
+    for (guint k = 0; k < self->rows->len; k++)
+        if (g_ptr_array_index(self->rows, k) == row)
+            gtk_drop_down_set_selected(GTK_DROP_DOWN(self->choice), k + self->second);
+}
+
+// With a decimal comma, too.
+static gboolean read_number(GtkWidget *entry, double *value, GError **error)
+{
+    g_autofree char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry))));
+    char *end;
+    g_strdelimit(text, ",", '.');
+    *value = g_ascii_strtod(text, &end);
+    return (*text && !*end) || litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                            "'%s' is no number to sweep from or to", text);
+}
+
+gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, const LithoStep *step,
+                               LithoSweepAxis *axis, GError **error)
+{
+    const LithoParam *row = litho_sweep_line_row(self);
+    double from, to;
+    if (!row)
+        return TRUE;
+    if (!read_number(self->from, &from, error) || !read_number(self->to, &to, error))
+        return FALSE;
+    guint n = (guint)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(self->n));
+    litho_sweep_axis_fill(axis, row, from, to, MIN(n, most), litho_param_get(row, step->params));
+    return TRUE;
+}
+
+// --- the widget ---------------------------------------------------------------------------------
+
+static GtkWidget *add_entry(GtkWidget *line, const char *label, const char *name)
+{
+    GtkWidget *entry = gtk_entry_new();
+    gtk_editable_set_width_chars(GTK_EDITABLE(entry), 7);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(entry), 7);
+    litho_name_widget(entry, name);
+    gtk_box_append(GTK_BOX(line), gtk_label_new(label));
+    gtk_box_append(GTK_BOX(line), entry);
+    return entry;
+}
+
+static void litho_sweep_line_init(LithoSweepLine *self)
+{
+    gtk_box_set_spacing(GTK_BOX(self), 9);
+    self->rows = g_ptr_array_new();
+}
+
+static void finalize(GObject *object)
+{
+    g_ptr_array_unref(LITHO_SWEEP_LINE(object)->rows);
+    G_OBJECT_CLASS(litho_sweep_line_parent_class)->finalize(object);
+}
+
+static void litho_sweep_line_class_init(LithoSweepLineClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = finalize;
+}
+
+GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
+{
+    LithoSweepLine *self = g_object_new(LITHO_TYPE_SWEEP_LINE, NULL);
+    GtkStringList *names = gtk_string_list_new(NULL);
+    self->second = second;
+    if (second)
+        gtk_string_list_append(names, "none");
+    for (guint r = 0; r < op->params.n; r++) {
+        const LithoParam *row = &op->params.rows[r];
+        if (row->type != LITHO_PARAM_FLOAT && row->type != LITHO_PARAM_INT)
+            continue;
+        g_ptr_array_add(self->rows, (gpointer)row);
+        gtk_string_list_append(names, row->label);
+    }
+    self->choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
+    litho_name_choice(self->choice, second ? "Second parameter to sweep" : "Parameter to sweep",
+                      "Its values run over the range beside");
+    gtk_box_append(GTK_BOX(self), gtk_label_new(second ? "and" : "Sweep"));
+    gtk_box_append(GTK_BOX(self), self->choice);
+    self->details = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    self->from = add_entry(self->details, "from", "First value");
+    self->to = add_entry(self->details, "to", "Last value");
+    self->n = gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
+    litho_name_widget(self->n, "How many values");
+    gtk_box_append(GTK_BOX(self->details), gtk_label_new("values"));
+    gtk_box_append(GTK_BOX(self->details), self->n);
+    gtk_box_append(GTK_BOX(self), self->details);
+    g_signal_connect_swapped(self->choice, "notify::selected", G_CALLBACK(on_choice), self);
+    on_choice(self);
+    return GTK_WIDGET(self);
+}

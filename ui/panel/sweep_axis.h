@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include <gtk/gtk.h>
+#include "ui/panel/sweep_run.h"
+
+// A line of controls: which parameter is swept, from where to where, over how many values.
+#define LITHO_TYPE_SWEEP_LINE (litho_sweep_line_get_type())
+G_DECLARE_FINAL_TYPE(LithoSweepLine, litho_sweep_line, LITHO, SWEEP_LINE, GtkBox)
+
+// Of the numbers among the operator's parameters. `second`: begins with none chosen.
+GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second);
+const LithoParam *litho_sweep_line_row(LithoSweepLine *self); // NULL = none chosen
+void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row);
+void litho_sweep_line_set(LithoSweepLine *self, double from, double to, guint n);
+// No more than `most` values. FALSE with a sentence when from or to is no number.
+gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, const LithoStep *step,
+                               LithoSweepAxis *axis, GError **error);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/sweep_run.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/engine/engine.h"
+#include "core/error.h"
+#include "render/raster.h"
+#include "ui/panel/param_editor.h"
+
+// --- values -------------------------------------------------------------------------------------
+
+static int compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static guint without_doubles(double *values, guint n)
+{
+    guint kept = 0;
+    qsort(values, n, sizeof *values, compare_double);
+    for (guint k = 0; k < n; k++)
+        if (kept == 0 || values[k] != values[kept - 1])
+            values[kept++] = values[k];
+    return kept;
+}
+
+void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double from, double to,
+                           guint n, double now)
+{
+    n = CLAMP(n, 1, LITHO_SWEEP_SINGLE);
+    double lo = litho_param_slider_from_value(row, CLAMP(MIN(from, to), row->min, row->max));
+    double hi = litho_param_slider_from_value(row, CLAMP(MAX(from, to), row->min, row->max));
+    axis->row = row;
+    for (guint k = 0; k < n; k++)
+        axis->value[k] = litho_param_slider_to_value(row, n > 1 ? lo + (hi - lo) * k / (n - 1) : lo);
+    axis->n = without_doubles(axis->value, n);
+    if (now > axis->value[0] && now < axis->value[axis->n - 1]) {
+        axis->value[axis->n] = now;
+        axis->n = without_doubles(axis->value, axis->n + 1);
+    }
+}
+
+guint litho_sweep_task_length(const LithoSweepTask *task)
+{
+    return task->axis[0].n * (task->axis[1].row ? task->axis[1].n : 1);
+}
+
+void litho_sweep_task_free(LithoSweepTask *task)
+{
+    if (!task)
+        return;
+    litho_flow_free(task->flow);
+    litho_cube_unref(task->in);
+    litho_noise_clear(&task->noise);
+    g_free(task);
+}
+
+void litho_sweep_shot_free(LithoSweepShot *shot)
+{
+    for (int k = 0; k < LITHO_SWEEP_PICTURES; k++)
+        if (shot->picture[k])
+            cairo_surface_destroy(shot->picture[k]);
+    g_free(shot->refused);
+    g_free(shot);
+}
+
+// --- one setting --------------------------------------------------------------------------------
+
+static double removed_energy(const LithoCube *in, const LithoCube *out, LithoBox box)
+{
+    double all = 0, gone = 0;
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j++) {
+            if (!litho_cube_is_live(in, i, j))
+                continue;
+            const float *a = litho_cube_trace(in, i, j) - in->held.lo[2];
+            const float *b = litho_cube_trace(out, i, j) - out->held.lo[2];
+            for (gint64 t = box.lo[2]; t < box.hi[2]; t++) {
+                all += (double)a[t] * a[t];
+                gone += ((double)a[t] - b[t]) * ((double)a[t] - b[t]);
+            }
+        }
+    return all > 0 ? gone / all : NAN;
+}
+
+static cairo_surface_t *draw(const LithoSweepTask *task, const LithoCube *in, const LithoCube *out,
+                             const LithoLook *look, LithoShow show, GError **error)
+{
+    LithoRaster raster = {.input = in,
+                          .output = out,
+                          .grid = out ? &out->grid : &in->grid,
+                          .view = task->view,
+                          .look = *look,
+                          .show = show,
+                          .scale = 1};
+    return litho_raster_slice(&raster, task->width, task->height, error);
+}
+
+// Where the output is on the input's grid there is a removed part, and its similarity.
+static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, LithoBox slice,
+                         LithoRun *run, LithoSweepShot *shot, GError **error)
+{
+    shot->picture[LITHO_SWEEP_OUTPUT] =
+        draw(task, task->in, out, &task->look, LITHO_SHOW_OUTPUT, error);
+    if (!shot->picture[LITHO_SWEEP_OUTPUT])
+        return FALSE;
+    if (!task->in || !litho_grid_same_shape(&task->in->grid, &out->grid))
+        return TRUE;
+    shot->removed = removed_energy(task->in, out, slice);
+    shot->picture[LITHO_SWEEP_REMOVED] =
+        draw(task, task->in, out, &task->look, LITHO_SHOW_REMOVED, error);
+    g_autoptr(LithoCube) map = NULL;
+    if (!shot->picture[LITHO_SWEEP_REMOVED] ||
+        !litho_similarity(task->in, out, slice, NULL, run, &map, NULL, error))
+        return FALSE;
+    LithoLook look = task->look;
+    const LithoRange range = {.lo = 0, .hi = 1, .is_unsigned = TRUE};
+    litho_look_set_range(&look, &range);
+    look.wiggle = LITHO_WIGGLE_OFF;
+    look.no_density = FALSE;
+    shot->picture[LITHO_SWEEP_SIMILARITY] = draw(task, map, NULL, &look, LITHO_SHOW_INPUT, error);
+    return shot->picture[LITHO_SWEEP_SIMILARITY] != NULL;
+}
+
+static gboolean judge(const LithoSweepTask *task, LithoJudge *judge, LithoRun *run,
+                      LithoSweepShot *shot, GError **error)
+{
+    const LithoQualityAsk ask = {.flow = task->flow,
+                                 .in = task->in,
+                                 .area = task->area,
+                                 .noise = task->noise.n > 0 ? &task->noise : NULL,
+                                 .seed = 1,
+                                 .similarity = TRUE};
+    shot->judged = litho_judge_run(judge, &ask, run, &shot->quality, error);
+    return shot->judged;
+}
+
+static gboolean try_setting(LithoSweepTask *task, LithoEngine *engine, LithoJudge *judges,
+                            LithoRun *run, LithoSweepShot *shot, GError **error)
+{
+    LithoStep *step = litho_flow_step(task->flow, task->step);
+    for (int k = 0; k < 2 && task->axis[k].row; k++)
+        if (!litho_param_set(task->axis[k].row, step->params, task->axis[k].value[shot->at[k]],
+                             error))
+            return FALSE;
+    g_autoptr(LithoWalk) walk =
+        litho_walk_resolve(task->flow, task->in ? &task->in->grid : NULL, run, error);
+    if (!walk)
+        return FALSE;
+    const int axis = task->view.axis;
+    const gint64 index = MIN(task->view.index, walk->out.axis[axis].n - 1);
+    LithoBox slice = litho_box_slice(&walk->out, axis, index);
+    double start = litho_now_ms();
+    g_autoptr(LithoCube) out = litho_engine_run(
+        engine, task->flow, task->in, litho_flow_is_local(task->flow) ? &slice : NULL, run, error);
+    shot->ms = litho_now_ms() - start;
+    return out && litho_cube_host(out, error) && draw_all(task, out, slice, run, shot, error) &&
+           (!task->judged || judge(task, judges, run, shot, error));
+}
+
+static gboolean is_now(const LithoSweepTask *task, const LithoSweepShot *shot)
+{
+    for (int k = 0; k < 2 && task->axis[k].row; k++)
+        if (task->axis[k].value[shot->at[k]] != task->now[k])
+            return FALSE;
+    return TRUE;
+}
+
+gboolean litho_sweep_run(LithoSweepTask *task, LithoRun *run,
+                         void (*told)(LithoSweepShot *shot, gpointer data), gpointer data,
+                         GError **error)
+{
+    LithoEngine *engine = litho_engine_new(task->device);
+    LithoJudge *judges = litho_judge_new(task->device);
+    gboolean cancelled = FALSE;
+    // Noise that cannot be measured leaves the expected SNR out.
+    if (task->judged && task->noise.n == 0 &&
+        !litho_quality_noise(task->in, NULL, run, &task->noise, NULL))
+        task->noise = (LithoNoise){0};
+    for (guint k = 0; k < litho_sweep_task_length(task) && !cancelled; k++) {
+        g_autoptr(GError) refused = NULL;
+        LithoSweepShot *shot = g_new0(LithoSweepShot, 1);
+        shot->at[0] = k % task->axis[0].n;
+        shot->at[1] = k / task->axis[0].n;
+        shot->removed = NAN;
+        shot->is_now = is_now(task, shot);
+        if (!try_setting(task, engine, judges, run, shot, &refused)) {
+            shot->refused = g_strdup(refused->message);
+            cancelled = litho_error_is_cancelled(refused);
+        }
+        told(shot, data);
+    }
+    litho_judge_free(judges);
+    litho_engine_free(engine);
+    if (cancelled)
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return !cancelled;
+}
