@@ -26,12 +26,12 @@ static guint slice_program(LithoRenderer *renderer, Variant v)
     gpointer known;
     if (g_hash_table_lookup_extended(renderer->programs, GUINT_TO_POINTER(key), NULL, &known))
         return GPOINTER_TO_UINT(known);
-    g_autofree char *defines = g_strdup_printf(
-        "#define WHAT %d\n#define FOLD_A %d\n#define FOLD_B %d\n#define MASKED %d\n"
-        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n"
-        "#define GAINED %d\n",
-        v.what, v.fold_a, v.fold_b, v.masked, v.wiggles, "yxy"[v.axis], "zzx"[v.axis], v.mean,
-        v.gained);
+    g_autofree char *defines =
+        g_strdup_printf("#define WHAT %d\n#define FOLD_A %d\n#define FOLD_B %d\n#define MASKED %d\n"
+                        "#define WIGGLES %d\n#define H %c\n#define V %c\n#define MEAN %d\n"
+                        "#define GAINED %d\n",
+                        v.what, v.fold_a, v.fold_b, v.masked, v.wiggles, "yxy"[v.axis],
+                        "zzx"[v.axis], v.mean, v.gained);
     g_autoptr(GError) error = NULL;
     guint program = litho_program_new(renderer, v.scene ? "scene.vert" : "slice.vert",
                                       v.scene ? "scene.frag" : "slice.frag", defines, &error);
@@ -354,11 +354,11 @@ void litho_renderer_each_cover(LithoRenderer *renderer, const LithoPanelData *so
     if ((source->what != 1 && !a) || (source->what != 0 && !b))
         return;
     gboolean wiggles = !scene && s->look->wiggle != LITHO_WIGGLE_OFF && s->axis != LITHO_SAMPLE;
-    gboolean gained =
-        litho_look_trace_gain(s->look, s->grid, s->axis, show_of(source->what)).on;
+    gboolean gained = litho_look_trace_gain(s->look, s->grid, s->axis, show_of(source->what)).on;
     int mean = s->look->nearest ? 0 : !scene && s->magnified ? 1 : 2;
-    guint program = slice_program(renderer, (Variant){source->what, a && a->folded, b && b->folded,
-                                                      masked, wiggles, scene, s->axis, mean, gained});
+    guint program =
+        slice_program(renderer, (Variant){source->what, a && a->folded, b && b->folded, masked,
+                                          wiggles, scene, s->axis, mean, gained});
     if (!program)
         return;
     glUseProgram(program);

@@ -116,9 +116,9 @@ gboolean litho_look_is_signed(const LithoLook *look); // lo = -hi
 // Amplitudes at the ends of the colour bar for one kind of data, gains included: what REMOVED shows
 // is +-(hi - lo) / 2 / (gain * removed_gain).
 void litho_look_range(const LithoLook *look, LithoShow show, double *lo, double *hi);
-// Gain that changes along a trace, for the eye only: `power` and `agc` of the look, made for a grid.
-// Automatic gain brings the RMS of the window around a sample to `level`, on sections alone: a time
-// slice has no window. At most one of the two is on; neither for unsigned data.
+// Gain that changes along a trace, for the eye only: `power` and `agc` of the look, made for a
+// grid. Automatic gain brings the RMS of the window around a sample to `level`, on sections alone:
+// a time slice has no window. At most one of the two is on; neither for unsigned data.
 typedef struct LithoTraceGain {
     gboolean on;
     double power, first, middle; // ((sample + first) / middle)^power; 0 = none

@@ -33,8 +33,8 @@ static gboolean title_says(const char *text)
     return name && strstr(name, text);
 }
 
-// Property: a gain of the picture changes pixels and no sample, is named by the views, has its check
-// mark in the menu, and comes back with the session.
+// Property: a gain of the picture changes pixels and no sample, is named by the views, has its
+// check mark in the menu, and comes back with the session.
 static void test_gain(void)
 {
     g_autofree char *path = gui_write_cube(&gui, "gain.sgy", 24, 30, 120);
@@ -76,8 +76,8 @@ static void test_gain(void)
 
 // --- the colour bar -----------------------------------------------------------------------------
 
-// Property: the amplitude under the hand becomes the end of the colours; zero stays in the middle of
-// signed data; an end never passes the other one.
+// Property: the amplitude under the hand becomes the end of the colours; zero stays in the middle
+// of signed data; an end never passes the other one.
 static void test_bar(void)
 {
     const LithoRect bar = {0, 100, 14, 200};
@@ -175,8 +175,8 @@ static GtkWidget *history_popover(void)
     }
 }
 
-// Property: the list names every change; going to one gives the flow behind it in one step, and what
-// was taken back stays in the list to go forward to.
+// Property: the list names every change; going to one gives the flow behind it in one step, and
+// what was taken back stays in the list to go forward to.
 static void test_history(void)
 {
     gui_forget_flow(&gui);
@@ -310,9 +310,9 @@ static gboolean label_says(GtkWidget *widget, const char *text)
     return FALSE;
 }
 
-// Property: the velocity that a migration runs through is told as a layer on the image: a table v(z)
-// has its value at every depth (1 %: a step sees the mean slowness of its depths), the read-out says
-// it, it lies over the sections as strongly as wanted, and it goes with the operator.
+// Property: the velocity that a migration runs through is told as a layer on the image: a table
+// v(z) has its value at every depth (1 %: a step sees the mean slowness of its depths), the
+// read-out says it, it lies over the sections as strongly as wanted, and it goes with the operator.
 static void test_medium(void)
 {
     g_autofree char *path = gui_write_cube(&gui, "medium.sgy", 12, 14, 80);

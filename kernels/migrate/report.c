@@ -157,8 +157,8 @@ static void report_depth_time(const LithoMigrateJob *job, LithoReport *report)
     litho_report_curve_role(report, "depth_time", LITHO_CURVE_DEPTH_TIME);
 }
 
-// The velocity under the image, every so many lines and depths: for the eye, and the read-out beside
-// the cursor. Images alone: a model of a record has no place among its times.
+// The velocity under the image, every so many lines and depths: for the eye, and the read-out
+// beside the cursor. Images alone: a model of a record has no place among its times.
 static void report_velocity(const LithoMigrateJob *job, const LithoCube *out, LithoReport *report)
 {
     enum { LINES = 96, DEPTHS = 384 }; // at most

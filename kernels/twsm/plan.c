@@ -189,10 +189,14 @@ static void report_used(const TwsmSetup *s, LithoReport *r)
     const struct {
         const char *key;
         double value;
-    } used[] = {{"source_x", m->source[0][0]},    {"source_y", m->source[0][1]},
-                {"source_z", m->source[0][2]},    {"wavelet", m->ricker},
-                {"fmax", m->fmax},                {"frequencies", s->n_frequencies},
-                {"record", s->record},            {"cells_per_wavelength", m->cells},
+    } used[] = {{"source_x", m->source[0][0]},
+                {"source_y", m->source[0][1]},
+                {"source_z", m->source[0][2]},
+                {"wavelet", m->ricker},
+                {"fmax", m->fmax},
+                {"frequencies", s->n_frequencies},
+                {"record", s->record},
+                {"cells_per_wavelength", m->cells},
                 {"taper", m->taper}};
     for (guint k = 0; k < G_N_ELEMENTS(used); k++)
         litho_report_used(r, "twsm", used[k].key, used[k].value);

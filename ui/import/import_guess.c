@@ -5,10 +5,10 @@
 #include <math.h>
 
 enum {
-    LEAST_SAMPLES = 16,    // of a trace
+    LEAST_SAMPLES = 16, // of a trace
     MOST_SAMPLES = 1 << 14,
-    PAIRS = 400000,        // that a likeness is taken from
-    READ = 1 << 22,        // samples
+    PAIRS = 400000, // that a likeness is taken from
+    READ = 1 << 22, // samples
 };
 static const double alike = 0.15;     // correlation that counts
 static const double nearly = 0.75;    // of the best one: a smaller size explains it as well
@@ -61,7 +61,8 @@ static gint64 trace_length(const Samples *s, gint64 total, LithoRun *run)
     return best >= alike ? found : 0;
 }
 
-// Crosslines of a line: the trace that stands beside, one line on, is more alike than its neighbours.
+// Crosslines of a line: the trace that stands beside, one line on, is more alike than its
+// neighbours.
 static gint64 line_length(const Samples *s, gint64 traces, gint64 samples, LithoRun *run)
 {
     double best = prominent;
@@ -108,6 +109,7 @@ gboolean litho_import_shape_of_file(const char *path, LithoRun *run, gint64 shap
     const gint64 total = bytes % 4 == 0 ? bytes / 4 : 0, n = MIN(total, READ);
     g_autofree float *x = n > 0 ? g_try_new(float, n) : NULL;
     gsize read = 0;
-    return x && g_input_stream_read_all(G_INPUT_STREAM(stream), x, 4 * (gsize)n, &read, NULL, NULL) &&
+    return x &&
+           g_input_stream_read_all(G_INPUT_STREAM(stream), x, 4 * (gsize)n, &read, NULL, NULL) &&
            read == 4 * (gsize)n && litho_import_shape_from_samples(x, n, total, run, shape);
 }

@@ -3,8 +3,9 @@
 #include "core/run.h"
 
 // Sizes of a file of float32 samples and nothing else, from the samples: neighbouring traces are
-// alike, and so are neighbouring lines. `n` samples of `total` are looked at, the first ones. FALSE:
-// nothing stands out. Inlines, crosslines, samples; one line where no line length stands out.
+// alike, and so are neighbouring lines. `n` samples of `total` are looked at, the first ones.
+// FALSE: nothing stands out. Inlines, crosslines, samples; one line where no line length stands
+// out.
 gboolean litho_import_shape_from_samples(const float *x, gint64 n, gint64 total, LithoRun *run,
                                          gint64 shape[3]);
 // The same of a file of which a few megabytes are read; in a thread.

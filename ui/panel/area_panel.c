@@ -13,7 +13,8 @@ struct _LithoAreaPanel {
     GtkBox parent;
     LithoSession *session;
     GtkWidget *place, *ruler, *spectrum, *pictures;
-    double slope[2]; // of the last diagonal on inlines and on crosslines, s or m a trace; NAN = none
+    double
+        slope[2]; // of the last diagonal on inlines and on crosslines, s or m a trace; NAN = none
 };
 
 G_DEFINE_TYPE(LithoAreaPanel, litho_area_panel, GTK_TYPE_BOX)
@@ -94,13 +95,14 @@ char *litho_area_dips(const LithoGrid *grid, const double slope[2])
     const double unit = grid->is_depth ? 1 : 1000;
     // A diagonal on an inline crosses crosslines, one on a crossline inlines.
     const double along = slope[0] / litho_grid_spacing(grid, LITHO_XLINE);
-    const double beside = slope[1] / litho_grid_spacing(grid, LITHO_INLINE), both = hypot(along, beside);
+    const double beside = slope[1] / litho_grid_spacing(grid, LITHO_INLINE),
+                 both = hypot(along, beside);
     g_autofree char *first = litho_format_amplitude(slope[0] * unit);
     g_autofree char *second = litho_format_amplitude(slope[1] * unit);
     const char *what = grid->is_depth ? "m" : "ms";
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "Two dips: %s %s a crossline, %s %s an inline", first, what, second,
-                           what);
+    g_string_append_printf(text, "Two dips: %s %s a crossline, %s %s an inline", first, what,
+                           second, what);
     if (metric && grid->is_depth)
         g_string_append_printf(text, "; together %.1f°", atan(both) * 180 / G_PI);
     else if (metric && both > 0) {
@@ -135,8 +137,7 @@ static void on_cube(LithoAreaPanel *self)
 static void show_spectrum(LithoAreaPanel *self, const LithoAreaNumbers *numbers)
 {
     const LithoGrid *grid = litho_session_grid(self->session);
-    const double nyquist =
-        0.5 / fabs(grid->axis[LITHO_SAMPLE].step) * (grid->is_depth ? 1000 : 1);
+    const double nyquist = 0.5 / fabs(grid->axis[LITHO_SAMPLE].step) * (grid->is_depth ? 1000 : 1);
     double top = 0;
     for (int w = 0; w < 3 && numbers; w++)
         for (guint f = 0; f < numbers->fk[w].n_f; f++)
@@ -210,8 +211,7 @@ static void litho_area_panel_init(LithoAreaPanel *self)
 static GtkWidget *make_choice(LithoAreaPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    GtkWidget *kind =
-        gtk_drop_down_new_from_strings((const char *const[]){"f-k", "f-x", NULL});
+    GtkWidget *kind = gtk_drop_down_new_from_strings((const char *const[]){"f-k", "f-x", NULL});
     GtkWidget *larger = gtk_button_new_with_label("Larger…");
     gtk_widget_add_css_class(kind, "litho-small-choice");
     gtk_widget_add_css_class(line, "litho-tools");

@@ -17,8 +17,10 @@ static void on_step(GtkButton *button, LithoSession *session)
 static void append(GtkWidget *list, LithoSession *session, const char *name, int steps)
 {
     GtkWidget *button = gtk_button_new();
-    GtkWidget *label = litho_label_new(name, steps > 0 ? "dim-label" : steps == 0 ? "heading" : NULL);
-    g_autofree char *said = steps == 0 ? g_strdup_printf("%s, now", name)
+    GtkWidget *label = litho_label_new(name, steps > 0    ? "dim-label"
+                                             : steps == 0 ? "heading"
+                                                          : NULL);
+    g_autofree char *said = steps == 0  ? g_strdup_printf("%s, now", name)
                             : steps < 0 ? g_strdup_printf("%s, go back to it", name)
                                         : g_strdup_printf("%s, undone; repeat up to it", name);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);

@@ -23,10 +23,11 @@ static void refresh(MediumPanel *self)
         return;
     litho_medium_range(medium, &lo, &hi);
     g_autofree char *low = litho_format_amplitude(lo), *high = litho_format_amplitude(hi);
-    g_autofree char *range = lo < hi ? g_strdup_printf("%s (dark) to %s (light) %s", low, high,
-                                                       layer->unit)
-                                     : g_strdup_printf("%s %s everywhere", low, layer->unit);
-    g_autofree char *name = g_strdup_printf("%s under the inline in front, %s", layer->label, range);
+    g_autofree char *range =
+        lo < hi ? g_strdup_printf("%s (dark) to %s (light) %s", low, high, layer->unit)
+                : g_strdup_printf("%s %s everywhere", low, layer->unit);
+    g_autofree char *name =
+        g_strdup_printf("%s under the inline in front, %s", layer->label, range);
     gtk_label_set_text(GTK_LABEL(self->title), layer->label);
     gtk_label_set_text(GTK_LABEL(self->range), range);
     gtk_picture_set_paintable(GTK_PICTURE(self->picture), GDK_PAINTABLE(texture));

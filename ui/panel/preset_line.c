@@ -150,8 +150,8 @@ gboolean litho_preset_line_save(LithoPresetLine *self, const char *name)
     int k = litho_session_selected(self->session);
     if (k < 0)
         return FALSE;
-    gboolean ok = litho_preset_save(litho_flow_step(litho_session_flow(self->session), k), name,
-                                    &error);
+    gboolean ok =
+        litho_preset_save(litho_flow_step(litho_session_flow(self->session), k), name, &error);
     complain(self, error);
     if (ok)
         reload(self);

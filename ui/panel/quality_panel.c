@@ -295,10 +295,10 @@ static GtkWidget *make_tools(LithoQualityPanel *self)
     add_tool(line, gtk_button_new_with_label("File…"), "win.reference",
              "Compare with a file of the survey's shape (Ctrl+Shift+T)");
     add_tool(line, make_test(self), NULL, NULL);
-    self->forget =
-        add_tool(line, litho_icon_button_new("window-close-symbolic", "Forget the reference",
-                                             "Forget the reference"),
-                 "win.reference-forget", NULL);
+    self->forget = add_tool(line,
+                            litho_icon_button_new("window-close-symbolic", "Forget the reference",
+                                                  "Forget the reference"),
+                            "win.reference-forget", NULL);
     return line;
 }
 

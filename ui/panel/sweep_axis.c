@@ -133,7 +133,8 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
     self->details = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->from = add_entry(self->details, "from", "First value");
     self->to = add_entry(self->details, "to", "Last value");
-    self->n = gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
+    self->n =
+        gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
     litho_name_widget(self->n, "How many values");
     gtk_box_append(GTK_BOX(self->details), gtk_label_new("values"));
     gtk_box_append(GTK_BOX(self->details), self->n);

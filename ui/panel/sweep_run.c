@@ -35,7 +35,8 @@ void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double f
     double hi = litho_param_slider_from_value(row, CLAMP(MAX(from, to), row->min, row->max));
     axis->row = row;
     for (guint k = 0; k < n; k++)
-        axis->value[k] = litho_param_slider_to_value(row, n > 1 ? lo + (hi - lo) * k / (n - 1) : lo);
+        axis->value[k] =
+            litho_param_slider_to_value(row, n > 1 ? lo + (hi - lo) * k / (n - 1) : lo);
     axis->n = without_doubles(axis->value, n);
     if (now > axis->value[0] && now < axis->value[axis->n - 1]) {
         axis->value[axis->n] = now;

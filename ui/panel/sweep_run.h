@@ -27,7 +27,8 @@ typedef struct LithoSweepAxis {
 } LithoSweepAxis;
 
 // `n` values from `from` to `to`, in ratios for log rows, whole for ints (then fewer when the range
-// holds fewer), and `now` among them when it lies between (NAN = none). No more than the axis holds.
+// holds fewer), and `now` among them when it lies between (NAN = none). No more than the axis
+// holds.
 void litho_sweep_axis_fill(LithoSweepAxis *axis, const LithoParam *row, double from, double to,
                            guint n, double now);
 
@@ -40,11 +41,11 @@ typedef struct LithoSweepTask {
     LithoDevice device;
     LithoLook look;
     LithoSliceView view;
-    double width, height;  // of the pictures
-    gboolean judged;       // `area` and `noise` count
-    LithoBox area;         // that is judged
-    LithoNoise noise;      // n = 0: measured first
-    double now[2];         // values in the flow
+    double width, height; // of the pictures
+    gboolean judged;      // `area` and `noise` count
+    LithoBox area;        // that is judged
+    LithoNoise noise;     // n = 0: measured first
+    double now[2];        // values in the flow
 } LithoSweepTask;
 
 void litho_sweep_task_free(LithoSweepTask *task); // NULL is fine
@@ -54,12 +55,12 @@ guint litho_sweep_task_length(const LithoSweepTask *task);
 typedef struct LithoSweepShot {
     guint at[2]; // of the values
     gboolean is_now;
-    double ms;        // of the slice
+    double ms; // of the slice
     LithoQuality quality;
     gboolean judged;
-    double removed;   // part of the slice's energy, NAN = cannot be compared
+    double removed; // part of the slice's energy, NAN = cannot be compared
     cairo_surface_t *picture[LITHO_SWEEP_PICTURES]; // NULL = there is none
-    char *refused;    // instead of all that
+    char *refused;                                  // instead of all that
 } LithoSweepShot;
 
 void litho_sweep_shot_free(LithoSweepShot *shot);

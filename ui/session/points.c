@@ -50,13 +50,13 @@ guint litho_points_add(LithoPoints *self, const gint64 at[3])
     gint64 there[3] = {at[0], at[1], at[2]}; // the same place in the input
     if (!litho_session_comparable(self->session) && litho_session_side_by_side(self->session))
         there[2] = llround(litho_session_to_input(self->session, at[2]));
-    LithoPoint p = {.line = {litho_axis_value(&grid->axis[0], at[0]),
-                             litho_axis_value(&grid->axis[1], at[1])},
-                    .xy = {NAN, NAN},
-                    .sample = litho_axis_value(&grid->axis[2], at[2]),
-                    .is_depth = grid->is_depth,
-                    .in = amplitude(self, FALSE, there),
-                    .out = amplitude(self, TRUE, at)};
+    LithoPoint p = {
+        .line = {litho_axis_value(&grid->axis[0], at[0]), litho_axis_value(&grid->axis[1], at[1])},
+        .xy = {NAN, NAN},
+        .sample = litho_axis_value(&grid->axis[2], at[2]),
+        .is_depth = grid->is_depth,
+        .in = amplitude(self, FALSE, there),
+        .out = amplitude(self, TRUE, at)};
     for (int c = 0; c < 2 && grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED; c++)
         p.xy[c] = grid->origin[c] + at[0] * grid->inline_step[c] + at[1] * grid->xline_step[c];
     g_array_append_val(self->list, p);

@@ -62,8 +62,8 @@ gboolean litho_preset_save(const LithoStep *step, const char *name, GError **err
         return FALSE;
     }
     if (g_mkdir_with_parents(dir, 0700) != 0) {
-        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno), "the folder %s cannot be made: %s", dir,
-                    g_strerror(errno));
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
+                    "the folder %s cannot be made: %s", dir, g_strerror(errno));
         return FALSE;
     }
     g_autoptr(LithoFlow) flow = litho_flow_new();
@@ -92,7 +92,7 @@ gboolean litho_preset_remove(const LithoOperator *op, const char *name, GError *
     g_autofree char *path = path_of(op, name);
     if (g_unlink(path) == 0)
         return TRUE;
-    g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno), "the preset %s cannot be removed: %s", name,
-                g_strerror(errno));
+    g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
+                "the preset %s cannot be removed: %s", name, g_strerror(errno));
     return FALSE;
 }

@@ -13,6 +13,5 @@ const char *litho_preset_bad_name(const LithoOperator *op, const char *name);
 // The step's parameters under that name; replaces a set of that name.
 gboolean litho_preset_save(const LithoStep *step, const char *name, GError **error);
 // Into `params`, the operator's struct.
-gboolean litho_preset_load(const LithoOperator *op, const char *name, void *params,
-                           GError **error);
+gboolean litho_preset_load(const LithoOperator *op, const char *name, void *params, GError **error);
 gboolean litho_preset_remove(const LithoOperator *op, const char *name, GError **error);

@@ -140,17 +140,17 @@ typedef struct Member {
 
 // Every member that the window reads, where it is there. Members of other versions pass.
 static const Member members[] = {
-    {NULL, "saved", NUMBER},   {NULL, "name", TEXT},
-    {NULL, "paths", LIST},     {NULL, "open", OBJECT},
-    {NULL, "recipe", OBJECT},  {NULL, "selected", NUMBER},
-    {NULL, "show", TEXT},      {NULL, "look", OBJECT},
-    {NULL, "views", OBJECT},   {NULL, "snapshots", LIST},
-    {NULL, "past", LIST},      {NULL, "future", LIST},
-    {"look", "colours", TEXT}, {"look", "colours_unsigned", TEXT},
-    {"look", "gain", NUMBER},  {"look", "removed_gain", NUMBER},
-    {"look", "split", NUMBER}, {"look", "wiggle", NUMBER},
-    {"look", "clip", NUMBER},  {"look", "time_power", NUMBER},
-    {"look", "agc", NUMBER},   {"look", "no_density", NUMBER},
+    {NULL, "saved", NUMBER},        {NULL, "name", TEXT},
+    {NULL, "paths", LIST},          {NULL, "open", OBJECT},
+    {NULL, "recipe", OBJECT},       {NULL, "selected", NUMBER},
+    {NULL, "show", TEXT},           {NULL, "look", OBJECT},
+    {NULL, "views", OBJECT},        {NULL, "snapshots", LIST},
+    {NULL, "past", LIST},           {NULL, "future", LIST},
+    {"look", "colours", TEXT},      {"look", "colours_unsigned", TEXT},
+    {"look", "gain", NUMBER},       {"look", "removed_gain", NUMBER},
+    {"look", "split", NUMBER},      {"look", "wiggle", NUMBER},
+    {"look", "clip", NUMBER},       {"look", "time_power", NUMBER},
+    {"look", "agc", NUMBER},        {"look", "no_density", NUMBER},
     {"views", "maximised", NUMBER},
 };
 

@@ -30,8 +30,8 @@ static gboolean near_divider(LithoCubeView *self, const LithoViewPanel *panel, d
     return panel->show == LITHO_SHOW_SPLIT && fabs(x - (r.x + look->split * r.w)) < GRIP_PX;
 }
 
-// The colour bar under the point, with a few pixels to spare; NULL = none. That of an input beside a
-// result of another kind is not the clip's.
+// The colour bar under the point, with a few pixels to spare; NULL = none. That of an input beside
+// a result of another kind is not the clip's.
 static const LithoRect *bar_at(LithoCubeView *self, double x, double y)
 {
     const double beside = 4;

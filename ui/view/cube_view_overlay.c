@@ -43,7 +43,8 @@ static char *panel_note(LithoCubeView *self, LithoShow show)
     const LithoLook *look = &litho_session_display(self->session)->look;
     GString *note = g_string_new(NULL);
     g_autofree char *label = litho_session_show_label(self->session, show);
-    g_autofree char *gain = litho_look_gain_name(look, litho_session_grid(self->session), self->axis);
+    g_autofree char *gain =
+        litho_look_gain_name(look, litho_session_grid(self->session), self->axis);
     g_string_append(note, label);
     if (show == LITHO_SHOW_REMOVED && look->removed_gain > 1)
         g_string_append_printf(note, " ×%g", look->removed_gain);

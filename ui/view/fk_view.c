@@ -87,8 +87,7 @@ static void draw_bar(LithoFkView *self, GtkSnapshot *snapshot, double x, double 
     const LithoColormap *map = litho_colormap_find("ember");
     for (int k = 0; k < (int)h; k++) {
         const guint8 *c = map->rgba[(int)(255 * (1 - k / h))];
-        gtk_snapshot_append_color(snapshot,
-                                  &(GdkRGBA){c[0] / 255.f, c[1] / 255.f, c[2] / 255.f, 1},
+        gtk_snapshot_append_color(snapshot, &(GdkRGBA){c[0] / 255.f, c[1] / 255.f, c[2] / 255.f, 1},
                                   &GRAPHENE_RECT_INIT(x, y + k, BAR, 1));
     }
     for (int db = 0; db <= (int)decibels; db += h > 12 * line ? 10 : 20) {
@@ -105,7 +104,8 @@ static void snapshot_view(GtkWidget *widget, GtkSnapshot *snapshot)
     LithoFkView *self = LITHO_FK_VIEW(widget);
     double width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
     int line = litho_small_text_height(widget);
-    double x = 2.9 * line, y = line + 3, w = width - x - 6 - BAR - 2.3 * line, h = height - y - 2.15 * line;
+    double x = 2.9 * line, y = line + 3, w = width - x - 6 - BAR - 2.3 * line,
+           h = height - y - 2.15 * line;
     litho_small_text_draw(widget, snapshot, self->title, width, 0.55 * line, 1, 0.9);
     if (w < 20 || h < 20)
         return;
@@ -168,8 +168,8 @@ static void describe(LithoFkView *self, const LithoFkPicture *p)
     for (gsize k = 1; k < n; k++)
         best = p->amplitude[k] > p->amplitude[best] ? k : best;
     double f = (double)(best % p->n_f) / (p->n_f - 1) * self->axes.f_max;
-    double x = self->axes.x_lo +
-               (double)(best / p->n_f) / p->n_x * (self->axes.x_hi - self->axes.x_lo);
+    double x =
+        self->axes.x_lo + (double)(best / p->n_f) / p->n_x * (self->axes.x_hi - self->axes.x_lo);
     g_autofree char *text = g_strdup_printf("strongest at %.3g %s and %.4g %s", f,
                                             self->axes.f_unit, x, self->axes.x_unit);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,

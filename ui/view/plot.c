@@ -53,7 +53,8 @@ static gboolean data_range(LithoPlot *self, LithoPlotArea *a)
         const LithoPlotCurve *c = curve_at(self, k);
         bars = bars || (c->kind == LITHO_PLOT_BARS && c->n > 0);
         for (guint i = 0; i < c->n; i++) {
-            double x = litho_plot_on_axis(c->x[i], a->log_x), y = litho_plot_on_axis(c->y[i], a->log_y);
+            double x = litho_plot_on_axis(c->x[i], a->log_x),
+                   y = litho_plot_on_axis(c->y[i], a->log_y);
             if (!isfinite(x) || !isfinite(y))
                 continue;
             a->x0 = MIN(a->x0, x);
@@ -216,7 +217,8 @@ static void draw_axes(LithoPlot *self, GtkSnapshot *snapshot, const LithoPlotAre
 // --- curves -------------------------------------------------------------------------------------
 
 // Half-way to the neighbours, in pixels; the outer bars are as wide as their inner half says.
-static void bar_edges(const LithoPlotArea *a, const LithoPlotCurve *c, guint i, double *left, double *right)
+static void bar_edges(const LithoPlotArea *a, const LithoPlotCurve *c, guint i, double *left,
+                      double *right)
 {
     double here = litho_plot_px(a, c->x[i]);
     double before = i > 0 ? litho_plot_px(a, c->x[i - 1]) : NAN;
@@ -232,7 +234,8 @@ static void bar_edges(const LithoPlotArea *a, const LithoPlotCurve *c, guint i, 
     *right = here + half_right - gap;
 }
 
-static void draw_bars(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve *c, const GdkRGBA *colour)
+static void draw_bars(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve *c,
+                      const GdkRGBA *colour)
 {
     for (guint i = 0; i < c->n; i++) {
         if (!is_usable(a, c->x[i], c->y[i]) || (a->log_y && !(c->y[i] > 0)))
@@ -246,8 +249,8 @@ static void draw_bars(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve 
 }
 
 // One unbroken piece of a line, points [from, to).
-static void draw_piece(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve *c, const GdkRGBA *colour,
-                       guint from, guint to)
+static void draw_piece(cairo_t *cr, const LithoPlotArea *a, const LithoPlotCurve *c,
+                       const GdkRGBA *colour, guint from, guint to)
 {
     cairo_new_path(cr);
     for (guint i = from; i < to; i++)
@@ -349,7 +352,8 @@ static void draw_marks(LithoPlot *self, GtkSnapshot *snapshot, const LithoPlotAr
         double at = litho_plot_on_axis(self->mark[k], a->log_x);
         if (at >= a->x0 && at <= a->x1)
             gtk_snapshot_append_color(
-                snapshot, &ink, &GRAPHENE_RECT_INIT(floor(litho_plot_px(a, self->mark[k])), a->y, 1, a->h));
+                snapshot, &ink,
+                &GRAPHENE_RECT_INIT(floor(litho_plot_px(a, self->mark[k])), a->y, 1, a->h));
     }
 }
 
@@ -361,11 +365,11 @@ static gboolean area_of(LithoPlot *self, guint rows, LithoPlotArea *a, gboolean 
     int line = litho_small_text_height(widget);
     double top = line * rows + 3, left = 2.9 * line;
     *a = (LithoPlotArea){.x = left,
-                .y = top,
-                .w = w - left - 6,
-                .h = h - top - line * (self->x_label ? 2.15 : 1.2),
-                .log_x = self->log_x,
-                .log_y = self->log_y};
+                         .y = top,
+                         .w = w - left - 6,
+                         .h = h - top - line * (self->x_label ? 2.15 : 1.2),
+                         .log_x = self->log_x,
+                         .log_y = self->log_y};
     *empty = FALSE;
     if (a->w < 20 || a->h < 20)
         return FALSE;
@@ -491,8 +495,8 @@ static void litho_plot_class_init(LithoPlotClass *klass)
     GTK_WIDGET_CLASS(klass)->measure = measure;
     gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "plot");
     gtk_widget_class_set_accessible_role(GTK_WIDGET_CLASS(klass), GTK_ACCESSIBLE_ROLE_IMG);
-    g_signal_new("handle-moved", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0,
-                                NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT, G_TYPE_DOUBLE);
+    g_signal_new("handle-moved", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                 G_TYPE_NONE, 2, G_TYPE_UINT, G_TYPE_DOUBLE);
 }
 
 GtkWidget *litho_plot_new(const char *name, int height)
@@ -526,8 +530,8 @@ void litho_plot_set_curve(LithoPlot *self, guint k, guint n, const double *x, co
         g_array_set_size(self->curves, k + 1);
     LithoPlotCurve *c = curve_at(self, k);
     curve_clear(c);
-    *c =
-        (LithoPlotCurve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y), g_strdup(label), kind};
+    *c = (LithoPlotCurve){n, g_memdup2(x, n * sizeof *x), g_memdup2(y, n * sizeof *y),
+                          g_strdup(label), kind};
     litho_plot_changed(self);
 }
 

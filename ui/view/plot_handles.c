@@ -46,7 +46,8 @@ static int handle_at(LithoPlot *self, const LithoPlotArea *a, double x)
     int found = -1;
     double best = GRIP_PX;
     for (guint k = 0; k < self->n_handles; k++) {
-        double at = CLAMP(litho_plot_px(a, self->handle[k].x), a->x, a->x + a->w), away = fabs(at - x);
+        double at = CLAMP(litho_plot_px(a, self->handle[k].x), a->x, a->x + a->w),
+               away = fabs(at - x);
         if (away < best || (away == best && x > at)) {
             best = away;
             found = (int)k;
@@ -120,7 +121,8 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
     (void)keys;
     (void)code;
     LithoPlotArea a;
-    if (self->n_handles == 0 || !litho_plot_area(self, &a) || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)))
+    if (self->n_handles == 0 || !litho_plot_area(self, &a) ||
+        (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)))
         return FALSE;
     double by = state & GDK_SHIFT_MASK ? 0.05 : 0.01;
     switch (key) {

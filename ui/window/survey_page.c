@@ -26,8 +26,8 @@ static GtkWidget *add_cell(GtkWidget *grid, int column, int row, const char *tex
 static void add_row(GtkWidget *grid, int row, const char *name, const char *value, guint source,
                     const char *evidence)
 {
-    g_autofree char *why = g_strdup_printf("%s%s%s", sources[source], evidence && *evidence ? ": " : "",
-                                           evidence ? evidence : "");
+    g_autofree char *why = g_strdup_printf(
+        "%s%s%s", sources[source], evidence && *evidence ? ": " : "", evidence ? evidence : "");
     add_cell(grid, 0, row, name, "dim-label");
     add_cell(grid, 1, row, value, "numeric");
     GtkWidget *label = add_cell(grid, 2, row, why, "dim-label");
@@ -39,17 +39,16 @@ static void add_axis(GtkWidget *page, int row, const LithoGrid *grid, int axis)
 {
     const LithoAxis *a = &grid->axis[axis];
     const char *names[] = {"Inlines", "Crosslines", grid->is_depth ? "Depth" : "Time"};
-    g_autofree char *value = g_strdup_printf(
-        "%" G_GINT64_FORMAT ": %.10g to %.10g%s%s, step %.6g", a->n, a->first,
-        litho_axis_value(a, a->n - 1), *a->unit ? " " : "", a->unit, a->step);
+    g_autofree char *value =
+        g_strdup_printf("%" G_GINT64_FORMAT ": %.10g to %.10g%s%s, step %.6g", a->n, a->first,
+                        litho_axis_value(a, a->n - 1), *a->unit ? " " : "", a->unit, a->step);
     add_row(page, row, names[axis], value, a->source, a->evidence);
 }
 
 static int add_place(GtkWidget *page, int row, const LithoGrid *grid)
 {
-    g_autofree char *size =
-        g_strdup_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
-                        litho_grid_spacing(grid, LITHO_XLINE));
+    g_autofree char *size = g_strdup_printf("%.4g × %.4g m", litho_grid_spacing(grid, LITHO_INLINE),
+                                            litho_grid_spacing(grid, LITHO_XLINE));
     add_row(page, row++, "Bins", size, grid->xy_source, grid->xy_evidence);
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED)
         return row;
@@ -72,9 +71,8 @@ static void add_counts(GtkWidget *page, int row, LithoSurveyCounts c)
                {c.duplicates, "duplicate"},
                {c.bad, "with bad samples"}};
     GString *rest = g_string_new(NULL);
-    g_autofree char *value =
-        g_strdup_printf("%" G_GINT64_FORMAT " in the file, %" G_GINT64_FORMAT " live", c.traces,
-                        c.live);
+    g_autofree char *value = g_strdup_printf(
+        "%" G_GINT64_FORMAT " in the file, %" G_GINT64_FORMAT " live", c.traces, c.live);
     for (guint k = 0; k < G_N_ELEMENTS(odd); k++)
         if (odd[k].n > 0)
             g_string_append_printf(rest, "%s%" G_GINT64_FORMAT " %s", rest->len ? ", " : "",
@@ -129,7 +127,8 @@ static GtkWidget *make_head(LithoCube *cube)
 
 GtkWidget *litho_survey_page_new(LithoCube *cube)
 {
-    GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18), *scroll = gtk_scrolled_window_new();
+    GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18),
+              *scroll = gtk_scrolled_window_new();
     gtk_widget_add_css_class(page, "litho-help");
     gtk_box_append(GTK_BOX(page), make_head(cube));
     gtk_box_append(GTK_BOX(page), make_rows(cube));

@@ -215,9 +215,8 @@ static void reference_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_reference(LithoWindow *self)
 {
     static const char *const all[] = {"*", NULL};
-    GtkFileChooserNative *dialog =
-        make_dialog(self, "Compare with a file of the survey's shape", FALSE, "reference-folder",
-                    reference_chosen);
+    GtkFileChooserNative *dialog = make_dialog(self, "Compare with a file of the survey's shape",
+                                               FALSE, "reference-folder", reference_chosen);
     add_filter(dialog, "All files", all);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }

@@ -357,8 +357,8 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         litho_window_state_preview(self, FALSE);
         litho_window_state_touched(self);
         if (o->paths && error && error->domain == LITHO_ERROR && has_content(o->paths[0])) {
-            const gboolean bare = litho_import_kind(o->paths[0]) == LITHO_IMPORT_RAW &&
-                                  !o->options.shape[0];
+            const gboolean bare =
+                litho_import_kind(o->paths[0]) == LITHO_IMPORT_RAW && !o->options.shape[0];
             self->failed_paths = g_steal_pointer(&o->paths);
             gtk_widget_set_visible(self->error_remedy, TRUE);
             gtk_widget_set_visible(self->notes_remedy, FALSE); // of the other file

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // A reference takes the input's place in every comparison and gives the output's SNR: the known
-// truth of a generated survey ("cube.sgy" and "cube-truth.sgy", or that of the demo), or any file of
-// the survey's shape.
+// truth of a generated survey ("cube.sgy" and "cube-truth.sgy", or that of the demo), or any file
+// of the survey's shape.
 #include "ui/window/window_private.h"
 
 #include <string.h>
