@@ -294,7 +294,11 @@ static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const Lith
         litho_model_draw_legend(cr, &on_dark, panel->model, frame->data);
         return;
     }
-    g_autofree char *note = panel_note(picture, panel);
+    g_autofree char *clip = panel_note(picture, panel);
+    g_autofree char *gain =
+        litho_look_gain_name(&picture->look, grid, panel->scene ? 3 : panel->slice.axis);
+    // A gain of the picture is no property of the data: it is said on paper, too.
+    g_autofree char *note = g_strdup_printf("%s%s%s", clip, gain ? ", " : "", gain ? gain : "");
     litho_axes_draw_title(cr, style, frame->title, title, note);
     litho_colorbar_draw(cr, style, frame->bar, &picture->look, panel->show, picture->unit);
     if (panel->scene) {

@@ -142,5 +142,6 @@ GtkWidget *litho_survey_page_new(LithoCube *cube)
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), page);
+    gtk_widget_set_focusable(scroll, TRUE); // arrow keys scroll it
     return scroll;
 }
