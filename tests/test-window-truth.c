@@ -447,7 +447,10 @@ static void test_truth_file(void)
     litho_session_show(gui.session, LITHO_SHOW_OUTPUT);
     litho_window_compare_file(gui.window, plain); // any file of the shape
     g_assert_true(gui_wait(compares_with_file, &gui, 20));
-    gui_activate(&gui, "win.reference-forget");
+    gui_open_file(&gui, plain); // it belonged to the other one
+    g_assert_null(litho_session_reference_name(gui.session));
+    g_assert_null(litho_judgement_truth(litho_window_judgement(gui.window), NULL));
+    gui_open_with_gain(&gui, path, 2);
 
     g_autofree char *wrong = gui_write_cube(&gui, "made-truth.sgy", 8, 9, 41);
     gui_activate(&gui, "win.truth");

@@ -146,6 +146,9 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     self->input = cube ? litho_cube_ref(cube) : NULL;
+    g_clear_pointer(&self->reference, litho_cube_unref); // of the input before
+    g_clear_pointer(&self->reference_name, g_free);
+    self->display.look.reversed = FALSE;
     litho_session_forget_grid(self);
     if (cube) {
         self->clip_touched[LITHO_NUMBERS_IN] = FALSE;
