@@ -48,6 +48,7 @@ static GtkWidget *make_strip(const LithoColormap *map)
     GtkWidget *strip = gtk_picture_new_for_paintable(GDK_PAINTABLE(texture));
     gtk_picture_set_can_shrink(GTK_PICTURE(strip), FALSE);
     gtk_widget_set_valign(strip, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(strip, GTK_ALIGN_START);
     return strip;
 }
 
@@ -55,6 +56,8 @@ static void append_map(GtkWidget *box, const LithoColormap *map, const LithoColo
 {
     GtkWidget *button = gtk_toggle_button_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
     GtkWidget *label = gtk_label_new(map->title);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_widget_set_hexpand(label, TRUE);
     gtk_box_append(GTK_BOX(line), make_strip(map));
     gtk_box_append(GTK_BOX(line), label);
     gtk_button_set_child(GTK_BUTTON(button), line);
