@@ -324,7 +324,7 @@ static void test_medium(void)
     const LithoOperator *op = litho_operator_find("migrate");
     LithoStep *step = litho_flow_step(flow, litho_flow_append(flow, op));
     g_autofree char *velocity = g_strdup_printf("velocity=%s", table);
-    const char *const words[] = {velocity, "nz=40", "dz=10", "degree=9"};
+    const char *const words[] = {velocity, "nz=40", "dz=10", "degree=9", "step=1"};
     for (guint k = 0; k < G_N_ELEMENTS(words); k++)
         g_assert_true(litho_operator_set(op, step->params, words[k], NULL));
     litho_session_set_flow(gui.session, flow, "test");

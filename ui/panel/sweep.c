@@ -107,7 +107,7 @@ static void done(gpointer result, const GError *error, gpointer data)
 typedef struct Card {
     Sweep *sweep;
     guint at[2];
-    GdkTexture *picture[LITHO_SWEEP_PICTURES];
+    GdkTexture *picture[LITHO_SWEEP_PICTURES], *thumb[LITHO_SWEEP_PICTURES];
     GtkWidget *image;
 } Card;
 
@@ -117,7 +117,7 @@ static void card_free(gpointer data)
 {
     Card *card = data;
     for (int k = 0; k < LITHO_SWEEP_PICTURES; k++)
-        g_clear_object(&card->picture[k]);
+        g_clear_object(&card->picture[k]), g_clear_object(&card->thumb[k]);
     g_free(card);
 }
 
@@ -150,6 +150,23 @@ static GdkTexture *texture_of(cairo_surface_t *surface)
     int stride = cairo_image_surface_get_stride(surface);
     g_autoptr(GBytes) bytes = g_bytes_new(cairo_image_surface_get_data(surface), (gsize)stride * h);
     return gdk_memory_texture_new(w, h, GDK_MEMORY_DEFAULT, bytes, stride);
+}
+
+// The same in the size of a card: a picture's own size is what a card would grow to.
+static GdkTexture *thumb_of(cairo_surface_t *surface)
+{
+    if (!surface)
+        return NULL;
+    cairo_surface_t *small = cairo_image_surface_create(CAIRO_FORMAT_RGB24, THUMB_W, THUMB_H);
+    cairo_t *cr = cairo_create(small);
+    cairo_scale(cr, 1.0 / ZOOM, 1.0 / ZOOM);
+    cairo_set_source_surface(cr, surface, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_GOOD);
+    cairo_paint(cr);
+    cairo_destroy(cr);
+    GdkTexture *texture = texture_of(small);
+    cairo_surface_destroy(small);
+    return texture;
 }
 
 // "Prewhitening 100 %, half width 3".
@@ -191,7 +208,7 @@ static LithoSweepPicture shown(const Sweep *sweep)
 
 static void show_picture(const Card *card)
 {
-    GdkTexture *picture = card->picture[shown(card->sweep)];
+    GdkTexture *picture = card->thumb[shown(card->sweep)];
     gtk_picture_set_paintable(GTK_PICTURE(card->image), GDK_PAINTABLE(picture));
 }
 
@@ -217,8 +234,10 @@ static GtkWidget *make_inside(Card *card, const LithoSweepShot *s)
         gtk_label_set_wrap(GTK_LABEL(inside), TRUE);
         gtk_label_set_max_width_chars(GTK_LABEL(inside), 30);
     } else {
-        for (int k = 0; k < LITHO_SWEEP_PICTURES; k++)
+        for (int k = 0; k < LITHO_SWEEP_PICTURES; k++) {
             card->picture[k] = texture_of(s->picture[k]);
+            card->thumb[k] = thumb_of(s->picture[k]);
+        }
         inside = card->image = gtk_picture_new();
         show_picture(card);
     }
@@ -281,6 +300,18 @@ static void on_show(Sweep *sweep)
 
 // --- asking -------------------------------------------------------------------------------------
 
+// The value in the flow, or what the operator uses where it is left to it; NAN = not known.
+static double present(LithoSession *session, const LithoStep *step, const LithoParam *row)
+{
+    if (!litho_param_special(row, step->params))
+        return litho_param_get(row, step->params);
+    g_autoptr(GArray) numbers = litho_session_report_numbers(session);
+    for (guint k = 0; numbers && k < numbers->len; k++)
+        if (litho_number_is_used(&g_array_index(numbers, LithoNumber, k), step->op->key, row->key))
+            return g_array_index(numbers, LithoNumber, k).value;
+    return NAN;
+}
+
 static LithoSweepTask *make_task(Sweep *sweep)
 {
     LithoSession *session = litho_window_session(sweep->window);
@@ -306,7 +337,7 @@ static LithoSweepTask *make_task(Sweep *sweep)
     const LithoStep *step = litho_flow_step(task->flow, task->step);
     for (int k = 0; k < 2 && sweep->axis[k].row; k++) {
         task->axis[k] = sweep->axis[k];
-        task->now[k] = litho_param_get(sweep->axis[k].row, step->params);
+        task->now[k] = present(session, step, sweep->axis[k].row);
     }
     return task;
 }
@@ -320,11 +351,13 @@ static gboolean read_axes(Sweep *sweep, GError **error)
                          litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[1])) !=
                              litho_sweep_line_row(LITHO_SWEEP_LINE(sweep->line[0]));
     sweep->axis[0] = sweep->axis[1] = (LithoSweepAxis){0};
-    for (int k = 0; k < (two ? 2 : 1); k++)
-        if (!litho_sweep_line_fill(LITHO_SWEEP_LINE(sweep->line[k]),
-                                   two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, step,
-                                   &sweep->axis[k], error))
+    for (int k = 0; k < (two ? 2 : 1); k++) {
+        LithoSweepLine *line = LITHO_SWEEP_LINE(sweep->line[k]);
+        const LithoParam *row = litho_sweep_line_row(line);
+        if (!litho_sweep_line_fill(line, two ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE,
+                                   row ? present(session, step, row) : NAN, &sweep->axis[k], error))
             return FALSE;
+    }
     return sweep->axis[0].row != NULL;
 }
 

@@ -67,8 +67,8 @@ static gboolean read_number(GtkWidget *entry, double *value, GError **error)
                                             "'%s' is no number to sweep from or to", text);
 }
 
-gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, const LithoStep *step,
-                               LithoSweepAxis *axis, GError **error)
+gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, double now, LithoSweepAxis *axis,
+                               GError **error)
 {
     const LithoParam *row = litho_sweep_line_row(self);
     double from, to;
@@ -77,7 +77,7 @@ gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, const LithoStep
     if (!read_number(self->from, &from, error) || !read_number(self->to, &to, error))
         return FALSE;
     guint n = (guint)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(self->n));
-    litho_sweep_axis_fill(axis, row, from, to, MIN(n, most), litho_param_get(row, step->params));
+    litho_sweep_axis_fill(axis, row, from, to, MIN(n, most), now);
     return TRUE;
 }
 

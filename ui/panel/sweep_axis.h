@@ -13,5 +13,6 @@ const LithoParam *litho_sweep_line_row(LithoSweepLine *self); // NULL = none cho
 void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row);
 void litho_sweep_line_set(LithoSweepLine *self, double from, double to, guint n);
 // No more than `most` values. FALSE with a sentence when from or to is no number.
-gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, const LithoStep *step,
-                               LithoSweepAxis *axis, GError **error);
+// `now`: a value that is among them where it lies between, NAN = none.
+gboolean litho_sweep_line_fill(LithoSweepLine *self, guint most, double now, LithoSweepAxis *axis,
+                               GError **error);

@@ -141,4 +141,5 @@ void litho_survey_open_window(LithoWindow *window)
     gtk_notebook_set_action_widget(GTK_NOTEBOOK(notebook), make_otherwise(cube, dialog),
                                    GTK_PACK_END);
     gtk_window_present(GTK_WINDOW(dialog));
+    gtk_widget_grab_focus(gtk_notebook_get_nth_page(GTK_NOTEBOOK(notebook), 0));
 }
