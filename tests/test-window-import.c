@@ -190,10 +190,12 @@ static void test_guess(void)
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++)
             for (int k = 0; k < n[2]; k++) {
-                const double t = k - 0.7 * i - 1.1 * j;
+                const double t = 100 + k - 0.7 * i - 1.1 * j;
                 const gint64 at = ((gint64)i * n[1] + j) * n[2] + k;
-                x[at] = (float)(sin(0.21 * t) * cos(0.013 * t * t / 10) +
-                                0.3 * litho_hash_normal(3, 1, at));
+                double event = 0;
+                for (int m = (int)t - 6; m < (int)t + 8; m++) // reflectivity with a smooth wavelet
+                    event += litho_hash_normal(4, 1, m) * exp(-(t - m) * (t - m) / 8);
+                x[at] = (float)(event + 0.5 * litho_hash_normal(3, 1, at));
             }
     g_assert_true(litho_import_shape_from_samples(x, total, total, NULL, shape));
     g_test_message("%d x %d x %d", (int)shape[0], (int)shape[1], (int)shape[2]);

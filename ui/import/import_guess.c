@@ -48,9 +48,9 @@ static gint64 trace_length(const Samples *s, gint64 total, LithoRun *run)
     gint64 found = 0;
     for (int pass = 0; pass < 2; pass++)
         for (gint64 d = LEAST_SAMPLES; d <= MIN(MOST_SAMPLES, total / 2); d++) {
-            double height;
-            if (total % d != 0 || prominence(s, d, 1, &height) <= 0)
+            if (total % d != 0)
                 continue;
+            const double height = likeness(s, d);
             if (litho_run_cancelled(run))
                 return 0;
             if (pass == 0)

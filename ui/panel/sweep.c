@@ -116,8 +116,10 @@ static const char card_key[] = "litho-card";
 static void card_free(gpointer data)
 {
     Card *card = data;
-    for (int k = 0; k < LITHO_SWEEP_PICTURES; k++)
-        g_clear_object(&card->picture[k]), g_clear_object(&card->thumb[k]);
+    for (int k = 0; k < LITHO_SWEEP_PICTURES; k++) {
+        g_clear_object(&card->picture[k]);
+        g_clear_object(&card->thumb[k]);
+    }
     g_free(card);
 }
 
