@@ -15,8 +15,7 @@ static GtkWidget *add_cell(GtkWidget *grid, int column, int row, const char *tex
 {
     GtkWidget *label = litho_label_new(text, css);
     gtk_label_set_wrap(GTK_LABEL(label), column == 2);
-    gtk_label_set_selectable(GTK_LABEL(label), TRUE);
-    gtk_widget_set_focusable(label, FALSE);
+    litho_label_set_copyable(label);
     gtk_widget_set_valign(label, GTK_ALIGN_START);
     gtk_grid_attach(GTK_GRID(grid), label, column, row, 1, 1);
     return label;
