@@ -441,6 +441,12 @@ void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed)
     ask_again(self);
 }
 
+double litho_judgement_hidden(LithoJudgement *self, guint32 *seed)
+{
+    *seed = self->seed;
+    return self->hide;
+}
+
 void litho_judgement_set_truth(LithoJudgement *self, LithoCube *truth, const char *name)
 {
     if (truth == self->truth)

@@ -30,6 +30,7 @@ gboolean litho_judgement_applies(LithoSession *session);
 // Hidden traces: `percent` of the live traces in each of two folds are predicted from the others; 0
 // = none.
 void litho_judgement_hide(LithoJudgement *self, double percent, guint32 seed);
+double litho_judgement_hidden(LithoJudgement *self, guint32 *seed); // percent
 
 // A cube of the input's shape that is taken for the truth: the figures then hold the output's SNR
 // against it as well. Referenced and forgotten with the input; NULL = none.
