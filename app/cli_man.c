@@ -65,19 +65,24 @@ static void put_bold(GString *to, const char *text)
 static void put_lines(GString *to, const char *text)
 {
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    gboolean shown = FALSE;
+    gboolean is_shown = FALSE, is_new = FALSE;
     for (char **line = lines; *line; line++) {
         const gboolean is_example = **line == ' ';
-        if (is_example != shown && **line)
-            g_string_append(to, is_example ? ".EX\n" : ".EE\n");
-        if (**line)
-            shown = is_example;
-        if (**line)
-            put_line(to, *line);
-        else if (!shown && line[1] && *line[1] && *line[1] != ' ')
+        if (!**line) {
+            is_new = TRUE;
+            continue;
+        }
+        if (is_shown && !is_example)
+            g_string_append(to, ".EE\n");
+        if (is_new)
             g_string_append(to, ".PP\n");
+        if (is_example && !is_shown)
+            g_string_append(to, ".EX\n");
+        put_line(to, *line);
+        is_shown = is_example;
+        is_new = FALSE;
     }
-    if (shown)
+    if (is_shown)
         g_string_append(to, ".EE\n");
 }
 
@@ -85,8 +90,8 @@ static GString *page_begin(const char *title, const char *section, const char *n
                            const char *what)
 {
     GString *to = g_string_new("'\\\" t\n.\\\" Made by lithoscope-cli of itself.\n");
-    g_string_append_printf(to, ".TH %s %s \"\" \"Lithoscope %s\" \"Lithoscope\"\n.nh\n", title,
-                           section, LITHO_VERSION);
+    g_string_append_printf(to, ".TH %s %s \"\" \"Lithoscope %s\" \"Lithoscope\"\n.nh\n.ad l\n",
+                           title, section, LITHO_VERSION);
     put_request(to, ".SH", "NAME");
     put(to, name);
     g_string_append(to, " \\- ");
