@@ -22,6 +22,7 @@ int litho_cli_bench(int argc, char **argv);
 int litho_cli_synth(int argc, char **argv);
 int litho_cli_render(int argc, char **argv);
 int litho_cli_demo(int argc, char **argv);
+int litho_cli_reproduce(int argc, char **argv);
 int litho_cli_compare(int argc, char **argv);
 
 // Prints "lithoscope-cli: SENTENCE" and gives the status that fits (cancelled or failed). Takes

@@ -23,6 +23,7 @@ static const LithoCommand commands[] = {
     {"synth", litho_cli_synth, "generate a cube with known truth"},
     {"render", litho_cli_render, "slices or the 3-D scene as a picture"},
     {"demo", litho_cli_demo, "play a demonstration: its frames as pictures"},
+    {"reproduce", litho_cli_reproduce, "what the papers say and what this machine gets"},
     {"bench", litho_cli_bench, "time an operator on every backend"},
     {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
     {NULL},
@@ -32,7 +33,7 @@ static int usage(FILE *to)
 {
     fprintf(to, "usage: lithoscope-cli COMMAND ...\n\n");
     for (const LithoCommand *c = commands; c->name; c++)
-        fprintf(to, "  %-8s %s\n", c->name, c->what);
+        fprintf(to, "  %-9s %s\n", c->name, c->what);
     fprintf(to, "\n'lithoscope-cli COMMAND --help' tells more, '--version' the version.\n"
                 "Files are given as -i IN and -o OUT or as words in that order.\n"
                 "Exit status: 0 done, 1 failed, 2 wrong usage, 3 cancelled.\n");
