@@ -6,6 +6,7 @@
 
 #include "ui/panel/parts.h"
 #include "ui/show/recorder.h"
+#include "ui/show/start_page.h"
 #include "ui/window/window_private.h"
 
 enum { FIGURES_MS = 200, PRESENT_HEIGHT = 720 };
@@ -46,7 +47,7 @@ static gboolean show_figures(gpointer data)
     const char *why, *device = litho_session_device_label(session, &why);
     double last, median;
     litho_session_latency(session, &last, &median);
-    g_autofree char *time = last > 0 ? litho_format_duration(last) : g_strdup("– ms");
+    g_autofree char *time = median > 0 ? litho_format_duration(median) : g_strdup("– ms");
     const gboolean known = op && op == podium->raced_op && !isnan(podium->raced);
     g_autofree char *ratio = known ? g_strdup_printf("× %.3g", podium->raced) : g_strdup("× ?");
     gtk_label_set_text(GTK_LABEL(podium->what), op ? op->title : "No operator");
@@ -225,6 +226,7 @@ void litho_podium_play(LithoPodium *podium, const char *name)
     }
     if (podium->recorder)
         litho_script_free(litho_recorder_stop(g_steal_pointer(&podium->recorder)));
+    litho_start_page_greeted(podium->window);
     litho_player_play(podium->player, script);
 }
 

@@ -381,8 +381,9 @@ static void tell_result(LithoRaceView *self)
     g_autofree char *verdict = g_strdup_printf("× %.3g", litho_race_view_ratio(self));
     g_autofree char *size = size_text(self->race);
     g_autofree char *apart =
-        isnan(two[1]->difference)
-            ? g_strdup("")
+        isnan(two[1]->difference) ? g_strdup("")
+        : two[1]->difference == 0
+            ? g_strdup("the results are equal; ")
             : g_strdup_printf("the results differ by %.1e of their norm; ", two[1]->difference);
     g_autofree char *text = g_strdup_printf(
         "%s is faster; %s%s, copies to and from the device included, %s", fast->label, apart, size,
@@ -547,9 +548,10 @@ static void fill_choices(LithoRaceView *self)
     LithoDevice card;
     const gboolean has_card = litho_device_parse("cuda", &card, NULL);
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    const Choice all[] = {{"cpu", 1, FALSE}, {"cpu", 0, FALSE}, {"cuda", 0, FALSE}};
+    const Choice all[] = {
+        {"cpu", 1, FALSE}, {"cpu", 0, FALSE}, {"cuda", 0, FALSE}, {"cuda:all", 0, FALSE}};
     g_array_set_size(self->choice, 0);
-    for (guint k = 0; k < (has_card ? 3 : 2); k++) {
+    for (guint k = 0; k < (!has_card ? 2u : card.backend->n_devices > 1 ? 4u : 3u); k++) {
         LithoDevice device;
         litho_device_parse(all[k].device, &device, NULL);
         g_array_append_val(self->choice, all[k]);

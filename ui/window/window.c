@@ -501,5 +501,6 @@ GtkWidget *litho_window_new(GtkApplication *app, LithoSettings *settings)
     self->settings = settings;
     restore(self);
     litho_window_update_start(self);
+    litho_window_room_begin(self);
     return GTK_WIDGET(self);
 }

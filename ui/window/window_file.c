@@ -17,6 +17,7 @@
 #include "ui/import/import_profile.h"
 #include "ui/import/import_window.h"
 #include "ui/session/state_store.h"
+#include "ui/show/start_page.h"
 #include "ui/view/survey_map.h"
 
 enum { SHARES = 3 };         // input, result, and what an operator needs beside them
@@ -335,6 +336,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         return;
     gtk_widget_set_visible(self->scan_map, FALSE);
     if (cube) {
+        litho_start_page_greeted(self);
         const gboolean keep_flow = keeps_flow(self, o, self->state_key == NULL);
         litho_window_state_flush(self); // what was open until now
         litho_window_state_preview(self, FALSE);

@@ -7,6 +7,7 @@
 #include "ui/panel/snapshot_bar.h"
 #include "ui/panel/qc_panel.h"
 #include "ui/panel/status_line.h"
+#include "ui/show/start_page.h"
 #include "ui/view/survey_map.h"
 #include "ui/window/window_private.h"
 
@@ -339,71 +340,6 @@ static GtkWidget *make_work_bar(LithoWindow *self)
     return box;
 }
 
-// --- start page ---------------------------------------------------------------------------------
-
-static GtkWidget *make_choice(const char *icon, const char *title, const char *text,
-                              const char *action, GtkWidget **label)
-{
-    GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
-    GtkWidget *image = gtk_image_new_from_icon_name(icon);
-    gtk_image_set_pixel_size(GTK_IMAGE(image), 48);
-    GtkWidget *head = gtk_label_new(title), *body = gtk_label_new(text);
-    gtk_widget_add_css_class(head, "title-3");
-    gtk_widget_add_css_class(body, "dim-label");
-    // Narrow enough for three of them between the panels of a 1280-pixel window.
-    GtkWidget *labels[] = {head, body};
-    for (guint k = 0; k < G_N_ELEMENTS(labels); k++) {
-        gtk_label_set_wrap(GTK_LABEL(labels[k]), TRUE);
-        gtk_label_set_justify(GTK_LABEL(labels[k]), GTK_JUSTIFY_CENTER);
-        gtk_label_set_max_width_chars(GTK_LABEL(labels[k]), k == 0 ? 13 : 20);
-    }
-    gtk_box_append(GTK_BOX(box), image);
-    gtk_box_append(GTK_BOX(box), head);
-    gtk_box_append(GTK_BOX(box), body);
-    gtk_widget_set_valign(box, GTK_ALIGN_START); // pictures and titles stand in a row
-    gtk_widget_set_margin_top(box, 24);
-    gtk_button_set_child(GTK_BUTTON(button), box);
-    gtk_widget_add_css_class(button, "litho-choice");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
-                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
-    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
-    if (label)
-        *label = body;
-    return button;
-}
-
-static GtkWidget *make_start(LithoWindow *self)
-{
-    GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 24);
-    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
-    gtk_widget_set_halign(page, GTK_ALIGN_CENTER);
-    gtk_widget_add_css_class(page, "litho-start");
-    GtkWidget *choices = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
-    gtk_box_set_homogeneous(GTK_BOX(choices), TRUE);
-    self->start_continue = make_choice("document-open-recent-symbolic", "Continue where you were",
-                                       "", "win.continue", &self->start_continue_label);
-    gtk_widget_add_css_class(self->start_continue, "litho-first");
-    gtk_box_append(GTK_BOX(choices), self->start_continue);
-    gtk_box_append(GTK_BOX(choices),
-                   make_choice("document-open-symbolic", "Open a cube",
-                               "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open", NULL));
-    gtk_box_append(GTK_BOX(choices),
-                   make_choice("media-playback-start-symbolic", "Try the demo",
-                               "A faulted survey with noise and missing traces", "win.demo", NULL));
-    gtk_box_append(GTK_BOX(page), choices);
-    GtkWidget *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
-    self->start_list_title = litho_label_new("Recent", "dim-label");
-    gtk_widget_add_css_class(self->start_list_title, "litho-recent");
-    gtk_widget_set_halign(self->start_list_title, GTK_ALIGN_CENTER);
-    GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_box_append(GTK_BOX(list), self->start_list_title);
-    gtk_box_append(GTK_BOX(list), recent);
-    gtk_box_append(GTK_BOX(page), list);
-    self->start_list = recent;
-    return page;
-}
-
 // --- body ---------------------------------------------------------------------------------------
 
 static GtkWidget *make_left(LithoWindow *self)
@@ -453,7 +389,7 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_stack_set_hhomogeneous(GTK_STACK(self->stack), FALSE); // the views may be narrower than
     gtk_stack_set_vhomogeneous(GTK_STACK(self->stack), FALSE); // the start page
     self->canvas = litho_canvas_new(self->session, self->judgement);
-    gtk_stack_add_named(GTK_STACK(self->stack), make_start(self), "start");
+    gtk_stack_add_named(GTK_STACK(self->stack), litho_start_page_new(self), "start");
     gtk_stack_add_named(GTK_STACK(self->stack), self->canvas, "canvas");
     gtk_widget_set_vexpand(self->stack, TRUE);
     gtk_widget_set_hexpand(self->stack, TRUE);
@@ -651,6 +587,7 @@ void litho_window_update_start(LithoWindow *self)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *name = NULL, *about = litho_window_state_last(&name, &error);
+    litho_start_page_update(self);
     gtk_widget_set_visible(self->start_continue, about != NULL);
     if (about) {
         g_autofree char *text = g_strdup_printf("%s\n%s", name, about);

@@ -33,12 +33,13 @@ struct _LithoWindow {
     GtkWidget *left_pane, *right_pane; // their dividers
     int one_section; // the view that was maximised because the file is a line; -1 = it is none
     int left_width, right_width; // wanted until the first cube is shown; 0 = as they are
-    gboolean no_room[2];         // left, right: folded because the window is narrow
-    int panel_width[2];          // when they were seen last
-    int room_width;              // of the window when that was decided
+    gboolean no_room[2]; // left, right: folded because the window is narrow or nothing is open
+    gboolean no_content; // nothing is open and nothing in the flow
+    int panel_width[2];  // when they were seen last
+    int room_width;      // of the window when that was decided
     GtkWidget *undo, *redo;
     GtkWidget *canvas, *params, *timings;
-    GtkWidget *start_recent;
+    GtkWidget *start_recent, *start_greeting;
     GtkWidget *start_list, *start_list_title;         // start page: recent files
     GtkWidget *start_continue, *start_continue_label; // start page: where one left off
     GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
@@ -112,6 +113,7 @@ void litho_window_forget_points(LithoWindow *self);
 void litho_window_save_points(LithoWindow *self, const char *path);
 // window_room.c: panel 0 is the left one, 1 the right one.
 void litho_window_room_init(LithoWindow *self);
+void litho_window_room_begin(LithoWindow *self); // the settings have said which panels are wanted
 void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // a person wants it so
 gboolean litho_window_wants_panel(LithoWindow *self,
                                   int panel); // shown, or as soon as there is room

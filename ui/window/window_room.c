@@ -54,6 +54,13 @@ static void fit_header(LithoWindow *self, int width)
     set_header(self, least + SLACK <= width);
 }
 
+// Nothing is open and nothing in the flow: the panels have nothing to say.
+static gboolean is_empty(LithoWindow *self)
+{
+    return !litho_session_grid(self->session) &&
+           litho_flow_length(litho_session_flow(self->session)) == 0;
+}
+
 static gboolean fit(gpointer data)
 {
     LithoWindow *self = data;
@@ -63,8 +70,9 @@ static gboolean fit(gpointer data)
     self->room_width = width;
     int left = width_of(self, 0), right = width_of(self, 1);
     double scale = MAX(litho_text_scale(GTK_WIDGET(self)), 1); // axes have text, too
-    fold(self, 1, width - left - right < FOUR_VIEWS * scale);
-    fold(self, 0, width - left < SOME_VIEW * scale);
+    const gboolean empty = is_empty(self);
+    fold(self, 1, empty || width - left - right < FOUR_VIEWS * scale);
+    fold(self, 0, empty || width - left < SOME_VIEW * scale);
     fit_header(self, width);
     return G_SOURCE_REMOVE;
 }
@@ -80,6 +88,19 @@ static void on_layout(GdkSurface *surface, int width, int height, LithoWindow *s
     (void)surface;
     (void)width;
     (void)height;
+    fit_soon(self);
+}
+
+// A cube is there, or gone: panels come back with the width they had, and are measured again.
+static void on_content(LithoWindow *self)
+{
+    const gboolean empty = is_empty(self);
+    if (empty == self->no_content)
+        return;
+    self->no_content = empty;
+    self->room_width = 0;
+    for (int panel = 0; panel < 2; panel++)
+        fold(self, panel, empty);
     fit_soon(self);
 }
 
@@ -100,9 +121,18 @@ void litho_window_room_init(LithoWindow *self)
 {
     static const char *const about[] = {"notify::gtk-xft-dpi", "notify::gtk-font-name"};
     g_signal_connect(self, "realize", G_CALLBACK(on_realize), NULL);
+    static const char *const told[] = {"cube-changed", "flow-changed", "result"};
+    for (guint k = 0; k < G_N_ELEMENTS(told); k++)
+        g_signal_connect_object(self->session, told[k], G_CALLBACK(on_content), self,
+                                G_CONNECT_SWAPPED);
     for (guint k = 0; k < G_N_ELEMENTS(about); k++)
         g_signal_connect_object(gtk_settings_get_default(), about[k], G_CALLBACK(on_text_size),
                                 self, G_CONNECT_SWAPPED);
+}
+
+void litho_window_room_begin(LithoWindow *self)
+{
+    on_content(self);
 }
 
 void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown)

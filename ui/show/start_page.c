@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/show/start_page.h"
+
+#include "core/show/script.h"
+#include "ui/panel/parts.h"
+#include "ui/window/window_private.h"
+
+#define RESOURCES "/org/lithoscope/Lithoscope/start/"
+
+static const char purpose[] =
+    "Remove noise, fill traces, migrate and model seismic cubes, and see every change at once.";
+
+// Scripts whose pictures stand on the page, by name.
+static const char *const shown[] = {"patch", "wavepacket", "migrate", "twsm"};
+
+static void set_action(GtkWidget *button, const char *action, const char *title, const char *text)
+{
+    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+}
+
+// --- demonstrations -----------------------------------------------------------------------------
+
+static GtkWidget *make_picture(const char *name)
+{
+    g_autofree char *resource = g_strdup_printf(RESOURCES "%s.png", name);
+    g_autofree char *path = litho_script_find(name, NULL);
+    g_autoptr(LithoScript) script = path ? litho_script_load(path, NULL) : NULL;
+    if (!script)
+        return NULL; // a program that lies without its data: the other ways are there
+    GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *picture = gtk_picture_new_for_resource(resource);
+    gtk_widget_set_size_request(picture, 160, 90);
+    gtk_picture_set_content_fit(GTK_PICTURE(picture), GTK_CONTENT_FIT_COVER);
+    GtkWidget *title = gtk_label_new(script->title), *text = gtk_label_new(script->summary);
+    gtk_widget_add_css_class(title, "heading");
+    gtk_widget_add_css_class(text, "dim-label");
+    GtkWidget *const labels[] = {title, text};
+    for (guint k = 0; k < G_N_ELEMENTS(labels); k++) {
+        gtk_label_set_wrap(GTK_LABEL(labels[k]), TRUE);
+        gtk_label_set_justify(GTK_LABEL(labels[k]), GTK_JUSTIFY_CENTER);
+        gtk_label_set_max_width_chars(GTK_LABEL(labels[k]), 20);
+    }
+    gtk_box_append(GTK_BOX(box), picture);
+    gtk_box_append(GTK_BOX(box), title);
+    gtk_box_append(GTK_BOX(box), text);
+    gtk_button_set_child(GTK_BUTTON(button), box);
+    gtk_widget_add_css_class(button, "litho-choice");
+    g_autofree char *action = g_strdup_printf("win.demo-play::%s", name);
+    set_action(button, action, script->title, script->summary);
+    return button;
+}
+
+static GtkWidget *make_pictures(void)
+{
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    gtk_box_set_homogeneous(GTK_BOX(row), TRUE);
+    for (guint k = 0; k < G_N_ELEMENTS(shown); k++) {
+        GtkWidget *picture = make_picture(shown[k]);
+        if (picture)
+            gtk_box_append(GTK_BOX(row), picture);
+    }
+    return row;
+}
+
+// --- ways to data -------------------------------------------------------------------------------
+
+static GtkWidget *make_way(const char *icon, const char *title, const char *text,
+                           const char *action, GtkWidget **label)
+{
+    GtkWidget *button = gtk_button_new(), *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9),
+              *words = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *image = gtk_image_new_from_icon_name(icon);
+    gtk_image_set_pixel_size(GTK_IMAGE(image), 24);
+    GtkWidget *body = litho_label_new(text, "dim-label");
+    gtk_label_set_wrap(GTK_LABEL(body), TRUE);
+    gtk_label_set_max_width_chars(GTK_LABEL(body), 24);
+    gtk_box_append(GTK_BOX(words), litho_label_new(title, "heading"));
+    gtk_box_append(GTK_BOX(words), body);
+    gtk_box_append(GTK_BOX(line), image);
+    gtk_box_append(GTK_BOX(line), words);
+    gtk_button_set_child(GTK_BUTTON(button), line);
+    gtk_widget_add_css_class(button, "litho-way");
+    set_action(button, action, title, text);
+    if (label)
+        *label = body;
+    return button;
+}
+
+static GtkWidget *make_ways(LithoWindow *window)
+{
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
+    window->start_greeting =
+        make_way("help-about-symbolic", "New here?", "Three steps show how it works",
+                 "win.demo-play::welcome", NULL);
+    gtk_widget_add_css_class(window->start_greeting, "litho-first");
+    gtk_box_append(GTK_BOX(row), window->start_greeting);
+    window->start_continue = make_way("document-open-recent-symbolic", "Continue where you were",
+                                      "", "win.continue", &window->start_continue_label);
+    gtk_widget_add_css_class(window->start_continue, "litho-first");
+    gtk_box_append(GTK_BOX(row), window->start_continue);
+    gtk_box_append(GTK_BOX(row),
+                   make_way("document-open-symbolic", "Open a cube",
+                            "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open", NULL));
+    gtk_box_append(GTK_BOX(row),
+                   make_way("media-playback-start-symbolic", "Try the demo",
+                            "A faulted survey with noise, to work on", "win.demo", NULL));
+    return row;
+}
+
+static GtkWidget *make_recent(LithoWindow *window)
+{
+    GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+              *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    window->start_list_title = litho_label_new("Recent", "dim-label");
+    gtk_widget_add_css_class(window->start_list_title, "litho-recent");
+    gtk_widget_set_halign(window->start_list_title, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(list), window->start_list_title);
+    gtk_box_append(GTK_BOX(list), recent);
+    window->start_list = recent;
+    return list;
+}
+
+// --- the page -----------------------------------------------------------------------------------
+
+void litho_start_page_update(LithoWindow *window)
+{
+    const gboolean first = !litho_settings_int(window->settings, "greeted", 0);
+    gtk_widget_set_visible(window->start_greeting, first);
+}
+
+void litho_start_page_greeted(LithoWindow *window)
+{
+    if (window->settings)
+        litho_settings_set_int(window->settings, "greeted", 1);
+}
+
+GtkWidget *litho_start_page_new(LithoWindow *window)
+{
+    GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18),
+              *scroll = gtk_scrolled_window_new(), *label = gtk_label_new(purpose);
+    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(page, GTK_ALIGN_CENTER);
+    gtk_widget_add_css_class(page, "litho-start");
+    gtk_widget_add_css_class(label, "litho-purpose");
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
+    gtk_box_append(GTK_BOX(page), label);
+    gtk_box_append(GTK_BOX(page), make_pictures());
+    gtk_box_append(GTK_BOX(page), make_ways(window));
+    gtk_box_append(GTK_BOX(page), make_recent(window));
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), page);
+    return scroll;
+}
