@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/show/start_page.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/show/script.h"
 #include "ui/panel/parts.h"
 #include "ui/window/window_private.h"
@@ -9,9 +12,6 @@
 
 static const char purpose[] =
     "Remove noise, fill traces, migrate and model seismic cubes, and see every change at once.";
-
-// Scripts whose pictures stand on the page, by name.
-static const char *const shown[] = {"patch", "wavepacket", "migrate", "twsm"};
 
 static void set_action(GtkWidget *button, const char *action, const char *title, const char *text)
 {
@@ -22,9 +22,11 @@ static void set_action(GtkWidget *button, const char *action, const char *title,
 
 // --- demonstrations -----------------------------------------------------------------------------
 
-static GtkWidget *make_picture(const char *name)
+// `file`: "1-NAME.png", by which the pictures stand in order.
+static GtkWidget *make_picture(const char *file)
 {
-    g_autofree char *resource = g_strdup_printf(RESOURCES "%s.png", name);
+    g_autofree char *resource = g_strconcat(RESOURCES, file, NULL);
+    g_autofree char *name = g_strndup(file + 2, strlen(file) - 2 - strlen(".png"));
     g_autofree char *path = litho_script_find(name, NULL);
     g_autoptr(LithoScript) script = path ? litho_script_load(path, NULL) : NULL;
     if (!script)
@@ -52,12 +54,22 @@ static GtkWidget *make_picture(const char *name)
     return button;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 static GtkWidget *make_pictures(void)
 {
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     gtk_box_set_homogeneous(GTK_BOX(row), TRUE);
-    for (guint k = 0; k < G_N_ELEMENTS(shown); k++) {
-        GtkWidget *picture = make_picture(shown[k]);
+    g_auto(GStrv) files =
+        g_resources_enumerate_children(RESOURCES, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+    const guint n = files ? g_strv_length(files) : 0;
+    if (n > 0)
+        qsort(files, n, sizeof *files, by_name);
+    for (guint k = 0; k < n; k++) {
+        GtkWidget *picture = make_picture(files[k]);
         if (picture)
             gtk_box_append(GTK_BOX(row), picture);
     }
