@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every demonstration that comes with the program plays without a window. Prints TAP.
+"""Every demonstration that comes with the program plays without a window, and figures of the papers are
+reproduced by the commands that are declared for them. Prints TAP.
 
     test_demos.py PATH/lithoscope-cli
 """
@@ -55,6 +56,20 @@ def wrong_usage_says_what_is_needed():
     assert read("f/frame-00000.png") == b"mine"
     cli("demo", "one.json", "-o", "f", "--force")
     assert read("f/frame-00000.png").startswith(b"\x89PNG")
+
+
+@test
+def a_figure_of_a_paper_is_reproduced():
+    assert "fx-2021-jacobi" in cli("reproduce", "--list").stdout
+    assert "there is no figure" in cli("reproduce", "fx-2021-jacobo", status=2).stderr
+    cli("reproduce", "srmip-2007-degree", "twsm-2016-strip", "--backend", "cpu", "--json", "r.json", "--csv", "r.csv", "--markdown", "r.md")
+    figures = {f["id"]: f for f in json.load(open("r.json"))["figures"]}
+    degrees = [v["got"] for v in figures["srmip-2007-degree"]["values"]]
+    assert len(degrees) == 3 and degrees == sorted(degrees, reverse=True) and degrees[2] > 0, degrees
+    assert "one kernel" in figures["twsm-2016-strip"]["why"]
+    assert len(open("r.csv").read().splitlines()) == 1 + len(degrees)
+    assert f"{degrees[0]:.4g}" in open("r.md").read()
+    cli("reproduce", "srmip-2007-degree", "--backend", "cpu", "--json", "r.json", status=2)
 
 
 run()
