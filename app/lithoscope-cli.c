@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "app/cli.h"
 #include "app/cli_help.h"
 #include "app/progress.h"
+#include "core/io/output.h"
 #include "core/memory.h"
 #include "core/words.h"
 #include "kernels/kernels.h"
@@ -50,6 +52,7 @@ static void print_as_is(const char *text)
 // output did not take (a full disk) is a failure, too. A closed pipe is the reader's own wish.
 static void close_output(void)
 {
+    litho_outputs_abandon(); // a library may end the program in the middle of its work
     gboolean bad = ferror(stdout) != 0;
     errno = 0;
     if (fflush(stdout) == 0 && !bad && (fclose(stdout) == 0 || errno == EBADF))
@@ -59,6 +62,43 @@ static void close_output(void)
     fprintf(stderr, "lithoscope-cli: cannot write to standard output: %s\n",
             g_strerror(errno ? errno : EIO));
     _exit(LITHO_EXIT_FAILED);
+}
+
+// --- memory that libraries need -----------------------------------------------------------------
+// Everything that grows with the data is asked for in a way that may be refused. GLib ends the
+// program when one of its own small blocks is refused: then, too, one sentence is said and no
+// temporary file is left.
+
+static void on_glib_error(const char *domain, GLogLevelFlags level, const char *message,
+                          gpointer data)
+{
+    static const char words[] = "failed to allocate ";
+    const char *at = strstr(message, words);
+    if (!at) {
+        g_log_default_handler(domain, level, message, data);
+        return;
+    }
+    char line[128]; // no memory is asked for here
+    int n = g_snprintf(line, sizeof line, "lithoscope-cli: there is no memory for %s more\n",
+                       at + strlen(words));
+    litho_outputs_abandon();
+    ssize_t ignored = write(STDERR_FILENO, line, MIN((gsize)n, sizeof line - 1));
+    (void)ignored;
+    _exit(LITHO_EXIT_FAILED);
+}
+
+static void on_abort(int number)
+{
+    (void)number;
+    litho_outputs_abandon(); // abort() goes on when this returns
+}
+
+static void guard_against_aborts(void)
+{
+    struct sigaction action = {.sa_handler = on_abort};
+    sigaction(SIGABRT, &action, NULL);
+    g_log_set_handler("GLib", G_LOG_LEVEL_ERROR | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION,
+                      on_glib_error, NULL);
 }
 
 static const LithoCommand *find(const char *name)
@@ -80,6 +120,7 @@ int main(int argc, char **argv)
 {
     atexit(close_output);
     litho_cli_signals_init();
+    guard_against_aborts();
     litho_kernels_init();
     if (argc < 2)
         return usage(stderr);

@@ -92,6 +92,15 @@ gboolean litho_memory_check_setting(GError **error)
                                          g_getenv("LITHO_MEMORY"));
 }
 
+gpointer litho_memory_new(gsize n, gsize size, const char *what, GError **error)
+{
+    gpointer p = g_try_malloc0_n(MAX(n, 1), size);
+    if (!p)
+        litho_refuse(error, LITHO_ERROR_MEMORY, "there is no memory for %.3g GiB of %s",
+                     (double)n * size / 1073741824.0, what);
+    return p;
+}
+
 guint64 litho_memory_available(void)
 {
     guint64 bytes = MIN(MIN(system_available(), group_available()), address_space_available());

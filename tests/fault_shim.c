@@ -4,11 +4,13 @@
 //     LITHO_FAULT=KIND:N   alloc (of LITHO_FAULT_BYTES or more, default 1 MiB), read, write, sync,
 //                          close, rename, open
 //     LITHO_FAULT_HIT=FILE is created when the fault was met
+//     LITHO_FAULT_TRACE=1  tells on standard error who called
 //
 // Only regular files count, close and write only those opened for writing.
 #undef _FILE_OFFSET_BITS // open and open64 are two names here
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
@@ -52,6 +54,11 @@ static int due(const char *what)
     if (hit) {
         long fd = syscall(SYS_openat, AT_FDCWD, hit, O_CREAT | O_WRONLY, 0600);
         syscall(SYS_close, fd);
+    }
+    if (getenv("LITHO_FAULT_TRACE")) {
+        void *frames[24];
+        number = 0; // what is allocated here shall not fail
+        backtrace_symbols_fd(frames, backtrace(frames, 24), 2);
     }
     return 1;
 }

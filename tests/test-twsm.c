@@ -458,7 +458,7 @@ static void test_fresnel_edge(void)
     enum { N = G_N_ELEMENTS(at) };
     model->receiver_first[0] = -400, model->receiver_step[0] = 200, model->receiver_count[0] = 7;
     model->receiver_z = 2000;
-    g_autoptr(TwsmPoints) receivers = twsm_receivers_new(model, centre);
+    g_autoptr(TwsmPoints) receivers = twsm_receivers_new(model, centre, NULL);
     double w = 2 * G_PI * 20, v = 2000;
     TwsmLeg leg = {
         .from = half,

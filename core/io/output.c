@@ -17,6 +17,7 @@ enum {
     MAX_LINKS = 40,      // as the kernel itself follows
     LONGEST_BASE = 200,  // of 255 bytes that a name may have
     OLD_SECONDS = 86400, // after so long a temporary file nobody holds is stale whoever made it
+    MAX_OPEN = 64,       // temporary files that litho_outputs_abandon() knows; a command has three
 };
 
 struct LithoOutput {
@@ -32,6 +33,7 @@ struct LithoOutput {
 static GMutex lock;
 static GHashTable *inputs; // LithoFileId -> count
 static GHashTable *own;    // LithoFileId of finished outputs -> NULL
+static char *unfinished[MAX_OPEN]; // `temp` of outputs; NULL = free. Atomic
 
 static gboolean errno_error(const char *verb, const char *path, GError **error)
 {
@@ -214,6 +216,23 @@ static void remove_stale(const char *target)
     }
 }
 
+// Puts `to` where `from` stands.
+static void replace_unfinished(char *from, char *to)
+{
+    for (int k = 0; k < MAX_OPEN; k++)
+        if (g_atomic_pointer_compare_and_exchange(&unfinished[k], from, to))
+            return;
+}
+
+void litho_outputs_abandon(void)
+{
+    for (int k = 0; k < MAX_OPEN; k++) {
+        const char *temp = g_atomic_pointer_get(&unfinished[k]);
+        if (temp)
+            unlink(temp);
+    }
+}
+
 static gboolean open_temp(LithoOutput *o, GError **error)
 {
     g_autofree char *folder = g_path_get_dirname(o->target), *prefix = temp_prefix(o->target);
@@ -225,6 +244,7 @@ static gboolean open_temp(LithoOutput *o, GError **error)
         return errno_error("write", o->path, error); // the temporary name would only puzzle
     }
     flock(o->fd, LOCK_EX | LOCK_NB); // where it fails, the process id alone must do
+    replace_unfinished(NULL, o->temp);
     return TRUE;
 }
 
@@ -267,6 +287,8 @@ void litho_output_free(LithoOutput *o)
         close(o->fd);
     if (!o->finished && o->temp)
         g_unlink(o->temp);
+    if (o->temp)
+        replace_unfinished(o->temp, NULL);
     g_free(o->path);
     g_free(o->target);
     g_free(o->temp);

@@ -48,6 +48,9 @@ gboolean litho_output_write_at(LithoOutput *output, const void *bytes, gint64 n,
 // FALSE: the target is as it was.
 gboolean litho_output_finish(LithoOutput *output, GError **error);
 void litho_output_free(LithoOutput *output);
+// Removes the temporary files of all outputs that are not finished, for a program that is about to
+// end in the middle of its work: takes no lock and no memory, so that a signal handler may call it.
+void litho_outputs_abandon(void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoOutput, litho_output_free)
 
 // The short way for a text; n < 0 = up to its end.

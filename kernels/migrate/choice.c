@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/migrate/job.h"
 
 void litho_migrate_job_drop_design(LithoMigrateJob *job)
@@ -240,8 +241,11 @@ gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams
     if (job->n_steps == 0 || job->nf == 0 || params->engine == LITHO_MIGRATE_SPLITSTEP)
         return TRUE;
     const gsize n = (gsize)job->n_steps * job->nf;
-    job->entry = g_new0(gint32, n);
-    job->filter = g_new0(const LithoSecondDerivative *, n);
+    job->entry = litho_memory_new(n, sizeof *job->entry, "operators by depth", error);
+    job->filter =
+        job->entry ? litho_memory_new(n, sizeof *job->filter, "filters by depth", error) : NULL;
+    if (!job->filter)
+        return FALSE;
     choose_filters(job);
     if (params->form == LITHO_MIGRATE_POINTWISE)
         return design_table(job, run, error);

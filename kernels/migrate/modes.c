@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/migrate/modes.h"
 
+#include "core/memory.h"
 #include "kernels/migrate/planes.h"
 
 gboolean mig_show(int first, int n, gpointer data, GError **error)
@@ -10,12 +11,12 @@ gboolean mig_show(int first, int n, gpointer data, GError **error)
     if (!w->run || !w->run->on_partial || n <= 0)
         return TRUE;
     const gsize cells = litho_migrate_image_cells(engine->job[0]), count = cells * n;
-    g_autofree float *planes = g_new(float, count);
-    if (!engine->class->planes(engine, MIG_IMAGE, first, n, planes, error))
+    g_autofree float *planes = litho_memory_new(count, sizeof *planes, "depths to show", error);
+    if (!planes || !engine->class->planes(engine, MIG_IMAGE, first, n, planes, error))
         return FALSE;
     if (engine->has_light && w->params->imaging == LITHO_MIGRATE_NORMALISED) {
-        g_autofree float *light = g_new(float, count);
-        if (!engine->class->planes(engine, MIG_LIGHT, first, n, light, error))
+        g_autofree float *light = litho_memory_new(count, sizeof *light, "depths to show", error);
+        if (!light || !engine->class->planes(engine, MIG_LIGHT, first, n, light, error))
             return FALSE;
         litho_migrate_normalise(planes, light, cells, n, w->params->stabilise, planes);
     } else if (w->scale != 1) {

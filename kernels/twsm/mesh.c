@@ -5,16 +5,22 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 
 enum { MAX_ELEMENTS = 20000000, ARRAYS = 8 };
 
-TwsmPoints *twsm_points_new(int n)
+TwsmPoints *twsm_points_new(int n, GError **error)
 {
     static gint serial;
+    const int padded = (n + TWSM_PAD - 1) / TWSM_PAD * TWSM_PAD;
+    float *storage =
+        litho_memory_new((gsize)ARRAYS * padded, sizeof *storage, "elements of a boundary", error);
+    if (!storage)
+        return NULL;
     TwsmPoints *p = g_new0(TwsmPoints, 1);
     p->n = n;
-    p->padded = (n + TWSM_PAD - 1) / TWSM_PAD * TWSM_PAD;
-    p->storage = g_new0(float, (gsize)ARRAYS * p->padded);
+    p->padded = padded;
+    p->storage = storage;
     float **arrays[ARRAYS] = {&p->x, &p->y, &p->z, &p->nx, &p->ny, &p->nz, &p->area, &p->taper};
     for (int k = 0; k < ARRAYS; k++)
         *arrays[k] = p->storage + (gsize)k * p->padded;
@@ -90,8 +96,8 @@ static gboolean too_many(double n, GError **error)
 static double *vertex_depths(const TwsmBoundary *b, const TwsmPoints *p, GError **error)
 {
     int nx = p->cells[0] + 1, ny = p->cells[1] + 1;
-    double *z = g_new(double, (gsize)nx *ny);
-    for (int iy = 0; iy < ny; iy++)
+    double *z = litho_memory_new((gsize)nx * ny, sizeof *z, "depths of a boundary", error);
+    for (int iy = 0; z && iy < ny; iy++)
         for (int ix = 0; ix < nx; ix++) {
             double x = p->origin[0] + ix * p->step[0], y = p->origin[1] + iy * p->step[1];
             double depth = twsm_boundary_depth(b, x, y);
@@ -165,7 +171,9 @@ static TwsmPoints *regular_mesh(const TwsmModel *model, const TwsmBoundary *b, d
     const double nx = n[0], ny = n[1];
     if (too_many(2 * nx * ny, error))
         return NULL;
-    g_autoptr(TwsmPoints) p = twsm_points_new((int)(2 * nx * ny));
+    g_autoptr(TwsmPoints) p = twsm_points_new((int)(2 * nx * ny), error);
+    if (!p)
+        return NULL;
     p->cells[0] = (int)nx, p->cells[1] = (int)ny;
     p->origin[0] = model->x[0], p->origin[1] = model->y[0];
     p->step[0] = (model->x[1] - model->x[0]) / nx;
@@ -200,8 +208,11 @@ static TwsmPoints *sheet_mesh(const TwsmModel *model, const TwsmBoundary *b, con
     const TwsmSheet *sheet = b->sheet;
     if (too_many(sheet->n_triangles, error))
         return NULL;
-    g_autoptr(TwsmPoints) p = twsm_points_new(sheet->n_triangles);
-    g_autofree int *from = g_new(int, sheet->n_triangles);
+    g_autoptr(TwsmPoints) p = twsm_points_new(sheet->n_triangles, error);
+    g_autofree int *from =
+        p ? litho_memory_new(sheet->n_triangles, sizeof *from, "triangles", error) : NULL;
+    if (!from)
+        return NULL;
     int n = 0;
     for (int t = 0; t < sheet->n_triangles; t++) {
         const double *v[3];
@@ -243,9 +254,11 @@ TwsmPoints *twsm_mesh_new(const TwsmModel *model, int boundary, double cell, dou
     return g_steal_pointer(&p);
 }
 
-TwsmPoints *twsm_receivers_new(const TwsmModel *model, const double centre[3])
+TwsmPoints *twsm_receivers_new(const TwsmModel *model, const double centre[3], GError **error)
 {
-    TwsmPoints *p = twsm_points_new(model->receiver_count[0] * model->receiver_count[1]);
+    TwsmPoints *p = twsm_points_new(model->receiver_count[0] * model->receiver_count[1], error);
+    if (!p)
+        return NULL;
     for (int k = 0; k < p->n; k++) {
         double at[3];
         twsm_model_receiver(model, k % model->receiver_count[0], k / model->receiver_count[0], at);

@@ -35,10 +35,11 @@ TwsmPoints *twsm_mesh_new(const TwsmModel *model, int boundary, double cell, dou
 // Elements that twsm_mesh_new() would make; of a sheet all its triangles, 0 when its file is not
 // open.
 double twsm_mesh_count(const TwsmModel *model, int boundary, double cell);
-// Receivers of the model, x fastest.
-TwsmPoints *twsm_receivers_new(const TwsmModel *model, const double centre[3]);
+// Receivers of the model, x fastest. NULL: no memory.
+TwsmPoints *twsm_receivers_new(const TwsmModel *model, const double centre[3], GError **error);
 // A point set with room for n; the caller fills it and calls twsm_points_pad().
-TwsmPoints *twsm_points_new(int n);
+// NULL: no memory.
+TwsmPoints *twsm_points_new(int n, GError **error);
 void twsm_points_pad(TwsmPoints *points);
 void twsm_points_free(TwsmPoints *points); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmPoints, twsm_points_free)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "kernels/twsm/report.h"
 #include "kernels/twsm/setup.h"
 
@@ -70,11 +71,17 @@ static gboolean run_code(TwsmPlan *plan, int c, TwsmBand band, LithoRun *run, GE
     const TwsmPoints *first = chain->leg[0].from;
     gint64 rows = (gint64)chain->n_rhs * s->receivers->n;
     gint64 elements = (gint64)chain->n_rhs * first->n;
-    g_autofree TwsmValue *u = NULL, *y = g_new(TwsmValue, rows * band.n);
+    g_autofree TwsmValue *u = NULL;
+    g_autofree TwsmValue *y =
+        litho_memory_new(rows * band.n, sizeof *y, "spectra of the receivers", error);
     g_autofree TwsmRay *rays = NULL;
     double start = litho_now_ms();
+    if (!y)
+        return FALSE;
     if (plan->engine->takes_rays) {
-        rays = g_new(TwsmRay, elements);
+        rays = litho_memory_new(elements, sizeof *rays, "rays", error);
+        if (!rays)
+            return FALSE;
         if (!twsm_source_rays(s, c, litho_run_threads(run), rays))
             g_clear_pointer(&rays, g_free);
     }
@@ -140,7 +147,10 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
     const TwsmSetup *s = plan->setup;
     gsize values = (gsize)s->model->n_sources * s->receivers->n * s->n_frequencies;
     g_clear_pointer(&plan->spectra, g_free);
-    plan->spectra = g_new0(TwsmValue, values);
+    plan->spectra =
+        litho_memory_new(values, sizeof *plan->spectra, "spectra of the receivers", error);
+    if (!plan->spectra)
+        return FALSE;
     // Measured on traces: the bound is of a single block, and the errors of blocks average out.
     static const TwsmClusterRule rule[] = {
         {4e-3f, 5}, {5e-4f, TWSM_MAX_NODES}, {1e-6f, TWSM_MAX_NODES}};

@@ -211,8 +211,8 @@ static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
         if (!check_cells(s, b, p, error))
             return FALSE;
     }
-    s->receivers = twsm_receivers_new(m, s->centre);
-    return TRUE;
+    s->receivers = twsm_receivers_new(m, s->centre, error);
+    return s->receivers != NULL;
 }
 
 // --- masks ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "kernels/twsm/setup.h"
 
 // --- CPU backend ------------------------------------------------------------------------------
@@ -28,7 +29,10 @@ static gboolean cpu_run(gpointer self, const TwsmChain *chain, TwsmBand band, Tw
         const TwsmLeg *leg = &chain->leg[m];
         gboolean last = m == chain->n_legs - 1;
         gsize values = (gsize)chain->n_rhs * leg->to->n * band.n;
-        g_autofree TwsmValue *y = last ? NULL : g_new(TwsmValue, values);
+        g_autofree TwsmValue *y =
+            last ? NULL : litho_memory_new(values, sizeof *y, "a boundary's field", error);
+        if (!last && !y)
+            return FALSE;
         how->leg = 1e-6 * leg->from->n * leg->to->n * chain->n_rhs * band.n;
         if (!twsm_cpu_leg(leg, chain, band, how, u ? u : start.u, last ? receivers : y, run, error))
             return FALSE;

@@ -8,17 +8,24 @@
 #include "core/error.h"
 #include "core/io/output.h"
 #include "core/json.h"
+#include "core/memory.h"
 
 static const char MAGIC[8] = "LITHOWP2";
 static const char MAGIC_1[8] = "LITHOWP1"; // the layout before, without a checksum
 enum {
     ZSTD_EFFORT = 6,
-    SUM_BYTES = 32, // SHA-256
+    SUM_BYTES = 32,      // SHA-256
+    LONGEST_VARINT = 10, // 64 bits, 7 a byte
 };
 
+// Grows with the survey: a step that the system refuses is an error, no end of the program.
+typedef struct Bytes {
+    guint8 *data;
+    gsize n, room;
+} Bytes;
+
 struct WpCoefficients {
-    GByteArray *gaps;
-    GArray *values;  // float
+    Bytes gaps, values; // values: floats
     guint64 base;    // number of the present block's first coefficient
     guint64 last;    // number of the last one kept, plus one
     guint64 written; // kept so far
@@ -26,18 +33,15 @@ struct WpCoefficients {
 
 WpCoefficients *wp_coefficients_new(void)
 {
-    WpCoefficients *f = g_new0(WpCoefficients, 1);
-    f->gaps = g_byte_array_new();
-    f->values = g_array_new(FALSE, FALSE, sizeof(float));
-    return f;
+    return g_new0(WpCoefficients, 1);
 }
 
 void wp_coefficients_free(WpCoefficients *f)
 {
     if (!f)
         return;
-    g_byte_array_unref(f->gaps);
-    g_array_unref(f->values);
+    g_free(f->gaps.data);
+    g_free(f->values.data);
     g_free(f);
 }
 
@@ -46,11 +50,32 @@ static int step_of(const WpBox *box)
     return box->kind == WP_RESIDUAL ? 1 : 2;
 }
 
-static void put_varint(GByteArray *to, guint64 v)
+// Room for `more` bytes behind those that are there.
+static gboolean reserve(Bytes *b, gsize more, GError **error)
+{
+    if (b->n + more <= b->room)
+        return TRUE;
+    const gsize room = MAX(b->n + more, 2 * b->room);
+    guint8 *data = g_try_realloc(b->data, room);
+    if (!data)
+        return litho_refuse(error, LITHO_ERROR_MEMORY,
+                            "there is no memory for %.3g GiB of coefficients to write",
+                            room / 1073741824.0);
+    b->data = data;
+    b->room = room;
+    return TRUE;
+}
+
+static void put(Bytes *to, const void *from, gsize n)
+{
+    memcpy(to->data + to->n, from, n);
+    to->n += n;
+}
+
+static void put_varint(Bytes *to, guint64 v)
 {
     do {
-        guint8 byte = (guint8)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
-        g_byte_array_append(to, &byte, 1);
+        to->data[to->n++] = (guint8)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
         v >>= 7;
     } while (v);
 }
@@ -73,16 +98,19 @@ gboolean wp_coefficients_append(WpCoefficients *f, WpLane *lane, const float *c,
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
         const int step = step_of(box);
-        g_autofree float *v = g_new(float, box->floats);
-        if (!lane->engine->class->download(lane->engine, c, box->at, v, box->floats, error))
+        g_autofree float *v = litho_memory_new(box->floats, sizeof *v, "coefficients", error);
+        if (!v || !lane->engine->class->download(lane->engine, c, box->at, v, box->floats, error))
             return FALSE;
         for (gint64 i = 0; i < box->floats; i += step) {
             if (v[i] == 0 && (step == 1 || v[i + 1] == 0))
                 continue;
             guint64 number = f->base + (guint64)(i / step);
-            put_varint(f->gaps, number - f->last);
+            if (!reserve(&f->gaps, LONGEST_VARINT, error) ||
+                !reserve(&f->values, step * sizeof *v, error))
+                return FALSE;
+            put_varint(&f->gaps, number - f->last);
             f->last = number + 1;
-            g_array_append_vals(f->values, v + i, step);
+            put(&f->values, v + i, step * sizeof *v);
             f->written++;
         }
         f->base += (guint64)(box->floats / step);
@@ -93,10 +121,10 @@ gboolean wp_coefficients_append(WpCoefficients *f, WpLane *lane, const float *c,
 // --- bytes ------------------------------------------------------------------------------------
 
 // Byte k of every value together, and back.
-static guint8 *split_bytes(const guint8 *from, gsize n)
+static guint8 *split_bytes(const guint8 *from, gsize n, GError **error)
 {
-    guint8 *to = g_malloc(MAX(4 * n, 1));
-    for (gsize i = 0; i < n; i++)
+    guint8 *to = litho_memory_new(n, 4, "coefficients to pack", error);
+    for (gsize i = 0; to && i < n; i++)
         for (int k = 0; k < 4; k++)
             to[k * n + i] = from[4 * i + k];
     return to;
@@ -112,7 +140,9 @@ static void join_bytes(const guint8 *from, gsize n, guint8 *to)
 static GBytes *pack(const void *data, gsize size, GError **error)
 {
     gsize bound = ZSTD_compressBound(size);
-    guint8 *out = g_malloc(bound);
+    guint8 *out = litho_memory_new(bound, 1, "packed coefficients", error);
+    if (!out)
+        return NULL;
     gsize used = ZSTD_compress(out, bound, data, size, ZSTD_EFFORT);
     if (ZSTD_isError(used)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT, "zstd could not compress: %s",
@@ -120,12 +150,15 @@ static GBytes *pack(const void *data, gsize size, GError **error)
         g_free(out);
         return NULL;
     }
-    return g_bytes_new_take(g_realloc(out, MAX(used, 1)), used);
+    guint8 *less = g_try_realloc(out, MAX(used, 1));
+    return g_bytes_new_take(less ? less : out, used);
 }
 
 static guint8 *unpack(const guint8 *data, gsize packed, gsize size, GError **error)
 {
-    guint8 *out = g_malloc(MAX(size, 1));
+    guint8 *out = litho_memory_new(size, 1, "unpacked coefficients", error);
+    if (!out)
+        return NULL;
     gsize got = ZSTD_decompress(out, size, data, packed);
     if (ZSTD_isError(got) || got != size) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_FORMAT,
@@ -269,30 +302,37 @@ static void checksum(const guint8 *bytes, gsize n, guint8 sum[SUM_BYTES])
 gboolean wp_coefficients_write(WpCoefficients *f, WpJob *job, const char *path, LithoRun *run,
                                GError **error)
 {
-    g_autofree guint8 *planes = split_bytes((const guint8 *)f->values->data, f->values->len);
-    g_autoptr(GBytes) gaps = pack(f->gaps->data, f->gaps->len, error);
-    g_autoptr(GBytes) values = gaps ? pack(planes, 4 * (gsize)f->values->len, error) : NULL;
+    g_autofree guint8 *planes = split_bytes(f->values.data, f->values.n / 4, error);
+    g_autoptr(GBytes) gaps = planes ? pack(f->gaps.data, f->gaps.n, error) : NULL;
+    g_autoptr(GBytes) values = gaps ? pack(planes, f->values.n, error) : NULL;
     if (!values)
         return FALSE;
-    const Sizes sizes = {f->written, f->gaps->len, g_bytes_get_size(gaps),
-                         4 * (guint64)f->values->len, g_bytes_get_size(values)};
+    const Sizes sizes = {f->written, f->gaps.n, g_bytes_get_size(gaps), f->values.n,
+                         g_bytes_get_size(values)};
     gsize length;
     g_autofree char *text = describe(job, &sizes, &length);
     guint32 prefix = GUINT32_TO_LE((guint32)length);
-    g_autoptr(GByteArray) all = g_byte_array_new();
-    g_byte_array_append(all, (const guint8 *)MAGIC, sizeof MAGIC);
-    g_byte_array_append(all, (const guint8 *)&prefix, sizeof prefix);
-    g_byte_array_append(all, (const guint8 *)text, (guint)length);
-    g_byte_array_append(all, g_bytes_get_data(gaps, NULL), (guint)sizes.gaps_packed);
-    g_byte_array_append(all, g_bytes_get_data(values, NULL), (guint)sizes.values_packed);
-    guint8 sum[SUM_BYTES];
-    checksum(all->data, all->len, sum);
-    g_byte_array_append(all, sum, sizeof sum);
-    if (!litho_output_save(path, (const char *)all->data, all->len,
-                           run && run->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN, error))
-        return FALSE;
-    report_file(job, all->len, f->written, run);
-    return TRUE;
+    Bytes all = {0};
+    gboolean ok = reserve(&all,
+                          sizeof MAGIC + sizeof prefix + length + sizes.gaps_packed +
+                              sizes.values_packed + SUM_BYTES,
+                          error);
+    if (ok) {
+        put(&all, MAGIC, sizeof MAGIC);
+        put(&all, &prefix, sizeof prefix);
+        put(&all, text, length);
+        put(&all, g_bytes_get_data(gaps, NULL), sizes.gaps_packed);
+        put(&all, g_bytes_get_data(values, NULL), sizes.values_packed);
+        guint8 sum[SUM_BYTES];
+        checksum(all.data, all.n, sum);
+        put(&all, sum, sizeof sum);
+        ok = litho_output_save(path, (const char *)all.data, (gssize)all.n,
+                               run && run->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN, error);
+    }
+    if (ok)
+        report_file(job, all.n, f->written, run);
+    g_free(all.data);
+    return ok;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -367,7 +407,9 @@ static gboolean open_reader(const WpJob *job, const char *path, Reader *r, GErro
                                         : NULL;
     if (!planes)
         return FALSE;
-    r->values = g_malloc(MAX(r->sizes.values, 4));
+    r->values = litho_memory_new(r->sizes.values, 1, "coefficients", error);
+    if (!r->values)
+        return FALSE;
     join_bytes(planes, r->sizes.values / 4, (guint8 *)r->values);
     advance(r);
     return TRUE;
@@ -382,7 +424,9 @@ static gboolean read_block(WpLane *lane, Reader *r, float *c, GError **error)
         const WpBox *box = &g->boxes[b];
         const int step = step_of(box);
         const guint64 n = (guint64)(box->floats / step);
-        g_autofree float *v = g_new0(float, box->floats);
+        g_autofree float *v = litho_memory_new(box->floats, sizeof *v, "coefficients", error);
+        if (!v)
+            return FALSE;
         while (r->next < *base + n) {
             if (4 * (r->value + step) > r->sizes.values) {
                 r->damaged = TRUE;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/wavepacket/apply.h"
 #include "kernels/common/select.h"
 
@@ -81,21 +82,23 @@ static float *read_probes(const WpJob *job, const WpLane *lane, const float *c, 
         pieces[i] = (WpPiece){box->at + probe->plane * plane, plane};
         all += plane;
     }
-    g_autofree float *planes = g_new(float, MAX(all, 1));
+    g_autofree float *planes =
+        litho_memory_new(all, sizeof *planes, "coefficients to measure the noise", error);
+    if (!planes)
+        return NULL;
     if (n > 0 && !lane->engine->class->fetch(lane->engine, c, pieces, (int)n, planes, error))
         return NULL;
     return g_steal_pointer(&planes);
 }
 
-// Magnitudes of the probe's packets inside the volume appended to `to`; returns its plane's end.
+// Magnitudes of the probe's packets inside the volume; returns its plane's end.
 static const float *take_magnitudes(const WpJob *job, const WpProbe *probe, const float *plane,
-                                    GArray *to)
+                                    float *to)
 {
     const WpBox *box = &job->geometry->boxes[probe->box];
     for (int i = 0; i < probe->n; i++) {
         const float *z = plane + 2 * probe->inside[i];
-        float m = hypotf(z[0], z[1]);
-        g_array_append_val(to, m);
+        to[i] = hypotf(z[0], z[1]);
     }
     return plane + 2 * (gint64)box->n[1] * box->n[2];
 }
@@ -106,21 +109,27 @@ static const float *take_magnitudes(const WpJob *job, const WpProbe *probe, cons
 // Negative = failed.
 double wp_estimate_sigma(WpJob *job, WpLane *lane, const float *c, GError **error)
 {
-    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(float));
     g_autofree float *planes = read_probes(job, lane, c, error);
+    gsize most = 0;
+    for (guint i = 0; i < job->probes->len; i++)
+        most += g_array_index(job->probes, WpProbe, i).n;
+    g_autofree float *values =
+        planes ? litho_memory_new(most, sizeof *values, "magnitudes of coefficients", error) : NULL;
     const float *at = planes;
     float level[PROBE_BOXES];
     int used = 0;
-    if (!planes)
+    if (!values)
         return -1;
     for (guint i = 0; i < job->probes->len;) {
         const int box = g_array_index(job->probes, WpProbe, i).box;
-        g_array_set_size(values, 0);
-        for (; i < job->probes->len && g_array_index(job->probes, WpProbe, i).box == box; i++)
-            at = take_magnitudes(job, &g_array_index(job->probes, WpProbe, i), at, values);
-        const int n = (int)values->len;
+        int n = 0;
+        for (; i < job->probes->len && g_array_index(job->probes, WpProbe, i).box == box; i++) {
+            const WpProbe *probe = &g_array_index(job->probes, WpProbe, i);
+            at = take_magnitudes(job, probe, at, values + n);
+            n += probe->n;
+        }
         if (n > 0)
-            level[used++] = litho_select_kth((float *)values->data, n, n / 2) /
+            level[used++] = litho_select_kth(values, n, n / 2) /
                             (float)(job->geometry->boxes[box].sigma * sqrt(M_LN2));
     }
     return used ? litho_select_kth(level, used, used / 2) : 0;

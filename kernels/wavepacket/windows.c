@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
+#include "core/memory.h"
 #include "kernels/wavepacket/boxes.h"
 
 // Lattice point j as a frequency.
@@ -45,10 +47,16 @@ static double box_windows(const WpGeometry *g, WpBox *box)
     const gint64 rows = (gint64)box->n[0] * box->n[1], points = rows * box->n[2];
     const double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
     const float factor = (float)(s / sqrt(box->M[0] * box->M[1] * box->M[2] * (double)points));
-    float *phi = g_new(float, box->n[2]), *weight = g_new(float, points);
+    float *phi = g_new(float, box->n[2]), *weight = g_try_new(float, points);
     double sum = 0;
     gint64 at = 0;
-    box->rows = g_new0(WpRow, rows);
+    box->rows = g_try_new0(WpRow, rows);
+    if (!weight || !box->rows) {
+        g_free(weight);
+        g_free(phi);
+        g_free(nb);
+        return -1;
+    }
     for (gint64 r = 0; r < rows; r++) {
         window_row(g->tiling, box, nb, count, (int)(r / box->n[1]), (int)(r % box->n[1]), phi);
         int first = 0, end = box->n[2];
@@ -64,17 +72,22 @@ static double box_windows(const WpGeometry *g, WpBox *box)
     }
     g_free(phi);
     g_free(nb);
-    box->weight = g_realloc_n(weight, MAX(at, 1), sizeof *weight);
+    box->weight = g_try_realloc_n(weight, MAX(at, 1), sizeof *weight);
+    if (!box->weight) // what is smaller by now was refused
+        box->weight = weight;
     box->n_weights = at;
     return sum;
 }
 
-float *wp_residual_weights(const WpGeometry *g)
+float *wp_residual_weights(const WpGeometry *g, GError **error)
 {
     const WpBox *box = wp_residual(g);
     const int *n = box->n, half = n[2] / 2 + 1;
     const double scale = 1.0 / ((double)n[0] * n[1] * n[2]);
-    float *weights = g_new(float, (gsize)n[0] * n[1] * half);
+    float *weights = litho_memory_new((gsize)n[0] * n[1] * half, sizeof *weights,
+                                      "weights of the residual", error);
+    if (!weights)
+        return NULL;
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++)
@@ -108,6 +121,8 @@ static void finish_box(WpGeometry *g, WpBox *box)
 {
     double sum = box->kind == WP_RESIDUAL ? residual_energy(g, box) : box_windows(g, box);
     double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
+    if (sum < 0) // box_windows() had no memory
+        return;
     box->sigma = s * sqrt(sum / ((double)box->n[0] * box->n[1] * box->n[2]));
 }
 
@@ -126,7 +141,14 @@ gboolean wp_fill_windows(WpGeometry *g, LithoRun *run, GError **error)
     }
     if (wp_residual(g)) // parallel inside
         finish_box(g, &g->boxes[n - 1]);
-    for (int b = 0; b < n; b++)
-        g->n_active += g->boxes[b].n_weights;
-    return litho_run_step(run, n, n, error);
+    if (!litho_run_step(run, n, n, error))
+        return FALSE;
+    for (int b = 0; b < n; b++) {
+        const WpBox *box = &g->boxes[b];
+        if (box->kind != WP_RESIDUAL && !box->weight)
+            return litho_refuse(error, LITHO_ERROR_MEMORY,
+                                "there is no memory for the windows of %d boxes", n);
+        g->n_active += box->n_weights;
+    }
+    return TRUE;
 }

@@ -249,10 +249,8 @@ static gboolean coarse_down(Cpu *cpu, int b, LithoRun *run, GError **error)
     if (!litho_sweep_down(cpu->band[b].sweep, cpu->up, cpu->down, image, light, NULL, NULL, run,
                           error))
         return FALSE;
-    litho_coarse_image_add(job, image, cpu->image, run);
-    if (cpu->down)
-        litho_coarse_image_add(job, light, cpu->light, run);
-    return TRUE;
+    return litho_coarse_image_add(job, image, cpu->image, run, error) &&
+           (!cpu->down || litho_coarse_image_add(job, light, cpu->light, run, error));
 }
 
 static gboolean cpu_down(MigEngine *engine, int b, gboolean shot, MigSlab slab, gpointer data,
@@ -299,8 +297,8 @@ static gboolean cpu_up(MigEngine *engine, int b, LithoRun *run, GError **error)
         ok = litho_sweep_up(band->sweep, cpu->image, cpu->up, run, error) &&
              litho_spectrum_adjoint(job, &band->sweep->waves, cpu->up, cpu->out, run, error);
     } else if (ok) {
-        g_autofree float *coarse = litho_coarse_image_adjoint(job, cpu->image, run);
-        ok = litho_sweep_up(band->sweep, coarse, cpu->up, run, error) &&
+        g_autofree float *coarse = litho_coarse_image_adjoint(job, cpu->image, run, error);
+        ok = coarse && litho_sweep_up(band->sweep, coarse, cpu->up, run, error) &&
              litho_coarse_spectrum_adjoint(job, &band->sweep->waves, cpu->up, cpu->out, run, error);
     }
     drop_waves(cpu);

@@ -5,43 +5,52 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 
 // --- image ------------------------------------------------------------------------------------
 
 // The array n[0] x n[1] x n[2] along one axis through the taps, or their transpose; a new array, n
 // changed.
-static float *along_axis(const LithoTaps *taps, int axis, int n[3], const float *in, int threads)
+static float *along_axis(const LithoTaps *taps, int axis, int n[3], const float *in, int threads,
+                         GError **error)
 {
     gsize outer = 1, inner = 1;
     for (int k = 0; k < axis; k++)
         outer *= n[k];
     for (int k = axis + 1; k < 3; k++)
         inner *= n[k];
-    float *out = g_new(float, outer * taps->n_out * inner);
+    float *out =
+        litho_memory_new(outer * taps->n_out * inner, sizeof *out, "an image between grids", error);
+    if (!out)
+        return NULL;
     litho_taps_apply(taps, outer, inner, in, out, threads);
     n[axis] = taps->n_out;
     return out;
 }
 
-void litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, float *fine,
-                            LithoRun *run)
+gboolean litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, float *fine,
+                                LithoRun *run, GError **error)
 {
     const int threads = litho_run_threads(run);
     int n[3] = {job->nz, job->data_ny, job->data_nx};
     g_autofree float *at = NULL;
     for (int axis = 2; axis >= 0; axis--) { // z last: it makes the array larger by most
         LithoTaps taps = litho_migrate_job_interpolation(job, axis);
-        float *next = along_axis(&taps, axis, n, at ? at : coarse, threads);
+        float *next = along_axis(&taps, axis, n, at ? at : coarse, threads, error);
         litho_taps_clear(&taps);
         g_free(at);
         at = next;
+        if (!at)
+            return FALSE;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (gsize k = 0; k < (gsize)n[0] * n[1] * n[2]; k++)
         fine[k] += at[k];
+    return TRUE;
 }
 
-float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine, LithoRun *run)
+float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine, LithoRun *run,
+                                  GError **error)
 {
     const LithoAxis *axes = job->image.axis;
     int n[3] = {job->depths, axes[0].n, axes[1].n};
@@ -49,11 +58,13 @@ float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine,
     for (int axis = 0; axis < 3; axis++) {
         LithoTaps taps = litho_migrate_job_interpolation(job, axis);
         LithoTaps turned = litho_taps_transposed(&taps);
-        float *next = along_axis(&turned, axis, n, at ? at : fine, litho_run_threads(run));
+        float *next = along_axis(&turned, axis, n, at ? at : fine, litho_run_threads(run), error);
         litho_taps_clear(&taps);
         litho_taps_clear(&turned);
         g_free(at);
         at = next;
+        if (!at)
+            return NULL;
     }
     return at;
 }

@@ -12,7 +12,9 @@ gboolean litho_coarse_spectrum_adjoint(const LithoMigrateJob *job, const LithoWa
                                        float *planes, LithoCube *out, LithoRun *run,
                                        GError **error);
 // fine[nz][ny][nx] += interpolated coarse[job->nz][data_ny][data_nx].
-void litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, float *fine,
-                            LithoRun *run);
-// The adjoint: a new coarse image, g_free().
-float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine, LithoRun *run);
+// FALSE: no memory for what lies between.
+gboolean litho_coarse_image_add(const LithoMigrateJob *job, const float *coarse, float *fine,
+                                LithoRun *run, GError **error);
+// The adjoint: a new coarse image, g_free(). NULL: no memory.
+float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine, LithoRun *run,
+                                  GError **error);

@@ -59,8 +59,8 @@ static gboolean frame_init(Frame *f, const LithoCube *in, LithoBox box, GError *
     for (int a = 0; a < 3; a++)
         f->grid.axis[a].n = litho_box_size(box, a);
     f->x = malloc(traces * nt * sizeof(float));
-    f->missing = g_malloc0(traces);
-    if (!f->x)
+    f->missing = g_try_malloc0(traces);
+    if (!f->x || !f->missing)
         return litho_refuse(error, LITHO_ERROR_MEMORY,
                             "there is no memory for a block of %d x %d traces to fill",
                             (int)litho_box_size(box, 0), (int)nx);

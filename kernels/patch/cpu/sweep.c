@@ -324,7 +324,7 @@ static gboolean job_memory(Job *job)
     job->scratch = aligned_alloc(4096, job->threads * job->scratch_bytes);
     if (!s->largest) {
         job->ring = aligned_alloc(64, (sizeof(float) * job->slots * job->row_bytes + 63) / 64 * 64);
-        job->empty = g_malloc0((gsize)job->slots * columns(job));
+        job->empty = g_try_malloc0((gsize)job->slots * columns(job));
     }
     for (int a = 0; a < 3; a++) {
         const int n = s->g.axis[a].length;
@@ -336,7 +336,7 @@ static gboolean job_memory(Job *job)
             job->norm[a][i - s->region.lo[a]] =
                 (float)(1 / litho_patch_weight(s->g.axis[a], (int)i));
     }
-    return job->scratch && (s->largest || job->ring);
+    return job->scratch && (s->largest || (job->ring && job->empty));
 }
 
 static void job_clear(Job *job)

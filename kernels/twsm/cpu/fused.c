@@ -8,6 +8,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/twsm/chain.h"
 
 // Width and depth of the register tile: five vectors of state per source, two sums.
@@ -187,10 +188,13 @@ static void run_groups(Work *w, LithoRun *run)
 
 // Few targets: a task is one tile. Every partial sum has its place, so that the result does not
 // depend on the number of threads.
-static void run_slices(Work *w, LithoRun *run)
+static gboolean run_slices(Work *w, LithoRun *run, GError **error)
 {
     w->tasks = (gint64)w->groups * w->slices;
-    g_autofree double *sum = g_new0(double, 2 * w->tasks * w->size);
+    g_autofree double *sum =
+        litho_memory_new(2 * w->tasks * w->size, sizeof *sum, "sums of beams", error);
+    if (!sum)
+        return FALSE;
 #pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
     for (gint64 task = 0; task < w->tasks; task++) {
         double *at = sum + 2 * task * w->size;
@@ -208,13 +212,16 @@ static void run_slices(Work *w, LithoRun *run)
         if (w->leg->near)
             store_group(w, g, total + w->size, w->near);
     }
+    return TRUE;
 }
 
 // A copy of u with zeros for the padding sources: their beams are 0, but 0 * garbage may be NaN.
-static TwsmValue *padded_copy(const TwsmLeg *leg, int n, const TwsmValue *u)
+static TwsmValue *padded_copy(const TwsmLeg *leg, int n, const TwsmValue *u, GError **error)
 {
-    TwsmValue *copy = g_new0(TwsmValue, (gsize)leg->from->padded * n);
-    memcpy(copy, u, sizeof *copy * leg->from->n * n);
+    TwsmValue *copy =
+        litho_memory_new((gsize)leg->from->padded * n, sizeof *copy, "a boundary's field", error);
+    if (copy)
+        memcpy(copy, u, sizeof *copy * leg->from->n * n);
     return copy;
 }
 
@@ -226,21 +233,22 @@ gboolean twsm_cpu_fused(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *h
     for (int r0 = 0; r0 < n_rhs && ok; r0 += MAX_RHS) {
         Work w = {.leg = leg, .how = how, .band = band, .n_rhs = MIN(n_rhs - r0, MAX_RHS)};
         w.size = (gsize)band.n * w.n_rhs * 2 * LANES;
-        TwsmValue *copy[MAX_RHS];
+        TwsmValue *copy[MAX_RHS] = {NULL};
         w.groups = (leg->to->n + LANES - 1) / LANES;
         w.slices = (leg->from->padded + TILE - 1) / TILE;
-        for (int r = 0; r < w.n_rhs; r++) {
+        for (int r = 0; r < w.n_rhs && ok; r++) {
             gsize to = (gsize)(r0 + r) * leg->to->n * band.n;
             w.u[r] = copy[r] =
-                padded_copy(leg, band.n, u + (gsize)(r0 + r) * leg->from->n * band.n);
+                padded_copy(leg, band.n, u + (gsize)(r0 + r) * leg->from->n * band.n, error);
+            ok = copy[r] != NULL;
             w.sum[r] = sum + to;
             w.near[r] = near ? near + to : NULL;
         }
-        if (w.groups < FEW_GROUPS)
-            run_slices(&w, run);
-        else
+        if (ok && w.groups < FEW_GROUPS)
+            ok = run_slices(&w, run, error);
+        else if (ok)
             run_groups(&w, run);
-        ok = twsm_stopped(w.stop, error) &&
+        ok = ok && twsm_stopped(w.stop, error) &&
              twsm_step(how, (double)MIN(r0 + MAX_RHS, n_rhs) / n_rhs, run, error);
         for (int r = 0; r < w.n_rhs; r++)
             g_free(copy[r]);

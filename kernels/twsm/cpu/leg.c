@@ -3,6 +3,8 @@
 // One leg on the CPU: the sum by the algorithm that was asked for, and the factor in front of it.
 #include "kernels/twsm/chain.h"
 
+#include "core/memory.h"
+
 // y = taper (i (k + i sig/dw) S - N), or u minus that where the leg absorbs.
 static void finish_leg(const TwsmLeg *leg, const TwsmChain *chain, TwsmBand band,
                        const TwsmValue *u, const TwsmValue *near, TwsmValue *y, int threads)
@@ -24,9 +26,12 @@ gboolean twsm_cpu_leg(const TwsmLeg *leg, const TwsmChain *chain, TwsmBand band,
                       const TwsmValue *u, TwsmValue *y, LithoRun *run, GError **error)
 {
     gint64 values = (gint64)chain->n_rhs * leg->to->n * band.n;
-    g_autofree TwsmValue *near = leg->near ? g_new0(TwsmValue, values) : NULL;
+    g_autofree TwsmValue *near =
+        leg->near ? litho_memory_new(values, sizeof *near, "the near field", error) : NULL;
     int rhs = chain->n_rhs;
     gboolean ok;
+    if (leg->near && !near)
+        return FALSE;
     switch (twsm_leg_algorithm(leg, how->algorithm)) {
     case TWSM_FFT:
         ok = twsm_cpu_lattice(leg, rhs, band, how, u, y, near, run, error);

@@ -60,7 +60,9 @@ static gboolean plan_residual(WpCpu *cpu, GError **error)
     cpu->residual_data = alloc_floats(2 * (gint64)dim[0] * dim[1] * dim[2], error);
     if (!cpu->residual_data)
         return FALSE;
-    cpu->residual_weight = wp_residual_weights(cpu->engine.geometry);
+    cpu->residual_weight = wp_residual_weights(cpu->engine.geometry, error);
+    if (!cpu->residual_weight)
+        return FALSE;
     wp_fft_init(&cpu->residual, box->n, dim, origin, cpu->residual_data);
     return TRUE;
 }
