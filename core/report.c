@@ -7,6 +7,7 @@
 struct LithoReport {
     GMutex lock;
     GArray *numbers, *curves, *shapes, *layers;
+    GPtrArray *remarks; // of char *
     LithoReport *also; // hears the same; set and read by the thread that runs the operator
     guint serial;
     gint refs;
@@ -60,6 +61,7 @@ LithoReport *litho_report_new(void)
     report->curves = curves_new();
     report->shapes = shapes_new();
     report->layers = layers_new();
+    report->remarks = g_ptr_array_new_with_free_func(g_free);
     report->refs = 1;
     return report;
 }
@@ -79,6 +81,7 @@ void litho_report_unref(LithoReport *report)
     g_array_unref(report->curves);
     g_array_unref(report->shapes);
     g_array_unref(report->layers);
+    g_ptr_array_unref(report->remarks);
     g_mutex_clear(&report->lock);
     g_free(report);
 }
@@ -361,6 +364,38 @@ GArray *litho_report_shapes(LithoReport *report)
         LithoShape shape = shape_copy(&g_array_index(report->shapes, LithoShape, k));
         g_array_append_val(copy, shape);
     }
+    g_mutex_unlock(&report->lock);
+    return copy;
+}
+
+static void add_remark(LithoReport *report, const char *text)
+{
+    if (!report)
+        return;
+    g_mutex_lock(&report->lock);
+    if (!g_ptr_array_find_with_equal_func(report->remarks, text, g_str_equal, NULL)) {
+        g_ptr_array_add(report->remarks, g_strdup(text));
+        report->serial++;
+    }
+    g_mutex_unlock(&report->lock);
+    add_remark(report->also, text);
+}
+
+void litho_report_remark(LithoReport *report, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    add_remark(report, text);
+}
+
+GPtrArray *litho_report_remarks(LithoReport *report)
+{
+    GPtrArray *copy = g_ptr_array_new_with_free_func(g_free);
+    g_mutex_lock(&report->lock);
+    for (guint k = 0; k < report->remarks->len; k++)
+        g_ptr_array_add(copy, g_strdup(report->remarks->pdata[k]));
     g_mutex_unlock(&report->lock);
     return copy;
 }

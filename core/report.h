@@ -111,6 +111,10 @@ GArray *litho_report_layers(LithoReport *report);  // of LithoLayer, likewise
 guint litho_report_serial(LithoReport *report);
 // From now on what is told to `report` is told to `to` as well; NULL ends it. References `to`.
 void litho_report_forward(LithoReport *report, LithoReport *to);
+// A sentence about a choice that the operator made and nobody would expect, for the log; each one
+// once. `report` may be NULL.
+void litho_report_remark(LithoReport *report, const char *format, ...) G_GNUC_PRINTF(2, 3);
+GPtrArray *litho_report_remarks(LithoReport *report); // of char *, copies
 // Tells `to` (may be NULL) everything that `report` was told.
 void litho_report_repeat(LithoReport *report, LithoReport *to);
 JsonNode *litho_report_to_json(LithoReport *report);

@@ -70,6 +70,7 @@ typedef struct WpJob {
     GArray *probes; // of WpProbe: where the noise level is measured
     // Known after the forward stage.
     gboolean transformed;
+    int segment; // size of the segments where the job chose it, else 0
     double input_energy;
     double sigma;        // estimated noise level
     double *block_sigma; // per block
@@ -84,8 +85,10 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params,
                   const WpMachine *machine, LithoRun *run, GError **error);
 void wp_job_free(WpJob *job);
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
-// Bytes of the machine's memory that a job needs at least, input and output included.
-guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params, gboolean gpu);
+// Bytes of the machine's memory that a job needs at least, input and output included, with the
+// segments that it would choose now.
+guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params,
+                      const WpMachine *machine);
 guint64 wp_job_kept(const WpJob *job);
 // One number per trace in the engine's memory, for its distance() and insert(); its release().
 float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);

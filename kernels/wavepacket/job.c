@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
+#include "core/report.h"
 #include "core/sort.h"
 #include "kernels/wavepacket/apply.h"
 
@@ -143,33 +145,78 @@ static guint64 memory_with(const LithoGrid *in, const LithoWavepacketParams *p, 
            4 * (guint64)(cubes * samples + volumes * block_samples + coefficients * s.floats);
 }
 
-guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, gboolean gpu)
-{
-    return memory_with(in, p, p->block, gpu);
-}
+// A cube needs 30 to 40 times its samples' bytes, a long thin volume up to a thousand: the boxes of
+// all directions are as fine along the short axes as along the long one. Beyond this, and a size
+// that no machine minds, it is cut; where memory holds that, the choice depends on nothing else, so
+// that every machine gives the same samples.
+enum { MOST_OF_SAMPLES = 128 };
+static const guint64 NO_MATTER = 1 << 30;
 
-// The segment size asked for, or when the whole volume does not fit, the largest that does.
-// Negative: none does.
-static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
-                           const WpMachine *machine, const LithoRun *run, GError **error)
+// The segment size asked for; or the whole volume (0), or when that does not fit or is a waste, the
+// largest segments that do. Negative: none do, *need tells of the smallest.
+static int choose_block(const LithoGrid *in, const LithoWavepacketParams *p,
+                        const WpMachine *machine, guint64 have, guint64 *need)
 {
     static const int sizes[] = {0, 512, 384, 256, 192, 128, 64};
-    const guint64 have = machine->available(run);
-    guint64 need = 0;
+    const guint64 most = MAX(MOST_OF_SAMPLES * 4 * (guint64)litho_grid_samples(in), NO_MATTER);
+    int fits = -1;
+    *need = memory_with(in, p, p->block, machine->gpu);
+    if (p->block > 0) // what is asked for is tried
+        return p->block;
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        const int block = p->block > 0 ? p->block : sizes[i];
-        if (block >= MAX(in->axis[0].n, MAX(in->axis[1].n, in->axis[2].n)) && p->block == 0)
+        if (sizes[i] >= MAX(in->axis[0].n, MAX(in->axis[1].n, in->axis[2].n)))
             continue;
-        need = memory_with(in, p, block, machine->gpu);
-        if (need <= have || p->block > 0) // what is asked for is tried
-            return block;
+        *need = memory_with(in, p, sizes[i], machine->gpu);
+        if (*need <= have)
+            fits = sizes[i];
+        if (*need <= MIN(have, most))
+            break;
     }
+    return fits;
+}
+
+// What a job may take: on the host half of what is free, as the plan of a run does.
+static guint64 budget(const WpMachine *machine, const LithoRun *run)
+{
+    return machine->available(run) / (machine->gpu ? 1 : 2);
+}
+
+guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine)
+{
+    guint64 need;
+    const guint64 have = budget(machine, NULL);
+    const int block = choose_block(in, p, machine, have, &need);
+    const WpSpec spec = spec_of(in, p, block);
+    WpSizes s;
+    if (block <= 0 || !wp_geometry_sizes(&spec, &s, NULL))
+        return need;
+    // Segments keep their coefficients where that is within half of what is left, see lanes.c.
+    guint64 blocks = 1;
+    for (int a = 0; a < 3; a++)
+        blocks *= blocks_along(in->axis[a].n, spec.n[a], overlap_of(p, block));
+    const guint64 one = sizeof(float) * (guint64)s.floats, all = blocks * one;
+    const gboolean keeps = need - one + 2 * all <= machine->available(NULL);
+    return keeps && need - one + all <= have ? need - one + all : need;
+}
+
+static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
+                           const WpMachine *machine, LithoRun *run, GError **error)
+{
     const double gib = 1 << 30;
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "wave packets of this volume need %.2f GiB of memory %s even in segments, and %.2f "
-                "are free; cut the volume first",
-                need / gib, machine->gpu ? "on the GPU" : "", have / gib);
-    return -1;
+    const guint64 have = budget(machine, run);
+    guint64 need;
+    const int block = choose_block(in, p, machine, have, &need);
+    if (block < 0)
+        litho_refuse(error, LITHO_ERROR_MEMORY,
+                     "wave packets of this volume need %.2f GiB of memory %s even in segments, and "
+                     "%.2f may be used; cut the volume first",
+                     need / gib, machine->gpu ? "on the GPU" : "", have / gib);
+    else if (block != p->block && run)
+        litho_report_remark(run->report,
+                            "wavepacket: the volume is cut into segments of %d samples (block=%d), "
+                            "which need %.2f GiB; in one piece it would need %.2f",
+                            block, block, need / gib, memory_with(in, p, 0, machine->gpu) / gib);
+    return block;
 }
 
 WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine,
@@ -180,6 +227,7 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
         return NULL;
     WpJob *job = g_new0(WpJob, 1);
     job->grid = *in;
+    job->segment = block != p->block ? block : 0;
     job->samples = litho_grid_samples(in);
     job->spec = spec_of(in, p, block);
     for (int a = 0; a < 3; a++)
@@ -316,7 +364,9 @@ float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GE
 {
     const WpEngineClass *k = job->engine->class;
     const gint64 traces = litho_grid_traces(&job->grid);
-    g_autofree float *host = g_new(float, traces);
+    g_autofree float *host = litho_memory_new(traces, sizeof *host, "a mask of traces", error);
+    if (!host)
+        return NULL;
     for (gint64 t = 0; t < traces; t++)
         host[t] = (float)(in->live[t] ? live : dead);
     float *mask = k->alloc(job->engine, traces, error);

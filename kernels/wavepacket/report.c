@@ -154,6 +154,8 @@ void wp_report_spectrum(const WpJob *job, LithoRun *run)
     litho_report_number(run->report, "redundancy", "Real numbers per sample", "", g->redundancy);
     litho_report_number(run->report, "boxes", "Boxes", "", g->n_boxes);
     litho_report_number(run->report, "blocks", "Segments", "", job->n_blocks);
+    if (job->segment > 0)
+        litho_report_used(run->report, "wavepacket", "block", job->segment);
     report_boxes(job, FALSE, run);
     report_histogram(job->counts, "|c| / sigma_b", run);
     report_energies(job, run);

@@ -89,7 +89,8 @@ static const LithoParam rows[] = {
               .unit = "samples", .def = 0, .min = 0, .max = 2048, .soft_max = 512, .advanced = true,
               .stage = WP_STAGE_PLAN,
               .doc = "Large volumes are cut into overlapping cubes of this size (64 to 256); 0 = "
-                     "the whole volume at once, or the largest segments that memory holds."),
+                     "the whole volume at once, or the largest segments that memory holds; long "
+                     "thin volumes, which need far more memory than their samples, are cut, too."),
     LITHO_INT(FIELD, overlap, .label = "Segment overlap", .when = "block!=0", .unit = "samples",
               .def = 32, .min = 0, .max = 1024, .soft_max = 128, .advanced = true,
               .stage = WP_STAGE_PLAN,
@@ -164,7 +165,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
 {
     (void)known;
     (void)region;
-    return wp_job_memory(in, params, FALSE);
+    return wp_job_memory(in, params, &machine);
 }
 
 static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};

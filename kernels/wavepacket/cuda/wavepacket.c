@@ -334,7 +334,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
 {
     (void)known;
     (void)region;
-    return wp_job_memory(in, params, TRUE);
+    return wp_job_memory(in, params, &machine);
 }
 
 const LithoImpl litho_cuda_wavepacket = {
