@@ -19,12 +19,22 @@ typedef struct Lattice {
     gsize bins;           // pad[0] * pad[1]
     fftwf_plan forward, backward;
     float *t[4], *are[4], *aim[4]; // beams of kernel 2 * to + from, [pad[1]][pad[0]], turns
+    const LithoRun *run;
+    gint *stop; // raised by the first thread that sees the run cancelled
 } Lattice;
 
 // Work space of one thread.
 typedef struct Scratch {
     fftwf_complex *kernel[4], *field[2], *out;
 } Scratch;
+
+// Asked between transforms: a frequency takes long on a large lattice.
+static gboolean stopped(const Lattice *l)
+{
+    if (litho_run_cancelled(l->run))
+        g_atomic_int_set(l->stop, 1);
+    return g_atomic_int_get(l->stop);
+}
 
 // Smallest 2^a 3^b 5^c >= n.
 static int good_size(int n)
@@ -45,8 +55,11 @@ static void fill_beams(Lattice *l)
 {
     int nx = l->cells[0], ny = l->cells[1];
     for (int kind = 0; kind < 4; kind++)
+#pragma omp parallel for schedule(dynamic, 8) num_threads(litho_run_threads(l->run))
         for (int dy = 1 - ny; dy < ny; dy++)
-            for (int dx = 1 - nx; dx < nx; dx++) {
+            for (int dx = 1 - nx; dx < nx && !g_atomic_int_get(l->stop); dx++) {
+                if (dx == 0 && stopped(l))
+                    break;
                 int from = 2 * (MAX(-dy, 0) * nx + MAX(-dx, 0)) + (kind & 1);
                 int to = 2 * (MAX(dy, 0) * nx + MAX(dx, 0)) + (kind >> 1);
                 gsize at = (gsize)((dy + l->pad[1]) % l->pad[1]) * l->pad[0] +
@@ -59,7 +72,7 @@ static void fill_beams(Lattice *l)
 // Transforms of the four kernels at frequency k; `near` weights them by 1 / (2 pi t).
 static void transform_kernels(const Lattice *l, int k, gboolean near, Scratch *w)
 {
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 4 && !stopped(l); kind++) {
         float *out = (float *)w->kernel[kind];
         const float *t = l->t[kind], *are = l->are[kind], *aim = l->aim[kind];
         for (gsize b = 0; b < l->bins; b++) {
@@ -76,7 +89,7 @@ static void transform_kernels(const Lattice *l, int k, gboolean near, Scratch *w
 
 static void transform_field(const Lattice *l, int k, const TwsmValue *u, Scratch *w)
 {
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = 0; kind < 2 && !stopped(l); kind++) {
         memset(w->field[kind], 0, l->bins * sizeof(fftwf_complex));
         for (int iy = 0; iy < l->cells[1]; iy++)
             for (int ix = 0; ix < l->cells[0]; ix++)
@@ -89,7 +102,7 @@ static void transform_field(const Lattice *l, int k, const TwsmValue *u, Scratch
 static void convolve(const Lattice *l, int k, Scratch *w, TwsmValue *sum)
 {
     float scale = 1.0f / l->bins;
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = 0; kind < 2 && !stopped(l); kind++) {
         for (gsize b = 0; b < l->bins; b++)
             w->out[b] = w->kernel[2 * kind][b] * w->field[0][b] +
                         w->kernel[2 * kind + 1][b] * w->field[1][b];
@@ -128,7 +141,7 @@ static gboolean one_frequency(const Lattice *l, int k, int n_rhs, const TwsmValu
     gboolean ok = scratch_new(l, &w);
     for (int pass = 0; ok && pass < (near ? 2 : 1); pass++) {
         transform_kernels(l, l->band.k0 + k, pass == 1, &w);
-        for (int q = 0; q < n_rhs; q++) {
+        for (int q = 0; q < n_rhs && !stopped(l); q++) {
             gsize rows = (gsize)l->leg->to->n * l->band.n;
             transform_field(l, k, u + q * rows, &w);
             convolve(l, k, &w, (pass ? near : sum) + q * rows);
@@ -177,8 +190,8 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
                           const TwsmValue *u, TwsmValue *sum, TwsmValue *near, LithoRun *run,
                           GError **error)
 {
-    Lattice l = {.leg = leg, .band = band};
     gint failed = 0, stop = 0, done = 0;
+    Lattice l = {.leg = leg, .band = band, .run = run, .stop = &stop};
     if (!lattice_open(&l))
         failed = 1;
     else
