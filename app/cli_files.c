@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/engine/inputs.h"
 #include "core/error.h"
 #include "core/io/output.h"
 
@@ -48,13 +49,8 @@ static void add_params(const LithoParamTable *table, const void *params, GPtrArr
         const LithoParam *row = &table->rows[k];
         if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, params))
             continue;
-        char *path = litho_param_print(row, params);
-        if (litho_param_is_written(table, row, params)) {
-            g_ptr_array_add(writes, path);
-            continue;
-        }
-        litho_input_hold_path(path); // a number or the name of a built-in model is no file
-        g_free(path);
+        if (litho_param_is_written(table, row, params))
+            g_ptr_array_add(writes, litho_param_print(row, params));
     }
 }
 
@@ -83,6 +79,8 @@ gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow
         if (step->enabled)
             add_params(&step->op->params, step->params, all);
     }
+    if (flow)
+        litho_inputs_add_flow(litho_inputs_new(), flow); // held until the process ends
     g_ptr_array_add(all, NULL);
     return litho_outputs_check((const char *const *)all->pdata,
                                force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);

@@ -79,6 +79,14 @@ gboolean litho_resolved_add_file(LithoResolved *r, const char *path, GError **er
     return TRUE;
 }
 
+char **litho_resolved_files(const LithoResolved *r)
+{
+    char **paths = g_new0(char *, r->files->len + 1);
+    for (guint k = 0; k < r->files->len; k++)
+        paths[k] = g_strdup(g_array_index(r->files, Stamp, k).path);
+    return paths;
+}
+
 void litho_resolved_set(LithoResolved *r, gpointer data, GDestroyNotify destroy, guint64 bytes)
 {
     r->data = data;

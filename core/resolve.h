@@ -27,6 +27,9 @@ void litho_resolved_set(LithoResolved *resolved, gpointer data, GDestroyNotify d
 // The data, read-only; NULL for NULL.
 gpointer litho_resolved_data(const LithoResolved *resolved);
 
+// Paths of the files that were named; g_strfreev().
+char **litho_resolved_files(const LithoResolved *resolved);
+
 LithoResolved *litho_resolved_ref(LithoResolved *resolved);
 void litho_resolved_unref(LithoResolved *resolved); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoResolved, litho_resolved_unref)

@@ -327,6 +327,58 @@ static void test_errors(void)
     g_dir_close(dir);
 }
 
+// The model of a step that is switched off behind the filter.
+static void name_velocity(const char *velocity)
+{
+    g_autoptr(LithoFlow) flow = litho_flow_copy(litho_session_flow(gui.session));
+    if (litho_flow_length(flow) == 1)
+        litho_flow_append(flow, litho_operator_find("migrate"));
+    LithoStep *step = litho_flow_step(flow, 1);
+    step->enabled = FALSE;
+    g_assert_true(litho_param_parse(&step->op->params, step->params, "velocity", velocity, NULL));
+    litho_session_set_flow(gui.session, flow, "test");
+    gui_settle(&gui);
+}
+
+static void assert_input_stays(const char *path, void (*write)(const char *path))
+{
+    g_autofree char *before = NULL, *after = NULL;
+    gsize size, size_after;
+    g_assert_true(g_file_get_contents(path, &before, &size, NULL));
+    write(path);
+    g_assert_nonnull(strstr(litho_window_error(gui.window), "is an input"));
+    assert_survived("an output in an input's place");
+    g_assert_true(g_file_get_contents(path, &after, &size_after, NULL));
+    g_assert_cmpmem(before, size, after, size_after);
+}
+
+static void export_to(const char *path)
+{
+    litho_window_export(gui.window, path);
+    g_assert_true(gui_wait(gui_is_free, &gui, 20));
+}
+
+// Property: no file that the window reads is replaced by one that it writes, whatever is written:
+// the survey, the truth beside it and the velocity model of a step, also of one that is off. The
+// name is free again when the step names another model.
+static void test_inputs_stay(void)
+{
+    g_autofree char *path = gui_write_cube(&gui, "kept.sgy", 8, 9, 40);
+    g_autofree char *truth = gui_write_cube(&gui, "kept-truth.sgy", 8, 9, 40);
+    g_autofree char *velocity = gui_write_cube(&gui, "velocity.sgy", 8, 9, 40);
+    g_autofree char *table = gui_path(&gui, "velocity.png"); // a name that says nothing
+    g_assert_true(g_file_set_contents(table, "0 2000\n1000 3000\n", -1, NULL));
+    gui_open_with_gain(&gui, path, 2);
+    name_velocity(velocity);
+    assert_input_stays(path, save_to);
+    assert_input_stays(truth, save_to);
+    assert_input_stays(velocity, save_to);
+    name_velocity(table);
+    assert_input_stays(table, export_to);
+    save_to(velocity);
+    g_assert_null(litho_window_error(gui.window));
+}
+
 // Property: a file of one line is shown as the section it is, of the line or across it, and the
 // cube behind it in four views again; a view that a person maximised stays. Where coordinates are
 // assumed, none are told.
@@ -426,6 +478,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/command", test_command);
     g_test_add_func("/files/line", test_line);
     g_test_add_func("/files/errors", test_errors);
+    g_test_add_func("/files/inputs-stay", test_inputs_stay);
     g_test_add_func("/files/permission", test_permission);
     g_test_add_func("/files/full-disk", test_full_disk);
     g_test_add_func("/files/recent", test_recent);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/json.h"
 #include "ui/import/open_options.h"
 
@@ -130,7 +131,7 @@ gboolean litho_profile_save(const char *name, const LithoOpenOptions *options, c
     g_autofree char *json = litho_json_text(node);
     json_object_unref(root);
     json_node_unref(node);
-    return g_file_set_contents_full(path, json, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
+    return litho_output_save(path, json, -1, LITHO_REPLACE_ANY, error);
 }
 
 gboolean litho_profile_load(const char *name, LithoOpenOptions *options, GError **error)

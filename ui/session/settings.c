@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/settings.h"
 
+#include "core/io/output.h"
+
 #define GROUP "window"
 
 struct LithoSettings {
@@ -23,8 +25,9 @@ void litho_settings_save(LithoSettings *s)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *folder = g_path_get_dirname(s->path);
+    g_autofree char *text = g_key_file_to_data(s->file, NULL, NULL);
     if (s->changed && (g_mkdir_with_parents(folder, 0700) != 0 ||
-                       !g_key_file_save_to_file(s->file, s->path, &error)))
+                       !litho_output_save(s->path, text, -1, LITHO_REPLACE_ANY, &error)))
         g_warning("settings were not saved: %s", error ? error->message : folder);
     s->changed = FALSE;
 }

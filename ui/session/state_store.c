@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/flow.h"
+#include "core/io/output.h"
 #include "core/json.h"
 
 enum { KEEP = 100 };
@@ -112,7 +113,7 @@ static gboolean write_file(const char *key, const char *text, GError **error)
                     "the session was not saved: %s: %s", dir, g_strerror(code));
         return FALSE;
     }
-    if (!g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error)) {
+    if (!litho_output_save(path, text, -1, LITHO_REPLACE_ANY, error)) {
         g_prefix_error(error, "the session was not saved: ");
         return FALSE;
     }

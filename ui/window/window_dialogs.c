@@ -169,6 +169,7 @@ static void recipe_save_chosen(LithoWindow *self, GListModel *files)
 {
     g_autofree char *path = path_of(files, 0);
     g_autoptr(GError) error = NULL;
+    g_autoptr(LithoInputs) inputs = litho_window_inputs(self);
     if (litho_flow_save(litho_session_flow(self->session), path, &error))
         litho_window_notice_saved(self, path);
     else

@@ -442,6 +442,7 @@ typedef struct Saving {
     LithoFlow *flow;
     LithoSurvey *survey; // of a cube beyond memory, computed piece by piece; or NULL
     LithoDevice device;
+    LithoInputs *inputs;
     char *path, *note;
     gboolean force;
 } Saving;
@@ -453,6 +454,7 @@ static void saving_free(gpointer data)
     litho_cube_unref(s->cube);
     litho_flow_free(s->flow);
     litho_survey_unref(s->survey);
+    litho_inputs_free(s->inputs);
     g_free(s->path);
     g_free(s->note);
     g_free(s);
@@ -486,6 +488,18 @@ static void save_done(gpointer result, const GError *error, gpointer data)
     litho_window_tell_done(s->window, result != NULL);
 }
 
+LithoInputs *litho_window_inputs(LithoWindow *self)
+{
+    LithoInputs *inputs = litho_inputs_new();
+    g_autofree char *truth = litho_window_truth_path(self);
+    for (char **path = self->paths; path && *path; path++)
+        litho_inputs_add(inputs, *path);
+    if (truth)
+        litho_inputs_add(inputs, truth);
+    litho_inputs_add_flow(inputs, litho_session_flow(self->session));
+    return inputs;
+}
+
 // `cube` NULL: the result of a cube beyond memory is computed while it is written.
 static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gboolean force)
 {
@@ -497,6 +511,7 @@ static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gbo
         s->survey = litho_survey_ref(litho_session_page_survey(self->session));
     s->device = litho_session_device(self->session);
     s->flow = litho_flow_copy(litho_session_flow(self->session));
+    s->inputs = litho_window_inputs(self);
     s->path = g_strdup(path);
     s->force = force;
     g_autofree char *command = litho_window_short_command(self, path);

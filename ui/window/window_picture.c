@@ -15,6 +15,7 @@ typedef struct Picture {
     LithoModel *model;                     // owned, for a panel that shows it
     GPtrArray *input_parts, *output_parts; // of a cube beyond memory; or NULL
     GPtrArray *titles;                     // of the panels
+    LithoInputs *inputs;                   // never replaced by the picture
     char *path, *title, *caption, *clip_note;
 } Picture;
 
@@ -25,6 +26,7 @@ static void picture_free(gpointer data)
     litho_cube_unref(p->input);
     litho_cube_unref(p->output);
     litho_model_unref(p->model);
+    litho_inputs_free(p->inputs);
     g_free(p->path);
     g_free(p->title);
     g_free(p->caption);
@@ -134,6 +136,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->output = both ? litho_cube_ref(output) : NULL;
     p->titles = g_ptr_array_new_with_free_func(g_free);
     p->path = g_strdup(path);
+    p->inputs = litho_window_inputs(self);
     p->title = g_strdup(p->input->name);
     p->caption = both ? litho_window_short_command(self, NULL) : g_strdup("");
     double percent = litho_session_clip_percent(self->session);

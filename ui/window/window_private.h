@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/engine/inputs.h"
 #include "ui/session/job.h"
 #include "ui/session/judgement.h"
 #include "ui/import/open_options.h"
@@ -127,6 +128,10 @@ char *litho_window_short_command(LithoWindow *self, const char *out);
 // window_truth.c: TRUE when a reference is known, a file of the truth lies beside the open one, or
 // the demo is open.
 gboolean litho_window_has_truth(LithoWindow *self);
+// "cube.sgy" -> "cube-truth.sgy"; NULL when there is no such file, or several are open; g_free().
+char *litho_window_truth_path(LithoWindow *self);
+// Everything that the window reads, held while something is written; litho_inputs_free().
+LithoInputs *litho_window_inputs(LithoWindow *self);
 void litho_window_compare_truth(LithoWindow *self); // or with the input again
 // Any file of the survey's shape, read as the survey was.
 void litho_window_compare_file(LithoWindow *self, const char *path);

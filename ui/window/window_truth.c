@@ -12,8 +12,7 @@
 
 static const char truth_name[] = "Truth";
 
-// "cube.sgy" -> "cube-truth.sgy"; NULL when there is no such file, or several are open; g_free().
-static char *truth_path(LithoWindow *self)
+char *litho_window_truth_path(LithoWindow *self)
 {
     if (!self->paths || !self->paths[0] || self->paths[1])
         return NULL;
@@ -104,7 +103,7 @@ static gboolean is_demo(LithoWindow *self)
 
 gboolean litho_window_has_truth(LithoWindow *self)
 {
-    g_autofree char *path = truth_path(self);
+    g_autofree char *path = litho_window_truth_path(self);
     return (path || is_demo(self) || litho_judgement_truth(self->judgement, NULL)) &&
            !litho_session_is_paged(self->session);
 }
@@ -128,7 +127,7 @@ void litho_window_compare_truth(LithoWindow *self)
         compare(self, !compares(self));
         return;
     }
-    g_autofree char *path = truth_path(self);
+    g_autofree char *path = litho_window_truth_path(self);
     if (!litho_window_has_truth(self) || !litho_session_input(self->session) ||
         litho_window_is_busy(self)) {
         litho_window_show_error(self,
