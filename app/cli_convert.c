@@ -4,6 +4,7 @@
 #include "app/cli.h"
 #include "app/cli_files.h"
 #include "app/cli_open.h"
+#include "app/cli_pipe.h"
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/io/survey.h"
@@ -64,6 +65,8 @@ static gboolean check(Convert *c, char **words, GError **error)
     if (!c->files.in || !c->files.out)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "an input and an output are needed: -i IN -o OUT");
+    if (!litho_cli_pipe_begin(&c->files, error))
+        return FALSE;
     if (c->format && !litho_cli_format(c->format, &c->save.format, error))
         return FALSE;
     if (c->endian && !litho_cli_endian(c->endian, &c->save.endian, error))
@@ -112,7 +115,7 @@ int litho_cli_convert(int argc, char **argv)
         "Reads one survey (of one or several files) and writes it in the format that the "
         "name of OUT says:\n.sgy .segy .su .npy .rsf .bin .raw. The words IN ... OUT mean the same "
         "as -i and "
-        "-o.",
+        "-o. A pipe is '-' (-i -.su, -o -.npy where it is not SEG-Y).",
         entries, litho_cli_input_group(&c.open));
     g_option_context_set_description(context,
                                      "Example: lithoscope-cli convert survey.sgy cube.npy");
@@ -125,7 +128,8 @@ int litho_cli_convert(int argc, char **argv)
         return litho_cli_misused("convert", error);
     gboolean good = convert(&c, &run, &error);
     litho_cli_progress_end(&progress);
-    if (good)
+    good = good && litho_cli_pipe_end(&c.files, &error);
+    if (good && !litho_cli_pipe_to_stdout(&c.files))
         litho_cli_wrote(&progress, c.files.out);
     return good ? LITHO_EXIT_OK : litho_cli_fail(error);
 }

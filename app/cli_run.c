@@ -7,6 +7,7 @@
 #include "app/cli_flow.h"
 #include "app/cli_judge.h"
 #include "app/cli_open.h"
+#include "app/cli_pipe.h"
 #include "app/peers.h"
 #include "app/progress.h"
 #include "core/engine/engine.h"
@@ -264,13 +265,18 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     g_autofree char *bad = survey ? litho_survey_bad_samples(survey) : NULL;
     if (speaks && bad)
         fprintf(stderr, "note: %s\n", bad);
-    for (guint k = 0; speaks && k < lost->len; k++)
-        fprintf(stderr, "note: %s\n", (char *)lost->pdata[k]);
+    g_autoptr(GPtrArray) remarks = litho_report_remarks(run->report);
+    const GPtrArray *told[] = {lost, remarks};
+    for (guint list = 0; speaks && list < G_N_ELEMENTS(told); list++)
+        for (guint k = 0; k < told[list]->len; k++)
+            fprintf(stderr, "note: %s\n", (char *)told[list]->pdata[k]);
     if (speaks && o->recipe && !save_recipe(o, ran ? ran : flow, error))
         return FALSE;
     if (speaks && o->timings && !save_timings(o, run, seconds, &plan, peers ? peers->peers.n : 1, error))
         return FALSE;
     const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
+    if (litho_cli_pipe_to_stdout(&o->files) && !o->report)
+        return TRUE; // the figures are printed where the survey goes
     return !survey || !speaks || !o->files.out || !(asked || o->watched) ||
            tell_quality(flow, survey, device, o, run, error);
 }
@@ -359,7 +365,9 @@ int litho_cli_run(int argc, char **argv)
         "  lithoscope-cli run fx window=30 -i survey.sgy -o filtered.sgy\n"
         "  lithoscope-cli run fx prewhitening=30% + migrate velocity=2500 in.sgy out.sgy\n"
         "  lithoscope-cli run tuned.json survey.sgy filtered.sgy\n"
-        "  lithoscope-cli run twsm model=syncline -o shot.sgy\n\n"
+        "  lithoscope-cli run twsm model=syncline -o shot.sgy\n"
+        "  other-program | lithoscope-cli run fx -i - -o - | next-program   (SEG-Y; '-.su' is "
+        "SU)\n\n"
         "A recipe is what the window saves:\n"
         "  { \"lithoscope\": 1, \"flow\": [\n"
         "    { \"operator\": \"fx\", \"params\": { \"half_width\": 3, \"window\": 20 } },\n"
@@ -378,7 +386,8 @@ int litho_cli_run(int argc, char **argv)
     g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
     if (!flow)
         return litho_cli_misused("run", error);
-    if (!check_numbers(&o, &error) || !check_files(flow, &o, &error))
+    if (!check_numbers(&o, &error) || !check_files(flow, &o, &error) ||
+        !litho_cli_pipe_begin(&o.files, &error))
         return litho_cli_misused("run", error);
 
     const LithoPeersModule *peers = litho_peers_start(&error);
@@ -395,7 +404,8 @@ int litho_cli_run(int argc, char **argv)
     o.watched = progress.talks;
     gboolean ok = run_flow(flow, argv[1], &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
-    if (ok && !o.dry_run)
+    ok = ok && (o.dry_run || litho_cli_pipe_end(&o.files, &error));
+    if (ok && !o.dry_run && !litho_cli_pipe_to_stdout(&o.files))
         litho_cli_wrote(&progress, o.files.out ? o.files.out : file_of(o.volumes[0]));
     litho_timings_unref(run.timings);
     litho_report_unref(run.report);

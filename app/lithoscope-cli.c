@@ -8,6 +8,7 @@
 
 #include "app/cli.h"
 #include "app/cli_help.h"
+#include "app/cli_pipe.h"
 #include "app/progress.h"
 #include "core/io/output.h"
 #include "core/memory.h"
@@ -82,6 +83,7 @@ static void on_glib_error(const char *domain, GLogLevelFlags level, const char *
     int n = g_snprintf(line, sizeof line, "lithoscope-cli: there is no memory for %s more\n",
                        at + strlen(words));
     litho_outputs_abandon();
+    litho_cli_pipe_abandon();
     ssize_t ignored = write(STDERR_FILENO, line, MIN((gsize)n, sizeof line - 1));
     (void)ignored;
     _exit(LITHO_EXIT_FAILED);
@@ -91,6 +93,7 @@ static void on_abort(int number)
 {
     (void)number;
     litho_outputs_abandon(); // abort() goes on when this returns
+    litho_cli_pipe_abandon();
 }
 
 static void guard_against_aborts(void)

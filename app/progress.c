@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app/cli.h"
+#include "app/cli_pipe.h"
 #include "core/error.h"
 #include "core/timings.h"
 
@@ -34,6 +35,7 @@ static void on_signal(int number)
     if (listening) {
         ignored = write(wake[1], "", 1);
     } else {
+        litho_cli_pipe_abandon();
         ignored = number == SIGPIPE ? 0 : write(STDERR_FILENO, told, sizeof told - 1);
         _exit(LITHO_EXIT_CANCELLED);
     }

@@ -185,6 +185,72 @@ def begun(*args, env=None, hangup=signal.SIG_DFL):
     return p
 
 
+def read(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def peak_of(*args):
+    """GiB that a command had at most, and its notes."""
+    p = subprocess.Popen([CLI, *args], stderr=subprocess.PIPE, text=True)
+    notes = p.stderr.read()
+    _, status, used = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    p.stderr.close()
+    assert p.returncode == 0, (args, notes)
+    return used.ru_maxrss / 1048576, notes
+
+
+@test
+def long_thin_volumes_are_cut_by_themselves():
+    """In one piece 24 x 24 x 1400 needs 9 GiB for 3 MB: it is cut, a note says so, and --dry-run tells the memory."""
+    cli("synth", "planes", "inlines=24", "xlines=24", "samples=1400", "-o", "long.npy", "--no-truth", "--force")
+    cli("synth", "planes", "inlines=16", "xlines=16", "samples=16", "-o", "tiny.npy", "--no-truth", "--force")
+    run_it = ["run", "wavepacket", "--backend", "cpu"]
+    plan = cli(*run_it, "long.npy", "long-out.npy", "--dry-run", "--force").stdout
+    needs = float(re.search(r"needs ([0-9.]+) of", plan).group(1))
+    program, _ = peak_of(*run_it, "tiny.npy", "tiny-out.npy", "--force")
+    peak, notes = peak_of(*run_it, "long.npy", "long-out.npy", "--force")
+    assert "cut into segments of 512 samples (block=512)" in notes, notes
+    assert abs(peak - program - needs) < 0.2 * needs, (peak, program, needs)
+    cli(*run_it, "block=512", "long.npy", "asked.npy", "--force")
+    assert read("asked.npy") == read("long-out.npy")
+
+
+@test
+def pipes_carry_surveys():
+    """SEG-Y, SU and NumPy through standard input and output give the bytes that files give, and leave no temporary file."""
+    os.makedirs("tmp", exist_ok=True)
+    env = dict(os.environ, TMPDIR=os.path.abspath("tmp"))
+    cli("synth", "planes", "inlines=14", "xlines=13", "samples=60", "-o", "p.sgy", "--no-truth", "--force")
+    for kind, word in [("sgy", "-"), ("npy", "-"), ("npy", "-.npy"), ("su", "-.su"), ("sgy", "-.sgy")]:
+        cli("convert", "p.sgy", f"p-in.{kind}", "--force")
+        cli("run", "fx", "half_width=1", f"p-in.{kind}", f"p-want.{kind}", "--force")
+        with open(f"p-in.{kind}", "rb") as source:
+            r = subprocess.run([CLI, "run", "fx", "half_width=1", "-i", word, "-o", f"-.{kind}"], stdin=source, capture_output=True,
+                               env=env)
+        assert r.returncode == 0, r.stderr
+        want = read(f"p-want.{kind}")
+        assert len(r.stdout) == len(want) and r.stdout[3200:] == want[3200:], (kind, word)  # the text header has the names
+        with open(f"p-in.{kind}", "rb") as source:
+            r = cli("convert", "-i", word, "-o", "p-out.npy", "--force", stdin=source, env=env)
+        cli("convert", f"p-in.{kind}", "p-same.npy", "--force")
+        assert read("p-out.npy") == read("p-same.npy"), kind
+    assert os.listdir("tmp") == []
+    r = subprocess.run([CLI, "convert", "-", "-"], stdin=subprocess.DEVNULL, capture_output=True, env=env)
+    assert r.returncode == 1 and r.stdout == b"" and r.stderr.count(b"\n") == 1, r
+    cli("convert", "-i", "-", "-i", "-", "-o", "p-out.npy", status=2, stdin=subprocess.DEVNULL, env=env)
+    p = subprocess.Popen([CLI, "convert", "-", "p-never.npy"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    p.stdin.write(b"x" * 70000)
+    p.stdin.flush()
+    while not os.listdir("tmp"):
+        time.sleep(0.01)
+    p.send_signal(signal.SIGINT)
+    assert p.wait(100) == 3 and os.listdir("tmp") == [] and not os.path.exists("p-never.npy")
+    p.stdin.close()
+    p.stderr.close()
+
+
 @test
 def signals_leave_nothing_and_exit_3():
     """Whichever thread takes the signal: OpenBLAS makes threads before main() that know nothing of it."""

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "app/cli_files.h"
+
+// "-" as a file: standard input and output. Surveys are read and written at any place of the file,
+// so what comes through a pipe passes a temporary file (in TMPDIR) that is gone when the command
+// ends. "-" is SEG-Y, or NumPy where it begins as that does; "-.su", "-.npy" and "-.sgy" say it.
+
+// Before the files are looked at: takes standard input up, where an input asks for it, and gives
+// both words the names of their temporary files. At most one input may be "-".
+gboolean litho_cli_pipe_begin(LithoCliFiles *files, GError **error);
+// After the output was written: to standard output with it. TRUE when nobody asked for that.
+gboolean litho_cli_pipe_end(const LithoCliFiles *files, GError **error);
+// TRUE when the output goes to standard output: nothing else may be printed there.
+gboolean litho_cli_pipe_to_stdout(const LithoCliFiles *files);
+// Removes the temporary files. Registered for the end of the process; takes neither lock nor memory,
+// so that a signal handler may call it.
+void litho_cli_pipe_abandon(void);
