@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/engine/engine.h"
 #include "core/io/npy.h"
 #include "kernels/kernels.h"
 #include "kernels/migrate/model.h"
 #include "kernels/twsm/heights.h"
 #include "kernels/twsm/model.h"
-#include "kernels/wavepacket/wavepacket.h"
+#include "kernels/wavepacket/apply.h"
+#include "kernels/wavepacket/coefficients.h"
 #include "render/colormap.h"
 #include "ui/import/import_profile.h"
 #include "ui/session/history.h"
@@ -117,46 +117,64 @@ static void colormap(const uint8_t *data, size_t size)
 
 // --- coefficients -------------------------------------------------------------------------------
 
+// The operator's own job, and the reader called directly: the fuzzer instruments the reader of this
+// program, which the operator in its library would not call.
 typedef struct Packets {
-    LithoEngine *engine;
-    LithoFlow *flow;
-    LithoCube *cube;
-    LithoWavepacketParams *params;
+    WpJob *job;
+    LithoCube *cube, *out;
+    LithoWavepacketParams params;
     char *path;
 } Packets;
 
+static guint64 plenty(const LithoRun *run)
+{
+    (void)run;
+    return G_GUINT64_CONSTANT(1) << 32;
+}
+
+static void run_job(Packets *p)
+{
+    LithoRun run = {.threads = 1, .force = TRUE};
+    const LithoPass pass = {.params = &p->params,
+                            .first_stage = 1,
+                            .in = p->cube,
+                            .region = litho_box_full(&p->cube->grid),
+                            .out = p->out};
+    g_assert_true(wp_job_run(p->job, &pass, &run, NULL));
+}
+
 static Packets *packets(void)
 {
+    static const WpMachine machine = {.engine = wp_engine_cpu, .available = plenty};
     static Packets p;
-    if (p.engine)
+    if (p.job)
         return &p;
+    const LithoOperator *op = litho_operator_find("wavepacket");
     LithoGrid grid = litho_grid_new(12, 12, 24);
+    LithoRun run = {.threads = 1};
     p.cube = litho_cube_new(&grid, NULL);
+    p.out = litho_cube_new(&grid, NULL);
     for (int k = 0; k < 12 * 12 * 24; k++)
         p.cube->samples[k] = (float)(k * 37 % 101) - 50;
-    p.flow = litho_flow_new();
-    litho_flow_append(p.flow, litho_operator_find("wavepacket"));
-    p.params = litho_flow_step(p.flow, 0)->params;
-    p.params->mode = WP_COMPRESS;
-    p.params->keep = 0.01;
+    litho_param_defaults(&op->params, &p.params);
+    p.params.mode = WP_COMPRESS;
+    p.params.keep = 0.01;
     p.path = g_build_filename(root, "kept.lwp", NULL);
-    g_strlcpy(p.params->coefficients.text, p.path, sizeof p.params->coefficients.text);
-    p.engine = litho_engine_new(litho_device_cpu());
+    g_strlcpy(p.params.coefficients.text, p.path, sizeof p.params.coefficients.text);
+    p.job = wp_job_new(&grid, &p.params, &machine, &run, NULL);
+    g_assert_nonnull(p.job);
+    run_job(&p);
     return &p;
 }
 
-// Files of the first version: behind the checksum of the second one no mutation would get far. Two
-// names in turn, or the engine would give the result that it has.
+// Files of the first version: behind the checksum of the second one no mutation would get far.
 static void coefficients(const uint8_t *data, size_t size)
 {
-    static int turn;
     Packets *p = packets();
-    g_autofree char *path = put(++turn & 1 ? "a.lwp" : "b.lwp", data, size);
-    g_strlcpy(p->params->coefficients.text, path, sizeof p->params->coefficients.text);
-    p->params->mode = WP_RECONSTRUCT;
+    g_autofree char *path = put("a.lwp", data, size);
     LithoRun run = {.threads = 1};
-    LithoCube *out = litho_engine_run(p->engine, p->flow, p->cube, NULL, &run, NULL);
-    litho_cube_unref(out);
+    if (wp_lanes_begin(p->job, &run, NULL) && wp_coefficients_expand(p->job, path, 0, &run, NULL))
+        wp_lanes_finish(p->job, &run, NULL);
 }
 
 static void seed_coefficients(const char *folder)
@@ -164,21 +182,16 @@ static void seed_coefficients(const char *folder)
     Packets *p = packets();
     g_autofree char *data = NULL, *seed = g_build_filename(folder, "seed-000", NULL);
     gsize n;
-    p->params->mode = WP_COMPRESS;
-    LithoRun run = {.threads = 1, .force = TRUE};
-    LithoCube *out = litho_engine_run(p->engine, p->flow, p->cube, NULL, &run, NULL);
-    g_assert(out);
-    litho_cube_unref(out);
+    run_job(p);
     g_assert(g_file_get_contents(p->path, &data, &n, NULL) && n > 44);
     data[7] = '1';
     g_file_set_contents(seed, data, (gssize)n - 32, NULL);
     g_free(put("kept.lwp", (const uint8_t *)data, n - 32));
-    p->params->mode = WP_RECONSTRUCT; // a seed that is refused would lead nowhere
-    g_autoptr(GError) error = NULL;
-    out = litho_engine_run(p->engine, p->flow, p->cube, NULL, &run, &error);
-    if (!out)
+    g_autoptr(GError) error = NULL; // a seed that is refused would lead nowhere
+    LithoRun run = {.threads = 1};
+    if (!wp_lanes_begin(p->job, &run, &error) ||
+        !wp_coefficients_expand(p->job, p->path, 0, &run, &error))
         g_error("%s", error->message);
-    litho_cube_unref(out);
 }
 
 // --- the table ----------------------------------------------------------------------------------

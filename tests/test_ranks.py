@@ -73,6 +73,36 @@ def two_steps_under_1_to_4_ranks():
     under_ranks("fx-twice", STREAMED["fx-twice"])
 
 
+# Operators that need the whole survey at once, or none: one rank computes, the others must neither write nor wait for ever.
+WHOLE = {"wavepacket": ["wavepacket", "scales=3", "directions=4"],
+         "compress": ["wavepacket", "mode=compress", "scales=3", "directions=4"],
+         "segments": ["wavepacket", "block=32", "scales=3", "directions=4"],
+         "interpolate": ["wavepacket", "mode=interpolate", "iterations=2", "scales=3", "directions=4"],
+         "patch": ["patch"], "patch-fixed": ["patch", "sigma=0.1", "erratic=0"], "fill": ["patch", "mode=fill", "iterations=3"],
+         "migrate": ["migrate", "velocity=2500", "nz=12", "dz=20"],
+         "chain": ["fx", "window=10", "half_width=1", "+", "migrate", "velocity=2500", "nz=8", "dz=20"],
+         "twsm": ["twsm", "frequencies=6"], "twsm-fast": ["twsm", "frequencies=6", "algorithm=fft"]}
+
+
+@test
+def every_operator_under_1_to_4_ranks():
+    if not os.path.exists("small.sgy"):
+        cli("synth", "planes", "inlines=40", "xlines=36", "samples=96", "missing=10", "-o", "small.sgy", "--no-truth")
+    listed = {line.split()[0] for line in cli("list").stdout.splitlines() if line and not line.startswith(" ")}
+    tried = {words[0] for words in [*STREAMED.values(), *WHOLE.values()]}
+    assert listed <= tried, listed - tried  # a new operator brings its line
+    for name, words in WHOLE.items():
+        source = [] if words[0] == "twsm" else ["-i", "small.sgy"]
+        args = ["run", *words, *source, "--backend", "cpu", "--threads", "1"]
+        cli(*args, "-o", f"{name}.npy")
+        for n in range(1, 5):
+            ranked = f"{name}-{n}.npy"
+            r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", ranked, "--progress", "none"],
+                               capture_output=True, text=True, timeout=300)
+            assert r.returncode == 0, (name, n, r.stderr)
+            assert read(ranked) == read(f"{name}.npy"), f"{name}: {n} ranks give other bytes"
+
+
 if not MPIRUN:
     print("1..0 # SKIP there is no mpirun")
 else:
