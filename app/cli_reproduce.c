@@ -198,7 +198,7 @@ static gboolean run_command(const Reproduce *r, JsonArray *words, const char *fo
     }
     if (g_subprocess_get_if_exited(child) && g_subprocess_get_exit_status(child) == 0) {
         g_autofree char *path = g_build_filename(folder, "stdout.json", NULL);
-        return g_file_set_contents(path, printed ? printed : "", -1, error);
+        return litho_output_save(path, printed ? printed : "", -1, LITHO_REPLACE_ANY, error);
     }
     return litho_refuse(error, LITHO_ERROR_UNSUPPORTED, "%s failed: %s", argv[1],
                         said ? g_strstrip(said) : "");
