@@ -131,7 +131,7 @@ def mistakes_are_exceptions_and_notes_are_warnings():
         warnings.simplefilter("always")
         lithoscope.fx(noisy, window=8, backend="cpu")
     assert any("0.004" in str(w.message) or "25 m" in str(w.message) for w in told), [str(w.message) for w in told]
-    assert not [f for f in os.listdir("/dev/shm") if f.startswith("lithoscope-")] if os.path.isdir("/dev/shm") else True
+    assert not [f for f in os.listdir("/dev/shm") if f.startswith(f"lithoscope-{os.getpid()}-")] if os.path.isdir("/dev/shm") else True
 
 
 @test

@@ -71,7 +71,7 @@ class _Folder:
     def __init__(self, size):
         memory = "/dev/shm"
         has_room = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 3 * size
-        self.folder = tempfile.TemporaryDirectory(prefix="lithoscope-", dir=memory if has_room else None)
+        self.folder = tempfile.TemporaryDirectory(prefix=f"lithoscope-{os.getpid()}-", dir=memory if has_room else None)
 
     def __enter__(self):
         self.folder.__enter__()
