@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/backend.h"
 #include "core/error.h"
@@ -29,6 +30,65 @@ static float *samples_new(gint64 count)
         madvise((void *)first, (end - first) / page * page, MADV_HUGEPAGE); // a wish, not a need
 #endif
     return samples;
+}
+
+// --- memory of results --------------------------------------------------------------------------
+
+// Results that come from a device one after the other are of equal size while a slider moves or a
+// survey passes slab by slab. Fresh memory would be handed out and zeroed by the system page by
+// page, which takes longer than the bus does; so the memory of the last ones is kept until a result
+// of another size comes.
+enum { SPARES = 2, SPARE_LEAST = 4 << 20 }; // samples: below this nothing is kept
+
+static struct {
+    GMutex lock;
+    float *samples[SPARES];
+    gint64 count; // of each
+} spares;
+
+// What is kept may take a thirty-second part of the machine's memory.
+static gboolean may_keep(gint64 count)
+{
+    const gdouble memory = (gdouble)sysconf(_SC_PHYS_PAGES) * (gdouble)sysconf(_SC_PAGESIZE);
+    return count >= SPARE_LEAST && SPARES * (gdouble)count * sizeof(float) <= memory / 32;
+}
+
+static void drop_spares(void)
+{
+    for (int k = 0; k < SPARES; k++)
+        g_clear_pointer(&spares.samples[k], g_free);
+}
+
+// Memory for `count` samples, not cleared: all of them are about to be fetched.
+static float *take_spare(gint64 count)
+{
+    float *samples = NULL;
+    g_mutex_lock(&spares.lock);
+    if (spares.count != count)
+        drop_spares();
+    for (int k = 0; k < SPARES && !samples; k++)
+        samples = g_steal_pointer(&spares.samples[k]);
+    g_mutex_unlock(&spares.lock);
+    return samples ? samples : samples_new(count);
+}
+
+static void give_spare(float *samples, gint64 count)
+{
+    gboolean kept = FALSE;
+    g_mutex_lock(&spares.lock);
+    if (may_keep(count)) {
+        if (spares.count != count)
+            drop_spares();
+        spares.count = count;
+        for (int k = 0; k < SPARES && !kept; k++)
+            if (!spares.samples[k]) {
+                spares.samples[k] = samples;
+                kept = TRUE;
+            }
+    }
+    g_mutex_unlock(&spares.lock);
+    if (!kept)
+        g_free(samples);
 }
 
 static LithoCube *cube_new(const LithoGrid *grid, LithoBox held, GError **error)
@@ -109,7 +169,10 @@ void litho_cube_unref(LithoCube *cube)
     g_mutex_clear(&cube->device_lock);
     g_ptr_array_unref(cube->notes);
     g_free(cube->live);
-    g_free(cube->samples);
+    if (cube->fetched)
+        give_spare(cube->samples, litho_box_count(cube->held));
+    else
+        g_free(cube->samples);
     g_free(cube);
 }
 
@@ -153,12 +216,12 @@ const float *litho_cube_host(const LithoCube *cube, GError **error)
     g_mutex_lock(&c->device_lock);
     if (!c->samples && c->device) {
         gint64 count = litho_box_count(c->held);
-        float *samples = samples_new(count);
+        float *samples = take_spare(count);
         if (!samples)
             g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                         "no host memory for %.2f GiB of samples", count * 4.0 / (1 << 30));
         else if (c->device->backend->download(c->device, 0, samples, count, error))
-            c->samples = samples;
+            c->samples = samples, c->fetched = TRUE;
         else
             g_free(samples);
     }

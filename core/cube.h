@@ -26,6 +26,7 @@ typedef struct LithoCube {
 
     guint64 serial;     // unique per cube; says "other data" to caches
     gint refs;          // atomic
+    gboolean fetched;   // `samples` came from the device: their memory serves the next result
     GMutex device_lock; // guards samples/device transitions
 } LithoCube;
 
