@@ -13,7 +13,7 @@
 //         LITHO_FLOAT(P, prewhitening, .label = "Prewhitening", .unit = "%", .def = 10,
 //                     .min = 0.001, .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true,
 //                     .stage = 2, .doc = "..."),
-//         LITHO_CHOICE(P, solver, "cholesky\0cg\0jacobi\0", .label = "Solver", .stage = 2, .doc =
+//         LITHO_CHOICE(P, solver, "cholesky\0jacobi\0", .label = "Solver", .stage = 2, .doc =
 //         ..),
 //
 // A row whose field has another type does not compile.

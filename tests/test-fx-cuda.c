@@ -144,7 +144,6 @@ static const Case cases[] = {
     {40, 40, 200, 0, "edge=renorm", 1e-5},
     {40, 40, 200, 0, "edge=zero", 1e-5},
     {40, 40, 200, 0, "form=acf", 1e-5},
-    {40, 40, 200, 0, "solver=cg", 3e-4},
     {40, 40, 200, 0, "solver=jacobi prewhitening=100", 3e-4},
     {40, 40, 200, 0, "time_window=100 fft_length=135 time_overlap=40", 1e-5},
     {40, 40, 200, 0, "time_window=200", 1e-5},

@@ -87,7 +87,7 @@ static void test_refusals(void)
          "window"},
         {HEAD CUBE
          "\"flow\": [{\"operator\": \"fx\"}], \"act\": \"race\", \"lanes\": [{\"device\": "
-         "\"cpu\"}, {\"device\": \"cpu\", \"settings\": \"solvre=cg\"}]}]}",
+         "\"cpu\"}, {\"device\": \"cpu\", \"settings\": \"solvre=jacobi\"}]}]}",
          "solvre"},
     };
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {

@@ -116,10 +116,9 @@ static const LithoParam rows[] = {
     FX_CHOICE(form, "cov\0acf\0", .label = "Equations", .advanced = true, .stage = FILTER,
               .doc = "Covariance: exact least squares; autocorrelation: the classic Toeplitz form, "
                      "about 1 dB worse and without fitted edges."),
-    FX_CHOICE(solver, "cholesky\0cg\0jacobi\0", .label = "Solver", .advanced = true,
-              .stage = FILTER,
-              .doc = "Cholesky is exact; conjugate gradients stop at 1e-4; Jacobi is here for "
-                     "comparison: it hardly ever converges, and Cholesky then takes over."),
+    FX_CHOICE(solver, "cholesky\0jacobi\0", .label = "Solver", .advanced = true, .stage = FILTER,
+              .doc = "Cholesky is exact; Jacobi is here for comparison: it hardly ever converges, "
+                     "and Cholesky then takes over."),
     FX_CHOICE(edge, "fit\0renorm\0zero\0", .label = "Survey edge", .advanced = true,
               .stage = FILTER,
               .doc = "Traces without neighbours on one side: own one-sided filters, rescaled "

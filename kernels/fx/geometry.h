@@ -24,7 +24,7 @@
 //   5. Predictions are blended over the spatial windows in the frequency domain, in ascending order
 //      (inline window, then crossline window), and over the time windows after the inverse.
 
-enum { LITHO_FX_CHOLESKY, LITHO_FX_CG, LITHO_FX_JACOBI };
+enum { LITHO_FX_CHOLESKY, LITHO_FX_JACOBI };
 enum { LITHO_FX_COV, LITHO_FX_ACF };
 enum { LITHO_FX_FIT, LITHO_FX_RENORM, LITHO_FX_ZERO };
 enum { LITHO_FX_PASS, LITHO_FX_MUTE };

@@ -117,7 +117,6 @@ enum { FX_TOGETHER = 4 }; // equations that fx_matrix_add() takes at once
 #define fx_cholesky FX_NAME(fx_cholesky)
 #define fx_solve_unit FX_NAME(fx_solve_unit)
 #define fx_solve_centre FX_NAME(fx_solve_centre)
-#define fx_cg FX_NAME(fx_cg)
 #define fx_jacobi FX_NAME(fx_jacobi)
 #endif
 
@@ -162,10 +161,8 @@ void fx_cholesky(const FxV *matrix, const FxV *lambda, int size, FxV *factor, Fx
 void fx_solve_unit(const FxV *factor, int size, int unit, FxV *x);
 // The centred filter: the first `size - 1` unknowns that predict the last.
 void fx_solve_centre(const FxV *factor, int size, FxV *beta);
-// Conjugate gradients for the same filter until the residual is 1e-4 of the right-hand side, at
-// most 100 steps; returns the lanes that got there. `scratch`: 3 * size vectors.
-void fx_cg(const FxV *matrix, const FxV *lambda, int size, FxV *beta, FxV *scratch, FxMask *good);
-// Jacobi's iteration on the complex equations, from 0.01 until the largest change is below 1e-4, at
-// most 100 steps. In the real unknowns it is Richardson's with the mean diagonal of every pair.
+// Jacobi's iteration for the centred filter on the complex equations, from 0.01 until the largest
+// change is below 1e-4, at most 100 steps; returns the lanes that got there. In the real unknowns
+// it is Richardson's with the mean diagonal of every pair. `scratch`: size vectors.
 void fx_jacobi(const FxV *matrix, const FxV *lambda, int size, FxV *beta, FxV *scratch,
                FxMask *good);

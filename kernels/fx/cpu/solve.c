@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Symmetric systems at once, one a lane: Cholesky, conjugate gradients, Jacobi.
+// Symmetric systems at once, one a lane: Cholesky, Jacobi.
 #include "kernels/fx/cpu/lanes.h"
 
 enum { TILE = 4, MAX_STEPS = 100 };
@@ -157,45 +157,6 @@ static void multiply(const FxV *matrix, const FxV *lambda, int n, const FxV *x, 
         }
         y[i] = sum;
     }
-}
-
-FX_INLINE FxV dot(const FxV *a, const FxV *b, int n)
-{
-    FxV sum = {0};
-    for (int k = 0; k < n; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
-void fx_cg(const FxV *matrix, const FxV *lambda, int size, FxV *beta, FxV *scratch, FxMask *good)
-{
-    const int n = size - 1;
-    const FxV *g = matrix + fx_packed(n, 0);
-    FxV *residual = scratch, *direction = scratch + size, *image = scratch + 2 * size;
-    for (int k = 0; k < n; k++) {
-        beta[k] = (FxV){0};
-        residual[k] = direction[k] = g[k];
-    }
-    FxV energy = dot(g, g, n), goal = 1e-8f * energy;
-    FxMask busy = energy > 0;
-    for (int step = 0; step < MAX_STEPS && fx_count(busy) > 0; step++) {
-        multiply(matrix, lambda, n, direction, image);
-        FxV curvature = dot(direction, image, n);
-        busy &= curvature > 0;
-        FxV alpha = energy / fx_select(busy, curvature, fx_splat(1));
-        alpha = fx_select(busy, alpha, (FxV){0});
-        for (int k = 0; k < n; k++) {
-            beta[k] += alpha * direction[k];
-            residual[k] -= alpha * image[k];
-        }
-        FxV now = dot(residual, residual, n);
-        FxV ratio = now / fx_select(energy > 0, energy, fx_splat(1));
-        for (int k = 0; k < n; k++)
-            direction[k] = residual[k] + ratio * direction[k];
-        energy = fx_select(busy, now, energy);
-        busy &= energy > goal;
-    }
-    *good = energy <= goal;
 }
 
 void fx_jacobi(const FxV *matrix, const FxV *lambda, int size, FxV *beta, FxV *scratch,

@@ -248,9 +248,7 @@ static void solve(Job *j, int last)
     const int solver = j->w->params->solver, size = j->shape.size;
     FxV *beta = j->s->beta, *direct = j->s->more;
     FxMask done = {0};
-    if (solver == LITHO_FX_CG)
-        fx_cg(j->s->matrix, &j->lambda, size, beta, j->s->more, &done);
-    else if (solver == LITHO_FX_JACOBI)
+    if (solver == LITHO_FX_JACOBI)
         fx_jacobi(j->s->matrix, &j->lambda, size, beta, j->s->more, &done);
     factorise(j);
     fx_solve_centre(j->s->factor, size, direct);
@@ -635,7 +633,7 @@ static size_t divide(Scratch *s, char *memory, int length_il, int length_xl, int
     TAKE(matrix, fx_packed((int)size, 0));
     TAKE(factor, fx_packed((int)size, 0));
     TAKE(beta, size);
-    TAKE(more, 3 * size);
+    TAKE(more, 2 * size);
     TAKE(magnitude, size);
     TAKE(rows_of, 2 * FX_TOGETHER * size);
     TAKE(changes, few_changes((int)tile));

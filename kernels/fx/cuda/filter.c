@@ -206,7 +206,7 @@ static gboolean heavy(const FxJob *job, const FxGroup *g, const FxLayout *layout
 // groups one.
 static double flops_per_bin(const FxJob *job, int k)
 {
-    static const double steps[] = {0, 20, 100}; // Cholesky, conjugate gradients, Jacobi
+    static const double steps[] = {0, 100}; // Cholesky, Jacobi
     double sum = 0;
     for (guint n = 0; n < job->layouts[k]->groups->len; n++) {
         const FxGroup *g = &g_array_index(job->layouts[k]->groups, FxGroup, n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // From normal equations to filters, one block of threads a system: Cholesky in shared memory with
-// panels of four columns, conjugate gradients, Jacobi, and the one-sided filters of survey edges
-// from columns of the inverse (fx.md sections 4 and 5).
+// panels of four columns, Jacobi, and the one-sided filters of survey edges from columns of the
+// inverse (fx.md sections 4 and 5).
 //
 // The matrix lies as litho_fx_packed() has it: four rows are one 16-byte access, neighbouring
 // threads take neighbouring rows. For 7 x 7 traces a block is one warp and 32 of them share a
@@ -10,7 +10,7 @@
 // / 3 operations for the factor and 2 * 49^2 a right-hand side.
 #include "kernels/fx/cuda/device.cuh"
 
-enum { SMALL = 32, LARGE = 128, RIGHT = 32, MAX_STEPS = 100 };
+enum { SMALL = 32, LARGE = 128, RIGHT = 32, CENTRE = 2, MAX_STEPS = 100 };
 
 // A tile of the trailing matrix: its place and its rows' and columns' offsets in a panel.
 struct TileAt {
@@ -20,7 +20,7 @@ struct TileAt {
 // What the threads of a block share. SIZE: order of the matrix when known at compile time, else 0.
 template <int SIZE> struct Shared {
     float *a;      // the matrix
-    float *x;      // RIGHT right-hand sides of pitch(), or vectors of the iterations
+    float *x;      // RIGHT right-hand sides of pitch(); CENTRE vectors when no edge needs more
     float *part;   // one float a warp
     TileAt *tiles; // of the whole triangle but its first block column, last rows first
     int n;
@@ -284,7 +284,7 @@ template <int SIZE> __device__ static void backward(Shared<SIZE> s, int n)
     }
 }
 
-// --- iterations ---------------------------------------------------------------------------------
+// --- iteration ----------------------------------------------------------------------------------
 
 template <int SIZE>
 __device__ static float product_row(Shared<SIZE> s, const float *x, int row, int n)
@@ -293,50 +293,6 @@ __device__ static float product_row(Shared<SIZE> s, const float *x, int row, int
     for (int k = 0; k < n; k++)
         sum = fmaf(*s.at(max(row, k), min(row, k)), x[k], sum);
     return sum;
-}
-
-template <int SIZE>
-__device__ static float dot(Shared<SIZE> s, const float *x, const float *y, int n)
-{
-    float sum = 0;
-    for (int k = threadIdx.x; k < n; k += blockDim.x)
-        sum = fmaf(x[k], y[k], sum);
-    return block_sum(sum, s.part);
-}
-
-// The centred filter in s.x. FALSE: not within MAX_STEPS.
-template <int SIZE> __device__ static bool conjugate_gradients(Shared<SIZE> s)
-{
-    const int n = s.size() - 1;
-    float *beta = s.x, *residual = beta + s.pitch(), *direction = residual + s.pitch();
-    float *image = direction + s.pitch();
-    for (int k = threadIdx.x; k < n; k += blockDim.x) {
-        beta[k] = 0;
-        residual[k] = direction[k] = *s.at(n, k);
-    }
-    __syncthreads();
-    float energy = dot(s, residual, residual, n);
-    const float goal = 1e-8f * energy;
-    for (int step = 0; step < MAX_STEPS && energy > goal; step++) {
-        for (int k = threadIdx.x; k < n; k += blockDim.x)
-            image[k] = product_row(s, direction, k, n);
-        __syncthreads();
-        const float curvature = dot(s, direction, image, n);
-        if (!(curvature > 0))
-            break;
-        const float alpha = energy / curvature;
-        for (int k = threadIdx.x; k < n; k += blockDim.x) {
-            beta[k] += alpha * direction[k];
-            residual[k] -= alpha * image[k];
-        }
-        __syncthreads();
-        const float now = dot(s, residual, residual, n), ratio = now / energy;
-        for (int k = threadIdx.x; k < n; k += blockDim.x)
-            direction[k] = residual[k] + ratio * direction[k];
-        energy = now;
-        __syncthreads();
-    }
-    return energy <= goal;
 }
 
 // Jacobi on the complex equations, as the paper has it: Richardson's iteration in the real unknowns
@@ -502,7 +458,7 @@ __global__ void __launch_bounds__(LARGE)
     s.n = g.size;
     s.a = (float *)shared;
     s.x = s.a + litho_fx_packed_size(s.pitch());
-    s.tiles = (TileAt *)(s.x + (edges ? RIGHT : 4) * s.pitch());
+    s.tiles = (TileAt *)(s.x + (edges ? RIGHT : CENTRE) * s.pitch());
     const int blocks = s.pitch() / 4 - 1;
     s.part = (float *)(s.tiles + blocks * (blocks + 1) / 2);
     const int number = first + blockIdx.x, bin = blockIdx.y;
@@ -522,7 +478,7 @@ __global__ void __launch_bounds__(LARGE)
     bool done = false;
     if (g.solver != LITHO_FX_CHOLESKY) {
         load(s, matrix, lambda);
-        done = g.solver == LITHO_FX_CG ? conjugate_gradients(s) : jacobi(s);
+        done = jacobi(s);
         if (done)
             write_centre(g, s, matrix, lambda, centre);
         __syncthreads();
@@ -553,7 +509,8 @@ static int launch(const LithoFxGroup *g, int first, int count, int edges, int la
                   cudaStream_t stream)
 {
     const int pitch = litho_fx_round4(g->size), blocks = pitch / 4 - 1;
-    const int bytes = 4 * (litho_fx_packed_size(pitch) + (edges ? RIGHT : 4) * pitch + LARGE / 32) +
+    const int vectors = edges ? RIGHT : CENTRE;
+    const int bytes = 4 * (litho_fx_packed_size(pitch) + vectors * pitch + LARGE / 32) +
                       (int)sizeof(TileAt) * blocks * (blocks + 1) / 2;
     cudaError_t status = cudaFuncSetAttribute(solve_kernel<SIZE>,
                                               cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
