@@ -430,7 +430,7 @@ static gboolean save(const char *path, char *text, gboolean force, GError **erro
 {
     const gboolean good =
         !path ||
-        litho_output_save(path, text, -1, force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
+        litho_output_save(path, text, -1, force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN, error);
     g_free(text);
     return good;
 }
@@ -496,6 +496,9 @@ static gboolean reproduce(Reproduce *r, char **words, LithoRun *run, GError **er
         if (!run_figure(r, f, run, error))
             return FALSE;
         print_figure(r, f);
+        // Figures take minutes to hours: these numbers survive a cancel in the next one.
+        if (!save(r->json, results_text(r), r->force, error))
+            return FALSE;
     }
     char *results = results_text(r);
     if (!only_page)

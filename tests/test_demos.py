@@ -6,8 +6,10 @@ reproduced by the commands that are declared for them. Prints TAP.
 """
 import json
 import os
+import subprocess
+import time
 
-from cli_tap import cli, read, run, test
+from cli_tap import CLI, cli, read, run, test
 
 DEMOS = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data", "demos")
 RAMP_FRAMES = 8
@@ -66,10 +68,24 @@ def a_figure_of_a_paper_is_reproduced():
     figures = {f["id"]: f for f in json.load(open("r.json"))["figures"]}
     degrees = [v["got"] for v in figures["srmip-2007-degree"]["values"]]
     assert len(degrees) == 3 and degrees == sorted(degrees, reverse=True) and degrees[2] > 0, degrees
-    assert "one kernel" in figures["twsm-2016-strip"]["why"]
+    assert "one stage" in figures["twsm-2016-strip"]["why"]
     assert len(open("r.csv").read().splitlines()) == 1 + len(degrees)
     assert f"{degrees[0]:.4g}" in open("r.md").read()
     cli("reproduce", "srmip-2007-degree", "--backend", "cpu", "--json", "r.json", status=2)
+
+
+@test
+def a_cancelled_reproduction_keeps_the_figures_that_are_done():
+    p = subprocess.Popen([CLI, "reproduce", "fx-2021-jacobi", "srmip-2007-degree", "--backend", "cpu", "--json", "kept.json"],
+                         stdout=subprocess.PIPE, text=True)
+    while not os.path.exists("kept.json") and p.poll() is None:
+        time.sleep(0.02)
+    p.terminate()
+    p.communicate(timeout=100)
+    figures = {f["id"]: f for f in json.load(open("kept.json"))["figures"]}
+    assert p.returncode == 3, p.returncode
+    assert all("got" in v for v in figures["fx-2021-jacobi"]["values"]), figures
+    assert "srmip-2007-degree" not in figures
 
 
 run()
