@@ -153,8 +153,24 @@ static gboolean tell_quality(const LithoFlow *flow, LithoSurvey *survey, LithoDe
 
 // --- the command ------------------------------------------------------------------------------
 
+// TRUE when the words of the command line set the row of a step, "velocity=2000".
+static gboolean is_given(char **words, guint step, guint n_steps, const char *key)
+{
+    const gsize length = strlen(key);
+    guint n_plus = 0;
+    for (char **word = words; *word; word++)
+        n_plus += strcmp(*word, "+") == 0;
+    // Every "+" adds one step behind those of the first word, which may be a recipe of several.
+    for (guint at = n_steps - 1 - n_plus; *words; words++)
+        if (strcmp(*words, "+") == 0)
+            at++;
+        else if (at == step && strncmp(*words, key, length) == 0 && (*words)[length] == '=')
+            return TRUE;
+    return FALSE;
+}
+
 // A model or file that nobody named: the result depends on it.
-static void tell_defaults(const LithoFlow *flow)
+static void tell_defaults(const LithoFlow *flow, char **words)
 {
     for (guint k = 0; k < litho_flow_length(flow); k++) {
         const LithoStep *step = &g_array_index(flow->steps, LithoStep, k);
@@ -163,7 +179,8 @@ static void tell_defaults(const LithoFlow *flow)
             const LithoParam *row = &table->rows[r];
             g_autofree char *value = litho_param_print(row, step->params);
             if (row->type == LITHO_PARAM_FILE && *value && g_strcmp0(value, row->def_text) == 0 &&
-                litho_param_applies(table, row, step->params))
+                litho_param_applies(table, row, step->params) &&
+                !is_given(words, k, litho_flow_length(flow), row->key))
                 fprintf(stderr, "note: %s: %s is %s%s%s, its default\n", step->op->key, row->key,
                         value, row->unit ? " " : "", row->unit ? row->unit : "");
         }
@@ -196,10 +213,10 @@ static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Op
     return TRUE;
 }
 
-static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Options *o,
+static gboolean run_flow(const LithoFlow *flow, char **words, const Options *o,
                          const LithoPeersModule *peers, LithoRun *run, GError **error)
 {
-    const char *const reads[] = {recipe, o->judge.reference, NULL};
+    const char *const reads[] = {words[0], o->judge.reference, NULL};
     const guint n_volumes = o->volumes ? g_strv_length(o->volumes) : 0;
     g_autofree const char **writes = g_new0(const char *, 4 + n_volumes);
     guint n_writes = 0;
@@ -223,7 +240,7 @@ static gboolean run_flow(const LithoFlow *flow, const char *recipe, const Option
     if (o->files.in && !survey)
         return FALSE;
     if (!peers || peers->peers.rank == 0)
-        tell_defaults(flow);
+        tell_defaults(flow, words);
     const GPtrArray *notes = survey ? litho_survey_notes(survey) : NULL;
     gboolean speaks = !peers || peers->peers.rank == 0;
     for (guint k = 0; speaks && notes && k < notes->len; k++)
@@ -402,7 +419,7 @@ int litho_cli_run(int argc, char **argv)
     if (!litho_cli_progress_init(&progress, form, &run, &error))
         return litho_cli_misused("run", error);
     o.watched = progress.talks;
-    gboolean ok = run_flow(flow, argv[1], &o, peers, &run, &error);
+    gboolean ok = run_flow(flow, argv + 1, &o, peers, &run, &error);
     litho_cli_progress_end(&progress);
     ok = ok && (o.dry_run || litho_cli_pipe_end(&o.files, &error));
     if (ok && !o.dry_run && !litho_cli_pipe_to_stdout(&o.files))

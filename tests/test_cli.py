@@ -438,7 +438,11 @@ def several_files_are_listed():
 def a_default_that_decides_the_result_is_told():
     r = cli("run", "migrate", "-i", "n.npy", "--dry-run")
     assert "note: migrate: velocity is 2000" in r.stderr and "default" in r.stderr, r.stderr
-    assert "default" not in cli("run", "migrate", "velocity=2500", "-i", "n.npy", "--dry-run").stderr
+    for given in ("velocity=2500", "velocity=2000"):
+        assert "default" not in cli("run", "migrate", given, "-i", "n.npy", "--dry-run").stderr
+        assert "default" not in cli("run", "fx", "+", "migrate", given, "-i", "n.npy", "--dry-run").stderr
+    two = cli("run", "migrate", "velocity=2000", "+", "migrate", "mode=demigrate", "-i", "n.npy", "--dry-run").stderr
+    assert two.count("its default") == 1, two
 
 
 @test
