@@ -296,6 +296,8 @@ static void test_palette(void)
     // Words that are in no title, and a title that goes on from what was typed before all others.
     static const char *const found[][2] = {{"spectrum", "Frequencies of an area"},
                                            {"dark", "Appearance: dark"},
+                                           {"about", "About Lithoscope"},
+                                           {"licence", "About Lithoscope"},
                                            {"report", "Export the picture"},
                                            {"Add wave", "Add Wave packets"}};
     for (guint k = 0; k < G_N_ELEMENTS(found); k++) {

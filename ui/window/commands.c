@@ -107,6 +107,8 @@ static const LithoWindowCommand commands[] = {
     {"General", "Compute on the CPU", "win.device", "'cpu'", NULL, FALSE},
     {"General", "Compute on the GPU", "win.device", "'cuda'", NULL, FALSE},
     {"General", "Compute on all GPUs", "win.device", "'cuda:all'", NULL, FALSE},
+    {"General", "About Lithoscope", "win.about", NULL, NULL, FALSE,
+     "version licence license credits libraries"},
     {"General", "Close the window", "window.close", NULL, "<Control>w", FALSE},
 };
 
