@@ -417,6 +417,25 @@ static void test_survey(void)
     gui_screenshot(&gui, "reopened");
 }
 
+// Property: a unit is shown whole or not at all, and the number never loses a digit to it.
+static void test_unit(void)
+{
+    empty_flow();
+    litho_session_add_step(gui.session, litho_operator_find("wavepacket"));
+    gui_spin(&gui, 0.3);
+    GtkWidget *number = control("threshold", GTK_TYPE_SPIN_BUTTON);
+    static const struct {
+        double value;
+        const char *text;
+    } shown[] = {{3.5, "3.5 sigma"}, {2.5046, "2.5046"}, {3, "3 sigma"}};
+    for (guint k = 0; k < G_N_ELEMENTS(shown); k++) {
+        gtk_spin_button_set_value(GTK_SPIN_BUTTON(number), shown[k].value);
+        g_assert_cmpstr(gtk_editable_get_text(GTK_EDITABLE(number)), ==, shown[k].text);
+        g_assert_cmpfloat(value_of("threshold"), ==, shown[k].value);
+    }
+    empty_flow();
+}
+
 // A number field shows the default as the declaration's row formats it, with its unit.
 static void check_row(const LithoParam *row)
 {
@@ -516,6 +535,7 @@ int main(int argc, char **argv)
     g_test_add_func("/window/survey", test_survey);
     g_test_add_func("/window/broken-file", test_broken);
     g_test_add_func("/window/operators", test_operators);
+    g_test_add_func("/window/unit", test_unit);
     g_test_add_func("/window/dark", test_dark);
     g_test_add_func("/window/settings", test_settings);
     int status = test_run();

@@ -8,7 +8,7 @@
 #include "ui/view/tooltip.h"
 
 // Of a numeric row: room for its name (long ones take two lines), slider and number.
-enum { NAME_WIDTH = 104, SLIDER_WIDTH = 60, NUMBER_CHARS = 9 };
+enum { NAME_WIDTH = 104, SLIDER_WIDTH = 60, SHORT_SLIDER = 44, NUMBER_CHARS = 9, LONG_UNIT = 6 };
 
 struct _LithoParamEditor {
     GtkBox parent;
@@ -172,23 +172,54 @@ static void on_spin(GtkSpinButton *spin, LithoParamEditor *self)
     edited(self, gtk_spin_button_get_value(spin), NULL);
 }
 
+// Long units get two letters more, which the slider has less.
+static int number_chars(const LithoParamEditor *self)
+{
+    return strlen(unit_of(self)) > LONG_UNIT ? NUMBER_CHARS + 2 : NUMBER_CHARS;
+}
+
 // Words need the room of the slider, which has nothing to show as long as no number is known.
 static void make_room(LithoParamEditor *self, gboolean words)
 {
-    gtk_editable_set_width_chars(GTK_EDITABLE(self->spin), words ? 16 : NUMBER_CHARS);
-    gtk_editable_set_max_width_chars(GTK_EDITABLE(self->spin), words ? 16 : NUMBER_CHARS);
+    gtk_editable_set_width_chars(GTK_EDITABLE(self->spin), words ? 16 : number_chars(self));
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(self->spin), words ? 16 : number_chars(self));
     if (self->slider)
         gtk_widget_set_visible(self->slider, !words);
 }
 
+static int text_width(const LithoParamEditor *self, const char *text)
+{
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(self->spin, text);
+    int width;
+    pango_layout_get_size(layout, &width, NULL);
+    return width;
+}
+
+// TRUE when the number field has room for the text, as it has for the default.
+static gboolean fits(const LithoParamEditor *self, const char *text)
+{
+    char usual[64];
+    PangoFontMetrics *metrics =
+        pango_context_get_metrics(gtk_widget_get_pango_context(self->spin), NULL, NULL);
+    const int room =
+        number_chars(self) * MAX(pango_font_metrics_get_approximate_char_width(metrics),
+                                 pango_font_metrics_get_approximate_digit_width(metrics));
+    pango_font_metrics_unref(metrics);
+    with_unit(self, self->row->def, usual, sizeof usual);
+    return text_width(self, text) <= MAX(room, text_width(self, usual));
+}
+
 // Text of the number field: the value with its unit; for a special value the number that it stands
-// for at present, or its words while that is not known.
+// for at present, or its words while that is not known. A number of many digits has the field for
+// itself: half a unit reads as a fault, and the tooltip tells it.
 static void field_text(const LithoParamEditor *self, double value, char *out, gsize size)
 {
     if (is_special(self->row, value) && isfinite(self->used))
         litho_param_format_used(self->row, self->used, self->is_depth, out, size);
     else
         with_unit(self, value, out, size);
+    if (*unit_of(self) && !is_special(self->row, value) && !fits(self, out))
+        litho_param_format(self->row, value, out, size);
 }
 
 static gboolean spin_output(GtkSpinButton *spin, LithoParamEditor *self)
@@ -302,8 +333,8 @@ static void make_spin(LithoParamEditor *self)
     gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE); // 1e-3 is a number, too
     gtk_spin_button_set_update_policy(GTK_SPIN_BUTTON(spin), GTK_UPDATE_IF_VALID);
     gtk_spin_button_set_digits(GTK_SPIN_BUTTON(spin), row->type == LITHO_PARAM_INT ? 0 : 12);
-    gtk_editable_set_width_chars(GTK_EDITABLE(spin), NUMBER_CHARS);
-    gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), NUMBER_CHARS);
+    gtk_editable_set_width_chars(GTK_EDITABLE(spin), number_chars(self));
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), number_chars(self));
     gtk_editable_set_alignment(GTK_EDITABLE(spin), 1);
     gtk_widget_add_css_class(spin, "litho-number");
     g_signal_connect(spin, "output", G_CALLBACK(spin_output), self);
@@ -332,7 +363,7 @@ static GtkWidget *make_slider(LithoParamEditor *self)
     if (row->type == LITHO_PARAM_INT && !row->log)
         gtk_range_set_round_digits(GTK_RANGE(slider), 0);
     gtk_widget_set_hexpand(slider, TRUE);
-    gtk_widget_set_size_request(slider, SLIDER_WIDTH, -1);
+    gtk_widget_set_size_request(slider, number_chars(self) > NUMBER_CHARS ? SHORT_SLIDER : SLIDER_WIDTH, -1);
     gtk_widget_set_valign(slider, GTK_ALIGN_CENTER);
     gtk_widget_add_css_class(slider, "litho-slider");
     g_signal_connect(slider, "value-changed", G_CALLBACK(on_slider), self);
