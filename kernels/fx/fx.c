@@ -138,6 +138,8 @@ static const LithoPreset presets[] = {
     {"default", "", "a 20 x 20 window, 7 x 7 filter, 10 % prewhitening"},
     {"fidelity", "prewhitening=1", "keeps amplitudes and steep detail; removes less noise"},
     {"strong", "prewhitening=100", "removes 2 dB more noise; amplitudes shrink by up to 10 %"},
+    {"published", "form=acf solver=jacobi edge=zero stride=17 fill_passes=0",
+     "the published equations, solved by Jacobi iteration"},
     {NULL},
 };
 

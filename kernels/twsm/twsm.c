@@ -130,6 +130,11 @@ static gboolean output_grid(const LithoGrid *in, const void *params, LithoResolv
 }
 
 static const LithoParam rows[] = {
+    // First, since it shows only where a person has chosen the strips.
+    LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",
+              .unit = "rows", .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
+              .log = true, .stage = TWSM_STAGE_PROPAGATE,
+              .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
     LITHO_FILE(TwsmParams, model, .label = "Model", .def_text = "flat", .stage = TWSM_STAGE_PLAN,
                .doc =
                    "Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
@@ -164,7 +169,7 @@ static const LithoParam rows[] = {
         .doc = "Number of frequencies K, from one per record on; 0 takes all up to the highest."),
     LITHO_FLOAT(TwsmParams, record, .label = "Record", .special_text = "from the model",
                 .unit = "s", .def = 0, .min = 0, .max = 100, .soft_max = 8,
-                .stage = TWSM_STAGE_PLAN,
+                .advanced = true, .stage = TWSM_STAGE_PLAN,
                 .doc = "Length of the record; arrivals later than this wrap around to its start. 0 "
                        "leaves it to the model."),
     LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = "Cells per wavelength",
@@ -227,10 +232,6 @@ static const LithoParam rows[] = {
                  .stage = TWSM_STAGE_PROPAGATE,
                  .doc = "What algorithm=fast may leave in the traces, relative to their RMS: the "
                         "smaller, the more nodes clusters meet through."),
-    LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",
-              .unit = "rows", .def = 512, .min = 1, .max = 65536, .soft_min = 16, .soft_max = 4096,
-              .log = true, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
-              .doc = "Rows M of the stored part of the propagation matrix in alg1, alg2 and mod2."),
 };
 
 // The algorithms with a store of strips, and sums by FFT, run on one device.
@@ -249,6 +250,8 @@ static const LithoPreset presets[] = {
     {"default", "", "the built-in flat model"},
     {"syncline", "model=syncline", "a trough whose focus lies below the receivers"},
     {"accurate", "cells_per_wavelength=4 taper=0.2", "finer elements and a wider taper"},
+    {"published", "algorithm=mod2 strip_width=512",
+     "the published strips of 512 rows, modified algorithm 2"},
     {NULL},
 };
 

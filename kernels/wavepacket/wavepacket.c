@@ -179,6 +179,8 @@ static const LithoPreset presets[] = {
     {"compress", "mode=compress keep=0.14 refit=8", "the papers' rate, refitted"},
     {"fill", "mode=interpolate", "missing traces, 30 iterations"},
     {"exact", "mode=reconstruct corrections=1 kernel_width=7", "no change but 1e-5"},
+    {"published", "adjoint=gather kernel=gaussian kernel_width=11 oversampling=2",
+     "the published gather with a Gaussian of 11 taps"},
     {NULL},
 };
 
