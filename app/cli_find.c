@@ -5,29 +5,23 @@
 
 #include "app/cli.h"
 #include "app/cli_flow.h"
-#include "app/cli_judge.h"
 #include "app/cli_open.h"
-#include "app/progress.h"
+#include "app/cli_trial.h"
 #include "core/engine/find.h"
 #include "core/error.h"
 #include "core/json.h"
 
 typedef struct Options {
-    LithoCliFiles files;
-    LithoCliJudge judge;
-    LithoOpenOptions open;
-    char *backend, *progress, *recipe;
-    int threads, step;
+    LithoCliTrial trial;
+    char *recipe;
+    int step;
     double seconds;
     gboolean json;
 } Options;
 
 static void options_clear(Options *o)
 {
-    litho_cli_files_clear(&o->files);
-    litho_cli_judge_clear(&o->judge);
-    g_free(o->backend);
-    g_free(o->progress);
+    litho_cli_trial_clear(&o->trial);
     g_free(o->recipe);
 }
 
@@ -64,21 +58,22 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
     LithoDevice device;
-    if (!litho_cli_device(o->backend, &device, error))
+    if (!litho_cli_device(o->trial.backend, &device, error))
         return FALSE;
     const guint step = o->step > 0 ? (guint)o->step - 1 : 0;
     if (step >= litho_flow_length(flow))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--step %d: the flow has %u", o->step,
                             litho_flow_length(flow));
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)o->files.in, &o->open, run, error);
+        litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
     if (!survey)
         return FALSE;
     g_auto(LithoCliPart) part = {0};
-    if (!litho_cli_part(survey, flow, &o->judge, &o->open, 1 << 22, run, &part, error))
+    if (!litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 1 << 22, run, &part, error))
         return FALSE;
-    LithoFindAsk ask = {
-        .quality = litho_cli_ask(&o->judge, &part, flow), .step = step, .seconds = o->seconds};
+    LithoFindAsk ask = {.quality = litho_cli_ask(&o->trial.judge, &part, flow),
+                        .step = step,
+                        .seconds = o->seconds};
     LithoJudge *judge = litho_judge_new(device);
     LithoFind find;
     const gboolean ok = litho_find(judge, &ask, run, &find, error);
@@ -99,18 +94,15 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
 
 int litho_cli_find(int argc, char **argv)
 {
-    g_auto(Options) o = {.judge.seed = 1, .seconds = 20};
+    g_auto(Options) o = {.trial.judge.seed = 1, .seconds = 20};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
-        LITHO_CLI_JUDGE(&o.judge),
+        LITHO_CLI_INPUT(&o.trial.files, "Survey to read; may be repeated"),
         {"step", 0, 0, G_OPTION_ARG_INT, &o.step, "Step of a recipe (default 1)", "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
          "No trial begins later (default 20, 0 = no end)", "S"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, "Write the recipe found", "FILE.json"},
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
+        LITHO_CLI_TRIAL(&o.trial),
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(
@@ -118,7 +110,7 @@ int litho_cli_find(int argc, char **argv)
         "Finds the best values of the operator's main parameters without knowing the truth: by "
         "the expected SNR (Monte-Carlo SURE with the noise level measured on the data), or by "
         "hidden traces where no noise level can be measured.",
-        entries, litho_cli_open_group(&o.open));
+        entries, litho_cli_open_group(&o.trial.open));
     g_option_context_set_description(
         context, "Example: lithoscope-cli find fx -i survey.sgy --save tuned.json");
     GError *error = NULL;
@@ -129,16 +121,14 @@ int litho_cli_find(int argc, char **argv)
                     "an operator (see 'lithoscope-cli list') or a recipe is needed");
         return litho_cli_misused("find", error);
     }
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, FALSE, &error);
-    if (flow && !o.files.in)
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, FALSE, &error);
+    if (flow && !o.trial.files.in)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "-i IN is needed");
     if (error)
         return litho_cli_misused("find", error);
-    if (!litho_cli_threads(o.threads, &error))
-        return litho_cli_misused("find", error);
-    LithoRun run = {.threads = o.threads};
+    LithoRun run;
     LithoCliProgress progress;
-    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+    if (!litho_cli_trial_begin(&o.trial, &run, &progress, &error))
         return litho_cli_misused("find", error);
     const gboolean ok = find_best(flow, &o, &run, &error);
     litho_cli_progress_end(&progress);

@@ -5,29 +5,22 @@
 
 #include "app/cli.h"
 #include "app/cli_flow.h"
-#include "app/cli_judge.h"
 #include "app/cli_open.h"
-#include "app/progress.h"
+#include "app/cli_trial.h"
 #include "app/sheet.h"
 #include "core/error.h"
 
 enum { INPUT, OUTPUT, REMOVED, SIMILAR, KINDS, FK = KINDS, COLUMNS, JUDGED_SAMPLES = 1 << 22 };
 
 typedef struct Options {
-    LithoCliFiles files;
-    LithoCliJudge judge;
-    LithoOpenOptions open;
-    char *backend, *progress, *json;
-    int threads;
+    LithoCliTrial trial;
+    char *json;
     gboolean force;
 } Options;
 
 static void options_clear(Options *o)
 {
-    litho_cli_files_clear(&o->files);
-    litho_cli_judge_clear(&o->judge);
-    g_free(o->backend);
-    g_free(o->progress);
+    litho_cli_trial_clear(&o->trial);
     g_free(o->json);
 }
 
@@ -168,7 +161,7 @@ static char **notes_of(const Report *r)
                         g_strdup_printf("True SNR %.2f dB, gain %.2f dB", q->snr_db, q->gain_db));
     if (*q->why)
         g_ptr_array_add(notes, g_strdup_printf("Note: %s", q->why));
-    g_ptr_array_add(notes, litho_flow_command(r->flow, r->o->files.in[0], "OUT"));
+    g_ptr_array_add(notes, litho_flow_command(r->flow, r->o->trial.files.in[0], "OUT"));
     g_ptr_array_add(notes, NULL);
     return (char **)g_ptr_array_free(notes, FALSE);
 }
@@ -194,27 +187,28 @@ static gboolean draw(Report *r, const char *name, GError **error)
 static gboolean make(Report *r, LithoRun *run, GError **error)
 {
     const Options *o = r->o;
-    const char *const reads[] = {o->judge.reference, NULL}, *const writes[] = {o->json, NULL};
+    const char *const reads[] = {o->trial.judge.reference, NULL}, *const writes[] = {o->json, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->backend, &device, error) ||
-        !litho_cli_files_check(&o->files, r->flow, reads, writes, o->force, error))
+    if (!litho_cli_device(o->trial.backend, &device, error) ||
+        !litho_cli_files_check(&o->trial.files, r->flow, reads, writes, o->force, error))
         return FALSE;
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)o->files.in, &o->open, run, error);
-    if (!survey ||
-        !litho_cli_part(survey, r->flow, &o->judge, &o->open, JUDGED_SAMPLES, run, &r->part, error))
+        litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
+    if (!survey || !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES,
+                                   run, &r->part, error))
         return FALSE;
     LithoJudge *judge = litho_judge_new(device);
-    LithoQualityAsk ask = litho_cli_ask(&o->judge, &r->part, r->flow);
+    LithoQualityAsk ask = litho_cli_ask(&o->trial.judge, &r->part, r->flow);
     gboolean ok = litho_judge_run(judge, &ask, run, &r->quality, error) &&
                   make_cubes(r, litho_judge_output(judge), run, error) &&
                   make_looks(r, run, error) && draw(r, litho_survey_name(survey), error);
     litho_judge_free(judge);
     if (ok)
         litho_cli_print_quality(&r->quality, &r->part);
-    ok = ok && (!o->files.out || litho_sheet_save(r->sheet, o->files.out, o->force, error));
+    ok = ok &&
+         (!o->trial.files.out || litho_sheet_save(r->sheet, o->trial.files.out, o->force, error));
     return ok && (!o->json ||
-                  litho_cli_save_json(litho_cli_quality_json(&r->quality, &r->part, &o->judge,
+                  litho_cli_save_json(litho_cli_quality_json(&r->quality, &r->part, &o->trial.judge,
                                                              r->flow, litho_survey_name(survey)),
                                       o->json, o->force, error));
 }
@@ -229,15 +223,12 @@ static void report_clear(Report *r)
 
 int litho_cli_report(int argc, char **argv)
 {
-    g_auto(Options) o = {.judge.seed = 1};
+    g_auto(Options) o = {.trial.judge.seed = 1};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
-        LITHO_CLI_OUTPUT(&o.files, "Report: .pdf, .svg or .png"),
+        LITHO_CLI_INPUT(&o.trial.files, "Survey to read; may be repeated"),
+        LITHO_CLI_OUTPUT(&o.trial.files, "Report: .pdf, .svg or .png"),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write the figures", "FILE"},
-        LITHO_CLI_JUDGE(&o.judge),
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        LITHO_CLI_TRIAL(&o.trial),
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
         {NULL},
     };
@@ -245,7 +236,7 @@ int litho_cli_report(int argc, char **argv)
         "OPERATOR|RECIPE.json [key=value ...] -i IN -o REPORT.pdf",
         "One page: slices through the middle of input, output, removed part and similarity, f-k of "
         "the output in dB below the input, the figures, the command that repeats it.",
-        entries, litho_cli_open_group(&o.open));
+        entries, litho_cli_open_group(&o.trial.open));
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
         return litho_cli_misused("report", error);
@@ -253,21 +244,21 @@ int litho_cli_report(int argc, char **argv)
         litho_refuse(&error, LITHO_ERROR_PARAMETER, "an operator or a recipe is needed");
         return litho_cli_misused("report", error);
     }
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
-    if (flow && (!o.files.in || (!o.files.out && !o.json)))
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, TRUE, &error);
+    if (flow && (!o.trial.files.in || (!o.trial.files.out && !o.json)))
         litho_refuse(&error, LITHO_ERROR_PARAMETER,
                      "-i IN and -o REPORT.pdf or --json FILE are needed");
     if (error)
         return litho_cli_misused("report", error);
-    LithoRun run = {.threads = o.threads};
+    LithoRun run;
     LithoCliProgress progress;
-    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+    if (!litho_cli_trial_begin(&o.trial, &run, &progress, &error))
         return litho_cli_misused("report", error);
     Report report = {.o = &o, .flow = flow};
     const gboolean ok = make(&report, &run, &error);
     report_clear(&report);
     litho_cli_progress_end(&progress);
-    if (ok && o.files.out)
-        litho_cli_wrote(&progress, o.files.out);
+    if (ok && o.trial.files.out)
+        litho_cli_wrote(&progress, o.trial.files.out);
     return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
 }

@@ -5,9 +5,8 @@
 
 #include "app/cli.h"
 #include "app/cli_flow.h"
-#include "app/cli_judge.h"
 #include "app/cli_open.h"
-#include "app/progress.h"
+#include "app/cli_trial.h"
 #include "app/sheet.h"
 #include "core/error.h"
 
@@ -20,11 +19,8 @@ typedef struct Swept {
 } Swept;
 
 typedef struct Options {
-    LithoCliFiles files;
-    LithoCliJudge judge;
-    LithoOpenOptions open;
-    char *backend, *progress, *json, *show;
-    int threads;
+    LithoCliTrial trial;
+    char *json, *show;
     gboolean force;
     Swept swept[2]; // across, down
     guint n_swept;
@@ -32,10 +28,7 @@ typedef struct Options {
 
 static void options_clear(Options *o)
 {
-    litho_cli_files_clear(&o->files);
-    litho_cli_judge_clear(&o->judge);
-    g_free(o->backend);
-    g_free(o->progress);
+    litho_cli_trial_clear(&o->trial);
     g_free(o->json);
     g_free(o->show);
     for (guint k = 0; k < o->n_swept; k++)
@@ -178,7 +171,7 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
              litho_param_parse(&step->op->params, step->params, swept->row->key, word, &refused);
     }
     cell->lines[0] = g_strdup(label->str);
-    LithoQualityAsk ask = litho_cli_ask(&s->o->judge, &s->part, s->flow);
+    LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
     ok = ok && litho_judge_run(s->judge, &ask, run, &q, &refused);
     if (!ok && litho_error_is_cancelled(refused)) {
         g_propagate_error(error, g_steal_pointer(&refused));
@@ -245,13 +238,13 @@ static gboolean fill_sheet(Sweep *s, LithoRun *run, GError **error)
 
 static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
-    const char *const reads[] = {o->judge.reference, NULL}, *const writes[] = {o->json, NULL};
+    const char *const reads[] = {o->trial.judge.reference, NULL}, *const writes[] = {o->json, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->backend, &device, error) ||
-        !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error))
+    if (!litho_cli_device(o->trial.backend, &device, error) ||
+        !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
         return FALSE;
     g_autoptr(LithoSurvey) survey =
-        litho_survey_open((const char *const *)o->files.in, &o->open, run, error);
+        litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
     if (!survey)
         return FALSE;
     const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
@@ -259,15 +252,16 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
     Sweep s = {.o = o, .flow = flow, .best = -INFINITY, .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
-    gboolean ok =
-        litho_cli_part(survey, flow, &o->judge, &o->open, JUDGED_SAMPLES, run, &s.part, error) &&
-        choose_look(&s, run, error) && fill_sheet(&s, run, error);
+    gboolean ok = litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES, run,
+                                 &s.part, error) &&
+                  choose_look(&s, run, error) && fill_sheet(&s, run, error);
     if (ok) {
         g_autofree char *area = litho_cli_area_text(&s.part.in->grid, s.part.area);
         s.sheet->title = g_strdup_printf("%s: %s", litho_flow_step(flow, 0)->op->title,
                                          litho_survey_name(survey));
         s.sheet->caption = g_strdup_printf("%s; noise level %.4g", area, s.part.noise.total);
-        ok = (!o->files.out || litho_sheet_save(s.sheet, o->files.out, o->force, error)) &&
+        ok = (!o->trial.files.out ||
+              litho_sheet_save(s.sheet, o->trial.files.out, o->force, error)) &&
              (!o->json || save_json(&s, litho_survey_name(survey), error));
     }
     for (guint k = 0; ok && k < columns * rows; k++)
@@ -285,7 +279,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
 static gboolean check(const Options *o, GError **error)
 {
     static const char *const shows[] = {"output", "removed", "similarity", NULL};
-    if (!o->files.in || (!o->files.out && !o->json))
+    if (!o->trial.files.in || (!o->trial.files.out && !o->json))
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "-i IN and -o SHEET.png or --json FILE are needed");
     return !o->show || g_strv_contains(shows, o->show) ||
@@ -295,16 +289,13 @@ static gboolean check(const Options *o, GError **error)
 
 int litho_cli_sweep(int argc, char **argv)
 {
-    g_auto(Options) o = {.judge.seed = 1};
+    g_auto(Options) o = {.trial.judge.seed = 1};
     const GOptionEntry entries[] = {
-        LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
-        LITHO_CLI_OUTPUT(&o.files, "Contact sheet: .png, .pdf or .svg"),
+        LITHO_CLI_INPUT(&o.trial.files, "Survey to read; may be repeated"),
+        LITHO_CLI_OUTPUT(&o.trial.files, "Contact sheet: .png, .pdf or .svg"),
         {"json", 0, 0, G_OPTION_ARG_FILENAME, &o.json, "Write all figures", "FILE"},
         {"show", 0, 0, G_OPTION_ARG_STRING, &o.show, "output, removed or similarity", "WHICH"},
-        LITHO_CLI_JUDGE(&o.judge),
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        LITHO_CLI_TRIAL(&o.trial),
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
         {NULL},
     };
@@ -312,7 +303,7 @@ int litho_cli_sweep(int argc, char **argv)
         "OPERATOR key=A,B,C [key=A,B,C] [key=value ...] -i IN -o SHEET.png",
         "Tries values of one parameter or two and puts a slice of each result on one sheet, with "
         "expected SNR, leaving signal, removed energy and time below.",
-        entries, litho_cli_open_group(&o.open));
+        entries, litho_cli_open_group(&o.trial.open));
     g_option_context_set_description(context,
                                      "Example: lithoscope-cli sweep fx prewhitening=1,10,100 "
                                      "half_width=2,3 -i survey.sgy -o sheet.png --json sheet.json");
@@ -325,16 +316,16 @@ int litho_cli_sweep(int argc, char **argv)
     }
     if (!take_swept(&o, argv + 1, &error))
         return litho_cli_misused("sweep", error);
-    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.files, TRUE, &error);
+    g_autoptr(LithoFlow) flow = litho_cli_flow(argv + 1, &o.trial.files, TRUE, &error);
     if (!flow || !check(&o, &error))
         return litho_cli_misused("sweep", error);
-    LithoRun run = {.threads = o.threads};
+    LithoRun run;
     LithoCliProgress progress;
-    if (!litho_cli_progress_init(&progress, o.progress ? o.progress : "auto", &run, &error))
+    if (!litho_cli_trial_begin(&o.trial, &run, &progress, &error))
         return litho_cli_misused("sweep", error);
     const gboolean ok = sweep(flow, &o, &run, &error);
     litho_cli_progress_end(&progress);
-    if (ok && o.files.out)
-        litho_cli_wrote(&progress, o.files.out);
+    if (ok && o.trial.files.out)
+        litho_cli_wrote(&progress, o.trial.files.out);
     return ok ? LITHO_EXIT_OK : litho_cli_fail(error);
 }

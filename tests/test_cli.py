@@ -326,6 +326,9 @@ def wrong_numbers_are_usage_errors():
         r = cli(*run, *more, status=2)
         assert word in r.stderr, (more, r.stderr)
         assert not os.path.exists("n2.npy")
+    for words in (["find", "fx"], ["sweep", "fx", "window=10,20", "-o", "n2.png"], ["report", "fx", "-o", "n2.pdf"]):
+        r = cli(*words, "-i", "n.npy", "--threads", "-1", status=2)
+        assert "0 (all) to 1024" in r.stderr, (words, r.stderr)
     for value in ("abc", "-1", "0", "8GB", "nan"):
         r = cli(*run, status=2, env=dict(os.environ, LITHO_MEMORY=value))
         assert "LITHO_MEMORY is '" + value in r.stderr, r.stderr

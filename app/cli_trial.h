@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "app/cli_files.h"
+#include "app/cli_judge.h"
+#include "app/progress.h"
+
+// Options that find, sweep and report share: all of them try a flow on a part of a survey and judge
+// the result.
+
+// Starts as {.judge.seed = 1}.
+typedef struct LithoCliTrial {
+    LithoCliFiles files;
+    LithoCliJudge judge;
+    LithoOpenOptions open; // of litho_cli_open_group()
+    char *backend, *progress;
+    int threads;
+} LithoCliTrial;
+
+// Rows of a command's table; the files have their own, LITHO_CLI_INPUT and LITHO_CLI_OUTPUT.
+// clang-format off
+#define LITHO_CLI_TRIAL(trial) \
+    LITHO_CLI_JUDGE(&(trial)->judge), \
+    {"backend", 0, 0, G_OPTION_ARG_STRING, &(trial)->backend, "auto, cpu, cuda or cuda:N", \
+     "NAME"}, \
+    {"threads", 0, 0, G_OPTION_ARG_INT, &(trial)->threads, "CPU threads (0 = all)", "N"}, \
+    {"progress", 0, 0, G_OPTION_ARG_STRING, &(trial)->progress, "auto, plain, jsonl or none", \
+     "FORM"}
+// clang-format on
+
+// Fills `run` and shows its progress until litho_cli_progress_end(). FALSE sets
+// LITHO_ERROR_PARAMETER: --threads or --progress says nonsense.
+gboolean litho_cli_trial_begin(const LithoCliTrial *trial, LithoRun *run,
+                               LithoCliProgress *progress, GError **error);
+void litho_cli_trial_clear(LithoCliTrial *trial);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LithoCliTrial, litho_cli_trial_clear)
