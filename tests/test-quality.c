@@ -238,13 +238,17 @@ static void test_probe(void)
                             litho_cube_trace(probe, i, j) + 37, 144 * sizeof(float));
 }
 
-// Standard deviation of the noise that was really added.
+// Standard deviation of the noise that was really added to the live traces.
 static double added(const Cubes *c)
 {
     double sum = 0;
-    const gint64 n = litho_cube_held_samples(c->noisy);
-    for (gint64 k = 0; k < n; k++)
-        sum += pow((double)c->noisy->samples[k] - c->truth->samples[k], 2);
+    gint64 n = 0;
+    const gint64 samples = c->noisy->grid.axis[2].n;
+    for (gint64 k = 0; k < litho_cube_held_samples(c->noisy); k++)
+        if (c->noisy->live[k / samples]) {
+            sum += pow((double)c->noisy->samples[k] - c->truth->samples[k], 2);
+            n++;
+        }
     return sqrt(sum / n);
 }
 
@@ -270,6 +274,35 @@ static void test_level(void)
                        100 * (noise.high / truth - 1));
         const gboolean white = !strstr(cubes[k][1], "noise");
         g_assert_cmpfloat_with_epsilon(noise.total / truth, 1, white ? 0.001 : 0.004);
+        g_assert_cmpfloat(noise.low, <=, truth);
+        g_assert_cmpfloat(noise.high, >=, truth);
+        litho_noise_clear(&noise);
+    }
+}
+
+// Property: missing traces, which spread events over all wavenumbers, do not count as noise, not in
+// a small cube either: within 0.3 % in white noise, 1 % in coloured noise, and inside the interval.
+// Without regard to them the level is 3 to 7 % high, and an expected SNR of 13 dB is told as 25.
+static void test_level_gaps(void)
+{
+    static const char *const cubes[][2] = {
+        {"survey", "snr=0 inlines=40 xlines=60 samples=150 missing=4"},
+        {"survey", "snr=0 missing=20 inlines=64 xlines=64 samples=256"},
+        {"planes", "snr=0 missing=15"},
+        {"fault", "snr=0 missing=15"},
+        {"curved", "snr=0 missing=15 noise=low"},
+        {"fault", "snr=0 missing=15 noise=low"},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
+        g_auto(Cubes) c = make(cubes[k][0], cubes[k][1]);
+        LithoNoise noise;
+        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+        const double truth = added(&c);
+        g_test_message("%s %s: %+.3f %% (%+.3f to %+.3f)", cubes[k][0], cubes[k][1],
+                       100 * (noise.total / truth - 1), 100 * (noise.low / truth - 1),
+                       100 * (noise.high / truth - 1));
+        const gboolean white = !strstr(cubes[k][1], "noise");
+        g_assert_cmpfloat_with_epsilon(noise.total / truth, 1, white ? 0.003 : 0.01);
         g_assert_cmpfloat(noise.low, <=, truth);
         g_assert_cmpfloat(noise.high, >=, truth);
         litho_noise_clear(&noise);
@@ -481,6 +514,7 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/hidden", test_hidden);
     g_test_add_func("/quality/probe", test_probe);
     g_test_add_func("/quality/level", test_level);
+    g_test_add_func("/quality/level-gaps", test_level_gaps);
     g_test_add_func("/quality/level-varies", test_level_varies);
     g_test_add_func("/quality/patch", test_patch_value);
     g_test_add_func("/quality/choice", test_choice);

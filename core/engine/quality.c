@@ -537,24 +537,42 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     return TRUE;
 }
 
+// Mean power of the frequencies [from, to) and the standard error of that mean.
+static double mean_power(const LithoNoise *noise, guint from, guint to, double *error)
+{
+    double sum = 0, squares = 0;
+    for (guint f = from; f < to; f++) {
+        const double power = noise->sigma[f] * noise->sigma[f];
+        sum += power;
+        squares += power * power;
+    }
+    const double n = to - from, mean = sum / n;
+    *error = sqrt(fmax(squares / n - mean * mean, 0) / (n - 1));
+    return mean;
+}
+
 // Noise that is flat above half of Nyquist, and nowhere far from that, is white: a hump of less
-// than a third below is what events leave in all wavenumbers. The level is the mean of all
-// frequencies, the upper half with a weight of three, and known to 0.1 %; the interval keeps the
-// hump.
+// than a third below is what events leave in all wavenumbers, most of it where traces are missing.
+// The level is the mean of the upper half and, with a third of its weight, the lower half. A lower
+// half that stands out of the upper one's scatter holds events: its weight falls with the square of
+// the hump. The level is known to 0.1 %; the interval keeps the hump.
 static void take_for_white(LithoNoise *noise)
 {
     const guint n = noise->n, half = n / 2;
-    double power = 0, weight = 0, least = INFINITY, most = 0, top = 0;
+    if (n < 9)
+        return;
+    double scatter, least = INFINITY, most = 0, top = 0, unused;
+    const double upper = mean_power(noise, half, n, &scatter);
+    const double hump = mean_power(noise, 0, half, &unused) - upper;
+    const double share = 0.25 * fmin(1, 8 * scatter * scatter / fmax(hump * hump, 1e-30));
+    const double level = sqrt(upper + share * hump);
     for (guint f = 0; f < n; f++) {
         least = MIN(least, noise->sigma[f]);
         most = MAX(most, noise->sigma[f]);
-        power += (f >= half ? 3 : 1) * noise->sigma[f] * noise->sigma[f];
-        weight += f >= half ? 3 : 1;
+        if (f >= half)
+            top = MAX(top, fabs(noise->sigma[f] / level - 1));
     }
-    const double level = sqrt(power / weight);
-    for (guint f = half; f < n; f++)
-        top = MAX(top, fabs(noise->sigma[f] / level - 1));
-    if (n < 9 || !(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.3 * level)
+    if (!(level > 0) || top > 0.06 || least < 0.9 * level || most > 1.3 * level)
         return;
     const double off = MAX(noise->high - 1.003 * noise->total, 0) + 0.001 * level;
     noise->low = MIN(level - off, noise->total - off);

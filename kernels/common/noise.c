@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "kernels/common/noise_job.h"
+#include "kernels/common/select.h"
 
 enum { WINDOWS_PER_STEP = 64 };
 
@@ -52,6 +53,29 @@ gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis)
                        : place % job->count[2];
 }
 
+// Where traces are missing an event of one wavenumber stands at all of them, with the spectrum of
+// the taper on the traces that are left. Its median over its mean is the share at a wavenumber far
+// from the event. `in` and `out` are scratch.
+static float leak_of(const NoiseJob *job, const gint64 at[3], float *in, fftwf_complex *out)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    g_autofree float *power = g_new(float, nk);
+    double sum = 0;
+    for (gint64 k = 0; k < nk; k++) {
+        float *trace = in + k * job->n[2];
+        const gboolean left = put_trace(job, at, k / job->n[1], k % job->n[1], trace) > 0;
+        memset(trace, 0, job->n[2] * sizeof *trace);
+        trace[0] = left ? (float)(job->taper[0][k / job->n[1]] * job->taper[1][k % job->n[1]]) : 0;
+    }
+    fftwf_execute_dft_r2c(job->plan, in, out); // of a spike in time: alike at all frequencies
+    for (gint64 k = 0; k < nk; k++) {
+        const float *c = out[k * job->nf];
+        power[k] = c[0] * c[0] + c[1] * c[1];
+        sum += power[k];
+    }
+    return sum > 0 ? (float)(litho_select_kth(power, nk, nk / 2) * nk / sum) : 0;
+}
+
 static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_complex *out)
 {
     gint64 at[3];
@@ -82,6 +106,8 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
         }
     }
     job->share[number] = (float)(energy / job->energy);
+    if (noise_has_neighbours(job) && present < inside)
+        job->leak[number] = leak_of(job, at, in, out);
 }
 
 // --- the whole -----------------------------------------------------------------------------------
@@ -116,6 +142,7 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
         job->energy *= job->n[a] > 1 ? 0.5 * job->n[a] : 1;
     const gsize samples = (gsize)noise_wavenumbers(job) * job->n[2];
     job->share = g_new0(float, job->windows);
+    job->leak = g_new0(float, job->windows);
     job->taken = g_malloc0(job->windows);
     job->power = g_try_new(float, (gsize)job->nf * job->windows * noise_wavenumbers(job));
     float *in = fftwf_alloc_real(samples);
@@ -136,6 +163,7 @@ static void job_clear(NoiseJob *job)
     for (int a = 0; a < 3; a++)
         g_free(job->taper[a]);
     g_free(job->share);
+    g_free(job->leak);
     g_free(job->taken);
     g_free(job->power);
     if (job->plan)

@@ -14,6 +14,7 @@
 // neighbourhood at other frequencies, whose noise is independent, tells whether there is one; the
 // level is the mean over the quietest 40 %. Windows reach beyond the faces by half, which lets every
 // trace count alike. On events of the noise's energy it is within 0.1 % of the energy of this noise.
+// Missing traces spread events over all wavenumbers; that share is taken off.
 //
 // Shorter windows have too few frequencies for that: only the half of the wavenumbers counts that is
 // quiet in the other half of the windows, and the mean of what lies below three times the noise

@@ -26,6 +26,7 @@ struct LithoNoiseWindows {
     float *power;  // [frequency][window][wavenumber], |F|^2 over the energy of the taper on live
                    // traces
     float *share;  // of that energy in the whole taper's, per window; 0 = the window is left out
+    float *leak;   // share of the events' power that missing traces spread over all wavenumbers
     guint8 *taken; // per window
 };
 

@@ -300,9 +300,23 @@ static float *loudness(const NoiseJob *job, const float *smooth, int threads)
     return loud;
 }
 
-// Sums of power and weight over the quiet coefficients of one frequency by group of windows.
+// Mean power of one window at one frequency.
+static double window_power(const NoiseJob *job, int f, gint64 w)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const float *power = job->power + (job->windows * f + w) * nk;
+    double sum = 0;
+    for (gint64 k = 0; k < nk; k++)
+        sum += power[k];
+    return sum / nk;
+}
+
+// Sums of power and weight over the quiet coefficients of one frequency by group of windows. Where
+// traces are missing, the share `leak` of the events' power, which is the window's mean less the
+// noise, stands in quiet coefficients too: quiet = noise + leak (mean - noise) gives the noise. The
+// last sum is of all groups and keeps the leak.
 static void quiet_sums(const NoiseJob *job, const float *smooth, const float *loud, int f,
-                       float *near, float *sorted, double sums[GROUPS][2])
+                       float *near, float *sorted, double sums[GROUPS + 1][2])
 {
     const gint64 nk = noise_wavenumbers(job);
     const float *power = job->power + job->windows * nk * f;
@@ -315,17 +329,21 @@ static void quiet_sums(const NoiseJob *job, const float *smooth, const float *lo
             sorted[n++] = near[w * nk + k] /= loud[w];
     }
     const float limit = litho_select_kth(sorted, n, (gint64)(QUIET * n));
-    for (gint64 w = 0; w < job->windows; w++)
+    for (gint64 w = 0; w < job->windows; w++) {
+        const double leak = job->leak[w], spread = leak > 0 ? leak * window_power(job, f, w) : 0;
         for (gint64 k = 0; job->share[w] > 0 && k < nk; k++)
             if (near[w * nk + k] <= limit) {
-                sums[w % GROUPS][0] += (double)job->share[w] * power[w * nk + k];
-                sums[w % GROUPS][1] += (double)job->share[w] * loud[w];
+                sums[w % GROUPS][0] += job->share[w] * (power[w * nk + k] - spread);
+                sums[w % GROUPS][1] += job->share[w] * (1 - leak) * loud[w];
+                sums[GROUPS][0] += (double)job->share[w] * power[w * nk + k];
+                sums[GROUPS][1] += (double)job->share[w] * loud[w];
             }
+    }
 }
 
-// Levels of all frequencies: rows of all windows and of the groups, as levels() has them. FALSE:
-// there is no memory.
-static gboolean quiet_levels(const NoiseJob *job, int threads, double *sigma)
+// Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
+// the leak of missing traces. FALSE: there is no memory.
+static gboolean quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking)
 {
     const gsize all = (gsize)job->windows * noise_wavenumbers(job);
     g_autofree float *smooth = smoothed(job, threads);
@@ -337,16 +355,17 @@ static gboolean quiet_levels(const NoiseJob *job, int threads, double *sigma)
         g_autofree float *near = g_new(float, all), *sorted = g_new(float, all);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++) {
-            double sums[GROUPS][2] = {0}, whole[2] = {0};
+            double sums[GROUPS + 1][2] = {0}, whole[2] = {0};
             quiet_sums(job, smooth, loud, f, near, sorted, sums);
             for (int g = 0; g < GROUPS; g++) {
                 whole[0] += sums[g][0];
                 whole[1] += sums[g][1];
             }
-            sigma[f] = whole[1] > 0 ? sqrt(whole[0] / whole[1]) : 0;
+            leaking[f] = sums[GROUPS][1] > 0 ? sqrt(sums[GROUPS][0] / sums[GROUPS][1]) : 0;
+            sigma[f] = whole[1] > 0 ? sqrt(fmax(whole[0], 0) / whole[1]) : 0;
             for (int g = 0; g < GROUPS; g++)
                 sigma[(GROUPS - g) * job->nf + f] =
-                    sums[g][1] > 0 ? sqrt(sums[g][0] / sums[g][1]) : sigma[f];
+                    sums[g][1] > 0 ? sqrt(fmax(sums[g][0], 0) / sums[g][1]) : sigma[f];
         }
     }
     return TRUE;
@@ -355,20 +374,23 @@ static gboolean quiet_levels(const NoiseJob *job, int threads, double *sigma)
 // --- the result ----------------------------------------------------------------------------------
 
 // Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
-// part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all.
+// part for events that nothing tells from noise: 0.3 % in quiet wavenumbers, 2 % in all, and where
+// traces are missing 15 % of their leak.
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
 // (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
 void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
 {
     g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
-    g_autofree double *all = g_new0(double, job->nf);
+    g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     const double much_less = 0.95;
     levels(job, level, 1, threads, all);
-    if (!noise_has_neighbours(job) || !quiet_levels(job, threads, sigma))
+    if (!noise_has_neighbours(job) || !quiet_levels(job, threads, sigma, leaking)) {
         levels(job, quiet_level, GROUPS + 1, threads, sigma);
-    const double quiet = total_of(job, sigma);
-    const gboolean even = quiet > much_less * total_of(job, all);
+        memcpy(leaking, sigma, job->nf * sizeof *sigma);
+    }
+    const double quiet = total_of(job, sigma), with_leak = total_of(job, leaking);
+    const gboolean even = with_leak > much_less * total_of(job, all);
     double totals[GROUPS], mean = 0, spread = 0;
     int groups = 0;
     for (int g = 0; g < GROUPS; g++)
@@ -385,7 +407,7 @@ void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
     noise->total = total_of(job, noise->sigma);
     // One group alone tells nothing of its scatter: half and double.
     const double off = groups > 1 ? 2.365 * sqrt(spread / (groups - 1.0) / groups) : noise->total;
-    const double events = even ? 0.003 : 0.02;
+    const double events = (even ? 0.003 : 0.02) + 0.15 * fmax(with_leak / quiet - 1, 0);
     noise->low =
         fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
     noise->high = (1 + events) * noise->total + off;
