@@ -12,12 +12,12 @@
 //
 // Windows of 32 samples and more: events are local, so that the power of a coefficient's
 // neighbourhood at other frequencies, whose noise is independent, tells whether there is one; the
-// level is the mean over the quietest 40 %. Windows reach beyond the faces by half, which lets every
-// trace count alike. On events of the noise's energy it is within 0.1 % of the energy of this noise.
-// Missing traces spread events over all wavenumbers; that share is taken off.
+// level is the mean over the quietest 40 %. Windows reach beyond the faces by half, which lets
+// every trace count alike. On events of the noise's energy it is within 0.1 % of the energy of this
+// noise. Missing traces spread events over all wavenumbers; that share is taken off.
 //
-// Shorter windows have too few frequencies for that: only the half of the wavenumbers counts that is
-// quiet in the other half of the windows, and the mean of what lies below three times the noise
+// Shorter windows have too few frequencies for that: only the half of the wavenumbers counts that
+// is quiet in the other half of the windows, and the mean of what lies below three times the noise
 // takes the place of the median: 0.4 %.
 //
 // Windows are picked from a fixed pattern and medians are exact, so that the numbers depend neither
@@ -38,9 +38,10 @@ typedef struct LithoNoiseWindows LithoNoiseWindows;
 // of 16 x 16 x 16.
 LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
                                            const int window[3], int most, GError **error);
-// Takes the windows that lie in `within` (held by `part`, host samples) and have not been taken yet.
-gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *part,
-                                 LithoBox within, LithoRun *run, GError **error);
+// Takes the windows that lie in `within` (held by `part`, host samples) and have not been taken
+// yet.
+gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *part, LithoBox within,
+                                 LithoRun *run, GError **error);
 // What has been taken.
 gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
                                     GError **error);
