@@ -85,8 +85,11 @@ typedef struct MigEngineClass {
     gboolean (*take_image)(MigEngine *engine, const LithoCube *in, LithoRun *run, GError **error);
     gboolean (*up)(MigEngine *engine, int b, LithoRun *run, GError **error);
 
-    // Planes first .. first + n - 1 of image or light into host memory.
-    gboolean (*planes)(MigEngine *engine, MigSum sum, int first, int n, float *to, GError **error);
+    // Planes first .. first + n - 1 of the image as a cube of its own in the engine's memory, at
+    // rest on return: times `scale`, or with `divide` over the light as image() does it. `like`
+    // lends its grid and name.
+    LithoCube *(*part)(MigEngine *engine, const LithoCube *like, int first, int n, float scale,
+                       gboolean divide, double stabilise, GError **error);
     // sum += that of another engine, which is finished; n floats. NULL where there is one engine.
     gboolean (*gather)(MigEngine *engine, const MigEngine *from, MigSum sum, gsize n,
                        GError **error);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/migrate/modes.h"
 
-#include "core/memory.h"
-#include "kernels/migrate/planes.h"
+#include "core/error.h"
 
 gboolean mig_show(int first, int n, gpointer data, GError **error)
 {
@@ -10,21 +9,15 @@ gboolean mig_show(int first, int n, gpointer data, GError **error)
     MigEngine *engine = w->engine;
     if (!w->run || !w->run->on_partial || n <= 0)
         return TRUE;
-    const gsize cells = litho_migrate_image_cells(engine->job[0]), count = cells * n;
-    g_autofree float *planes = litho_memory_new(count, sizeof *planes, "depths to show", error);
-    if (!planes || !engine->class->planes(engine, MIG_IMAGE, first, n, planes, error))
-        return FALSE;
-    if (engine->has_light && w->params->imaging == LITHO_MIGRATE_NORMALISED) {
-        g_autofree float *light = litho_memory_new(count, sizeof *light, "depths to show", error);
-        if (!light || !engine->class->planes(engine, MIG_LIGHT, first, n, light, error))
-            return FALSE;
-        litho_migrate_normalise(planes, light, cells, n, w->params->stabilise, planes);
-    } else if (w->scale != 1) {
-        for (gsize k = 0; k < count; k++)
-            planes[k] *= w->scale;
-    }
-    litho_migrate_show(w->out, planes, first, n, w->run);
-    return TRUE;
+    const gboolean divide = engine->has_light && w->params->imaging == LITHO_MIGRATE_NORMALISED;
+    g_autoptr(GError) trouble = NULL;
+    g_autoptr(LithoCube) part = engine->class->part(engine, w->out, first, n, divide ? 1 : w->scale,
+                                                    divide, w->params->stabilise, &trouble);
+    if (part)
+        litho_run_partial(w->run, part);
+    else if (!g_error_matches(trouble, LITHO_ERROR, LITHO_ERROR_MEMORY)) // the run does without
+        g_propagate_error(error, g_steal_pointer(&trouble));
+    return part || trouble;
 }
 
 gboolean mig_stack(MigEngine *engine, const LithoCube *in, MigWatch *watch, LithoRun *run,

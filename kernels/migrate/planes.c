@@ -39,18 +39,3 @@ void litho_migrate_cube_to_planes(const LithoCube *cube, float *planes)
                 planes[((gsize)z * ni + i) * nj + j] = live && isfinite(trace[z]) ? trace[z] : 0;
         }
 }
-
-void litho_migrate_show(const LithoCube *out, const float *planes, int first, int n, LithoRun *run)
-{
-    if (!run || !run->on_partial || n <= 0)
-        return;
-    LithoBox box = litho_box_full(&out->grid);
-    box.lo[2] = first;
-    box.hi[2] = first + n;
-    g_autoptr(LithoCube) part = litho_cube_new_box(&out->grid, box, NULL);
-    if (!part)
-        return;
-    g_strlcpy(part->name, out->name, sizeof part->name);
-    litho_migrate_planes_to_cube(planes, first, n, part);
-    litho_run_partial(run, part);
-}

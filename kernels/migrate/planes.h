@@ -13,5 +13,3 @@ void litho_migrate_planes_to_cube(const float *planes, int first, int n, LithoCu
 // The other way: all samples of the cube as planes [nz][ny][nx]; dead traces and non-finite samples
 // as 0.
 void litho_migrate_cube_to_planes(const LithoCube *cube, float *planes);
-// Gives planes first .. first + n - 1 to whoever watches the run. `out` lends its grid and name.
-void litho_migrate_show(const LithoCube *out, const float *planes, int first, int n, LithoRun *run);

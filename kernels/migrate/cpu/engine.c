@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "kernels/migrate/cpu/resample.h"
 #include "kernels/migrate/cpu/sweep.h"
 #include "kernels/migrate/planes.h"
@@ -154,15 +155,26 @@ static gboolean cpu_clear(MigEngine *engine, GError **error)
     return (cpu->image && (cpu->light || !engine->has_light)) || no_memory(error, "image", 4.0 * n);
 }
 
-static gboolean cpu_planes(MigEngine *engine, MigSum sum, int first, int n, float *to,
-                           GError **error)
+static LithoCube *cpu_part(MigEngine *engine, const LithoCube *like, int first, int n, float scale,
+                           gboolean divide, double stabilise, GError **error)
 {
-    (void)error;
     const Cpu *cpu = cpu_of(engine);
-    const gsize cells = litho_migrate_image_cells(engine->job[0]);
-    memcpy(to, (sum == MIG_LIGHT ? cpu->light : cpu->image) + cells * first,
-           sizeof(float) * cells * n);
-    return TRUE;
+    const gsize cells = litho_migrate_image_cells(engine->job[0]), count = cells * n;
+    const float *image = cpu->image + cells * first;
+    LithoBox box = litho_box_full(&like->grid);
+    box.lo[2] = first;
+    box.hi[2] = first + n;
+    g_autofree float *planes = litho_memory_new(count, sizeof *planes, "depths to show", error);
+    LithoCube *part = planes ? litho_cube_new_box(&like->grid, box, error) : NULL;
+    if (!part)
+        return NULL;
+    g_strlcpy(part->name, like->name, sizeof part->name);
+    if (divide)
+        litho_migrate_normalise(image, cpu->light + cells * first, cells, n, stabilise, planes);
+    for (gsize k = 0; k < count && !divide; k++)
+        planes[k] = scale * image[k];
+    litho_migrate_planes_to_cube(planes, first, n, part);
+    return part;
 }
 
 // --- record and source --------------------------------------------------------------------------
@@ -343,7 +355,7 @@ const MigEngineClass mig_cpu = {
     .down = cpu_down,
     .take_image = cpu_take_image,
     .up = cpu_up,
-    .planes = cpu_planes,
+    .part = cpu_part,
     .image = cpu_image,
 };
 

@@ -160,19 +160,6 @@ static gboolean gpu_clear(MigEngine *engine, GError **error)
            (!engine->has_light || zeroed(card, &card->light, n, error));
 }
 
-static gboolean gpu_planes(MigEngine *engine, MigSum sum, int first, int n, float *to,
-                           GError **error)
-{
-    MigGpu *card = mig_gpu_of(engine);
-    const size_t cells = image_cells(card);
-    const float *from = sum == MIG_LIGHT ? card->light.data : card->image.data;
-    cudaStream_t stream = litho_cuda_stream(card->context);
-    return LITHO_CUDA(cudaMemcpyAsync(to, from + cells * first, cells * n * sizeof(float),
-                                      cudaMemcpyDeviceToHost, stream),
-                      error) &&
-           LITHO_CUDA(cudaStreamSynchronize(stream), error);
-}
-
 static float *sum_of(const MigGpu *card, MigSum sum)
 {
     return sum == MIG_TRACES ? card->out : sum == MIG_LIGHT ? card->light.data : card->image.data;
@@ -196,6 +183,48 @@ static gboolean gpu_gather(MigEngine *engine, const MigEngine *other, MigSum sum
            LITHO_CUDA(mig_gpu_add(to, first->gathered.data, n, stream), error);
 }
 
+// Planes first .. first + n - 1 to traces of n samples at `out`.
+static gboolean planes_to_traces(MigGpu *card, int first, int n, float scale, gboolean divide,
+                                 double stabilise, float *out, GError **error)
+{
+    const size_t cells = image_cells(card), at = cells * first;
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    const float *light = divide ? (const float *)card->light.data + at : NULL;
+    if (divide &&
+        (!litho_cuda_reserve(card->context, &card->largest, n * sizeof(float), error) ||
+         !LITHO_CUDA(mig_gpu_plane_max(light, cells, n, card->largest.data, stream), error)))
+        return FALSE;
+    return LITHO_CUDA(mig_gpu_planes_to_traces((const float *)card->image.data + at, light,
+                                               card->largest.data, (float)stabilise, scale, cells,
+                                               n, out, stream),
+                      error);
+}
+
+// A texture is filled from it without the host (kernels/cuda/gl.c).
+static LithoCube *gpu_part(MigEngine *engine, const LithoCube *like, int first, int n, float scale,
+                           gboolean divide, double stabilise, GError **error)
+{
+    MigGpu *card = mig_gpu_of(engine);
+    LithoBox box = litho_box_full(&like->grid);
+    box.lo[2] = first;
+    box.hi[2] = first + n;
+    LithoBuffer *buffer =
+        litho_cuda_buffer_alloc(litho_cuda_device(card->context), litho_box_count(box), error);
+    LithoCube *part = buffer ? litho_cube_new_device(&like->grid, box, buffer, error) : NULL;
+    if (!part) {
+        if (buffer)
+            litho_cuda_buffer_free(buffer);
+        return NULL;
+    }
+    g_strlcpy(part->name, like->name, sizeof part->name);
+    float *to = litho_cuda_output(card->context, part, error);
+    if (to && planes_to_traces(card, first, n, scale, divide, stabilise, to, error) &&
+        LITHO_CUDA(cudaStreamSynchronize(litho_cuda_stream(card->context)), error))
+        return part;
+    litho_cube_unref(part);
+    return NULL;
+}
+
 static gboolean gpu_image(MigEngine *engine, gboolean divide, double stabilise, LithoCube *out,
                           LithoRun *run, GError **error)
 {
@@ -204,17 +233,8 @@ static gboolean gpu_image(MigEngine *engine, gboolean divide, double stabilise, 
     MigGpu *card = mig_gpu_of(engine);
     const size_t cells = image_cells(card);
     const int nz = image_depths(card);
-    cudaStream_t stream = litho_cuda_stream(card->context);
     litho_cuda_mark(card->context, "image", LITHO_STAGE_COMPUTE, 8.0 * cells * nz, 0);
-    if (divide &&
-        (!litho_cuda_reserve(card->context, &card->largest, nz * sizeof(float), error) ||
-         !LITHO_CUDA(mig_gpu_plane_max(card->light.data, cells, nz, card->largest.data, stream),
-                     error)))
-        return FALSE;
-    return LITHO_CUDA(mig_gpu_planes_to_traces(card->image.data, divide ? card->light.data : NULL,
-                                               card->largest.data, (float)stabilise, cells, nz,
-                                               card->out, stream),
-                      error);
+    return planes_to_traces(card, 0, nz, 1, divide, stabilise, card->out, error);
 }
 
 // --- record and source --------------------------------------------------------------------------
@@ -351,7 +371,7 @@ const MigEngineClass mig_gpu = {
     .down = gpu_down,
     .take_image = gpu_take_image,
     .up = gpu_up,
-    .planes = gpu_planes,
+    .part = gpu_part,
     .gather = gpu_gather,
     .image = gpu_image,
 };

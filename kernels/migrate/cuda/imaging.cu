@@ -128,8 +128,8 @@ __global__ void inject_kernel(const __grid_constant__ MigGpuFrame f, float *wave
 
 // A tile of 32 x 32 turned in shared memory; both sides read and written in rows.
 __global__ void planes_to_traces_kernel(const float *planes, const float *light,
-                                        const float *largest, float eps, size_t cells, int nz,
-                                        float *out)
+                                        const float *largest, float eps, float scale,
+                                        size_t cells, int nz, float *out)
 {
     __shared__ float tile[32][33];
     const size_t cell0 = (size_t)blockIdx.x * 32;
@@ -138,7 +138,7 @@ __global__ void planes_to_traces_kernel(const float *planes, const float *light,
         const size_t cell = cell0 + threadIdx.x;
         if (z0 + k < nz && cell < cells) {
             const size_t at = (size_t)(z0 + k) * cells + cell;
-            float v = planes[at];
+            float v = scale * planes[at];
             if (light)
                 v /= fmaxf(light[at], 0) + fmaxf(eps * largest[z0 + k], 1e-30f);
             tile[k][threadIdx.x] = v;
@@ -281,11 +281,12 @@ int mig_gpu_inject(const MigGpuFrame *f, float *waves, const float *plane, float
 }
 
 int mig_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
-                             float eps, size_t cells, int nz, float *out, cudaStream_t stream)
+                             float eps, float scale, size_t cells, int nz, float *out,
+                             cudaStream_t stream)
 {
     const dim3 grid((unsigned)((cells + 31) / 32), (nz + 31) / 32);
-    planes_to_traces_kernel<<<grid, dim3(32, 8), 0, stream>>>(planes, light, largest, eps, cells,
-                                                              nz, out);
+    planes_to_traces_kernel<<<grid, dim3(32, 8), 0, stream>>>(planes, light, largest, eps, scale,
+                                                              cells, nz, out);
     return (int)cudaGetLastError();
 }
 

@@ -122,10 +122,11 @@ int mig_gpu_protect(const MigGpuFrame *frame, const float *up, const float *down
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.
 int mig_gpu_inject(const MigGpuFrame *frame, float *waves, const float *plane, float scale,
                    int sponge, cudaStream_t stream);
-// out[i][j][z] (nz samples a trace) = planes[z][i][j]; with `light`: divided by it plus eps times
-// the plane's largest (from mig_gpu_plane_max).
+// out[i][j][z] (nz samples a trace) = scale planes[z][i][j]; with `light`: divided by it plus eps
+// times the plane's largest (from mig_gpu_plane_max).
 int mig_gpu_planes_to_traces(const float *planes, const float *light, const float *largest,
-                             float eps, size_t cells, int nz, float *out, cudaStream_t stream);
+                             float eps, float scale, size_t cells, int nz, float *out,
+                             cudaStream_t stream);
 int mig_gpu_plane_max(const float *planes, size_t cells, int nz, float *largest,
                       cudaStream_t stream);
 // planes[z][cell] = traces[cell][z] where live and finite, else 0.
