@@ -401,21 +401,41 @@ static void markdown_values(const Reproduce *r, const Figure *f, GString *out)
     g_string_append(out, "\n");
 }
 
+// A paragraph of `text` after an empty line, in lines of 100 columns.
+static void paragraph(GString *out, const char *text)
+{
+    enum { COLUMNS = 100 };
+    g_auto(GStrv) words = g_strsplit_set(text, " \n", -1);
+    glong column = COLUMNS;
+    for (guint k = 0; words[k]; k++) {
+        const glong length = g_utf8_strlen(words[k], -1);
+        const gboolean fits = column + 1 + length <= COLUMNS;
+        g_string_append_printf(out, "%s%s", fits ? " " : "\n", words[k]);
+        column = (fits ? column + 1 : 0) + length;
+    }
+    g_string_append_c(out, '\n');
+}
+
 static char *markdown_text(const Reproduce *r)
 {
-    GString *out = g_string_new(
-        "# The papers, reproduced\n\nMade by `lithoscope-cli reproduce --markdown`; the figures "
-        "and "
-        "their commands are declared in `data/reproduce.json`. A dash: not run on that machine. "
-        "Times of the papers are of their own machines; what is compared is the problem.\n");
+    GString *out = g_string_new("# The papers, reproduced\n");
+    paragraph(out,
+              "Made by `lithoscope-cli reproduce --markdown`. The figures and their commands are "
+              "declared in `data/reproduce.json`. A dash: not run on that machine. The papers "
+              "took their times on their own machines: the problem is compared, not the time.");
     for (guint k = 0; k < r->figures->len; k++) {
         const Figure *f = g_ptr_array_index(r->figures, k);
-        g_string_append_printf(out, "\n## %s\n\n%s, %s: %s.\n", f->id, f->paper, f->item, f->what);
+        g_autofree char *title = g_strdup_printf("%s, %s: %s.", f->paper, f->item, f->what);
+        g_string_append_printf(out, "\n## %s\n", f->id);
+        paragraph(out, title);
         if (f->refuse) {
-            g_string_append_printf(out, "\nRefused: %s.\n", f->refuse);
+            g_autofree char *refused = g_strdup_printf("Refused: %s.", f->refuse);
+            paragraph(out, refused);
             continue;
         }
-        g_string_append(out, "\n```\n");
+        g_string_append(out,
+                        "\n<!-- not run: takes minutes; `lithoscope-cli reproduce` runs it -->\n");
+        g_string_append(out, "```sh\n");
         for (guint i = 0; i < json_array_get_length(f->commands); i++) {
             g_autofree char *text = command_text(r, json_array_get_array_element(f->commands, i));
             g_string_append_printf(out, "%s\n", text);
@@ -435,8 +455,7 @@ static gboolean save(const char *path, char *text, gboolean force, GError **erro
     return good;
 }
 
-// --- the command
-// ----------------------------------------------------------------------------------
+// --- the command ---------------------------------------------------------------------------------
 
 static Figure *find_figure(const Reproduce *r, const char *id)
 {

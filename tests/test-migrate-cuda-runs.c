@@ -37,6 +37,9 @@ static void take_part(LithoCube *part, gpointer data)
     LithoCube **whole = data;
     if (!*whole)
         *whole = litho_cube_new(&part->grid, NULL);
+    GError *error = NULL;
+    litho_cube_host(part, &error); // the depths are on the device
+    g_assert_no_error(error);
     litho_cube_paste(*whole, part);
 }
 

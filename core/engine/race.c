@@ -119,9 +119,11 @@ static void tell_piece(Runner *r, LithoCube *piece)
         r->watch->on_piece(r->at, piece, litho_now_ms() - r->start, r->watch->data);
 }
 
+// Depths and scales that a device shows come to the host; a part that cannot is only not shown.
 static void on_partial(LithoCube *part, gpointer data)
 {
-    tell_piece(data, part);
+    if (litho_cube_host(part, NULL))
+        tell_piece(data, part);
 }
 
 // A part of the result, on the host.

@@ -190,7 +190,7 @@ def press(*keys):
 
 
 # Key, words of the title, least number of controls.
-OTHERS = (('ctrl+i', 'Survey', 1), ('ctrl+shift+i', 'Import', 20), ('ctrl+p', 'sweep', 4), ('ctrl+r', 'Race', 2),
+OTHERS = (('ctrl+i', 'Survey', 1), ('ctrl+shift+i', 'Import', 20), ('ctrl+p', 'sweep', 4),
           ('F1', 'help', 0), ('ctrl+shift+p', 'Commands', 1), ('ctrl+question', 'Keyboard shortcuts', None))
 
 
