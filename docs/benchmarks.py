@@ -83,7 +83,7 @@ def machine(reports):
     card = named.get("cuda") or named.get("cuda:0")
     text = f"{cpu['hardware']['name']}, {cpu['threads']} threads" if cpu else ""
     if card:
-        text += f"; {card['hardware']['name']}, driver {card['hardware']['driver']}"
+        text += f"; {card['hardware']['name']}, {card['hardware']['driver']}"
     return f"{text}; {reports[0]['compiler']}, code for {reports[0]['cpu_code_for']}"
 
 
