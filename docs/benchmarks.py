@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -89,7 +90,7 @@ def machine(reports):
 
 def table(rows, reports, note):
     commit = git("rev-parse", "--short", "HEAD")
-    lines = [f"{machine(reports)}.", f"Measured {datetime.date.today().isoformat()}" + (f" at commit {commit}" if commit else "")
+    lines = [*textwrap.wrap(f"{machine(reports)}.", 100), f"Measured {datetime.date.today().isoformat()}" + (f" at commit {commit}" if commit else "")
              + (f"; {note}" if note else "") + ".", "Times are medians; `with copies` is host memory to host memory.", "",
              "| command behind `lithoscope-cli` | 1 CPU thread | all threads | GPU | GPU with copies | difference, relative L2 |",
              "|---|---|---|---|---|---|", *rows]

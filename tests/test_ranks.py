@@ -50,9 +50,9 @@ def patch_under_1_to_4_ranks():
     """Its noise level is measured on all of the survey, by the first rank; one piece gives the same samples."""
     make_input()
     args = ["run", "patch", "-i", "in.sgy", "--backend", "cpu", "--threads", "1"]
-    cli(*args, "-o", "patch.npy")
+    cli(*args, "-o", "patch.npy", "--force")
     for n in range(2, 5):
-        r = ranked(n, *args, "-o", f"patch-{n}.npy", "--timings", f"patch-{n}.json")
+        r = ranked(n, *args, "-o", f"patch-{n}.npy", "--force", "--timings", f"patch-{n}.json")
         assert r.returncode == 0, (n, r.stderr)
         told = json.load(open(f"patch-{n}.json"))
         assert told["ranks_used"] == n and told["slabs"] >= n, told
@@ -94,13 +94,13 @@ def every_operator_under_1_to_4_ranks():
     for name, words in WHOLE.items():
         source = [] if words[0] == "twsm" else ["-i", "small.sgy"]
         args = ["run", *words, *source, "--backend", "cpu", "--threads", "1"]
-        cli(*args, "-o", f"{name}.npy")
+        cli(*args, "-o", f"whole-{name}.npy")
         for n in range(1, 5):
-            ranked = f"{name}-{n}.npy"
-            r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", ranked, "--progress", "none"],
+            out = f"whole-{name}-{n}.npy"
+            r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", out, "--progress", "none"],
                                capture_output=True, text=True, timeout=300)
             assert r.returncode == 0, (name, n, r.stderr)
-            assert read(ranked) == read(f"{name}.npy"), f"{name}: {n} ranks give other bytes"
+            assert read(out) == read(f"whole-{name}.npy"), f"{name}: {n} ranks give other bytes"
 
 
 if not MPIRUN:

@@ -54,6 +54,7 @@ GtkWidget *litho_medium_panel_new(LithoSession *session)
     self->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     self->title = litho_label_new(NULL, "heading");
     self->picture = gtk_picture_new();
+    litho_name_widget(self->picture, "Section through the velocity");
     self->range = litho_label_new(NULL, "numeric");
     self->opacity = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 100, 5);
     gtk_picture_set_content_fit(GTK_PICTURE(self->picture), GTK_CONTENT_FIT_FILL);

@@ -271,6 +271,7 @@ static GtkWidget *make_test(LithoQualityPanel *self)
     gtk_menu_button_set_label(GTK_MENU_BUTTON(button), "Hidden traces");
     gtk_menu_button_set_popover(GTK_MENU_BUTTON(button), popover);
     litho_set_tooltip(button, "Test on hidden traces: the check for interpolation");
+    litho_name_widget(button, "Hidden traces");
     return button;
 }
 

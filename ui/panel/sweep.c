@@ -223,6 +223,7 @@ static gboolean on_tooltip(GtkWidget *button, int x, int y, gboolean keyboard, G
     if (!picture)
         return FALSE;
     GtkWidget *large = gtk_picture_new_for_paintable(GDK_PAINTABLE(picture));
+    litho_name_widget(large, "Picture of this setting, large");
     gtk_picture_set_can_shrink(GTK_PICTURE(large), FALSE);
     gtk_tooltip_set_custom(tooltip, large);
     return TRUE;
@@ -241,6 +242,7 @@ static GtkWidget *make_inside(Card *card, const LithoSweepShot *s)
             card->thumb[k] = thumb_of(s->picture[k]);
         }
         inside = card->image = gtk_picture_new();
+        litho_name_widget(inside, "Picture of this setting");
         show_picture(card);
     }
     gtk_widget_set_size_request(inside, THUMB_W, THUMB_H);

@@ -135,7 +135,9 @@ GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second)
     self->to = add_entry(self->details, "to", "Last value");
     self->n =
         gtk_spin_button_new_with_range(1, second ? LITHO_SWEEP_DOUBLE : LITHO_SWEEP_SINGLE, 1);
-    litho_name_widget(self->n, "How many values");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->n), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "How many values", GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   "Settings between the first and the last value", -1);
     gtk_box_append(GTK_BOX(self->details), gtk_label_new("values"));
     gtk_box_append(GTK_BOX(self->details), self->n);
     gtk_box_append(GTK_BOX(self), self->details);

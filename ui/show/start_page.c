@@ -33,6 +33,7 @@ static GtkWidget *make_picture(const char *file)
         return NULL; // a program that lies without its data: the other ways are there
     GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     GtkWidget *picture = gtk_picture_new_for_resource(resource);
+    litho_name_widget(picture, script->title);
     gtk_widget_set_size_request(picture, 160, 90);
     gtk_picture_set_content_fit(GTK_PICTURE(picture), GTK_CONTENT_FIT_COVER);
     GtkWidget *title = gtk_label_new(script->title), *text = gtk_label_new(script->summary);

@@ -46,6 +46,8 @@ static GtkWidget *make_strip(const LithoColormap *map)
     g_autoptr(GdkTexture) texture =
         gdk_memory_texture_new(STRIP_W, STRIP_H, GDK_MEMORY_R8G8B8A8, bytes, 4 * STRIP_W);
     GtkWidget *strip = gtk_picture_new_for_paintable(GDK_PAINTABLE(texture));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(strip), GTK_ACCESSIBLE_PROPERTY_LABEL, map->title,
+                                   -1);
     gtk_picture_set_can_shrink(GTK_PICTURE(strip), FALSE);
     gtk_widget_set_valign(strip, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(strip, GTK_ALIGN_START);

@@ -76,6 +76,7 @@ static GtkWidget *make_compare(LithoWindow *self)
     }
     self->volumes = gtk_menu_button_new();
     gtk_widget_set_visible(self->volumes, FALSE);
+    litho_name_widget(self->volumes, "Shown volume");
     gtk_widget_set_tooltip_text(self->volumes, "The result, or a volume that a step gives beside it");
     gtk_box_append(GTK_BOX(box), self->volumes);
     return box;
