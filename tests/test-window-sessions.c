@@ -492,6 +492,8 @@ static void test_colours(void)
 static void test_settings(void)
 {
     int width, height;
+    g_autofree char *path = gui_write_cube(&gui, "panels.sgy", 20, 24, 60);
+    gui_open_file(&gui, path);
     gtk_window_get_default_size(GTK_WINDOW(gui.window), &width, &height);
     gtk_window_set_default_size(GTK_WINDOW(gui.window), 1150, 720);
     gui_activate(&gui, "win.fold-right");
@@ -502,6 +504,8 @@ static void test_settings(void)
     gtk_window_get_default_size(GTK_WINDOW(gui.window), &w, &h);
     g_assert_cmpint(w, ==, 1150);
     g_assert_cmpint(h, ==, 720);
+    gui_open_file(&gui, path); // beside nothing there are no panels
+    gui_spin(&gui, 0.3);
     g_assert_false(gtk_widget_get_visible(gui.window->right));
     g_assert_true(gtk_widget_get_visible(gui.window->left));
     g_assert_cmpstr(litho_session_wanted_device(gui.session), ==, "cpu");
