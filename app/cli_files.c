@@ -79,8 +79,11 @@ gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow
         if (step->enabled)
             add_params(&step->op->params, step->params, all);
     }
-    if (flow)
-        litho_inputs_add_flow(litho_inputs_new(), flow); // held until the process ends
+    static LithoInputs *held; // until the process ends
+    if (flow) {
+        held = held ? held : litho_inputs_new();
+        litho_inputs_add_flow(held, flow);
+    }
     g_ptr_array_add(all, NULL);
     return litho_outputs_check((const char *const *)all->pdata,
                                force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);

@@ -4,6 +4,8 @@ of the command line, errors as exceptions. Prints TAP.
 
     test_python.py PATH/lithoscope-cli
 """
+import contextlib
+import io
 import inspect
 import json
 import os
@@ -139,7 +141,8 @@ def the_examples_of_the_manual_run():
     page = open(os.path.join(PACKAGE, "../../docs/python.md"), encoding="utf-8").read()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
     assert len(blocks) >= 3
-    exec("\n".join(blocks), {})
+    with contextlib.redirect_stdout(io.StringIO()):  # the examples print, and this prints TAP
+        exec("\n".join(blocks), {})
 
 
 @test
