@@ -129,7 +129,7 @@ static void add_panel(LithoPicture *picture, const LithoScriptStep *step, const 
         litho_picture_add_slice(picture, axis, litho_script_slice_at(step, grid, axis, part), show);
 }
 
-// What can be laid over each other is; else the input or the result alone.
+// Cubes of one shape are laid over each other; else the input or the result stands alone.
 static void choose_cubes(const Demo *d, const LithoScriptStep *step, const LithoCube *two[2])
 {
     two[0] = d->in;

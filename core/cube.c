@@ -46,7 +46,7 @@ static struct {
     gint64 count; // of each
 } spares;
 
-// What is kept may take a thirty-second part of the machine's memory.
+// Kept memory may take a thirty-second part of the machine's.
 static gboolean may_keep(gint64 count)
 {
     const gdouble memory = (gdouble)sysconf(_SC_PHYS_PAGES) * (gdouble)sysconf(_SC_PAGESIZE);

@@ -20,7 +20,7 @@ static gboolean same_step(const LithoStep *a, const LithoStep *b)
            litho_params_first_stage(&a->op->params, a->params, b->params) == G_MAXINT;
 }
 
-// What is measured at step `index` of one flow is what is measured there in the other.
+// TRUE if both flows measure equal numbers at step `index`.
 static gboolean measures_same(const LithoFlow *a, const LithoFlow *b, guint index)
 {
     if (index >= litho_flow_length(a) || index >= litho_flow_length(b))
@@ -60,7 +60,7 @@ void litho_measure_take(LithoFlow *flow, const LithoFlow *from)
     }
 }
 
-// What reaches a step: the survey, or the steps before computed on it.
+// Input of a step: the survey, or the steps before computed on it.
 typedef struct Before {
     LithoSurvey *survey;
     LithoFlow *flow; // the steps before

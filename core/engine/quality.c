@@ -292,8 +292,8 @@ static double sure(const Sums *s, double variance, double factor)
     return (s->rr + factor * factor * 2 * s->div) / s->n - factor * factor * variance;
 }
 
-// Of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter of the
-// probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on this
+// Scatter of the estimate by its own randomness: the noise that hides in n . (s - f), the scatter
+// of the probe and, where the level was given, |n|^2 instead of tr C. A level that was measured on this
 // noise follows |n|^2 as well as its interval says.
 static double sure_deviation(const Sums *s, const LithoNoise *noise, double mse)
 {
