@@ -5,7 +5,7 @@
 
 // The parts of `lithoscope-cli bench`: input, roofs, timed runs, and the report. One thread.
 
-// What bounds a device: bytes/s of a copy (read and write counted) and fp32 flop/s of
+// The roof of a device: bytes/s of a copy (read and write counted) and fp32 flop/s of
 // multiply-adds, measured in the same process. 0 = not measured.
 typedef struct BenchRoof {
     double bytes_per_s, flops_per_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What bench works on, and what it measures the machine with.
+// The input cube of bench, and the measurement of the CPU's roof.
 #include <math.h>
 #include <omp.h>
 #include <string.h>

@@ -28,7 +28,7 @@ int litho_cli_compare(int argc, char **argv);
 // Prints "lithoscope-cli: SENTENCE" and gives the status that fits (cancelled or failed). Takes
 // over `error`.
 int litho_cli_fail(GError *error);
-// The same for wrong usage: the sentence and where help is to be found.
+// Says on stderr that the call was wrong: the sentence of `error` and where help is to be found.
 int litho_cli_misused(const char *command, GError *error);
 // Sets LITHO_ERROR_PARAMETER with the operators there are. Always FALSE.
 gboolean litho_cli_no_operator(const char *word, GError **error);

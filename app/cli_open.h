@@ -9,8 +9,8 @@ GOptionContext *litho_cli_options(const char *words, const char *summary,
 // Options that tell how to read input files, shared by all commands that open some. Fills `open`,
 // which must outlive the parsing. For litho_cli_options().
 GOptionGroup *litho_cli_open_group(LithoOpenOptions *open);
-// The same for commands that also write: --format and --endian are the output's there, the
-// input's are called --in-format and --in-endian.
+// The group for commands that also write: --format and --endian are the output's there, the input's
+// are called --in-format and --in-endian.
 GOptionGroup *litho_cli_input_group(LithoOpenOptions *open);
 // "ibm", "ieee", "int16", ... or SEG-Y's own code to the code. FALSE sets LITHO_ERROR_PARAMETER.
 gboolean litho_cli_format(const char *word, int *format, GError **error);

@@ -318,7 +318,7 @@ static gboolean check_numbers(Options *o, GError **error)
     return litho_cli_threads(o->threads, error);
 }
 
-// What is missing is said in one go.
+// Checks volumes, input and output together: one sentence names all that is missing.
 static gboolean check_files(const LithoFlow *flow, const Options *o, GError **error)
 {
     gboolean source = litho_flow_length(flow) > 0 && !litho_flow_step(flow, 0)->op->needs_input;

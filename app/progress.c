@@ -52,7 +52,7 @@ void litho_cli_signals_init(void)
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
         // A second Ctrl+C ends the program at once; a pipe stays closed.
         action.sa_flags |= numbers[k] == SIGPIPE ? 0 : (int)SA_RESETHAND;
-        // What the caller ignores (nohup, a shell's background job) stays ignored.
+        // A signal that the caller ignores (nohup, a shell's background job) stays ignored.
         if (sigaction(numbers[k], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(numbers[k], &action, NULL);
     }

@@ -49,9 +49,9 @@ struct LithoBackend {
     gboolean (*device_info)(int device, LithoDeviceInfo *info, GError **error);
     const LithoImpl *(*impl)(const LithoOperator *op); // NULL = not on this backend
 
-    // What litho_device_memory() tells, and the cap behind it: jobs take no more than `bytes` of
-    // each device from now on, 0 = all there is; what they hold already stays. NULL on the CPU
-    // backend.
+    // `memory` answers litho_device_memory(). `limit_memory` sets the cap behind it: from now on
+    // jobs take no more than `bytes` of each device, 0 = all there is; memory that they hold
+    // already stays theirs. NULL on the CPU backend.
     gboolean (*memory)(int device, guint64 *free_bytes, guint64 *total, GError **error);
     void (*limit_memory)(guint64 bytes);
     // Buffers; NULL on the CPU backend. alloc fails with LITHO_ERROR_MEMORY, naming need and free.

@@ -33,7 +33,7 @@ typedef struct LithoCube {
 // A cube covering all of `grid`, samples zero, all traces live. NULL when the memory does not
 // suffice or the grid is not valid. Thread-safety: any thread.
 LithoCube *litho_cube_new(const LithoGrid *grid, GError **error);
-// The same covering `held` only.
+// A new cube that covers `held` only.
 LithoCube *litho_cube_new_box(const LithoGrid *grid, LithoBox held, GError **error);
 // Without host samples: they come from `device`, which the cube takes over (may be NULL and set
 // later by its maker).

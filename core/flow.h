@@ -21,8 +21,8 @@ typedef struct LithoFlow {
                       // that is no parameter any more. Static; NULL = none. Copies have none
 } LithoFlow;
 
-// What was measured for the step, borrowed, while its parameters are those it was measured with;
-// else NULL. `needed` (may be NULL): whether the step needs to be measured at all.
+// Numbers measured for the step, borrowed, while its parameters are the measured ones; else NULL.
+// `needed` (may be NULL): whether the step needs to be measured at all.
 LithoMeasured *litho_step_measured(const LithoStep *step, gboolean *needed);
 
 LithoFlow *litho_flow_new(void);

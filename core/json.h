@@ -7,7 +7,7 @@
 // `node` as indented JSON text; g_free(). What json-glib writes is not always JSON: it puts ".0"
 // behind a number without a point, so 1e+30 becomes 1e+30.0 (json-glib 1.6). That is taken back.
 char *litho_json_text(JsonNode *node);
-// The same of an object, which it takes over.
+// `object` as indented JSON text; takes the object over.
 char *litho_json_object_text(JsonObject *object);
 
 // --- reading ------------------------------------------------------------------------------------
@@ -22,7 +22,7 @@ enum {
 // one another, and everything outside of strings that JSON does not have (json-glib takes comments
 // and single quotes). LITHO_ERROR_FORMAT.
 JsonNode *litho_json_parse(const char *text, gssize length, GError **error);
-// Of a regular file; the sentence begins with its path.
+// The root of a regular JSON file; the sentence begins with its path.
 JsonNode *litho_json_load(const char *path, GError **error);
 
 // Typed members of one object. Every member is asked for by name, so that what is left over is a

@@ -77,7 +77,7 @@ static gboolean setting(double *gib)
     return !text || *text == '\0' || (*end == '\0' && *gib > 0 && *gib < 1e9);
 }
 
-// What the user allows, for machines that are shared.
+// Bytes that the user allows, for machines that are shared.
 static guint64 allowed(void)
 {
     double gib = 0;

@@ -16,7 +16,7 @@ typedef struct LithoPreset {
     const char *doc;
 } LithoPreset;
 
-// What a number that the operator tells (litho_report_number) means, for the person who reads it.
+// Meaning of a number that the operator tells (litho_report_number), for the person who reads it.
 typedef struct LithoNumberDoc {
     const char *key;
     const char *doc; // one sentence; where it can be said, which values are good
@@ -30,14 +30,14 @@ typedef struct LithoVolumeDoc {
     const char *doc;  // one sentence
 } LithoVolumeDoc;
 
-// What shows the operator at its best: a generated survey and settings.
+// A demonstration that shows the operator at its best: a generated survey and settings.
 typedef struct LithoDemo {
     const char *survey;   // words of 'lithoscope-cli synth': "survey missing=20"; NULL = a source
     const char *settings; // as in a preset; "" = the defaults
     const char *doc;      // what is to be seen, one sentence
 } LithoDemo;
 
-// What one call of exec() is asked for.
+// The request of one call of exec().
 typedef struct LithoPass {
     const void *params;   // the operator's struct; valid during the call
     LithoResolved *known; // what its files say; the one plan() was given. NULL = it needs none
@@ -170,7 +170,7 @@ const LithoOperator *const *litho_operators(void);
 void litho_operators_register(const LithoOperator *const *table);
 // NULL when there is none of that key.
 const LithoOperator *litho_operator_find(const char *key);
-// What the operator's number of that key means; NULL = it does not say.
+// Meaning of the operator's number of that key; NULL = the operator does not say.
 const char *litho_operator_number_doc(const LithoOperator *op, const char *key);
 // The volume of that name; NULL = it has none.
 const LithoVolumeDoc *litho_operator_volume(const LithoOperator *op, const char *name);

@@ -170,7 +170,7 @@ static gboolean is_unit(const char *word, const char *unit)
                       g_ascii_strncasecmp(word, unit, n - 1) == 0));
 }
 
-// What a number with this unit behind it is multiplied by; 0 = the unit does not fit the row.
+// Factor of a number with this unit behind it; 0 = the unit does not fit the row.
 static double unit_factor(const LithoParam *row, const char *word)
 {
     static const struct {

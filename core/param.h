@@ -31,7 +31,7 @@ typedef enum {
     LITHO_PARAM_FILE,   // LithoText: path of a file, or what `doc` allows beside it
 } LithoParamType;
 
-// What a row means to pictures of the data.
+// Meaning of a row for pictures of the data.
 typedef enum {
     LITHO_ROLE_NONE,
     LITHO_ROLE_BAND_LOW,  // lowest frequency of what the operator works on: the band can be dragged
@@ -101,7 +101,7 @@ const char *litho_param_retired(const char *key);
 guint litho_param_n_choices(const LithoParam *row);
 const char *litho_param_choice(const LithoParam *row, guint i);
 
-// As a number: int, choice index and bool (0/1) too; NAN for text.
+// Value as a number: int, choice index and bool (0/1) too; NAN for text.
 double litho_param_get(const LithoParam *row, const void *params);
 // FALSE (LITHO_ERROR_PARAMETER, naming key and legal range) when out of range or not finite.
 gboolean litho_param_set(const LithoParam *row, void *params, double value, GError **error);
@@ -111,9 +111,9 @@ gboolean litho_param_set_text(const LithoParam *row, void *params, const char *v
 // choice name, text.
 gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
                            const char *value, GError **error);
-// As parse() reads it back exactly; g_free().
+// Value as text that parse() reads back exactly; g_free().
 char *litho_param_print(const LithoParam *row, const void *params);
-// What the row's special value stands for when `params` holds it, else NULL.
+// Text of the row's special value when `params` holds that value, else NULL.
 const char *litho_param_special(const LithoParam *row, const void *params);
 // TRUE when the row matters with these values of the others; it may always be set.
 gboolean litho_param_applies(const LithoParamTable *table, const LithoParam *row,

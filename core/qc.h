@@ -83,8 +83,9 @@ typedef struct LithoFk {
 typedef gboolean (*LithoFkFunc)(const float *section, guint traces, guint samples, LithoFk *fk,
                                 GError **error);
 void litho_qc_set_fk(LithoFkFunc func);
-// Of a piece of a section: `traces` rows of `samples` each, Hann windows both ways; a row with a
-// sample that is not finite counts as missing. At least 2 traces of 4 samples. Any thread.
+// f-k spectrum of a piece of a section: `traces` rows of `samples` each, Hann windows both ways; a
+// row with a sample that is not finite counts as missing. At least 2 traces of 4 samples. Any
+// thread.
 gboolean litho_qc_fk(const float *section, guint traces, guint samples, LithoFk *fk,
                      GError **error);
 void litho_fk_clear(LithoFk *fk);

@@ -3,8 +3,8 @@
 #include <json-glib/json-glib.h>
 #include "core/cube.h"
 
-// What an operator tells beside its samples: numbers, curves, and shapes for the 3-D scene. Filled
-// by the thread that runs the operator, read by others through copies.
+// Information that an operator tells beside its samples: numbers, curves, and shapes for the 3-D
+// scene. Filled by the thread that runs the operator, read by others through copies.
 //
 // Thread-safety: all functions may be called from any thread.
 
@@ -12,7 +12,7 @@ typedef struct LithoReport LithoReport;
 
 enum { LITHO_CURVE_MARKS = 4 };
 
-// What a curve is for, beside being plotted.
+// Use of a curve beside being plotted.
 typedef enum LithoCurveRole {
     LITHO_CURVE_PLOT,       // for the eye
     LITHO_CURVE_DEPTH_TIME, // x: depth in metres, y: two-way time in seconds under the middle
@@ -37,8 +37,8 @@ typedef struct LithoNumber {
     double value;
 } LithoNumber;
 
-// What an operator tells beside its samples (sigma estimated, coefficients kept, windows that fell
-// back, phase error against dip). Any thread.
+// A new, empty report (sigma estimated, coefficients kept, windows that fell back, phase error
+// against dip). Any thread.
 LithoReport *litho_report_new(void);
 LithoReport *litho_report_ref(LithoReport *report);
 void litho_report_unref(LithoReport *report);
@@ -63,7 +63,7 @@ void litho_report_curve_role(LithoReport *report, const char *key, LithoCurveRol
 // Upright lines at these places of x; at most LITHO_CURVE_MARKS.
 void litho_report_curve_marks(LithoReport *report, const char *key, guint n, const double *x);
 
-// What the 3-D scene can show of an operator beside the data: boundaries, rays, boxes.
+// Space of the shapes that the 3-D scene can show beside the data: boundaries, rays, boxes.
 typedef enum LithoSpace {
     LITHO_SPACE_MODEL,     // x (east), y (north), z (down), all in metres
     LITHO_SPACE_FREQUENCY, // cycles per sample along inline number, crossline number, time:
@@ -89,7 +89,7 @@ typedef struct LithoShape {
 
 // Set or replace by key; copies everything. `value` may be NULL. Any thread; `report` may be NULL.
 void litho_report_shape(LithoReport *report, const LithoShape *shape);
-// What the operator assumes of the medium (a velocity), for the views: samples on a grid of its own
+// The medium (a velocity) that the operator assumes, for the views: samples on a grid of its own
 // over the output's, whose axes count the same lines, times or depths, coarser as a rule.
 typedef struct LithoLayer {
     char key[32], label[64], unit[16];

@@ -25,7 +25,7 @@ struct LithoResolved {
     guint64 bytes;
 };
 
-// What is known under one key. An entry lives while it is read or its answer is alive.
+// An answer known under one key. An entry lives while it is read or its answer is alive.
 typedef struct Entry {
     LithoResolved *resolved; // not a reference: unref takes it out
     gboolean reading;        // by one thread; others wait for `changed`

@@ -2,10 +2,10 @@
 #pragma once
 #include "core/run.h"
 
-// What an operator reads from the files that its parameters name (a velocity model, a layered
+// Data that an operator reads from the files that its parameters name (a velocity model, a layered
 // model). It is read once, in a job's thread, by LithoOperator.resolve, and is immutable from then
-// on: checks, plans and passes of all backends share it. The process keeps the last ones, so that
-// a change of another parameter reads nothing.
+// on: checks, plans and passes of all backends share it. The process keeps the last ones, so that a
+// change of another parameter reads nothing.
 //
 // Thread-safety: any thread. litho_resolve() reads files and may take long: never in the thread of
 // a window. litho_resolve_known() looks into memory only.

@@ -4,8 +4,8 @@
 #include "core/cube.h"
 #include "core/timings.h"
 
-// What a long job gets from its caller: cancel, progress, timings, threads, a place for partial
-// results and numbers. Lives on the caller's stack for one job; every field may be 0/NULL.
+// Services that a long job gets from its caller: cancel, progress, timings, threads, a place for
+// partial results and numbers. Lives on the caller's stack for one job; every field may be 0/NULL.
 // One job, one thread: the functions below are called from the thread that runs the job only
 // (inside an OpenMP region: from the master thread), except litho_run_cancelled(), which is safe
 // anywhere.

@@ -8,7 +8,7 @@
 // where the data say nothing, nothing is suggested. The operator judges (LithoOperator.suggest),
 // this file measures. Pure; any thread.
 
-// What the spectrum of the input says.
+// Signal band that the spectrum of the input shows.
 typedef struct LithoBand {
     gboolean known;   // the spectrum stands out of a floor
     double low, high; // Hz (1/m): where it does
@@ -18,7 +18,7 @@ typedef struct LithoBand {
 
 LithoBand litho_suggest_band(const LithoSpectrum *spectrum, gint64 samples);
 
-// What an operator's suggest() is told of the data.
+// Facts about the data that an operator's suggest() is told.
 struct LithoEvidence {
     const LithoGrid *grid;
     LithoBand band;

@@ -50,5 +50,5 @@ guint litho_timings_snapshot(LithoTimings *timings, LithoStage *stages, guint ma
 // { "stages": [ { "name", "kind", "last_ms", "median_ms", "min_ms", "p25_ms", "p75_ms", "count",
 //   "bytes", "flops" } ] }; the caller owns it.
 JsonNode *litho_timings_to_json(LithoTimings *timings);
-// The same as aligned lines; g_free().
+// The timings as aligned lines; g_free().
 char *litho_timings_to_text(LithoTimings *timings);

@@ -13,7 +13,8 @@ void litho_walk_free(LithoWalk *walk)
     g_free(walk);
 }
 
-// What the files of one step say. FALSE: refused; *waits: they are not read and must not be.
+// Finds the contents of one step's files. FALSE: refused; *waits: they are not read and must not
+// be.
 static gboolean find_files(LithoWalkStep *l, gboolean read, LithoRun *run, gboolean *waits,
                            GError **error)
 {
@@ -25,7 +26,7 @@ static gboolean find_files(LithoWalkStep *l, gboolean read, LithoRun *run, gbool
     return TRUE;
 }
 
-// What the parameters say is judged before a file is read, all of it afterwards.
+// Judges the parameters alone before a file is read, and again with the files' contents afterwards.
 static gboolean add_step(LithoWalkStep *l, gboolean read, LithoRun *run, gboolean *waits,
                          GError **error)
 {

@@ -29,8 +29,8 @@ typedef struct LithoWalk {
 // enabled step is a source. Pure: files that were read before are known, others let the walk
 // wait. NULL: refused, with the sentence.
 LithoWalk *litho_walk_look(const LithoFlow *flow, const LithoGrid *in, GError **error);
-// As it, but reads the files; never waits. In a job's thread. NULL: refused, cancelled, or a file
-// that cannot be read.
+// Reads the files and checks as litho_walk_look() does; never waits. In a job's thread. NULL:
+// refused, cancelled, or a file that cannot be read.
 LithoWalk *litho_walk_resolve(const LithoFlow *flow, const LithoGrid *in, LithoRun *run,
                               GError **error);
 void litho_walk_free(LithoWalk *walk); // NULL is fine

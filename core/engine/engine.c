@@ -133,8 +133,9 @@ static int stage_to_start(const Node *node, const LithoWalkStep *l, const LithoC
     return MIN(first, node->dirty);
 }
 
-// What the operator tells from here on is kept in `report`, begun anew, and goes on to the run's:
-// a pass that leaves this step out repeats it. To be ended by giving `outer` back to the run.
+// Begins a new `report` that keeps all the operator tells from here on and passes it on to the
+// run's report: a pass that leaves this step out repeats it. The caller ends this by giving `outer`
+// back to the run.
 static LithoReport *listen(LithoReport **report, LithoRun *run)
 {
     LithoReport *outer = run->report;

@@ -28,6 +28,6 @@ LithoCube *litho_engine_run(LithoEngine *engine, const LithoFlow *flow, const Li
 
 // Device bytes for what the walk wants (litho_walk_want), 0 = not known.
 guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk);
-// What to change so that the flow takes `over` bytes less: the clause of the first step that knows
+// A change that makes the flow take `over` bytes less: the clause of the first step that knows one
 // (LithoImpl.less_memory), owned by the caller; NULL = none knows.
 char *litho_engine_less_memory(const LithoEngine *engine, const LithoWalk *walk, guint64 over);

@@ -13,7 +13,7 @@
 
 struct LithoJudge {
     LithoEngine *plain, *probed, *hidden;
-    // What was made for the last question, kept for the next one.
+    // Cubes made for the last question, kept for the next one.
     LithoCube *cut;         // of a flow that is not local: the area as a cube of its own
     guint64 cut_of;         // serial of the input it was cut out of
     LithoBox cut_box;       // and where
@@ -190,7 +190,7 @@ static const float *row(const LithoCube *cube, gint64 i, gint64 j)
     return litho_cube_trace(cube, i, j) - cube->held.lo[LITHO_SAMPLE];
 }
 
-// Of the counted samples of one trace: energies, and the divergence where there is a probe.
+// Adds the counted samples of one trace: energies, and the divergence where there is a probe.
 static void add_trace(const Case *c, const LithoCube *probe, const LithoCube *moved, gint64 i,
                       gint64 j, Sums *sums)
 {

@@ -46,7 +46,7 @@ typedef struct LithoSchedule {
     double view_s[LITHO_SCHEDULE_MAX_VIEWS], whole_s;
     guint next_other; // of the views behind the first, 0 the second: whose turn is next
     double owed_s;    // to the first view, by the others
-    // Of the wish under way.
+    // The wish under way:
     guint n_views, turn; // turns taken
     gboolean views, whole;
     gboolean singly; // views are published one by one: together they take too long

@@ -17,7 +17,7 @@ static int device_count(const LithoStreamOptions *options)
     return options->device.backend ? MAX(options->device.count, 1) : 1;
 }
 
-// Of engine k.
+// Device of engine k.
 static LithoDevice device_at(const LithoStreamOptions *options, const LithoStreamPlan *plan,
                              guint k)
 {
@@ -332,7 +332,7 @@ static gpointer lane_main(gpointer data)
 
 // --- taking up --------------------------------------------------------------------------------
 
-// What precedes a slab in a message between ranks.
+// Header of a slab in a message between ranks.
 typedef struct Header {
     gint64 slab;
     gint64 samples, traces; // 0 = the sender has failed

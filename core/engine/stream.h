@@ -50,8 +50,8 @@ typedef struct LithoStreamPlan {
 
 // Bytes free on the device of `options` that has least; G_MAXUINT64 on the CPU and when none tells.
 guint64 litho_stream_device_memory(const LithoStreamOptions *options);
-// What a run would do. `survey` may be NULL for a flow that begins with a source. Reads the files
-// that the flow's steps name, with progress and cancel through `run` (may be NULL).
+// Plans a run without running it. `survey` may be NULL for a flow that begins with a source. Reads
+// the files that the flow's steps name, with progress and cancel through `run` (may be NULL).
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
                            GError **error);

@@ -228,8 +228,8 @@ static void on_partial(LithoCube *part, gpointer data)
     publish(pass->worker, result);
 }
 
-// What view `k` needs of a survey that does not fit into memory: as read for the last wish, or read
-// now. Borrowed until the next call.
+// Input of view `k`, cut from a survey that does not fit into memory: as read for the last wish, or
+// read now. Borrowed until the next call.
 static LithoCube *read_for(Pass *pass, guint k, LithoRun *run, GError **error)
 {
     LithoWorker *worker = pass->worker;
@@ -404,8 +404,8 @@ static gboolean read_files(Pass *pass, LithoRun *run, GError **error)
     return walk != NULL;
 }
 
-// Of a survey beyond memory parts are computed; what steps need of all of it is measured before, and
-// kept for later wishes.
+// Measures for steps that need numbers of the whole input, when the survey is beyond memory and
+// only parts of it are computed. The numbers are kept for later wishes.
 static gboolean measure(Pass *pass, LithoRun *run, GError **error)
 {
     LithoWorker *worker = pass->worker;

@@ -12,8 +12,8 @@
 // name the same files wait for the reading instead of ending it.
 
 enum { LITHO_WORKER_MAX_VIEWS = LITHO_SCHEDULE_MAX_VIEWS };
-// Of what views of a survey need so much is kept for the next wish: the first two, and the last
-// read.
+// Parts of a survey beyond memory that are kept for the next wish: of the first two views, and the
+// last one read.
 enum { LITHO_WORKER_KEPT = 3 };
 
 typedef struct LithoWish {
@@ -74,9 +74,9 @@ void litho_worker_pause(LithoWorker *worker, gboolean pause);
 gboolean litho_worker_is_paused(LithoWorker *worker);
 // Newest unseen result, or NULL; the caller gives it back with litho_result_unref(). Any thread.
 LithoResult *litho_worker_take(LithoWorker *worker);
-// What the operators of the present pass have told so far, or those of the last one; NULL before
-// the first. It fills while the pass runs: a design's error curve is there long before the image.
-// `tag`: of its wish; may be NULL. The caller gives it back with litho_report_unref(). Any thread.
+// Report of the operators of the present pass so far, or of the last pass; NULL before the first.
+// It fills while the pass runs: a design's error curve is there long before the image. `tag`: of
+// its wish; may be NULL. The caller gives it back with litho_report_unref(). Any thread.
 LithoReport *litho_worker_report(LithoWorker *worker, guint64 *tag);
 // FALSE when idle.
 gboolean litho_worker_progress(LithoWorker *worker, LithoProgress *progress);

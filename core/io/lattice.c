@@ -130,8 +130,8 @@ static gint64 place(const LithoAxis *axis, gint32 value)
 
 // --- filling the cells ------------------------------------------------------------------------
 
-// Of several traces that claim one cell: the one nearest to zero offset (prestack), else what the
-// user wants of equal ones. TRUE = `t` takes the place of `held`.
+// Decides between two traces that claim one cell: the one nearest to zero offset (prestack), else
+// the user's choice between equal ones. TRUE = `t` takes the place of `held`.
 static gboolean replaces(const LithoScan *scan, gint64 t, gint64 held, int policy,
                          gboolean *duplicate)
 {

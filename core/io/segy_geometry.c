@@ -192,7 +192,7 @@ static const LithoCandidate *best_candidate(const LithoSurvey *survey, gboolean 
     return forced || c->score >= LITHO_CANDIDATE_GOOD ? c : NULL;
 }
 
-// What the scan shall read: line numbers, else coordinates, else no keys.
+// Chooses the keys of the scan: line numbers, else coordinates, else none.
 static void plan_scan(LithoScan *scan, const LithoSurvey *survey, const LithoHeads *heads,
                       const LithoOpenOptions *options, const LithoCandidate *c, gboolean metric)
 {

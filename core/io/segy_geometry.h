@@ -44,7 +44,7 @@ void litho_candidates_score(LithoSurvey *survey, const LithoHeads *heads,
 // Least score a pair needs to be taken without being asked for.
 #define LITHO_CANDIDATE_GOOD 0.22
 
-// What the scan reads of each trace.
+// Header words that the scan reads of each trace.
 typedef struct LithoScan {
     int byte[2];          // words of the keys
     gboolean coordinates; // keys are x, y: brought to one scalar
@@ -101,7 +101,7 @@ LithoLatticeResult litho_lattice_build(LithoScan *scan, LithoSurvey *survey,
 // Sample axis from the headers (interval, delay, depth or time).
 gboolean litho_segy_sample_axis(LithoSurvey *survey, const LithoHeads *heads,
                                 const LithoOpenOptions *options, GError **error);
-// What one unit of the delay at byte 109 is, in s or m, with the scalar of byte 215.
+// One unit of the delay at byte 109, in s or m, with the scalar of byte 215.
 double litho_segy_delay_unit(const LithoHeads *heads, gboolean is_depth);
 // Delays that differ: cells' shifts and a longer sample axis.
 gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GError **error);

@@ -187,8 +187,8 @@ gboolean litho_segy_wants_cell(const LithoWriter *w, gint64 i, gint64 j, gboolea
     return *source >= 0 || live || w->options.missing == 1;
 }
 
-// What the trace identification must become: a dead trace that an operator filled lives again, a
-// live one that lost its samples is dead; zero traces stay what the source calls them.
+// Writes the trace identification: a dead trace that an operator filled lives again, a live trace
+// that lost its samples is dead; zero traces keep the source's identification.
 static void put_identity(const LithoWriter *w, guint8 *header, gint64 si, gint64 sj, gboolean live)
 {
     guint8 state = w->like->state[si * w->like->grid.axis[1].n + sj];

@@ -9,7 +9,7 @@
 // A survey is immutable after opening and may be read by several threads at once.
 // Ownership: litho_survey_ref/unref, any thread.
 
-// What the user may overrule; zero/NULL/empty = let the program find out.
+// Settings that the user may overrule; zero/NULL/empty = the program finds them out.
 typedef struct LithoOpenOptions {
     int inline_byte, xline_byte; // 1-based trace-header bytes
     int x_byte, y_byte;
@@ -73,8 +73,8 @@ typedef struct LithoSurveyCounts {
 } LithoSurveyCounts;
 LithoSurveyCounts litho_survey_counts(const LithoSurvey *survey);
 
-// What reading found so far: "3 traces hold 7 NaN, infinite or null samples: ..."; NULL = nothing
-// bad. A float64 beyond float32 is infinite, 1e30 a null. g_free().
+// Bad samples met so far by reading: "3 traces hold 7 NaN, infinite or null samples: ..."; NULL =
+// none. A float64 beyond float32 is infinite, 1e30 a null. g_free().
 char *litho_survey_bad_samples(const LithoSurvey *survey);
 
 // The traces of `box` (all of its samples) as a new cube that remembers the survey. NULL box = all.

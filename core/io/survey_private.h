@@ -5,9 +5,9 @@
 #include "core/io/sample_codec.h"
 #include "core/io/survey.h"
 
-// What core's file readers and writers share. Every format is reduced to the same picture: files
-// of traces, each trace some header bytes (none in NumPy, RSF and raw files) and then samples, and
-// a table that says which trace fills which cell of the grid.
+// Types and functions that core's file readers and writers share. Every format is reduced to one
+// picture: files of traces, each trace some header bytes (none in NumPy, RSF and raw files) and
+// then samples, and a table that says which trace fills which cell of the grid.
 
 typedef enum {
     LITHO_FILE_SEGY,
@@ -162,8 +162,8 @@ char *litho_text_decode(const guint8 text[LITHO_TEXT_BYTES]);
 guint8 litho_text_to_ebcdic(char c);
 // Inline and crossline bytes that the text claims, 0 = none.
 void litho_text_hints(const char *text, int *inline_byte, int *xline_byte);
-// What is appended before "DEPTH MIN: .." or "TIME MIN: .." when a result's sample axis is not that
-// of the file whose text it carries on; the last one in a text counts.
+// Words put before "DEPTH MIN: .." or "TIME MIN: .." when a result's sample axis differs from the
+// axis of the file whose text it carries on; the last one in a text counts.
 #define LITHO_TEXT_AXIS "SAMPLE AXIS NOW: "
 // Puts `note` into blank lines of a text header, in the header's own code. FALSE = no blank line.
 gboolean litho_text_append(guint8 text[LITHO_TEXT_BYTES], const char *note);

@@ -41,7 +41,7 @@ typedef enum LithoScriptView {
     LITHO_SCRIPT_SCENE,
 } LithoScriptView;
 
-// What a step does beside showing, when its result is there.
+// Action of a step beside showing, when its result is there.
 typedef enum LithoScriptAct {
     LITHO_SCRIPT_LOOK,     // nothing
     LITHO_SCRIPT_SNAPSHOT, // keeps the flow

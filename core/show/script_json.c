@@ -464,7 +464,7 @@ static void write_slices(JsonObject *object, const LithoScriptStep *step,
         json_object_unref(slices);
 }
 
-// What differs from `before`, which is the state that a step inherits.
+// Members of the step that differ from `before`, the state that it inherits.
 static JsonObject *step_to_json(const LithoScriptStep *step, const LithoScriptStep *before)
 {
     JsonObject *object = json_object_new();

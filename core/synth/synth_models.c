@@ -20,7 +20,7 @@ typedef struct Params {
     LithoText file;
 } Params;
 
-// What one call works on: the parameters, with the sizes that a velocity cube has, and the rock.
+// Input of one call: the parameters, with the sizes that a velocity cube has, and the rock.
 typedef struct Job {
     Params p;
     LithoSynthModel model;

@@ -2,8 +2,8 @@
 #pragma once
 #include "core/synth/synth.h"
 
-// What generators of cubes share. Pure functions; everything random is a hash of (seed, stream,
-// index), so that samples do not depend on threads, order or machine.
+// Functions that generators of cubes share. All are pure; everything random is a hash of (seed,
+// stream, index), so that samples do not depend on threads, order or machine.
 
 // Uniform in [0, 1), and standard normal.
 double litho_hash_uniform(guint64 seed, guint64 stream, guint64 index);
@@ -29,7 +29,7 @@ typedef enum {
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,
                              guint64 seed, GError **error);
 
-// The same with noise of a spectrum; white is the function above.
+// litho_synth_spoil() with noise of a spectrum; white noise gives the function above.
 LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colour, double snr_db,
                                   double missing_percent, guint64 seed, GError **error);
 
