@@ -31,7 +31,7 @@ void litho_axes_set_font(cairo_t *cr, const LithoAxesStyle *style, double factor
 // scrubbing or zooming. `with_bar`: room for a colour bar at the right.
 LithoFrame litho_axes_layout(const LithoAxesStyle *style, const LithoGrid *grid, int slice_axis,
                              LithoRect area, gboolean with_bar);
-// The same for a rectangle in which nothing but a title (and a colour bar) is drawn: 3-D scene.
+// litho_axes_layout() for a rectangle with nothing but a title (and a colour bar): 3-D scene.
 LithoFrame litho_axes_layout_scene(const LithoAxesStyle *style, LithoRect area, gboolean with_bar);
 
 // Frame, ticks with numbers left and on top, axis titles with units.

@@ -21,7 +21,7 @@ typedef struct LithoColormap {
 const LithoColormap *const *litho_colormaps(void);
 // The default: perceptual blue-white-red.
 const LithoColormap *litho_colormap_default(void);
-// That of unsigned data (velocities, energies): perceptual, from dark to light.
+// The default of unsigned data (velocities, energies): perceptual, from dark to light.
 const LithoColormap *litho_colormap_unsigned(void);
 // By name; NULL when there is none.
 const LithoColormap *litho_colormap_find(const char *name);

@@ -4,9 +4,8 @@
 #include "render/mesh.h"
 #include "render/scene.h"
 
-// What an operator tells of its model (LithoShape in core/run.h), made ready for drawing: meshes in
-// a box with axes of its own, a legend, a sentence. Immutable once made; reference-counted, any
-// thread.
+// An operator's model (LithoShape in core/report.h), made ready for drawing: meshes in a box with
+// axes of its own, a legend, a sentence. Immutable once made; reference-counted, any thread.
 //
 // Drawn by litho_renderer_draw_scene() with `grid`, `meshes` and no volumes, or by
 // litho_model_draw() with cairo.

@@ -57,7 +57,7 @@ static GArray *collect(const Painter *p)
                 seen = seen && at->depth > 0;
                 piece.depth += at->depth / step;
             }
-            // What lies on a surface is drawn over it, as the depth bias does on the device.
+            // A line or mark on a surface is drawn over it, as the depth bias does on the device.
             if (mesh->kind != LITHO_MESH_TRIANGLES)
                 piece.depth *= 0.999f;
             if (seen)

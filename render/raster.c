@@ -11,7 +11,7 @@ enum { TAPS = 4 };
 
 static const double hatch_ground = 0.27, hatch_line = 0.43, paper = 0.965, ink_level = 0.04;
 
-// What one pixel averages along one direction.
+// Cells and weights that one pixel averages along one direction.
 typedef struct Taps {
     int n;
     gint64 cell[TAPS];

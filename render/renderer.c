@@ -384,7 +384,7 @@ static void draw_triangle(LithoRenderer *renderer, guint program, gpointer map)
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-// What wiggles need beside; the numbers of raster.c's prepare_wiggles().
+// Uniforms of wiggles; the numbers of raster.c's prepare_wiggles().
 static void set_wiggles(guint program, const LithoLook *look, const LithoSliceMap *map,
                         LithoShow show, double scale)
 {

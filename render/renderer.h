@@ -20,7 +20,8 @@ LithoRenderer *litho_renderer_new(GError **error);
 void litho_renderer_free(LithoRenderer *renderer); // NULL is fine
 // "NVIDIA H200, OpenGL 4.6" or "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"; borrowed.
 const char *litho_renderer_name(const LithoRenderer *renderer);
-// Of the context that is current, without a renderer. TRUE also when it cannot draw for us at all.
+// Tells whether the current context is a software rasteriser, without a renderer. TRUE also when it
+// cannot draw for us at all.
 gboolean litho_gl_is_software(void);
 char *litho_gl_device(void); // its name, GL_RENDERER; g_free()
 // TRUE for Mesa's software rasterisers: the window then spares itself needless redraws.
@@ -35,7 +36,7 @@ typedef struct LithoTarget {
 // Fills the whole target with one colour; what a view's render handler does first.
 void litho_renderer_clear(LithoRenderer *renderer, const LithoTarget *target, const double rgb[3]);
 
-// The same for one rectangle of it.
+// Clears one rectangle of the target.
 void litho_renderer_clear_rect(LithoRenderer *renderer, const LithoTarget *target, LithoRect rect,
                                const double rgb[3]);
 

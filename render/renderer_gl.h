@@ -74,7 +74,7 @@ void litho_lines_add(LithoLines *lines, const double from[3], const double to[3]
 void litho_renderer_draw_lines(LithoRenderer *renderer, const LithoLines *lines,
                                const double matrix[16], double width_px, double height_px,
                                double line_width, const double rgba[4], double bias);
-// The same from a buffer that stays on the device. `colours`: a buffer of 4 bytes per vertex
+// Draws lines from a buffer that stays on the device. `colours`: a buffer of 4 bytes per vertex
 // (straight alpha) instead of rgba; 0 = none.
 void litho_renderer_draw_line_buffer(LithoRenderer *renderer, guint buffer, guint colours,
                                      guint n_vertices, const double matrix[16], double width_px,

@@ -113,7 +113,7 @@ static const struct {
     double left, right, top, bottom;
 } margin = {52, 20, 8, 34};
 
-// What the camera's lens sees: tangents at the panel's edges, and where the middle of the box lies
+// Field of the camera's lens: tangents at the panel's edges, and where the middle of the box lies
 // in the panel (-1..1, up positive).
 typedef struct Lens {
     double tan_h, tan_v, shift_h, shift_v;

@@ -4,8 +4,8 @@
 #include "core/qc.h"
 #include "render/colormap.h"
 
-// What is shown and how: plain values, copied by assignment, no ownership, no GL. The same values
-// feed the GL renderer, the CPU rasteriser, the axes and the mouse.
+// State of a view: its contents and their look. Plain values, copied by assignment, no ownership,
+// no GL. The same values feed the GL renderer, the CPU rasteriser, the axes and the mouse.
 //
 // Pixels are logical (multiply by `scale` for device pixels), origin at the top left, y down.
 // Positions in the cube are fractional indices: sample k covers [k - 0.5, k + 0.5].

@@ -217,7 +217,7 @@ static void drop_foreign_tiles(LithoVolume *volume)
         volume->info.layout = LITHO_LAYOUT_NONE;
 }
 
-// What the parts hold and the tile does not, as boxes.
+// Boxes that the parts hold and the tile does not.
 static LithoCover pending(const LithoVolume *volume, const LithoTile *tile)
 {
     LithoCover missing = {0};
@@ -280,7 +280,7 @@ static gboolean update_views(LithoVolume *volume, const LithoBox *views, guint n
             compose(volume, tile, tile->box);
             continue;
         }
-        // What another slice of a newer result has cut out of a slice that is there is a line.
+        // A slice that is there lacks a line only where another slice of a newer result cuts it.
         LithoCover rest = {.n = 1, .box = {views[v]}};
         for (guint k = 0; k < tile->clean.n && rest.n > 0; k++)
             litho_cover_subtract(&rest, tile->clean.box[k]);

@@ -80,7 +80,7 @@ static gboolean warm_scene(Warm *w, LithoShow show, LithoVolume *volume, GError 
     return TRUE;
 }
 
-// What is seen first comes first.
+// Warms in the order in which a user sees: the first picture comes first.
 static gboolean warm_all(Warm *w, GError **error)
 {
     static const LithoShow shows[] = {LITHO_SHOW_INPUT, LITHO_SHOW_OUTPUT, LITHO_SHOW_REMOVED};

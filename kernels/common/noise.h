@@ -42,7 +42,7 @@ LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox
 // yet.
 gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *part, LithoBox within,
                                  LithoRun *run, GError **error);
-// What has been taken.
+// The noise of the windows taken so far.
 gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
                                     GError **error);
 void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine

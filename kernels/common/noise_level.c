@@ -141,8 +141,8 @@ static double level(const NoiseJob *job, int f, int group, float *scratch)
     return n > 0 ? sqrt(noise_power(scratch, n, freedom)) : 0;
 }
 
-// The same over the wavenumbers where the other half of the windows is quiet: for windows of few
-// frequencies.
+// The level at frequency f over the wavenumbers where the other half of the windows is quiet: for
+// windows of few frequencies.
 static double quiet_level(const NoiseJob *job, int f, int group, float *scratch)
 {
     g_autofree guint8 *quiet = g_new(guint8, noise_wavenumbers(job));
@@ -158,7 +158,7 @@ static double quiet_level(const NoiseJob *job, int f, int group, float *scratch)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
-// Of a whole sample: frequencies but the first and the last of an even length stand for two.
+// Level of a whole sample: frequencies but the first and the last of an even length stand for two.
 static double total_of(const NoiseJob *job, const double *sigma)
 {
     double sum = 0;

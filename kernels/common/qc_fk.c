@@ -72,7 +72,7 @@ static double *mean_spectrum(const fftwf_complex *out, guint traces, guint live,
     return spectrum;
 }
 
-// The same of each trace alone.
+// Amplitude spectrum of each trace alone, scaled as mean_spectrum().
 static float *trace_spectra(const fftwf_complex *out, guint traces, guint samples, guint nf)
 {
     float *spectra = g_new(float, (gsize)traces *nf);

@@ -47,7 +47,7 @@ static Heap *heap_of(int device, GError **error)
     return ready ? heap : NULL;
 }
 
-// What the driver counts as free, what the pool keeps beyond what is in use, and what is in use.
+// Bytes the driver counts as free, the pool's beyond those in use, the pool's in use, and all.
 typedef struct Room {
     guint64 unused, kept, used, total;
 } Room;
@@ -56,7 +56,7 @@ static gboolean measure(const Heap *heap, Room *room, GError **error)
 {
     size_t unused = 0, all = 0;
     guint64 reserved = 0;
-    // What has been freed counts as used until the stream has got there.
+    // Freed memory counts as used until the stream has got there.
     if (!LITHO_CUDA(cudaStreamSynchronize(heap->stream), error) ||
         !LITHO_CUDA(cudaMemGetInfo(&unused, &all), error) ||
         !LITHO_CUDA(

@@ -4,9 +4,10 @@
 
 #include "core/backend.h"
 
-// What the CUDA side of every operator shares. Host code is C against the runtime's C API; a .cu
-// file holds kernels and their launchers behind extern "C" prototypes with plain types, each of
-// which returns (int)cudaGetLastError(), and includes neither GLib nor this header.
+// Functions and macros that the CUDA side of every operator shares. Host code is C against the
+// runtime's C API; a .cu file holds kernels and their launchers behind extern "C" prototypes with
+// plain types. Each launcher returns (int)cudaGetLastError(). A .cu file includes neither GLib nor
+// this header.
 //
 // kernels/template/cuda/template.c is the pattern to copy.
 
@@ -19,7 +20,7 @@
     litho_cuda_check((int)(call), #call, __FILE__, __LINE__, error, NULL)
 #define LITHO_CUDA_SAYING(call, error, ...)                                                        \
     litho_cuda_check((int)(call), #call, __FILE__, __LINE__, error, __VA_ARGS__)
-// The same for the libraries, whose status types have no common reading.
+// Checks of the libraries' calls, whose status types have no common reading.
 #define LITHO_CUFFT(call, error)                                                                   \
     litho_cuda_check_library((int)(call), "cuFFT", #call, __FILE__, __LINE__, error)
 #define LITHO_CUBLAS(call, error)                                                                  \
@@ -84,8 +85,8 @@ gboolean litho_cuda_is_here(LithoCudaContext *context, const LithoCube *cube);
 // launched into the context's stream from now on. FALSE stops.
 typedef gboolean (*LithoCudaArrived)(const float *samples, gint64 ready, gpointer data,
                                      GError **error);
-// The same as litho_cuda_input(), with work that can begin before the last sample has arrived:
-// `arrived` is called one or more times with growing `ready`, at last with all of them.
+// litho_cuda_input() for work that can begin before the last sample has arrived: `arrived` is
+// called one or more times with growing `ready`, at last with all of them.
 const float *litho_cuda_input_pieces(LithoCudaContext *context, const LithoCube *cube,
                                      LithoCudaArrived arrived, gpointer data, LithoRun *run,
                                      GError **error);

@@ -6,7 +6,7 @@
 // Parameters and geometry of the F-X filter: windows, blending weights, taps, frequency band and
 // halo. Plain C without GLib, so that CUDA code includes it too. Pure functions, any thread.
 //
-// What both backends compute, in this order (docs/fx.md tells why):
+// Both backends compute, in this order (docs/fx.md tells why):
 //   1. A trace is absent in a time window when the cube's mask says so, when any of its samples
 //      there is not finite, or when all of them are zero. Its spectrum is zero; its samples are
 //      written back unchanged in that window's share (fill_dead: replaced by the prediction).
@@ -112,7 +112,7 @@ LITHO_FX_FN float litho_fx_ramp(LithoFxAxis axis, int k, int i)
     return w;
 }
 
-// The same divided by the sum over the windows there: blending weights, which add up to one.
+// The ramp divided by the sum over the windows there: blending weights, which add up to one.
 LITHO_FX_FN float litho_fx_weight(LithoFxAxis axis, int k, int i)
 {
     float sum = 0;

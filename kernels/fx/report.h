@@ -3,7 +3,7 @@
 #include "core/run.h"
 #include "kernels/fx/geometry.h"
 
-// What both backends count while they filter, and the numbers they make of it.
+// Counts that both backends make while they filter, and the numbers reported from them.
 typedef struct FxTotals {
     gint64 windows, empty, systems, fallbacks, failed;
     double input, removed, product; // energies of the region, and <output, removed>

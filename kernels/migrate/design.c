@@ -119,7 +119,7 @@ LITHO_INLINE void values_at(const Problem *p, int j, Point *at)
     memcpy(at->g_im + j, imaginary, sizeof imaginary);
 }
 
-// What the barrier takes the logarithm of at sample j; 0 or less outside.
+// Argument of the barrier's logarithm at sample j; 0 or less outside.
 LITHO_INLINE double room_at(const Problem *p, const Point *at, int j)
 {
     const double gr = at->g_re[j], gi = at->g_im[j], slack = p->u2[j] - gr * gr - gi * gi;

@@ -7,7 +7,7 @@
 #include "kernels/migrate/model.h"
 #include "kernels/migrate/taps.h"
 
-// What both backends need to know before the first stencil: the extrapolation grid, depths,
+// A job: the plan of both backends before the first stencil. It has the extrapolation grid, depths,
 // frequencies, slowness of every step, and which polynomial serves which frequency in which step.
 //
 // One job is one grid. With `coarse` the band is split into several jobs (ladder.c): the highest
@@ -72,8 +72,8 @@ enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpol
 // grid, `known` the velocity's file when it is one. NULL: refused or cancelled.
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
                                        LithoResolved *known, LithoRun *run, GError **error);
-// The same without planes of slowness, every step as slow and as fast as the whole model: what
-// memory is counted from. Cannot run.
+// A job without planes of slowness, every step as slow and as fast as the whole model, from which
+// memory is counted. Cannot run.
 LithoMigrateJob *litho_migrate_job_sketch(const LithoGrid *in, const LithoMigrateParams *params,
                                           LithoResolved *known, GError **error);
 // Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio`
@@ -81,7 +81,7 @@ LithoMigrateJob *litho_migrate_job_sketch(const LithoGrid *in, const LithoMigrat
 // cancelled, memory.
 LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first,
                                            int n, LithoRun *run, GError **error);
-// Its slowness: FALSE when cancelled or without memory (ladder.c).
+// Mean slowness of a coarser job: FALSE when cancelled or without memory (ladder.c).
 gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrateJob *fine,
                                          LithoRun *run, GError **error);
 // Leaves a job with frequencies first .. first + n - 1 of its own.

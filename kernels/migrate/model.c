@@ -292,7 +292,7 @@ static void map_by_numbers(const LithoGrid *model, const LithoGrid *image, Litho
     }
 }
 
-// Same area, whatever the numbers say: first trace on first, last on last.
+// Maps both areas onto each other, whatever the numbers say: first trace on first, last on last.
 static void map_by_stretching(const LithoGrid *model, const LithoGrid *image, LithoModelMap *map)
 {
     double *along[] = {map->by_inline, map->by_xline};

@@ -7,8 +7,8 @@
 // its own. Immutable after loading; reference-counted, any thread.
 typedef struct LithoMigrateModel LithoMigrateModel;
 
-// What the user wrote is a number ("2000"), or the path of a text file of "depth velocity" lines
-// (m, m/s; '#' starts a comment; linear between the lines, constant beyond), or the path of a cube.
+// TRUE when the user's velocity is a file: a text file of "depth velocity" lines (m, m/s; '#'
+// starts a comment; linear between the lines, constant beyond), or a cube. Else a number ("2000").
 gboolean litho_migrate_model_is_file(const char *text);
 // Reads the file, for LithoOperator.resolve; its data is a model. NULL with a sentence: not
 // readable, or a velocity that is not positive and finite (its place is named; nothing is clamped).

@@ -3,7 +3,7 @@
 #include "core/cube.h"
 #include "core/run.h"
 
-// What both backends do with finished image planes, [nz][ny][nx] of the image's grid.
+// Work of both backends on finished image planes, [nz][ny][nx] of the image's grid.
 
 // image / (illumination + eps * largest of the plane) in place of image, plane by plane, into `to`.
 void litho_migrate_normalise(const float *image, const float *illumination, gsize cells, int n,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the chosen operators do to phase and amplitude, for the panel and the result's notes.
+// Effect of the chosen operators on phase and amplitude, for the panel and the result's notes.
 #include <math.h>
 
 #include "kernels/migrate/job.h"
@@ -51,8 +51,8 @@ static void dip_curve(const LithoMigrateJob *job, LithoReport *report, const cha
     litho_report_curve_marks(report, key, 1, &job->params.max_dip);
 }
 
-// What the polynomial that takes steeper waves away leaves at dip `theta` on the way through steps
-// 0 .. n - 1, as if all were like step s.
+// Amplitude left at dip `theta` by the polynomial that takes steeper waves away, on the way through
+// steps 0 .. n - 1, as if all were like step s.
 static double left_by_stops(const LithoMigrateJob *job, int s, int f, double theta, double n)
 {
     const double thick = job->dz * job->step;

@@ -3,7 +3,7 @@
 #include "kernels/migrate/job.h"
 #include "kernels/migrate/shots.h"
 
-// What both backends do around the extrapolation.
+// Work of both backends around the extrapolation.
 
 // The jobs of a pass: one, or with `coarse` one for every grid that a part of the band runs on. The
 // first one is always the image's, the others follow from finer to coarser.
@@ -32,7 +32,7 @@ gsize litho_migrate_image_cells(const LithoMigrateJob *job);
 int litho_migrate_image_depths(const LithoMigrateJob *job);
 // Floating-point work of one pass of `waves` waves over the job's depths, for the timing panel.
 double litho_migrate_sweep_flops(const LithoMigrateJob *job, int waves);
-// What a pass over all shots found, into report and notes.
+// Writes the findings of a pass over all shots into report and notes.
 void litho_migrate_shots_told(const LithoShots *shots, const LithoCube *out, LithoRun *run);
 
 // Jobs of which memory is counted: grids and frequencies without velocity and polynomials. FALSE:

@@ -8,8 +8,8 @@
 #include "kernels/twsm/mesh.h"
 #include "kernels/twsm/pair.h"
 
-// What a backend computes: a field on the first boundary, sent through a chain of legs to the
-// receivers, for a block of frequencies.
+// Work of a backend: a field on the first boundary, sent through a chain of legs to the receivers,
+// for a block of frequencies.
 //
 // A field is complex float32 [right-hand side][element][frequency of the block], frequency fastest:
 // what one element needs at one time lies together, for broadcast loads on both kinds of processor.
@@ -74,7 +74,7 @@ typedef struct TwsmRay {
     float re, im;
 } TwsmRay;
 
-// What enters a chain: the field on the first boundary, or the rays it is made of; one is NULL.
+// Input of a chain: the field on the first boundary, or the rays it is made of; one is NULL.
 typedef struct TwsmStart {
     const TwsmValue *u;  // [rhs][element][k]
     const TwsmRay *rays; // [rhs][element]

@@ -55,9 +55,8 @@ TWSM_INLINE int twsm_square_rule(float turns, TwsmClusterRule rule, const TwsmSq
     return 0;
 }
 
-// What a facet sends towards d, relative to the smooth surface through the facets, whose normal s
-// is what the nodes know: facets of one cell tilt to either side. 1 near grazing, where nothing is
-// sent.
+// Factor of a facet's beam towards d against the smooth surface through the facets, whose normal s
+// the nodes know: facets of one cell tilt to either side. 1 near grazing, where nothing is sent.
 TWSM_INLINE float twsm_facet_factor(float side, float nx, float ny, float nz, float sx, float sy,
                                     float sz, float dx, float dy, float dz)
 {

@@ -17,7 +17,7 @@
 
 enum { TWSM_TABLE = 1024 }; // intervals of a coefficient table over cosI in 0..1
 
-// What all pairs of a leg share. Plain data: copied to the device as it is.
+// Constants that all pairs of a leg share. Plain data: copied to the device as it is.
 typedef struct TwsmPairScale {
     float turns;  // 1 / (c T), 1/m
     float amp;    // -dw / (2 pi c), 1/m

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What one run does, on any backend: meshes once, then block after block of frequencies through all
-// wave codes, with the traces so far shown after each block.
+// One run, on any backend: meshes once, then block after block of frequencies through all wave
+// codes, with the traces so far shown after each block.
 #include <math.h>
 #include <string.h>
 
@@ -192,7 +192,7 @@ static void report_cost(const TwsmPlan *plan, int elements, LithoReport *r)
         twsm_report_gpus(&plan->gpus, beams, r);
 }
 
-// What the model gave where a parameter was left to it, for the rows of the panel.
+// Values that the model gave where a parameter was left to it, for the rows of the panel.
 static void report_used(const TwsmSetup *s, LithoReport *r)
 {
     const TwsmModel *m = s->model;

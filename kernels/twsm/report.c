@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a run tells beside its traces: the model for the scene, and cost against the width of strips
-// and the number of GPUs, with the paper's figures beside ours.
+// The report of a run beside its traces: the model for the scene, and cost against the width of
+// strips and the number of GPUs, with the paper's figures beside ours.
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "core/report.h"
 #include "core/run.h"
 
-// What a run tells the window. `report` may be NULL everywhere.
+// The report of a run for the window. `report` may be NULL everywhere.
 
 // Boundaries as sheets, sources and receivers as points, and for every wave code the ray that comes
 // back to the source; needs the codes' layers (twsm_model_trace_codes()). Before the long sum.

@@ -45,7 +45,8 @@ void twsm_setup_grid(const TwsmSetup *setup, LithoGrid *grid);
 
 // Field of all sources on the first boundary of code c for a unit spectrum: [source][element][k].
 void twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u);
-// The same as rays, [source][element]; FALSE when the coefficient depends on frequency (effective).
+// The source field as rays, [source][element]; FALSE when the coefficient depends on frequency
+// (effective).
 gboolean twsm_source_rays(const TwsmSetup *setup, int c, int threads, TwsmRay *rays);
 // Ricker spectrum at frequency number k (complex frequency with damping).
 double complex twsm_wavelet(const TwsmSetup *setup, int k);

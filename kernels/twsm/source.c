@@ -7,7 +7,7 @@
 
 #include "kernels/twsm/setup.h"
 
-// What all elements of a first boundary share.
+// Data that all elements of a first boundary share.
 typedef struct Shot {
     const TwsmSetup *setup;
     const TwsmPoints *mesh;

@@ -4,7 +4,7 @@
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
 
-// What the operator does with wave packets, for any engine: the plan of the operator is a WpJob,
+// The operator's work with wave packets, for any engine: the plan of the operator is a WpJob,
 // exec() is wp_job_run(). A volume is one block or several that overlap; block by block
 //     result = sum_b g_b A* shrink(A g_b volume),    sum_b g_b^2 = 1,
 // with the same thresholds in every block, so that no seam shows.
@@ -95,7 +95,7 @@ float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GE
 
 // --- lanes.c -------------------------------------------------------------------------------------
 
-// What is done with every block. Runs in the lane's thread.
+// Work on every block. Runs in the lane's thread.
 typedef gboolean (*WpBlockFunc)(WpJob *job, WpLane *lane, int block, gpointer data, GError **error);
 
 typedef struct WpWork {
@@ -157,7 +157,7 @@ gboolean wp_interpolate(WpJob *job, const LithoWavepacketParams *params, const L
 
 // --- report.c ------------------------------------------------------------------------------------
 
-// What is known once the forward stage is through: the boxes with their energies, the histogram.
+// Reports the state after the forward stage: the boxes with their energies, the histogram.
 void wp_report_spectrum(const WpJob *job, LithoRun *run);
 // The histogram once more, with a threshold: counts of WP_BINS bins of `what`.
 void wp_report_threshold(const double *counts, const char *what, double threshold, LithoRun *run);

@@ -173,7 +173,8 @@ static guint8 *unpack(const guint8 *data, gsize packed, gsize size, GError **err
 
 // --- the description --------------------------------------------------------------------------
 
-// What must agree between a file and the plan that reads it, in the order it is written.
+// Names and values that must agree between a file and the plan that reads it, in the order of
+// writing.
 static guint settings_of(const WpJob *job, const char *names[16], double values[16])
 {
     const WpSpec *s = &job->spec;

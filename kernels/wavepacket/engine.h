@@ -3,7 +3,7 @@
 #include "core/cube.h"
 #include "kernels/wavepacket/boxes.h"
 
-// What the applications (denoise, compress, interpolate, reconstruct) need of a machine: the
+// Needs of the applications (denoise, compress, interpolate, reconstruct) on a machine: the
 // transform, its adjoint, and a few operations on volumes and coefficient arrays. The CPU and the
 // CUDA backend each fill one table; the applications are written once.
 //

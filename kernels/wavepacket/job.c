@@ -115,7 +115,7 @@ static void count_arrays(const LithoWavepacketParams *p, gboolean one_block, int
     }
 }
 
-// What the engine itself holds: about 62 % of the lattice points have a window (measured; 67 to be
+// Memory of the engine itself: about 62 % of the lattice points have a window (measured; 67 to be
 // safe). The CPU keeps a weight each; the GPU, at plan time, also the points (16 bytes, a fifth of
 // them idle lanes) and the tiles' sums, which overlap 3.4 times in the part of the grid that is in
 // use.
@@ -175,7 +175,7 @@ static int choose_block(const LithoGrid *in, const LithoWavepacketParams *p,
     return fits;
 }
 
-// What a job may take: on the host half of what is free, as the plan of a run does.
+// Bytes that a job may take: on the host half of the free memory, as the plan of a run does.
 static guint64 budget(const WpMachine *machine, const LithoRun *run)
 {
     return machine->available(run) / (machine->gpu ? 1 : 2);
@@ -277,7 +277,7 @@ guint64 wp_job_kept(const WpJob *job)
 
 // --- forward stage -------------------------------------------------------------------------------
 
-// What the thresholds and the picture need to know of a block's coefficients.
+// Collects a block's energies for the thresholds and the picture.
 static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data, GError **error)
 {
     const WpGeometry *g = job->geometry;

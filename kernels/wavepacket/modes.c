@@ -127,7 +127,7 @@ static gboolean publish(WpJob *job, const LithoCube *in, const float *v, LithoRu
     return ok;
 }
 
-// What a watcher sees grow: one entry per iteration so far.
+// Curves that a watcher sees grow: one entry per iteration so far.
 typedef struct Iterations {
     double *x, *level, *change, *cr, *snr;
     int n;

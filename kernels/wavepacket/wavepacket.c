@@ -127,7 +127,7 @@ static gboolean check(const LithoGrid *in, const void *params, LithoResolved *kn
     return TRUE;
 }
 
-// Of a volume in one piece the boxes are dealt out, else the segments.
+// Split: the boxes of a volume in one piece are dealt out, else the segments.
 static LithoSplit split(const LithoGrid *in, const void *params)
 {
     (void)in;

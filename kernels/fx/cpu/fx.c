@@ -169,7 +169,7 @@ static GArray *list_tasks(FxPart *part, GError **error)
     return tasks;
 }
 
-// What the threads of the loop over tasks share.
+// State that the threads of the loop over tasks share.
 typedef struct Loop {
     FxPart *part;
     gint64 done, n; // atomic

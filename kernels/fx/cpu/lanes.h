@@ -131,7 +131,8 @@ enum { FX_TOGETHER = 4 }; // equations that fx_matrix_add() takes at once
 // borders, without subtraction. 4.5e4 complex products for a 20 x 20 window instead of the 4.9e5 of
 // the product V^T V.
 void fx_covariance(FxPatch patch, FxRect centres, FxShape shape, FxC *cov, FxC *rows);
-// The same from the biased autocorrelation over the traces of `window`: cov depends on b - a only.
+// fx_covariance() from the biased autocorrelation over the traces of `window`: cov depends on b - a
+// only.
 void fx_autocorrelation(FxPatch patch, FxRect window, FxShape shape, FxC *cov);
 // The real matrix M = Re(V^H V) of the equations (fx.md section 4), averaged forward and backward;
 // `more`: is added to what is there.

@@ -51,7 +51,7 @@ typedef struct FxPlan {
     guint64 budget, clock; // bytes that works may keep in all
 } FxPlan;
 
-// What one call works on: part of the region in space, a range of time windows.
+// Work of one call: part of the region in space, a range of time windows.
 typedef struct FxPart {
     FxPlan *plan;
     FxWork *work;

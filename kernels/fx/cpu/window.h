@@ -48,8 +48,8 @@ typedef struct FxIsa {
     int (*filter)(const FxWindow *window, void *scratch, FxCounts *counts);
 } FxIsa;
 
-// What this program was built for. Builds for any x86-64 have the other two as well; there they are
-// NULL where the weak symbols are missing.
+// The instruction set that this program was built for. Builds for any x86-64 have the other two as
+// well; in builds for another one they are NULL where the weak symbols are missing.
 extern const FxIsa fx_isa;
 extern const FxIsa fx_isa_avx2 __attribute__((weak));
 extern const FxIsa fx_isa_avx512 __attribute__((weak));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a plan keeps between passes. Nothing here changes a result: a work only remembers spectra
-// and filtered windows, which depend on the cube and the parameters alone.
+// The cache that a plan keeps between passes. Nothing here changes a result: a work only remembers
+// spectra and filtered windows, which depend on the cube and the parameters alone.
 #include <stdlib.h>
 #include <string.h>
 

@@ -54,8 +54,7 @@ __device__ static inline bool there(const LithoFxGroup &g, int state)
            (state == LITHO_FX_OUTSIDE && g.edge == LITHO_FX_ZERO);
 }
 
-// What a prediction over some of the neighbours is multiplied by: sum |h| over that of those
-// present.
+// Factor of a prediction over some of the neighbours: sum |h| over the sum of the present ones.
 __device__ static float rescale(const LithoFxGroup &g, const Tile &tile, const float2 *taps, int il,
                                 int xl, int number)
 {
@@ -152,7 +151,7 @@ __device__ static void predict_rows(const float2 *at, int pitch, const float2 *t
     }
 }
 
-// The same for blocks that are not square.
+// predict_rows() for blocks that are not square.
 template <>
 __device__ void predict_rows<0>(const float2 *at, int pitch, const float2 *taps, float2 *out)
 {

@@ -239,7 +239,7 @@ template <int N> __device__ static void tangle(float2 *z, const float2 *roots)
     }
 }
 
-// What blend_time_kernel of cuda/spectra.cu does, for a trace in shared memory.
+// Blends one trace in shared memory as blend_time_kernel of cuda/spectra.cu does.
 __device__ static void add_trace(const LithoFxBack &b, long long trace, const float *from,
                                  float *result)
 {

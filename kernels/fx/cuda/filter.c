@@ -147,7 +147,7 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
     };
 }
 
-// What the stages of one group must move and compute for `bins` bins.
+// Bytes moved and flops computed by the stages of one group for `bins` bins.
 typedef struct Work {
     double matrix_bytes, matrix_flops, solve_bytes, solve_flops, apply_bytes, apply_flops;
     double singles; // single_equations(), a bin
@@ -220,7 +220,7 @@ static double flops_per_bin(const FxJob *job, int k)
     return sum;
 }
 
-// As many bins at a time as memory and 15 ms allow.
+// Chooses the number of bins at a time: as many as memory and 15 ms allow.
 static void choose_chunk(FxJob *job, const BinNeed *need)
 {
     FxPlan *p = job->p;

@@ -36,7 +36,7 @@ static void give_back(FxPlan *p)
         litho_cuda_release(p->context, elastic(p, k));
 }
 
-// What is free, what a smaller plan would free, less the input when it is still to come.
+// Room: free memory and the memory a smaller plan would free, less the input when it is to come.
 static gboolean measure_room(const FxJob *job, guint64 *room, GError **error)
 {
     FxPlan *p = job->p;

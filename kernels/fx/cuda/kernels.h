@@ -39,7 +39,7 @@ typedef struct LithoFxSpot {
     int out;                        // number among all spatial windows of the job
 } LithoFxSpot;
 
-// What the kernels of one group of windows share: one time window, one block shape, `bins` bins.
+// Data that the kernels of one group share: one time window, one block shape, `bins` bins.
 typedef struct LithoFxGroup {
     const LithoFxSpot *spots;
     int n_spots, n_slots;

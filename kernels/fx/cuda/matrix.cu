@@ -122,7 +122,7 @@ struct BoxLayout {
     int pitch;                    // columns a round has room for
 };
 
-// What the blocks of box_kernel look up instead of working it out for every system.
+// Tables for the blocks of box_kernel, which would else work them out for every system.
 template <int H> struct BoxTables {
     int from[4 * H + 2]; // first column of each crossline lag, and the end
     unsigned char shape[(2 * H + 1) * (2 * H + 2)]; // inline lag and shift of each sum of a column

@@ -17,7 +17,7 @@ struct TileAt {
     unsigned short place, pitch, row, column;
 };
 
-// What the threads of a block share. SIZE: order of the matrix when known at compile time, else 0.
+// State of a block's threads. SIZE: order of the matrix when known at compile time, else 0.
 template <int SIZE> struct Shared {
     float *a;      // the matrix
     float *x;      // RIGHT right-hand sides of pitch(); CENTRE vectors when no edge needs more
@@ -330,7 +330,7 @@ template <int SIZE> __device__ static bool jacobi(Shared<SIZE> s)
 
 // --- filters ------------------------------------------------------------------------------------
 
-// What stretches a damped filter to least squares: h.b / (h.b - lambda h.h), 1 .. 3.
+// Factor that stretches a damped filter to least squares: h.b / (h.b - lambda h.h), 1 .. 3.
 __device__ static float stretch(float hb, float hh, float lambda)
 {
     const float left = hb - lambda * hh;

@@ -7,7 +7,7 @@
 
 // --- forward -------------------------------------------------------------------------------------
 
-// What arrives of the input is transformed while the rest is on its way.
+// Transform of the input's arrived traces while the rest is on its way.
 typedef struct Forward {
     FxJob *job;
     int first, windows; // time windows

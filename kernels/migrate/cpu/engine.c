@@ -376,8 +376,8 @@ static double wave_bytes(const LithoMigrateJob *job, int nx, int ny)
     return sizeof(float) * (double)w.size * MAX(job->nf, 1);
 }
 
-// What one band takes while it is under way, its record on the image's cells and its image on its
-// own included.
+// Bytes of one band while it is under way, with its record on the image's cells and its image on
+// its own cells.
 static double band_bytes(const LithoMigrateJob *job, gboolean shot)
 {
     const int fx = job->image.axis[1].n, fy = job->image.axis[0].n;
@@ -387,7 +387,7 @@ static double band_bytes(const LithoMigrateJob *job, gboolean shot)
         return waves + sweep;
     const double floats = sizeof(float), image = floats * job->nz * job->data_nx * job->data_ny;
     const double record = wave_bytes(job, fx, fy);
-    // Of the coarse image's way to the image, the last two arrays.
+    // The last two arrays on the coarse image's way to the image.
     const double add = floats * fx * fy * ((double)job->nz + job->depths);
     sweep += (shot ? 2 : 1) * image;
     return fmax(waves + fmax(sweep, (shot ? 2 : 1) * image + add),

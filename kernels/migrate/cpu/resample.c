@@ -71,7 +71,7 @@ float *litho_coarse_image_adjoint(const LithoMigrateJob *job, const float *fine,
 
 // --- spectrum ---------------------------------------------------------------------------------
 
-// The same frequencies on the image's own cells, without padding.
+// A job with the same frequencies on the image's own cells, without padding.
 static LithoMigrateJob fine_twin(const LithoMigrateJob *job)
 {
     LithoMigrateJob fine = *job;

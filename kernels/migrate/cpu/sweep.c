@@ -83,7 +83,7 @@ static void restore_tiny(unsigned before)
 #endif
 }
 
-// What one thread works with.
+// Buffers of one thread.
 typedef struct Worker {
     unsigned tiny; // see drop_tiny()
     LithoWaveScratch *scratch;

@@ -151,7 +151,7 @@ __device__ Pass pass_of(const MigGpuFused &a, int ticket)
     return v;
 }
 
-// What was written before the count was raised is there for who has read it.
+// Reads a count. Writes made before the count was raised are visible to a thread that has read it.
 __device__ int done_by(const int *count)
 {
     int n;
@@ -164,9 +164,9 @@ __device__ void raise(int *count, int n)
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(count), "r"(n) : "memory");
 }
 
-// What it reads, and what others read that it overwrites, belongs to the stages before of its own
-// and the neighbouring strips. No task waits for a later ticket, so the smallest one unfinished
-// always runs.
+// Waits for the earlier stages of the task's own and the neighbouring strips: they write the rows
+// it reads, and read the rows it overwrites. No task waits for a later ticket, so the smallest
+// unfinished one always runs.
 __device__ void await(const MigGpuFused &a, const Pass &v)
 {
     const int reach = a.strips > 1 ? (a.halo + a.strip - 1) / a.strip : 0;
@@ -281,7 +281,7 @@ __device__ __forceinline__ void add(float acc[4], float h, const float4 &v)
     acc[3] = fmaf(h, v.w, acc[3]);
 }
 
-// What of a row waits for its x arms: the row with four columns on either side.
+// A row that waits for its x arms, with four columns on either side.
 struct Late {
     float4 l[2], m[2], r[2];
 };

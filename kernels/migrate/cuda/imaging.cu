@@ -14,7 +14,7 @@ __device__ float sponge_at(const MigGpuFrame &f, int x, int y)
     return f.sponge_y ? g * f.sponge_y[y] : g;
 }
 
-// What a wave behind the sponge is to be multiplied by; nothing of it is left below 1e-18.
+// Factor that undoes the sponge on a wave; nothing of the wave is left below 1e-18.
 __device__ float undone(int sponge, float g)
 {
     return sponge != MIG_GPU_SPONGE_DONE ? 1 : g > 1e-18f ? 1 / g : 0;

@@ -24,7 +24,7 @@ typedef struct MigGpuPlane {
     size_t im;   // floats from a real part to the imaginary one: ny pitch, interleaved 1
 } MigGpuPlane;
 
-// What one frequency needs in one step.
+// Operator of one frequency in one step.
 typedef struct MigGpuStep {
     LithoStencil stencil;
     int entry; // polynomials coef[(entry * targets + m) * 2 * COEFS]: re[COEFS], im[COEFS]
@@ -41,7 +41,7 @@ enum { MIG_GPU_PLANES = 33 };
 typedef struct MigGpuFused {
     MigGpuPlane plane;
     int n_sets, n_waves, n_steps;
-    // Of each set, n_waves waves at every entry: the start, then each step's targets.
+    // Per set, n_waves waves at every entry: the start, then each step's targets.
     float *wave[2][MIG_GPU_PLANES];
     float *between[2][2]; // [n_sets n_waves]: what even and odd passes leave to the next, b_n and
                           // b_(n+1)
@@ -96,8 +96,8 @@ int mig_gpu_degree(const MigGpuDegree *args, cudaStream_t stream);
 
 // --- imaging -----------------------------------------------------------------------------------
 
-// What the imaging kernels share: cells under the image inside the padded plane, sponge factors
-// (NULL = none) applied to the waves after they were used.
+// Geometry that the imaging kernels share: cells under the image inside the padded plane, sponge
+// factors (NULL = none) applied to the waves after they were used.
 typedef struct MigGpuFrame {
     MigGpuPlane plane;
     int pad_x, pad_y, data_nx, data_ny;
@@ -115,8 +115,8 @@ int mig_gpu_image(const MigGpuFrame *frame, float *waves, float scale, float *su
 // sponge on all waves of both.
 int mig_gpu_correlate(const MigGpuFrame *frame, float *up, float *down, int n_plain, float *sum,
                       float *light, int sponge, cudaStream_t stream);
-// The same for the waves from `first` on, multiplied on a grid twice as fine (product.h); leaves
-// the waves alone. Before mig_gpu_correlate().
+// Sums as mig_gpu_correlate() does, for the waves from `first` on, multiplied on a grid twice as
+// fine (product.h); leaves the waves alone. Before mig_gpu_correlate().
 int mig_gpu_protect(const MigGpuFrame *frame, const float *up, const float *down, int first,
                     float *sum, float *light, int sponge, cudaStream_t stream);
 // waves_f <- (sponge of the waves, if `sponge`) + scale plane[data_ny][data_nx] for all f.

@@ -43,7 +43,7 @@ __device__ float half_sample(int j)
     return c[j];
 }
 
-// What a wave behind the sponge is to be multiplied by; nothing of it is left below 1e-18.
+// Factor that undoes the sponge on a wave; nothing of the wave is left below 1e-18.
 __device__ float undone(const MigGpuFrame &f, int x, int y)
 {
     const float g = (f.sponge_x ? f.sponge_x[x] : 1) * (f.sponge_y ? f.sponge_y[y] : 1);

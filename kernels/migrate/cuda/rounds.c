@@ -45,7 +45,7 @@ static double bytes_of_frequency(const LithoMigrateJob *job, gboolean shot)
     return plane * (shot ? 2 * (job->step + 1) + 8 : job->step + 1 + 5);
 }
 
-// What does not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of
+// Bytes that do not depend on how many frequencies are under way: cubes, sums, velocity, FFTs of
 // traces.
 static double bytes_of_jobs(const LithoGrid *in, const LithoMigrateJobs *jobs, gboolean shot)
 {

@@ -40,8 +40,8 @@ __device__ __forceinline__ void load(float4 (&w)[WAVES], const float4 *at, size_
             w[k] = at[k * next];
 }
 
-// What a wave of kappa = omega mean is multiplied by in (kx, ky): the difference of squares in
-// double, for it decides the angle of grazing waves.
+// Phase shift of a wave of kappa = omega mean at (kx, ky): the difference of squares in double, for
+// it decides the angle of grazing waves.
 __device__ float2 shift_of(double kappa2, double k2, float dz, float scale, bool adjoint)
 {
     const float kz2 = (float)(kappa2 - k2);

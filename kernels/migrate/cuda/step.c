@@ -26,7 +26,7 @@ static float *scratch_at(const MigGpu *plan, const MigGpuBand *band, int count, 
     return (float *)plan->scratch.data + band->plane.size * count * k;
 }
 
-// What every launch from step s on shares.
+// Arguments that every launch from step s on shares.
 static MigGpuFused fused_args(MigGpu *plan, const MigGpuBand *band, int n_sets, int s, int n_steps)
 {
     const LithoMigrateJob *job = band->job;

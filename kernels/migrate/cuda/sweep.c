@@ -42,7 +42,7 @@ static MigGpuFrame frame_of(const Sweep *sweep)
                          job->nf};
 }
 
-// What one slab adds up into: steps s0 .. s1 - 1.
+// Sums of one slab: steps s0 .. s1 - 1.
 typedef struct Slab {
     int s0, s1;
     float *image, *light; // of all planes

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "kernels/patch/cpu/plan.h"
 
-// What one block came to: samples of its box (without those around it).
+// Result of one block: samples of its box (without the surrounding ones).
 struct PatchFilled {
     PatchFilled *next;
     LithoBox box;

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "kernels/patch/cpu/column.h"
 
-// Of the ring of strips: rows beyond the least are only for more columns at once.
+// Bytes of the ring of strips: rows beyond the least are only for more columns at once.
 #define RING_BYTES ((gsize)256 << 20)
 // More than this splits the region.
 #define MOST_BYTES ((gsize)1 << 30)

@@ -11,7 +11,7 @@
 enum { CHUNK_WINDOWS = 4096 };
 // Samples of a batch of windows for cuFFT: 16 MiB, well inside a second-level cache.
 enum { BATCH_SAMPLES = 1 << 22 };
-// Of the ring, when there is room; strips of all rows of 256^3 are 1.2 GB.
+// Bytes of the ring, when there is room; strips of all rows of 256^3 are 1.2 GB.
 #define RING_BYTES ((guint64)3 << 30)
 
 LithoPatchBox patch_box(LithoBox box)

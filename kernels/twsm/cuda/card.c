@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a card keeps between passes: geometry, tables, masks; and giving it back.
+// Memory of a card between passes: geometry, tables, masks; and giving it back.
 #include <string.h>
 
 #include "kernels/twsm/cuda/twsm.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include "kernels/twsm/cuda/kernels.h"
 
-// What the kernels share on the device: one pair with coefficient, damping and mask.
+// Device functions that the kernels share: one pair with coefficient, damping and mask.
 
 static __device__ float twsm_device_depth(const TwsmGpuMask &m, const float *z, float x, float y)
 {

@@ -158,7 +158,7 @@ __global__ void cluster_field_kernel(const TwsmGpuLeg leg, const TwsmGpuClusters
 
 // --- sums -------------------------------------------------------------------------------------
 
-// What a block shares.
+// Shared memory of a block.
 struct Shared {
     float weights[2][WEIGHTS];    // of the sending and the receiving mesh
     float2 node[NODE_ROWS][BAND]; // fields on the target's nodes, cluster after cluster
@@ -168,7 +168,7 @@ struct Shared {
     float4 beam[WARPS][32];        // phase per frequency, amplitude (complex) of pairs under way
 };
 
-// What a warp knows of its place.
+// Place of a warp.
 struct Place {
     const TwsmGpuLeg &leg;
     const TwsmGpuClusters &from, &to;

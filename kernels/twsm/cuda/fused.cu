@@ -20,8 +20,8 @@ namespace
 
 enum { WARPS = 4, TILE = 16 };
 
-// What a pair may need: a real coefficient and nothing else (the usual leg between boundaries);
-// any coefficient or none, damping; and a mask besides.
+// Terms that a pair may need: a real coefficient and nothing else (the usual leg between
+// boundaries); any coefficient or none, damping; and a mask besides.
 enum Pairs { LEAN, FULL, MASKED };
 
 // How a kernel is cut: frequencies a warp keeps, warps that share targets, blocks a processor.
@@ -31,7 +31,7 @@ template <int KB_, int KW_, int BLOCKS_, bool NEAR_> struct Cut {
     static const int GROUPS = WARPS / KW, THREADS = 32 * KW * GROUPS, TARGETS = 32 * GROUPS;
 };
 
-// What a block shares. `step`: 2 cos(2 pi t), and 1 / (2 pi t) for the near field.
+// Shared memory of a block. `step`: 2 cos(2 pi t), and 1 / (2 pi t) for the near field.
 template <typename C> struct Shared {
     float4 to[C::TARGETS], to_normal[C::TARGETS];
     float4 from[TILE], from_normal[TILE];

@@ -84,7 +84,7 @@ int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
                         float sig, int first, int count, int most, const void *list,
                         const void *start, void *y, cudaStream_t stream);
 
-// The same sums on the matrix units, for 1 to 4 right-hand sides. pack(): the field of all sources
+// Sums on the matrix units, for 1 to 4 right-hand sides. pack(): the field of all sources
 // [rhs][n][stride] as float16, 6 bytes a component triple, [tile of 16][n_k][rhs][3][16], and its
 // peak (one int). matrix(): partial [rhs][slice][rows][n_k]; `scale` brings the largest beam under
 // 16384.

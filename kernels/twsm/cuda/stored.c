@@ -8,7 +8,7 @@ enum { STRIP_STEPS = 8 }; // frequencies of a strip between looks for a cancel
 
 // --- stored strips ----------------------------------------------------------------------------
 
-// What a strip run holds; sizes in complex numbers.
+// State of a strip run; sizes in complex numbers.
 typedef struct Strips {
     TwsmCard *card;
     const TwsmTask *task;
@@ -80,7 +80,7 @@ static gboolean strips_open(Strips *s, GError **error)
     double all = (phases ? 2.0 : 1.0) * bytes;
     guint64 free_bytes = 0, total;
     task->how->strip_bytes = MAX(task->how->strip_bytes, all);
-    // What an earlier pass reserved counts as free.
+    // Memory reserved by an earlier pass counts as free.
     if (!litho_cuda_memory(litho_cuda_device(c), &free_bytes, &total, error) ||
         !twsm_strips_fit(s->width, (int)n, all,
                          (double)free_bytes + s->card->partial.bytes + s->card->phase.bytes, error))

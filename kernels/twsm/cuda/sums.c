@@ -97,7 +97,7 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
 
 enum { MATRIX_RHS = 4 };
 
-// The same for a launch with up to four right-hand sides: at most 35 ms.
+// Work of a launch with up to four right-hand sides: at most 35 ms.
 static const double MATRIX_CHUNK = 3.6e10;
 
 // Brings the largest beam there can be (two elements at the guard distance of pair.h, |coefficient|

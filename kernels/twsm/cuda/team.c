@@ -262,7 +262,7 @@ static gboolean hire(TwsmCard *card, GError **error)
     return card->worker != NULL;
 }
 
-// What member k begins with.
+// Initial state of member k.
 static void fill_member(Team *team, const TwsmTask *task, int k, Member *m)
 {
     *m = (Member){.team = team, .card = &team->card[k], .k = k, .task = *task, .how = *task->how};

@@ -60,15 +60,16 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows
 // end.
 gboolean twsm_card_clusters(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                             float *y, GError **error);
-// The same on the matrix units (algorithm=matrix), up to four right-hand sides at a time.
+// Sums on the matrix units (algorithm=matrix), up to four right-hand sides at a time.
 gboolean twsm_card_matrix(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                           float *y, GError **error);
 gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
                           GError **error);
 gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
                            GError **error);
-// What the legs share: points of a set on the card, a look for a cancel when `part` (0..1) of the
-// leg is done, and floats before right-hand side `rhs` of a field of `padded` elements.
+// Functions that the legs share: points of a set on the card, a look for a cancel when `part`
+// (0..1) of the leg is done, and floats before right-hand side `rhs` of a field of `padded`
+// elements.
 TwsmCardPoints *twsm_card_points(TwsmCard *card, const TwsmPoints *points, GError **error);
 gboolean twsm_card_step(TwsmCard *card, const TwsmTask *task, double part, GError **error);
 gsize twsm_field_row(const TwsmTask *task, int padded, int rhs);

@@ -19,8 +19,8 @@ typedef struct WpFft {
     fftwf_plan back_x, back_y, back_z;
 } WpFft;
 
-// What part of the padded volume the samples are: sample i of axis a lies at index
-// (i - first[a]) mod n[a] and is multiplied by scale[a][i] (NULL = 1).
+// Place of the samples in the padded volume: sample i of axis a lies at index (i - first[a]) mod
+// n[a] and is multiplied by scale[a][i] (NULL = 1).
 typedef struct WpFftVolume {
     gint64 n[3], first[3];
     const float *scale[3];

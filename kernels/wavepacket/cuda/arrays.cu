@@ -317,7 +317,7 @@ DEV float2 value_at(const float *c, int64_t i, int step)
 
 enum { SHRINK_PARTS = 16, SHRINK_RESIDUAL_PARTS = 1024, SHRINK_AHEAD = 4 };
 
-// What a coefficient of squared magnitude m2 is multiplied by.
+// Factor of a coefficient of squared magnitude m2.
 DEV float factor_of(float m2, float t, int soft, unsigned *count)
 {
     const float f = t <= 0 ? 1.0f : m2 < t * t ? 0.0f : soft ? 1 - t / sqrtf(m2) : 1.0f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the CUDA engine does box by box: FFTs, and the residual box, on the context's stream and the
+// Work of the CUDA engine box by box: FFTs, and the residual box, on the context's stream and the
 // two beside it.
 #include <math.h>
 

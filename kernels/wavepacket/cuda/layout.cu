@@ -156,7 +156,7 @@ static __global__ void order_points(WpDevGrid g, const uint32_t *cursors, const 
     const int lane = lanes[(int64_t)tile * WP_TILE_CELLS + cell];
     WpPoint *list = points + (int64_t)first_step[tile] * WP_WARP + lane;
     const uint32_t end = cursors[(int64_t)tile * WP_TILE_CELLS + cell];
-    // Its first point: walk back while the points are of this cell.
+    // The cell's first point: walk back while the points are of this cell.
     uint32_t start = end;
     for (; start > 0; start--) {
         const WpPoint &p = list[(int64_t)(start - 1) * WP_WARP];

@@ -118,7 +118,7 @@ static gboolean step_done(WpMulti *m, int k, int step, GError **error)
                       error);
 }
 
-// What part k asks for from now on waits until all have passed the step.
+// Makes later requests of part k wait until all parts have passed the step.
 static gboolean wait_for_all(WpMulti *m, int k, int step, GError **error)
 {
     for (int j = 0; j < m->n; j++)

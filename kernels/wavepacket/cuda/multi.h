@@ -41,8 +41,8 @@ typedef gboolean (*WpPartFunc)(WpMulti *multi, int k, gpointer data, GError **er
 
 // fn for every part at the same time; the first error.
 gboolean wp_all_parts(WpMulti *multi, WpPartFunc fn, gpointer data, GError **error);
-// The same with the part's GPU current, part 0 in the caller's thread, whose GPU is current here
-// again afterwards.
+// wp_all_parts() with the part's GPU current, part 0 in the caller's thread, whose GPU is current
+// here again afterwards.
 gboolean wp_each_part(WpMulti *multi, WpPartFunc fn, gpointer data, LithoRun *run, GError **error);
 
 // cuda/multi_plan.c: `devices` parts from `device` on, or as many as can read each other's memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the CUDA engine makes once: FFT plans, and the points of all boxes laid out by tiles.
+// Parts that the CUDA engine makes once: FFT plans, and the points of all boxes laid out by tiles.
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What passes between the grids of several GPUs that share a volume. Every GPU has the whole fine
-// grid in memory, filled where it needs it, and reads the others' over the link; nobody writes
-// another's grid. A warp takes a row of the half spectrum at a time.
+// Exchange between the grids of several GPUs that share a volume. Every GPU has the whole fine grid
+// in memory, filled where it needs it, and reads the others' over the link; nobody writes another's
+// grid. A warp takes a row of the half spectrum at a time.
 //
 // Over the link into each of n GPUs, each way, at 256^3 (counted): planes to columns 32 MB with two
 // GPUs, 19 to 28 MB with four; what tiles touch of the others' columns 23 to 36 and 16 to 44 MB. At

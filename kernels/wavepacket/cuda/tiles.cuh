@@ -2,7 +2,7 @@
 #pragma once
 #include "kernels/wavepacket/cuda/kernels.h"
 
-// What the kernels on tiles share. The layout of the points is described in cuda/layout.cu.
+// Functions that the kernels on tiles share. cuda/layout.cu describes the layout of the points.
 
 #define DEV __device__ __forceinline__
 

@@ -106,7 +106,7 @@ void wp_cuda_mark_fine(WpCuda *cuda, const char *name, gboolean first);
 
 // --- cuda/boxes.c --------------------------------------------------------------------------------
 
-// What is launched into the streams beside from now on waits for all launched so far.
+// Makes later launches into the streams beside wait for all launches so far.
 gboolean wp_cuda_branch_off(WpCuda *cuda, GError **error);
 // The context's stream waits for what stream `i` beside it has so far.
 gboolean wp_cuda_join(WpCuda *cuda, int i, cudaEvent_t event, GError **error);
@@ -116,7 +116,7 @@ gboolean wp_cuda_filter_residual(WpCuda *cuda, float *c, GError **error);
 gboolean wp_cuda_residual_forward(WpCuda *cuda, const float *u, float *c, GError **error);
 // The FFTs of the complex boxes, on all streams, which are joined.
 gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error);
-// Those of an array that goes away, or all (c NULL).
+// Forgets the FFTs' graphs of an array that goes away, or all graphs (c NULL).
 void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
 
 // --- cuda/fine.c ---------------------------------------------------------------------------------
