@@ -6,7 +6,7 @@
 #include "core/cube.h"
 #include "core/timings.h"
 
-// What tests of several areas share.
+// Helpers that tests of several areas share.
 
 // Independent numbers between -1 and 1, the same everywhere for one seed; a tenth of the traces not
 // live when `holes`.

@@ -8,7 +8,7 @@
 #include "kernels/fx/cpu/plan.h"
 #include "kernels/kernels.h"
 
-// What the tests of the F-X filter share: running it, comparing cubes, noise.
+// Helpers that the tests of the F-X filter share: running it, comparing cubes, noise.
 
 // Parameters from "key=value ..." on top of the defaults; the test fails on an illegal one.
 static inline LithoFxParams fx_params(const char *settings)

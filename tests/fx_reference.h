@@ -15,7 +15,7 @@ typedef struct FxRef {
     enum { FX_REF_FIT, FX_REF_RENORM, FX_REF_ZERO } edge;
 } FxRef;
 
-// What the operator's defaults mean for traces sampled at dt.
+// The operator's defaults for traces sampled at dt.
 FxRef fx_ref_defaults(double dt);
 
 // One frequency slice [n1][n2]: `present` 0/1 per trace (values of absent ones are ignored);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
-// What the tests of migration share: grids, settings, one run on the CPU, events, measures. A test
-// uses what it needs of it.
+// Helpers that the tests of migration share: grids, settings, one run on the CPU, events, measures.
+// Each test uses some of them.
 #include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "kernels/patch/patch.h"
 #include "tests/patch_cubes.h"
 
-// What the tests of the local Fourier filter on both backends share.
+// Helpers that the tests of the local Fourier filter on both backends share.
 
 static inline LithoPatchParams patch_settings(const char *words)
 {

@@ -30,7 +30,7 @@ typedef struct Make {
 // A plain file to start from: 4 x 5 x 30, IBM, big endian, 189/193, revision 1.
 Make make_plain(void);
 GByteArray *make_file(const Make *make);
-// What sample k of trace (i, j) holds; small whole numbers of both signs that every signed format
+// Value of sample k of trace (i, j): small whole numbers of both signs that every signed format
 // keeps exactly (unsigned formats: plus 100).
 float make_value(const Make *make, int i, int j, int k);
 // Bytes of one trace with its headers, and where the first one starts.

@@ -3,9 +3,9 @@
 #include "core/io/survey.h"
 #include "tests/segy_make.h"
 
-// What the tests of reading SEG-Y share: bytes made by segy_make.h go to a file, are opened, and
-// must come back as the cube they were made from, or be refused in the expected words. Every
-// failure ends the test program.
+// Helpers that the tests of reading SEG-Y share: bytes made by segy_make.h go to a file, are
+// opened, and must come back as the cube they were made from, or be refused in the expected words.
+// Every failure ends the test program.
 
 extern char *odd_folder; // for the files; made and removed by main()
 

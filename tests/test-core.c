@@ -125,7 +125,7 @@ static void test_declarations(void)
             check_when(op, row);
             if (!row->special_text)
                 continue;
-            // What is shown instead of a special value can be typed, and is legal.
+            // The words shown instead of a special value can be typed, and are legal.
             g_assert_true(
                 litho_param_parse(&op->params, params, row->key, row->special_text, &error));
             g_assert_no_error(error);

@@ -543,7 +543,7 @@ static void test_full_card(void)
     g_autoptr(LithoCube) expected = run_once("cuda", c->settings, in, NULL, NULL);
     litho_cube_leave_device(in);
     litho_cube_leave_device(expected);
-    // What the pool has kept must go, or there would be room without asking the driver.
+    // Memory kept by the pool must go, or there would be room without asking the driver.
     g_assert_null(litho_backend_cuda()->alloc(0, (gint64)1 << 44, NULL));
     const int leave_mib[] = {1024, 256, 128, 96, 64, 32, 16};
     int fits = 0;

@@ -187,8 +187,8 @@ static void test_minus_3_db(void)
     g_assert_cmpfloat(measure(clean, noisy, "prewhitening=100").gain, >=, 14.7);
 }
 
-// What the manual says of the other settings, to 0.4 dB: post keeps amplitudes, half 2 and window
-// 30 gain, the autocorrelation form and unfitted edges lose.
+// Property: other settings do as the manual says, to 0.4 dB: post keeps amplitudes, half 2 and
+// window 30 gain, the autocorrelation form and unfitted edges lose.
 static void test_settings(void)
 {
     g_autoptr(LithoCube) clean = events(37);
@@ -204,7 +204,7 @@ static void test_settings(void)
     g_assert_cmpfloat(measure(clean, noisy, "edge=zero prewhitening=1").gain, <, normal - 1);
 }
 
-// What the filter does to these events without noise, as SNR to 0.7 dB: bending events leak.
+// Property: the filter's loss on these events without noise, as SNR to 0.7 dB: bending events leak.
 static void test_distortion(void)
 {
     g_autoptr(LithoCube) clean = events(37);
@@ -284,7 +284,8 @@ static void test_jacobi(void)
                 g_assert_cmpfloat(systems, ==, lost);
                 g_assert_cmpint(converged, ==, 0);
             }
-            // The same share of all frequencies as of every fifth, as far as 64 samples can tell.
+            // The share of all frequencies equals the share of every fifth, as far as 64 samples
+            // can tell.
             g_assert_cmpfloat(fabs((systems - lost) / systems - converged / 64.0), <, 0.12);
             g_assert_cmpint((int)(systems - lost), >=, worse); // more noise, more convergence
             worse = (int)(0.9 * (systems - lost));

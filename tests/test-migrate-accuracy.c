@@ -520,7 +520,7 @@ static double steep_part(const LithoCube *image, const LithoCube *exact, double 
 // Property: waves steeper than the largest dip are taken away, not brought to a wrong place: at
 // places steeper than 72 degrees the image of an impulse (2000 m/s, cells of 12.5 m) has at most
 // 0.03 of its energy, exact 0.031 (without: 0.20), and below 60 degrees it is as good as before.
-// The same where the velocity is taken for one that varies to the sides.
+// Both hold, too, where the velocity is taken for one that varies to the sides.
 static void test_steep(void)
 {
     enum { N = 81, NZ = 40 };

@@ -80,7 +80,7 @@ static void test_cancel(void)
     if (!gpus_or_skip(1, &gpu))
         return;
     const char *settings = "velocity=2000 nz=1200 degree=31 step=1 fmax=60";
-    // As long as the deepest of the depths takes: those out of reach cost nothing.
+    // Records as long as the deepest depth takes: depths out of reach cost nothing.
     LithoGrid grid = time_grid(150, 150, 1300, 12.5, 0.004),
               small = time_grid(20, 30, 100, 12.5, 0.004);
     g_autoptr(LithoCube) in = random_cube(&grid, 4);

@@ -66,9 +66,9 @@ static char *velocity_file(void)
     return path;
 }
 
-// Of the image's norm (4e-6 measured): sums over frequencies and the 23 degrees of 40 steps in
-// another order (2e-6 on the CPU against double), sine and cosine of the split-step engine to 1e-6
-// a step.
+// Share of the image's norm (4e-6 measured): sums over frequencies and the 23 degrees of 40 steps
+// in another order (2e-6 on the CPU against double), sine and cosine of the split-step engine to
+// 1e-6 a step.
 #define TOLERANCE 2e-5
 
 // Property: a shot's waves multiplied on the finer grid give the CPU's image, along one axis, the

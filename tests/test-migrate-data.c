@@ -195,7 +195,7 @@ static void test_headers(void)
     g_assert_cmpfloat(image->grid.origin[0], ==, 5000);
     assert_below(relative_difference(image, sum), 1e-5);
 
-    // The same file taken for one shot, and each of its lines for one: the first is wrong.
+    // A file of several shots taken for one shot is refused.
     g_autoptr(GError) several = NULL;
     g_autoptr(LithoCube) wrong =
         try_migrate(in, NULL, &several, "mode=shot velocity=2000 dz=12.5 nz=30 source_x=50");

@@ -199,7 +199,7 @@ static LithoWaveStep operator_step(const LithoMigrateJob *job, int s, int f)
     return step;
 }
 
-// What takes steeper waves away before a step.
+// The step that takes steeper waves away before step s.
 static LithoWaveStep stop_step(const LithoMigrateJob *job, int s, int f)
 {
     LithoWaveStep step = operator_step(job, s, f);

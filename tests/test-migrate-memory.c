@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a migration says beforehand that it takes of memory, against what it takes; images far
-// deeper than their records.
+// The memory that a migration announces beforehand, against the memory it takes; images far deeper
+// than their records.
 #include <malloc.h>
 
 #include "tests/migrate_helpers.h"

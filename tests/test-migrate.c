@@ -81,7 +81,7 @@ static const LithoCurve *curve_named(GArray *curves, const char *key)
     g_assert_not_reached();
 }
 
-// What the report says when the first depths are shown.
+// The report as it stands when the first depths are shown.
 typedef struct Early {
     LithoReport *report;
     guint curves;

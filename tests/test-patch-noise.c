@@ -37,7 +37,7 @@ static void test_white(void)
     }
 }
 
-// What windows of 16 tapered samples see of a spectrum: the truth smoothed by the taper's own.
+// A spectrum as windows of 16 tapered samples see it: smoothed by the taper's own spectrum.
 static double seen(PatchColour colour, int bin)
 {
     double sum = 0, weight = 0;

@@ -69,7 +69,7 @@ static void test_regions(void)
         const LithoPatchParams p = patch_settings(words[w]);
         g_autoptr(LithoCube) whole = patch_run(&litho_patch_cpu, in, &p, NULL, 2);
         for (guint k = 0; k < G_N_ELEMENTS(boxes); k++) {
-            // Of the input no more than the operator asks for.
+            // The part of the input that the operator asks for, and no more.
             const LithoBox need = litho_operator_input_box(&litho_operator_patch, &in->grid,
                                                              &p, FALSE, boxes[k]);
             g_autoptr(LithoCube) held = litho_cube_copy_box(in, need, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the program says of a result without knowing the truth, against the truth: expected SNR by
-// SURE, hidden traces, local similarity of output and removed part.
+// Judgements of a result without knowing the truth, against the truth: expected SNR by SURE, hidden
+// traces, local similarity of output and removed part.
 #include <math.h>
 #include <string.h>
 

@@ -488,9 +488,9 @@ static void test_share(void)
     litho_volume_free(reference);
 }
 
-// The same with a real device where there is one: a result that never left it arrives in the
-// texture bit by bit equal. With a software context on a machine with a GPU the share is refused
-// and the fall-back must draw the same.
+// Property: with a real device a result that never left it arrives in the texture bit by bit equal.
+// With a software context on a machine with a GPU the share is refused and the fall-back must draw
+// the same picture.
 static void test_cuda(void)
 {
     if (no_gl())

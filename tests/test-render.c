@@ -153,8 +153,8 @@ static LithoColormap *load_text(const char *text, GError **error)
     return map;
 }
 
-// The same map in 0..1 and 0..255, with header, comments and other separators, is the same; damage
-// is named with its line.
+// Property: one map in 0..1 and in 0..255, with header, comments and other separators, is one map;
+// damage is named with its line.
 static void test_colormap_files(void)
 {
     g_autoptr(GError) error = NULL;
@@ -270,8 +270,8 @@ static void test_cover(void)
 
 // --- 3-D ----------------------------------------------------------------------------------------
 
-// What is drawn at a pixel is what is picked there: points of the slices are projected and picked
-// again, from many directions. The nearest slice wins.
+// Property: a pick finds the slice drawn at the pixel: points of the slices are projected and
+// picked again, from many directions. The nearest slice wins.
 static void test_pick(void)
 {
     LithoGrid grid = fixture_grid(40, 30, 100);

@@ -74,7 +74,7 @@ static void test_slabs(void)
     LithoEngine *engine = litho_engine_new(litho_device_cpu());
     g_autoptr(LithoCube) expected = litho_engine_run(engine, flow, in, NULL, NULL, NULL);
     litho_engine_free(engine);
-    // What is masked stays masked and is not written: the comparison is with zeros there.
+    // Masked traces stay masked and are not written: the comparison is with zeros there.
     for (gint64 t = 0; t < 41 * 7; t++)
         if (!expected->live[t])
             memset(expected->samples + t * 50, 0, 200);

@@ -242,7 +242,7 @@ static void test_model_report(void)
     g_assert_cmpfloat_with_epsilon(ray->xyz[5], d * cos(G_PI / 12), 1);
     g_assert_true(litho_report_get(report, "ray0", &time));
     g_assert_cmpfloat_with_epsilon(time, 2 * d / 2000, 1e-6);
-    // What the model gives where a row is left to it is told before the waves run.
+    // Values that the model gives where a row is left to it are told before the waves run.
     g_assert_cmpfloat_with_epsilon(used(report, "fmax"), 50, 1e-9);
     g_assert_cmpfloat_with_epsilon(used(report, "wavelet"), 20, 1e-9);
     g_assert_cmpfloat_with_epsilon(used(report, "taper"), 0.15, 1e-9);
@@ -361,7 +361,7 @@ static void test_memory(void)
     g_setenv("LITHO_MEMORY", "0.05", TRUE);
     expect_error("syncline", "algorithm=mod2 strip_width=4000 fmax=40", "strip_width must be");
     g_unsetenv("LITHO_MEMORY");
-    // The same for a run in slabs: the widest strips that fit, and no wider.
+    // Runs in slabs are told of the widest strips that fit, and no wider.
     g_autofree char *change = twsm_less_memory_cpu(&p, NULL, narrow);
     int width = 0;
     g_assert_cmpint(sscanf(change, "strip_width must be %d", &width), ==, 1);

@@ -24,7 +24,7 @@ static const char flat_layers[] =
     "'receivers':{'x':[-200,100,5],'y':[-100,100,3],'z':0},'wavelet':{'ricker':8},'fmax':20,"
     "'record':2.2,'dt':0.004}";
 
-// What a run of `json` would compute with these parameters.
+// Setup of a run of `json` with these parameters.
 static TwsmSetup *setup_of(const char *json, TwsmParams *params)
 {
     g_autofree char *path = NULL;

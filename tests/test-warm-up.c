@@ -48,7 +48,7 @@ static guint files_written(void)
     return now;
 }
 
-// What a window draws of a cube, masked, when it opens: three sections in two sizes and the scene.
+// Draws a masked cube as a window does when it opens: three sections in two sizes and the scene.
 static void draw_as_a_window(LithoShow show)
 {
     g_autoptr(GError) error = NULL;

@@ -246,8 +246,8 @@ static void test_thin(void)
         }
 }
 
-// The same projection with the plain Fourier transform of the whole cube: 30 iterations, thresholds
-// from the largest value to 2e-3 of it.
+// Projection onto convex sets with the plain Fourier transform of the whole cube: 30 iterations,
+// thresholds from the largest value to 2e-3 of it.
 static void fourier_pocs(const LithoCube *in, float *v)
 {
     const LithoAxis *a = in->grid.axis;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the wave-packet operator tells the window beside its samples: boxes for the 3-D scene, the
+// The wave-packet operator's report to the window beside its samples: boxes for the 3-D scene, the
 // histogram with its threshold, counts that agree with each other, and one entry per iteration
 // while missing traces are filled.
 #include <math.h>

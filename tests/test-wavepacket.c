@@ -332,7 +332,7 @@ static void test_packet(void)
         }
         for (int a = 0; a < 3; a++)
             g_assert_cmpfloat(fabs(found[a] / energy - x[a]), <, 1);
-        // Its own analysis has most of the energy in boxes that overlap its own.
+        // The packet's own analysis has most of the energy in boxes that overlap the packet's box.
         forward(&s, s.v, s.c);
         double inside = wp_test_energy(s.c + box->at, box->floats);
         double all = wp_test_energy(s.c, s.g->floats);

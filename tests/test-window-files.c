@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What leaves the window under a virtual display: results and pictures in every format, the
-// command, and one sentence for what goes wrong.
+// Files that leave the window under a virtual display: results and pictures in every format, the
+// command, and one sentence for every failure.
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the window looks like where it is not the one of the designer: a narrow or small screen,
-// large text, dark and high-contrast themes, a locale with a decimal comma. Asked of the widgets,
-// not of pixels: which panels stand there, which labels are cut, which colours meet.
+// Look of the window where it is not the designer's: a narrow or small screen, large text, dark and
+// high-contrast themes, a locale with a decimal comma. Asked of the widgets, not of pixels: which
+// panels stand there, which labels are cut, which colours meet.
 #include <locale.h>
 #include <math.h>
 

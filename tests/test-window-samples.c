@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the window makes of samples of different kinds: amplitudes around zero, velocities,
-// energies.
+// Samples of different kinds in the window: amplitudes around zero, velocities, energies.
 #include <math.h>
 #include <string.h>
 

@@ -186,7 +186,7 @@ static void test_broken_session(void)
         g_test_message("%s", litho_window_error(gui.window));
         g_assert_nonnull(litho_window_error(gui.window));
         g_assert_cmpstr(litho_session_path(gui.session), ==, path);
-        // What was refused is set aside: it does not come back at the next start.
+        // A refused session is set aside: it does not come back at the next start.
         g_autofree char *name = g_strconcat(key, ".json.damaged", NULL), *kept = NULL;
         g_autofree char *aside =
             g_build_filename(g_get_user_state_dir(), "lithoscope", "sessions", name, NULL);

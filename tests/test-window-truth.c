@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What stands on the screen belongs to what it says: the texture is the result, figures and
-// pictures are of the open file and of the flow as it stands.
+// Pictures and figures on the screen belong to the file and the flow that they name: the texture is
+// the result, figures and pictures are of the open file and of the flow as it stands.
 #include <math.h>
 #include <string.h>
 

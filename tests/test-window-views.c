@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the views show beside the samples: the operator's model, its plots, memory before a run.
+// Contents of the views beside the samples: the operator's model, its plots, memory before a run.
 // Driven with an operator made for it (gui/teller.h), whose report is known.
 #include <math.h>
 #include <string.h>

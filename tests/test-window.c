@@ -464,7 +464,7 @@ static void test_operators(void)
         gui_settle(&gui);
         for (guint k = 0; k < (*op)->params.n; k++)
             check_row(&(*op)->params.rows[k]);
-        // What is shown has the shape of the result, also when that is not the input's.
+        // The shown cube has the shape of the result, also when that is not the input's.
         LithoCube *output = litho_session_output(gui.session);
         if (output)
             g_assert_true(litho_grid_same_shape(&output->grid, litho_session_grid(gui.session)));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# The same command gives the same bytes: every operator of the program, with its defaults, run twice
-# by processes of their own and with 1, 2 and all threads. A planner that measures, a sum whose order
-# follows the threads, or a buffer read before it is written fails here.
+# One command gives the same bytes every time: every operator of the program, with its defaults, run
+# twice by processes of their own and with 1, 2 and all threads. A planner that measures, a sum
+# whose order follows the threads, or a buffer read before it is written fails here.
 import hashlib, os, re, subprocess, sys, tempfile
 
 cli = sys.argv[1]

@@ -10,8 +10,8 @@
 #include "core/error.h"
 #include "kernels/twsm/setup.h"
 
-// What the tests of tip-wave modelling share: running a model given as text, spectra of what exact
-// theory says, and errors between traces.
+// Helpers that the tests of tip-wave modelling share: running a model given as text, spectra by
+// exact theory, and errors between traces.
 
 // Two curved boundaries close together: every kind of pair occurs (grazing, wrong side, distant).
 #define TWSM_CASE_CURVED(more)                                                                     \
@@ -58,7 +58,7 @@ static inline LithoCube *twsm_case_run_on(LithoDevice device, const char *json,
     return cube;
 }
 
-// As above, and it must succeed.
+// Runs as twsm_case_run_on() does; the run must succeed.
 static inline LithoCube *twsm_case_run_well(LithoDevice device, const char *json,
                                             const char *settings)
 {

@@ -3,14 +3,14 @@
 #include "tests/gui/gui.h"
 #include "tests/segy_make.h"
 
-// What the tests of the window's files share: cubes to open, the example operator as a flow whose
-// every change can be told from the samples, and a way to other windows and their buttons.
+// Helpers that the tests of the window's files share: cubes to open, the example operator as a flow
+// whose every change can be told from the samples, and a way to other windows and their buttons.
 
 // Writes a cube of which every sample tells where it belongs into the test's folder. Returns its
 // path; g_free().
 char *gui_write_cube(Gui *gui, const char *name, gint64 n1, gint64 n2, gint64 n3);
-// The same for bytes made by segy_make.h, with a text header as a company writes it; gui_odd_make()
-// has line numbers at bytes nobody looks at and no coordinates.
+// Writes bytes made by segy_make.h, with a text header as a company writes it; gui_odd_make() has
+// line numbers at bytes nobody looks at and no coordinates. Returns the path; g_free().
 char *gui_write_odd(Gui *gui, const char *name, const Make *make, const char *client);
 Make gui_odd_make(void);
 // Opens a file as the command line does and waits until it is there, or refused.

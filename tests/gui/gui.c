@@ -20,7 +20,7 @@ void gui_register(const LithoOperator *op)
     litho_operators_register(table);
 }
 
-// What a test remembers must not meet what the person at this machine remembers.
+// A folder of the test's own keeps its settings apart from the settings of the machine's user.
 static char *home;
 
 static void isolate(void)

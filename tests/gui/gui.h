@@ -38,7 +38,7 @@ void gui_remove_tree(const char *path);     // a folder and all that is in it
 char *gui_path(Gui *gui, const char *name); // in the folder; g_free()
 // Picture of the window. The caller frees it.
 GdkTexture *gui_picture(Gui *gui);
-// The same into $LITHO_SCREENSHOTS/NAME.png, if that folder is set.
+// Writes the window's picture to $LITHO_SCREENSHOTS/NAME.png, if that folder is set.
 void gui_screenshot(Gui *gui, const char *name);
 void gui_screenshot_of(Gui *gui, GtkWidget *window, const char *name); // of another window
 // Fraction of pixels of the canvas that differ between two pictures of the same size.

@@ -8,5 +8,5 @@
 // out.
 gboolean litho_import_shape_from_samples(const float *x, gint64 n, gint64 total, LithoRun *run,
                                          gint64 shape[3]);
-// The same of a file of which a few megabytes are read; in a thread.
+// Sizes of a file of which a few megabytes are read; in a thread.
 gboolean litho_import_shape_of_file(const char *path, LithoRun *run, gint64 shape[3]);

@@ -172,7 +172,8 @@ static gboolean is_float(int format)
 static void decode_all(LithoImportPreview *p, const char *const *paths,
                        const LithoOpenOptions *options, LithoRun *run)
 {
-    // What cannot be opened is shown in both floating-point formats: that is the usual reason.
+    // A file that cannot be opened is shown in both floating-point formats: that is the usual
+    // reason.
     gboolean headed = litho_import_kind(paths[0]) == LITHO_IMPORT_HEADED;
     int format = options->format ? options->format
                  : p->survey     ? litho_survey_sample_format(p->survey)

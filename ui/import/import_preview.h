@@ -3,7 +3,7 @@
 #include <gtk/gtk.h>
 #include "core/io/survey.h"
 
-// What a file looks like when read with given options: everything the import view shows. Made in a
+// Picture and text of a file read with given options: everything the import view shows. Made in a
 // thread; the caller frees it.
 typedef struct LithoDecoding {
     int format;          // SEG-Y sample format code
@@ -11,8 +11,8 @@ typedef struct LithoDecoding {
     char *label;         // "IBM float, typical amplitude 1.3"
 } LithoDecoding;
 
-// What kind of file a name promises: traces with headers (SEG-Y, SU), an array that says its shape
-// (NumPy, RSF), or samples and nothing else.
+// The kind of file that a name promises: traces with headers (SEG-Y, SU), an array that says its
+// shape (NumPy, RSF), or samples and nothing else.
 typedef enum { LITHO_IMPORT_HEADED, LITHO_IMPORT_ARRAY, LITHO_IMPORT_RAW } LithoImportKind;
 LithoImportKind litho_import_kind(const char *path);
 // Sizes in a name such as "cube_300x100x10.bin" when their product is `samples`: inlines,

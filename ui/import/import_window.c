@@ -384,7 +384,7 @@ static void on_destroy(GtkWidget *dialog, LithoImport *self)
     import_unref(self);
 }
 
-// What the samples say where the name says nothing; found in a thread.
+// Sizes guessed from the samples where the name says nothing; found in a thread.
 typedef struct Guess {
     LithoImport *import;
     char *path;

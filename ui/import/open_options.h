@@ -3,8 +3,8 @@
 #include <json-glib/json-glib.h>
 #include "core/io/survey.h"
 
-// What the user chose about reading a file, kept in sessions and import profiles and repeated on
-// the command line. Callbacks are no choices: they are neither kept nor compared. Pure functions.
+// The user's choices about reading a file, kept in sessions and import profiles and repeated on the
+// command line. Callbacks are no choices: they are neither kept nor compared. Pure functions.
 
 // { "inline_byte": 9, ... }: only what differs from "find out". The caller owns the object.
 JsonObject *litho_open_options_to_json(const LithoOpenOptions *options);

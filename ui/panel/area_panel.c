@@ -48,7 +48,7 @@ static void show_place(LithoAreaPanel *self)
     g_string_free(text, TRUE);
 }
 
-// What the diagonal measures: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and
+// Measure of the diagonal: "down to the right: 7.5 ms a trace, 3 333 m/s", in depth the dip, and
 // the frequency of which the height is a period.
 char *litho_area_measure(const LithoGrid *grid, const LithoArea *area)
 {
@@ -207,7 +207,7 @@ static void litho_area_panel_init(LithoAreaPanel *self)
     gtk_box_append(GTK_BOX(self), self->spectrum);
 }
 
-// What the pictures show, and a window of their own for them.
+// The choice between the pictures, and the button of a window of their own.
 static GtkWidget *make_choice(LithoAreaPanel *self)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);

@@ -3,15 +3,15 @@
 #include <gtk/gtk.h>
 #include "ui/session/session.h"
 
-// What the area tool finds: where the rectangle lies, its spectra and its f-k pictures of input,
+// Findings of the area tool: where the rectangle lies, its spectra and its f-k pictures of input,
 // output and removed. Hidden while the tool is off.
 #define LITHO_TYPE_AREA_PANEL (litho_area_panel_get_type())
 G_DECLARE_FINAL_TYPE(LithoAreaPanel, litho_area_panel, LITHO, AREA_PANEL, GtkBox)
 
 GtkWidget *litho_area_panel_new(LithoSession *session);
-// What the area's diagonal measures on such a grid, in words; NULL = nothing. g_free().
+// Measure of the area's diagonal on such a grid, in words; NULL = nothing. g_free().
 char *litho_area_measure(const LithoGrid *grid, const LithoArea *area);
-// Its slope, down to the right > 0: s (m in depth) a trace; NAN = there is no diagonal.
+// Slope of the diagonal, down to the right > 0: s (m in depth) a trace; NAN = there is no diagonal.
 double litho_area_slope(const LithoGrid *grid, const LithoArea *area);
 // Slopes of a diagonal on an inline and one on a crossline as two dips, and the apparent velocity
 // (in depth the dip) of the plane through both; NULL while one is NAN. g_free().

@@ -153,8 +153,8 @@ static void rebin(const LithoCubeNumbers *numbers, double lo, double hi,
     }
 }
 
-// What the axis spans: the clip at two thirds of the half width, as far as the data go. It stays
-// while a hand moves an end, or the line would run away from it.
+// Ends of the histogram's axis: the clip at two thirds of the half width, as far as the data go.
+// The axis stays while a hand moves an end, or the line would run away from it.
 static void histogram_span(LithoDataPanel *self, const LithoCubeNumbers *both[2], double *lo,
                            double *hi)
 {

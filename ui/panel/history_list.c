@@ -33,7 +33,7 @@ static void append(GtkWidget *list, LithoSession *session, const char *name, int
     gtk_box_append(GTK_BOX(list), button);
 }
 
-// What stands behind change k of the past is what k further undo steps give: the newest is now.
+// Lists the states of the past: k further undo steps give entry k, and the newest is now.
 static void fill(GtkWidget *popover, LithoSession *session)
 {
     const LithoHistory *history = litho_session_history(session);

@@ -7,7 +7,7 @@
 #include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
-// Of a numeric row: room for its name (long ones take two lines), slider and number.
+// Sizes of a numeric row: its name (long ones take two lines), slider and number.
 enum { NAME_WIDTH = 104, SLIDER_WIDTH = 60, SHORT_SLIDER = 44, NUMBER_CHARS = 9, LONG_UNIT = 6 };
 
 struct _LithoParamEditor {
@@ -261,8 +261,8 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
 {
     const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
     const LithoParam *row = self->row;
-    // What is written is the value rounded for display: leaving the field must not round the value,
-    // nor make a choice of the number that a special value stands for.
+    // The field's text is the value rounded for display: leaving the field must not round the
+    // value, nor make a choice of the number that a special value stands for.
     char lo[48], hi[48];
     *value = gtk_spin_button_get_value(spin);
     if (strcmp(self->written, text) == 0)

@@ -32,7 +32,7 @@ double litho_param_slider_to_value(const LithoParam *row, double position);
 // "1.25", "10", "300": as many digits as a row of this kind needs; the words for a special value.
 // `out` gets at most `size` bytes.
 void litho_param_format(const LithoParam *row, double value, char *out, gsize size);
-// The same with its unit, which may be another one where the samples are depths.
+// The value with its unit, which may be another one where the samples are depths.
 void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size);
 

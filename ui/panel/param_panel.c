@@ -86,7 +86,7 @@ static void show_what_applies(LithoParamPanel *self, const LithoStep *step)
     gtk_widget_set_visible(self->advanced, any_advanced);
 }
 
-// What the operator has chosen for the rows that are left to it.
+// Shows the operator's own choices for the rows that are left to it.
 static void load_used(LithoParamPanel *self)
 {
     g_autoptr(GArray) numbers = litho_session_report_numbers(self->session);
@@ -146,7 +146,7 @@ static void format_bytes(char *out, gsize size, guint64 bytes)
         g_snprintf(out, size, "%.*f GiB", bytes < 100 * gib, bytes / gib);
 }
 
-// What a run will take, before it is begun; amber with a way out when it is too much.
+// Shows the memory of a run before it is begun; amber with a way out when it is too much.
 static void show_memory(LithoParamPanel *self)
 {
     const LithoMemoryPlan *plan = litho_session_memory(self->session);
@@ -251,7 +251,7 @@ static GtkWidget *make_tool(const char *label, const char *action, const char *t
     return tool;
 }
 
-// What helps to decide on the values above, whatever the panel's length.
+// Tools that help to decide on the values above, whatever the panel's length.
 static GtkWidget *make_foot(void)
 {
     GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
@@ -342,7 +342,7 @@ GtkWidget *litho_param_panel_new(LithoSession *session)
     g_signal_connect_object(session, "cube-changed", G_CALLBACK(on_params), self, 0);
     g_signal_connect_object(session, "report-changed", G_CALLBACK(load_used), self,
                             G_CONNECT_SWAPPED);
-    // What is wrong with a file is known when the worker has tried to read it.
+    // Faults of a file are known when the worker has tried to read it.
     g_signal_connect_object(session, "result", G_CALLBACK(show_problem), self, G_CONNECT_SWAPPED);
     g_signal_connect_object(session, "memory-changed", G_CALLBACK(show_memory), self,
                             G_CONNECT_SWAPPED);

@@ -4,16 +4,16 @@
 
 // Small things that several panels and windows are made of. All are floating, as GTK's own.
 
-// What a screen reader calls the widget.
+// Sets the name by which a screen reader calls the widget.
 void litho_name_widget(GtkWidget *widget, const char *name);
 
 // Left-aligned text with a style class, NULL = none.
 GtkWidget *litho_label_new(const char *text, const char *css);
 
-// The same, breaking into lines of at most `chars` characters: explanations in popovers.
+// A label that breaks into lines of at most `chars` characters: explanations in popovers.
 GtkWidget *litho_text_new(int chars);
 
-// Its text can be marked with the mouse. The keyboard passes it by: a label that is selectable but
+// Lets the mouse mark the label's text. The keyboard passes it by: a label that is selectable but
 // not focusable takes Tab and gives it to nobody, and Tab never comes further.
 void litho_label_set_copyable(GtkWidget *label);
 

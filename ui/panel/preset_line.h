@@ -11,6 +11,6 @@ G_DECLARE_FINAL_TYPE(LithoPresetLine, litho_preset_line, LITHO, PRESET_LINE, Gtk
 GtkWidget *litho_preset_line_new(LithoSession *session);
 // Another operator, or other values.
 void litho_preset_line_load(LithoPresetLine *self, const LithoStep *step);
-// As the menu does; FALSE: the menu says why.
+// Saves as the menu does; FALSE: the menu says why.
 gboolean litho_preset_line_save(LithoPresetLine *self, const char *name);
 GtkDropDown *litho_preset_line_choice(LithoPresetLine *self);

@@ -97,7 +97,7 @@ static void format_value(double value, char *out, gsize size)
     g_strlcpy(out, text, size);
 }
 
-// What the step that told it says about the number; NULL = nothing.
+// Meaning of a number in the words of the step that told it; NULL = none.
 static const char *doc_of(LithoQcPanel *self, const char *key)
 {
     const LithoFlow *flow = litho_session_flow(self->session);
@@ -186,7 +186,7 @@ static void rebuild_plots(LithoQcPanel *self, GPtrArray *keys)
     self->plot_keys = g_ptr_array_ref(keys);
 }
 
-// What the curves of a plot are called; once where they agree.
+// Names of a plot's curves; once where they agree.
 static char *plot_title(GArray *curves, const char *key)
 {
     GString *title = g_string_new(NULL);

@@ -11,5 +11,5 @@
 G_DECLARE_FINAL_TYPE(LithoQualityPanel, litho_quality_panel, LITHO, QUALITY_PANEL, GtkBox)
 
 GtkWidget *litho_quality_panel_new(LithoSession *session, LithoJudgement *judgement);
-// What figure `k` (0..4) says: "15.4 dB ±0.3", "3 %"; "" = nothing. Borrowed until the next change.
+// Text of figure `k` (0..4): "15.4 dB ±0.3", "3 %"; "" = nothing. Borrowed until the next change.
 const char *litho_quality_panel_text(LithoQualityPanel *self, int k);

@@ -154,7 +154,7 @@ static GdkTexture *texture_of(cairo_surface_t *surface)
     return gdk_memory_texture_new(w, h, GDK_MEMORY_DEFAULT, bytes, stride);
 }
 
-// The same in the size of a card: a picture's own size is what a card would grow to.
+// A texture in the size of a card: a picture's own size is what a card would grow to.
 static GdkTexture *thumb_of(cairo_surface_t *surface)
 {
     if (!surface)

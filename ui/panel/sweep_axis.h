@@ -7,7 +7,7 @@
 #define LITHO_TYPE_SWEEP_LINE (litho_sweep_line_get_type())
 G_DECLARE_FINAL_TYPE(LithoSweepLine, litho_sweep_line, LITHO, SWEEP_LINE, GtkBox)
 
-// Of the numbers among the operator's parameters. `second`: begins with none chosen.
+// A line for the numbers among the operator's parameters. `second`: begins with none chosen.
 GtkWidget *litho_sweep_line_new(const LithoOperator *op, gboolean second);
 const LithoParam *litho_sweep_line_row(LithoSweepLine *self); // NULL = none chosen
 void litho_sweep_line_choose(LithoSweepLine *self, const LithoParam *row);

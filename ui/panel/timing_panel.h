@@ -3,7 +3,7 @@
 #include <gtk/gtk.h>
 #include "ui/session/session.h"
 
-// What computes, how long each stage took, and how long a change takes to become a picture.
+// Shows the computing device, the time of each stage, and the time from a change to its picture.
 #define LITHO_TYPE_TIMING_PANEL (litho_timing_panel_get_type())
 G_DECLARE_FINAL_TYPE(LithoTimingPanel, litho_timing_panel, LITHO, TIMING_PANEL, GtkBox)
 

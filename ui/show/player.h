@@ -21,9 +21,8 @@ gboolean litho_player_is_playing(LithoPlayer *self); // also while it is paused 
 void litho_player_pause(LithoPlayer *self, gboolean pause);
 gboolean litho_player_is_paused(LithoPlayer *self);
 void litho_player_go(LithoPlayer *self, int by); // to another step; beyond the last one: nothing
-// Of the script that plays; step 0 is the first. NULL = none plays.
+// The script that plays and its present step; step 0 is the first. NULL = none plays.
 const LithoScript *litho_player_script(LithoPlayer *self, guint *step);
 gboolean litho_player_is_at_end(LithoPlayer *self); // the last step's time is over
-// What is being done beside the caption ("finding, 8 trials", "opening"), or a failure; "" =
-// nothing.
+// Work under way beside the caption ("finding, 8 trials", "opening"), or a failure; "" = nothing.
 const char *litho_player_note(LithoPlayer *self);

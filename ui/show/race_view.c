@@ -142,7 +142,7 @@ static cairo_surface_t *picture_of(LithoRaceView *self, Panel *p, double w, doub
     return p->picture;
 }
 
-// What the clock of a lane says.
+// Text of a lane's clock.
 static char *clock_text(LithoRaceView *self, guint k)
 {
     const LithoRaceLane *lane = g_ptr_array_index(self->race->lanes, k);

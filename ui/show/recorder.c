@@ -112,7 +112,7 @@ static gboolean differs(const LithoScriptStep *a, const LithoScriptStep *before)
     return !same;
 }
 
-// What moves evenly is played as a movement.
+// Lets split and slices move evenly from the step before, where both show one cube.
 static void find_movement(LithoScriptStep *step, const LithoScriptStep *before)
 {
     if (!litho_script_cube_equal(&step->cube, &before->cube))

@@ -2,8 +2,8 @@
 #pragma once
 #include "ui/window/window.h"
 
-// What stands in place of the views while nothing is open: what the program is for, four pictures
-// that open four demonstrations, and the ways to one's own data. At the first start a tour of three
+// The page in place of the views while nothing is open: the program's purpose, four pictures that
+// open four demonstrations, and the ways to one's own data. At the first start a tour of three
 // steps is offered first.
 
 // Main thread; sets the window's `start_...` widgets.

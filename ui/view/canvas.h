@@ -17,7 +17,7 @@ GtkWidget *litho_canvas_new(LithoSession *session, LithoJudgement *judgement);
 void litho_canvas_maximise(LithoCanvas *self, int axis);
 int litho_canvas_maximised(LithoCanvas *self);
 LithoCubeView *litho_canvas_view(LithoCanvas *self, int axis);
-// What the 3-D panel shows: -1 = the data, else the operators' shapes of that LithoSpace. Without
+// Contents of the 3-D panel: -1 = the data, else the operators' shapes of that LithoSpace. Without
 // such shapes the data are shown until there are some.
 void litho_canvas_show_model(LithoCanvas *self, int space);
 void litho_canvas_next_model(LithoCanvas *self);          // data, model, boxes, data: what there is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the canvas keeps in textures, and how its frames are painted.
+// Textures that the canvas keeps, and the painting of its frames.
 #include "ui/view/canvas_private.h"
 #include "ui/view/gl_pane.h"
 
@@ -144,7 +144,7 @@ static gboolean place_of(LithoCanvas *self, GtkWidget *view, double *x, double *
            gtk_widget_translate_coordinates(view, self->area, 0, 0, x, y);
 }
 
-// What the samples are that a view shows; the scene and the model take all slices.
+// Stamps of the samples that a view shows; the scene and the model take all slices.
 static guint64 hash_of_samples(LithoCanvas *self, guint view)
 {
     guint64 hash = LITHO_HASH_BEGIN;

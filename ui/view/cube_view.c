@@ -345,8 +345,8 @@ guint64 litho_cube_view_hash(LithoCubeView *self)
 
 // --- accessibility ------------------------------------------------------------------------------
 
-// What a reader of the screen would say about the view: where it is, what it shows, what lies under
-// the cursor.
+// Description of the view for a screen reader: where it is, what it shows, what lies under the
+// cursor.
 static void describe(LithoCubeView *self)
 {
     const LithoGrid *grid = litho_session_grid(self->session);

@@ -19,7 +19,7 @@ GtkWidget *litho_cube_view_new(LithoSession *session, int axis);
 int litho_cube_view_axis(LithoCubeView *self);
 // More room: full axis titles, and the colour bar is this view's.
 void litho_cube_view_set_large(LithoCubeView *self, gboolean large);
-// Whose maps lie over the section while they are wanted; NULL = nobody's. Adds a reference.
+// Sets whose maps lie over the section while they are wanted; NULL = nobody's. Adds a reference.
 void litho_cube_view_set_judgement(LithoCubeView *self, LithoJudgement *judgement);
 // Zooms around the middle of the view; > 1 closer.
 void litho_cube_view_zoom(LithoCubeView *self, double factor);

@@ -81,7 +81,8 @@ static void draw_title(cairo_t *cr, const Drawing *d)
     litho_axes_draw_title(cr, &d->style, d->panel->frame.title, d->left, d->right);
 }
 
-// What the panel cannot show, at the foot of the picture: light on a dark ground, over any colours.
+// Draws a note about samples that the panel cannot show: at its foot, light on dark, over any
+// colours.
 static void draw_note(cairo_t *cr, const Drawing *d)
 {
     g_auto(GStrv) lines = g_strsplit(d->note, "\n", -1);
@@ -153,7 +154,7 @@ static guint64 hash_rect(guint64 hash, LithoRect r)
     return litho_hash_bytes(hash, &r, sizeof r);
 }
 
-// Of all that a piece shows.
+// Hash of all that a piece shows.
 static guint64 hash_of(const Drawing *d, int piece)
 {
     const LithoViewPanel *panel = d->panel;

@@ -19,7 +19,7 @@ void litho_gl_pane_show(LithoGlPane *self, guint which, cairo_surface_t *picture
     g_clear_pointer(&self->picture[which], gsk_render_node_unref);
     if (!picture)
         return;
-    // As a drawing of cairo's: it goes to the window as it is. The node stays the same until the
+    // Drawn by cairo, the picture goes to the window as it is. The node stays the same until the
     // picture changes, which tells GTK that there is nothing to draw.
     GskRenderNode *node =
         gsk_cairo_node_new(&GRAPHENE_RECT_INIT(place.x, place.y, place.w, place.h));

@@ -5,10 +5,9 @@
 #include "render/renderer.h"
 #include "ui/session/session.h"
 
-// What the operators tell of their model (boundaries, rays, boxes in frequency), in place of the
-// 3-D scene of the data. The shapes are painted by the canvas in its OpenGL context; this widget
-// draws labels and legend over them and takes mouse and keyboard. It follows the reports while a
-// pass runs.
+// Shapes of the operators' model (boundaries, rays, boxes in frequency), in place of the 3-D scene
+// of the data. The shapes are painted by the canvas in its OpenGL context; this widget draws labels
+// and legend over them and takes mouse and keyboard. It follows the reports while a pass runs.
 //
 // Signals: "maximise": double click or Enter. "spaces-changed": shapes of a space came or went.
 // "changed": the shapes or the camera, the canvas has to paint again.
@@ -24,7 +23,7 @@ void litho_model_view_set_large(LithoModelView *self, gboolean large);
 void litho_model_view_zoom(LithoModelView *self, double factor);
 void litho_model_view_turn(LithoModelView *self, double degrees); // about the vertical
 void litho_model_view_fit(LithoModelView *self);
-// As litho_cube_view_hash() and litho_cube_view_draw().
+// Hash and painting, as litho_cube_view_hash() and litho_cube_view_draw().
 guint64 litho_model_view_hash(LithoModelView *self);
 void litho_model_view_draw(LithoModelView *self, LithoRenderer *renderer, const LithoTarget *target,
                            double x, double y);
