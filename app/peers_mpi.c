@@ -13,7 +13,7 @@ static gboolean wait_for(MPI_Request *request, LithoRun *run)
 {
     int done = 0;
     while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-        if (litho_run_cancelled(run)) {
+        if (!litho_run_checkpoint(run)) {
             MPI_Cancel(request);
             MPI_Request_free(request);
             return FALSE;

@@ -26,10 +26,10 @@ void litho_run_begin(LithoRun *run, const char *what, const char *unit)
     run->shown_us = 0;
 }
 
-gboolean litho_run_cancelled(const LithoRun *run)
+gboolean litho_run_checkpoint(const LithoRun *run)
 {
-    return run && ((run->cancel && g_cancellable_is_cancelled(run->cancel)) ||
-                   (run->superseded && run->superseded(run->superseded_data)));
+    return !run || (!(run->cancel && g_cancellable_is_cancelled(run->cancel)) &&
+                    !(run->superseded && run->superseded(run->superseded_data)));
 }
 
 // At most 20 reports a second, but always the last one of a stage.
@@ -57,7 +57,7 @@ gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error
 {
     if (!run)
         return TRUE;
-    if (litho_run_cancelled(run)) {
+    if (!litho_run_checkpoint(run)) {
         g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
         return FALSE;
     }

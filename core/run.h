@@ -7,7 +7,7 @@
 // Services that a long job gets from its caller: cancel, progress, timings, threads, a place for
 // partial results and numbers. Lives on the caller's stack for one job; every field may be 0/NULL.
 // One job, one thread: the functions below are called from the thread that runs the job only
-// (inside an OpenMP region: from the master thread), except litho_run_cancelled(), which is safe
+// (inside an OpenMP region: from the master thread), except litho_run_checkpoint(), which is safe
 // anywhere.
 
 typedef struct LithoReport LithoReport;
@@ -53,8 +53,9 @@ void litho_run_begin(LithoRun *run, const char *what, const char *unit);
 // Progress and cancel test in one; call it every 15 ms or more often. FALSE = stop now, with
 // G_IO_ERROR_CANCELLED in `error`. `run` may be NULL (TRUE then).
 gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error);
-// The test alone, without progress; safe from any thread. Waits here while the run is paused.
-gboolean litho_run_cancelled(const LithoRun *run);
+// The test of litho_run_step() alone, without progress: TRUE = go on, FALSE = stop now. Does not
+// return while the run is paused. Safe from any thread.
+gboolean litho_run_checkpoint(const LithoRun *run);
 // Hands a finished part to whoever watches. Borrows `part`.
 void litho_run_partial(LithoRun *run, LithoCube *part);
 // Threads to use: run->threads, or all the machine lends this process.

@@ -139,7 +139,7 @@ static void sum_inlines(const Job *job, Sums *to)
 #pragma omp parallel for collapse(2) num_threads(job->threads) schedule(dynamic, 16)
     for (gint64 i = 0; i < n0; i++)
         for (gint64 j = 0; j < n1; j++) {
-            if (litho_run_cancelled(job->run))
+            if (!litho_run_checkpoint(job->run))
                 continue;
             const gint64 at = (i * n1 + j) * n2, x = to->box.lo[0] + i, y = to->box.lo[1] + j;
             for (int m = -k->reach; m <= k->reach; m++)
@@ -160,7 +160,7 @@ static void sum_xlines(const Job *job, const Sums *from, Sums *to)
 #pragma omp parallel for collapse(2) num_threads(job->threads) schedule(dynamic, 16)
     for (gint64 i = 0; i < n0; i++)
         for (gint64 j = 0; j < n1; j++)
-            for (int m = -k->reach; m <= k->reach && !litho_run_cancelled(job->run); m++) {
+            for (int m = -k->reach; m <= k->reach && litho_run_checkpoint(job->run); m++) {
                 const gint64 y = j + shift + m;
                 if (y < 0 || y >= wide)
                     continue;
@@ -183,7 +183,7 @@ static void sum_samples(const Job *job, const Sums *from, Sums *to)
     const gint64 shift = to->box.lo[2] - from->box.lo[2];
 #pragma omp parallel for num_threads(job->threads) schedule(dynamic, 16)
     for (gint64 x = 0; x < traces; x++)
-        for (int m = -k->reach; m <= k->reach && !litho_run_cancelled(job->run); m++) {
+        for (int m = -k->reach; m <= k->reach && litho_run_checkpoint(job->run); m++) {
             const float w = k->weight[m + k->reach];
             const gint64 lo = MAX(0, -(shift + m)), hi = MIN(n2, tall - shift - m);
             for (int q = 0; q < SUMS; q++) {

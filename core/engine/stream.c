@@ -400,7 +400,7 @@ static gboolean step(Stream *s, gint64 slab, GError **error)
     gint64 total = s->plan.out.axis[0].n;
     if (s->plan.n_slabs > 1)
         return litho_run_step(s->run, MIN(slab * s->plan.slab, total), total, error);
-    if (!litho_run_cancelled(s->run))
+    if (litho_run_checkpoint(s->run))
         return TRUE;
     g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
     return FALSE;

@@ -109,7 +109,7 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
             tell_headers(scan, file->base + from, to - from, total);
             gint64 so_far = __atomic_add_fetch(&done, to - from, __ATOMIC_RELAXED);
             gboolean go_on = master ? litho_run_step(run, file->base + so_far, total, NULL)
-                                    : !litho_run_cancelled(run);
+                                    : litho_run_checkpoint(run);
             if (!go_on)
                 __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
         }

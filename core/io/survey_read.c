@@ -279,7 +279,7 @@ static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint6
                 decode_trace(r, b->file, &list[w], buffer, b->start);
             gint64 done = __atomic_add_fetch(&r->done, b->to - b->from, __ATOMIC_RELAXED);
             if (master ? !litho_run_step(r->run, done, r->total, NULL)
-                       : litho_run_cancelled(r->run))
+                       : !litho_run_checkpoint(r->run))
                 __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
         }
         g_free(buffer);

@@ -520,7 +520,7 @@ gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **p
     litho_run_begin(run, "designing filters", "filters");
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run)) if (total > 1)
     for (guint k = 0; k < missing->len; k++) {
-        if (litho_run_cancelled(run))
+        if (!litho_run_checkpoint(run))
             continue;
         cache_add(poly_new(&specs[g_array_index(missing, guint, k)]));
         __atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);

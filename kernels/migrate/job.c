@@ -285,7 +285,7 @@ static gboolean init_velocity(LithoMigrateJob *job, LithoRun *run, GError **erro
     litho_run_begin(run, "velocity", "depths");
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
     for (int s = 0; s < job->n_steps; s++)
-        if (!litho_run_cancelled(run))
+        if (litho_run_checkpoint(run))
             step_slowness(job, s, job->slowness + n * s);
     return litho_run_step(run, job->n_steps, job->n_steps, error);
 }

@@ -74,7 +74,7 @@ static void cell_means(LithoMigrateJob *job, const LithoMigrateJob *fine, const 
 #pragma omp for schedule(dynamic, 1)
         for (int s = 0; s < job->n_steps; s++) {
             float *plane = job->slowness + (gsize)nx * ny * s;
-            if (litho_run_cancelled(run))
+            if (!litho_run_checkpoint(run))
                 continue;
             mean_layer(along_z, s, fine, layer);
             litho_taps_apply(&y, 1, fx, layer, rows, 1);

@@ -162,7 +162,8 @@ struct Work {
 static gboolean should_stop(gpointer data)
 {
     const Member *m = data;
-    return g_atomic_int_get(&m->work->stop) || (m->index == 0 && litho_run_cancelled(m->work->run));
+    return g_atomic_int_get(&m->work->stop) ||
+           (m->index == 0 && !litho_run_checkpoint(m->work->run));
 }
 
 static gboolean member_round(Member *m, int round, MigWatch *watch)

@@ -201,7 +201,7 @@ static gboolean fill_table(TwsmEffective *t, int from, LithoRun *run)
 #pragma omp parallel for collapse(2) schedule(dynamic, 4) num_threads(litho_run_threads(run))
     for (int j = t->n_chi - 1; j >= from; j--)
         for (int i = 0; i < t->n_cos; i++) {
-            if (g_atomic_int_get(&stop) || litho_run_cancelled(run))
+            if (g_atomic_int_get(&stop) || !litho_run_checkpoint(run))
                 g_atomic_int_set(&stop, 1);
             else
                 t->value[(gsize)j * t->n_cos + i] =

@@ -136,7 +136,7 @@ gboolean wp_fill_windows(WpGeometry *g, LithoRun *run, GError **error)
             return FALSE;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int b = at; b < end; b++)
-            if (g->boxes[b].kind != WP_RESIDUAL && !litho_run_cancelled(run))
+            if (g->boxes[b].kind != WP_RESIDUAL && litho_run_checkpoint(run))
                 finish_box(g, &g->boxes[b]);
     }
     if (wp_residual(g)) // parallel inside

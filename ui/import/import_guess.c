@@ -51,7 +51,7 @@ static gint64 trace_length(const Samples *s, gint64 total, LithoRun *run)
             if (total % d != 0)
                 continue;
             const double height = likeness(s, d);
-            if (litho_run_cancelled(run))
+            if (!litho_run_checkpoint(run))
                 return 0;
             if (pass == 0)
                 best = MAX(best, height);
@@ -71,7 +71,7 @@ static gint64 line_length(const Samples *s, gint64 traces, gint64 samples, Litho
         double height, over;
         if (traces % m != 0)
             continue;
-        if (litho_run_cancelled(run))
+        if (!litho_run_checkpoint(run))
             return traces;
         over = prominence(s, m * samples, samples, &height);
         if (height >= alike && over > best) {

@@ -31,7 +31,7 @@ static void on_first(LithoCube *line, gpointer data)
 static LithoCube *first_line(const char *const *paths, const LithoOpenOptions *options,
                              LithoRun *run)
 {
-    if (litho_run_cancelled(run))
+    if (!litho_run_checkpoint(run))
         return NULL;
     First first = {.enough = g_cancellable_new()};
     LithoOpenOptions o = *options;
@@ -199,7 +199,7 @@ LithoImportPreview *litho_import_preview_new(const char *const *paths,
         p->problem = g_strdup(problem->message);
     }
     decode_all(p, paths, options, run);
-    if (!litho_run_cancelled(run))
+    if (litho_run_checkpoint(run))
         return p;
     litho_import_preview_free(p);
     g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");

@@ -186,7 +186,7 @@ static int go_on(void *data)
         return 0;
     const gint64 done = __atomic_load_n(&loop->done, __ATOMIC_RELAXED);
     if (omp_get_thread_num() == 0 ? !litho_run_step(loop->part->run, done, loop->n, loop->error)
-                                  : litho_run_cancelled(loop->part->run))
+                                  : !litho_run_checkpoint(loop->part->run))
         g_atomic_int_set(&loop->stop, 1);
     return !g_atomic_int_get(&loop->stop);
 }

@@ -111,7 +111,7 @@ gboolean fx_stage_fft(FxPart *part, GError **error)
                               part->traces.il0 + (int)(task % rows));
         gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
         if (thread == 0 ? !litho_run_step(part->run, done, tasks, error)
-                        : litho_run_cancelled(part->run))
+                        : !litho_run_checkpoint(part->run))
             g_atomic_int_set(&stop, 1);
     }
     if (transforms > 0)
@@ -248,7 +248,7 @@ gboolean fx_stage_inverse(FxPart *part, GError **error)
             inverse_row(part, &part->plan->threads[thread], (int)(part->region.lo[0] + row));
         gint64 done = __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
         if (thread == 0 ? !litho_run_step(part->run, done, rows, error)
-                        : litho_run_cancelled(part->run))
+                        : !litho_run_checkpoint(part->run))
             g_atomic_int_set(&stop, 1);
     }
     time_transforms(part, "inverse", start, transforms);

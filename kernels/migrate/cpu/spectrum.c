@@ -88,7 +88,7 @@ gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
         Line line = line_new(job->nfft);
 #pragma omp for schedule(dynamic, 1)
         for (gint64 i = 0; i < lines; i++)
-            if (!litho_run_cancelled(run))
+            if (litho_run_checkpoint(run))
                 forward_line(job, w, in, i, row, column, plan, &line, taper, turn, planes);
         line_free(&line);
     }
@@ -125,7 +125,7 @@ gboolean litho_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *w,
         Line line = line_new(job->nfft);
 #pragma omp for schedule(dynamic, 1)
         for (gint64 i = 0; i < lines; i++)
-            for (gint64 j = 0; j < traces && !litho_run_cancelled(run); j++) {
+            for (gint64 j = 0; j < traces && litho_run_checkpoint(run); j++) {
                 gather(job, w, turn, (int)i + job->pad_y, (int)j + job->pad_x, planes, &line);
                 // c2r sums v and its conjugate: twice the real part, as the adjoint asks.
                 fftwf_execute_dft_c2r(plan, line.values, line.samples);

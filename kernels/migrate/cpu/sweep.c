@@ -283,7 +283,7 @@ static void frequency_down(Slab *slab, Worker *w, int group, int f)
     if (slab->first == 0 && slab->n > 0)
         image_plane(slab, w, group, 0, f, 0, up, down);
     for (int s = slab->s0; s < slab->s1; s++) {
-        if (litho_run_cancelled(slab->run) || g_atomic_int_get(&slab->stop)) {
+        if (!litho_run_checkpoint(slab->run) || g_atomic_int_get(&slab->stop)) {
             g_atomic_int_set(&slab->stop, 1);
             return;
         }
@@ -436,7 +436,7 @@ static gboolean frequency_up(LithoSweep *sweep, Worker *w, const float *image, i
 {
     const LithoMigrateJob *job = sweep->job;
     for (int s = job->n_steps - 1; s >= 0; s--) {
-        if (litho_run_cancelled(run))
+        if (!litho_run_checkpoint(run))
             return FALSE;
         const float *slowness = litho_migrate_job_slowness(job, s, w->slowness);
         for (int m = 0; m + 1 < job->step; m++) {

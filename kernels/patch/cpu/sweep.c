@@ -221,7 +221,7 @@ static gboolean go_on(Job *job)
         return FALSE;
     const gint64 done = __atomic_load_n(&job->done, __ATOMIC_RELAXED);
     if (omp_get_thread_num() == 0 ? !litho_run_step(job->run, done, job->total, job->error)
-                                  : litho_run_cancelled(job->run))
+                                  : !litho_run_checkpoint(job->run))
         g_atomic_int_set(&job->stop, 1);
     return !g_atomic_int_get(&job->stop);
 }

@@ -166,7 +166,7 @@ static gint64 run_target(Fast *f, int i, int q, Row *y, const LithoRun *run)
     int size = twsm_cluster_size(to);
     gint64 direct_pairs = 0;
     memset(y, 0, sizeof *y * size);
-    for (int j = 0; j < f->from->n && !litho_run_cancelled(run); j++) {
+    for (int j = 0; j < f->from->n && litho_run_checkpoint(run); j++) {
         const TwsmCluster *from = &f->from->cluster[j];
         int nodes = twsm_square_rule(f->leg->pair.turns, f->rule, &to->square, &from->square,
                                      f->band.k0 + f->band.n - 1);
@@ -204,7 +204,7 @@ static void run_targets(Fast *f, const TwsmHow *how, LithoRun *run)
 #pragma omp atomic capture
             done = ++f->done;
             if (omp_get_thread_num() == 0 ? !twsm_step(how, (double)done / tasks, run, NULL)
-                                          : litho_run_cancelled(run))
+                                          : !litho_run_checkpoint(run))
                 g_atomic_int_set(&f->stop, 1);
         }
     }

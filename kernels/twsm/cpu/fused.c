@@ -160,7 +160,8 @@ static void task_done(Work *w, LithoRun *run, gboolean master)
     gint64 done;
 #pragma omp atomic capture
     done = ++w->done;
-    if (master ? !twsm_step(w->how, (double)done / w->tasks, run, NULL) : litho_run_cancelled(run))
+    if (master ? !twsm_step(w->how, (double)done / w->tasks, run, NULL)
+               : !litho_run_checkpoint(run))
         g_atomic_int_set(&w->stop, 1);
 }
 

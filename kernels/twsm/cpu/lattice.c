@@ -31,7 +31,7 @@ typedef struct Scratch {
 // Asked between transforms: a frequency takes long on a large lattice.
 static gboolean stopped(const Lattice *l)
 {
-    if (litho_run_cancelled(l->run))
+    if (!litho_run_checkpoint(l->run))
         g_atomic_int_set(l->stop, 1);
     return g_atomic_int_get(l->stop);
 }
@@ -204,7 +204,7 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
             g_atomic_int_set(&failed, 1);
         int n = g_atomic_int_add(&done, 1) + 1;
         if (omp_get_thread_num() == 0 ? !twsm_step(how, (double)n / band.n, run, NULL)
-                                      : litho_run_cancelled(run))
+                                      : !litho_run_checkpoint(run))
             g_atomic_int_set(&stop, 1);
     }
     lattice_close(&l);

@@ -120,7 +120,7 @@ static void run_strip(Strips *s, int first, int k, gboolean fill, LithoRun *run)
 #pragma omp atomic capture
         done = s->done += r1 - r0;
         if (omp_get_thread_num() == 0 ? !twsm_step(s->how, (double)done / s->total, run, NULL)
-                                      : litho_run_cancelled(run))
+                                      : !litho_run_checkpoint(run))
             g_atomic_int_set(&s->stop, 1);
     }
 }

@@ -103,7 +103,7 @@ gboolean wp_fft_forward(const WpFft *f, const WpFftVolume *v, const float *sampl
         float *row = fftwf_alloc_real(f->n[2]);
 #pragma omp for schedule(dynamic)
         for (gint64 i = 0; i < v->n[0]; i++)
-            if (!litho_run_cancelled(run))
+            if (litho_run_checkpoint(run))
                 plane_forward(f, v, samples, i, row, data);
         fftwf_free(row);
         // Planes without samples, then the lines across the planes.
@@ -113,10 +113,10 @@ gboolean wp_fft_forward(const WpFft *f, const WpFftVolume *v, const float *sampl
                 memset(at(f, data, p, j), 0, (f->n[2] / 2 + 1) * sizeof(fftwf_complex));
 #pragma omp for schedule(dynamic)
         for (int j = 0; j < f->n[1]; j++)
-            if (!litho_run_cancelled(run))
+            if (litho_run_checkpoint(run))
                 fftwf_execute_dft(f->along_x, at(f, data, 0, j), at(f, data, 0, j));
     }
-    return !litho_run_cancelled(run);
+    return litho_run_checkpoint(run);
 }
 
 gboolean wp_fft_inverse(const WpFft *f, const WpFftVolume *v, float *data, float *samples,
@@ -127,14 +127,14 @@ gboolean wp_fft_inverse(const WpFft *f, const WpFftVolume *v, float *data, float
     {
 #pragma omp for schedule(dynamic)
         for (int j = 0; j < f->n[1]; j++)
-            if (!litho_run_cancelled(run))
+            if (litho_run_checkpoint(run))
                 fftwf_execute_dft(f->back_x, at(f, data, 0, j), at(f, data, 0, j));
         float *row = fftwf_alloc_real(f->n[2]);
 #pragma omp for schedule(dynamic)
         for (gint64 i = 0; i < v->n[0]; i++)
-            if (!litho_run_cancelled(run))
+            if (litho_run_checkpoint(run))
                 plane_inverse(f, v, data, i, row, samples);
         fftwf_free(row);
     }
-    return !litho_run_cancelled(run);
+    return litho_run_checkpoint(run);
 }

@@ -274,14 +274,14 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
-        if (box->kind == WP_RESIDUAL || litho_run_cancelled(run))
+        if (box->kind == WP_RESIDUAL || !litho_run_checkpoint(run))
             continue;
         wp_gather_box(g, &cpu->grid, box, c + box->at);
         fftwf_complex *data = (fftwf_complex *)(c + box->at);
         fftwf_execute_dft(cpu->box_inverse[b], data, data);
     }
     double t2 = litho_now_ms();
-    if (litho_run_cancelled(run))
+    if (!litho_run_checkpoint(run))
         return cancelled(error);
     if (wp_residual(g)) {
         residual_volumes(g, &volume, &lattice);
@@ -305,7 +305,7 @@ static int slab_in_order(int i, int slabs, int parity)
 static void spread_slab(const WpCpu *cpu, const float *c, int from, int thick, const LithoRun *run)
 {
     const WpGeometry *g = cpu->engine.geometry;
-    for (int b = 0; b < g->n_boxes && !litho_run_cancelled(run); b++)
+    for (int b = 0; b < g->n_boxes && litho_run_checkpoint(run); b++)
         if (g->boxes[b].kind != WP_RESIDUAL)
             wp_spread_box(g, &cpu->grid, &g->boxes[b], c + g->boxes[b].at, from, from + thick);
 }
@@ -334,7 +334,7 @@ static gboolean spread_all(WpCpu *cpu, const float *c, LithoRun *run)
             spread_slab(cpu, c, first + s * thick, thick, run);
         }
     }
-    return !litho_run_cancelled(run);
+    return litho_run_checkpoint(run);
 }
 
 static void clear_grid(WpCpu *cpu)
@@ -381,7 +381,7 @@ static gboolean cpu_adjoint(WpEngine *engine, float *c, float *u, LithoRun *run,
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
     for (int b = 0; b < g->n_boxes; b++) {
         fftwf_complex *data = (fftwf_complex *)(c + g->boxes[b].at);
-        if (g->boxes[b].kind != WP_RESIDUAL && !litho_run_cancelled(run))
+        if (g->boxes[b].kind != WP_RESIDUAL && litho_run_checkpoint(run))
             fftwf_execute_dft(cpu->box_forward[b], data, data);
     }
     double t1 = litho_now_ms();
