@@ -71,8 +71,8 @@ static inline const BenchVariant *bench_variant(const Bench *b, guint k)
 // Dipping events and noise on `grid`, the same for the same seed; missing = share of traces that
 // are zero. NULL: no memory.
 LithoCube *bench_input(const LithoGrid *grid, guint32 seed, double missing, GError **error);
-// Where `numbers` (of LithoNumber) hold "file_bytes", the size of a lossy copy of `in`: appends
-// "zfp_bytes" and "zfp_snr", what zfp makes of as many bytes or a few more. Nothing in a build
+// Appends "zfp_bytes" and "zfp_snr" to `numbers` (of LithoNumber) where they hold "file_bytes", the
+// size of a lossy copy of `in`: zfp's result for as many bytes or a few more. Nothing in a build
 // without zfp.
 void bench_beside_zfp(const LithoCube *in, GArray *numbers);
 // STREAM-like copy and a multiply-add loop on `threads` threads.

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/operator.h"
 
-// Where operators run. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
+// Backends run operators. The CPU is built in; CUDA is a module, lithoscope-cuda.so, opened at run
 // time and never closed. The program sees it through this one table.
 
 #define LITHO_BACKEND_ABI 4
@@ -93,7 +93,7 @@ LithoDevice litho_device_cpu(void);
 // is one, else the CPU. FALSE: asked for and not there, with the reason.
 gboolean litho_device_parse(const char *text, LithoDevice *device, GError **error);
 gboolean litho_device_is_same(LithoDevice a, LithoDevice b);
-// How many of the device's `count` share the work of `op` with these parameters, for LithoRun.
+// Number of the device's `count` that share the work of `op` with these parameters, for LithoRun.
 int litho_device_sharing(LithoDevice device, const LithoOperator *op, const LithoGrid *in,
                          const void *params);
 // "NVIDIA H200", "2 x NVIDIA H200" or "CPU, 2 threads"; g_free().

@@ -8,7 +8,7 @@
 
 enum { LITHO_INLINE = 0, LITHO_XLINE = 1, LITHO_SAMPLE = 2 };
 
-// Where a number came from; shown wherever the number is shown.
+// Source of a number; shown wherever the number is shown.
 typedef enum {
     LITHO_FROM_ASSUMED = 0, // nothing said so: a stated assumption
     LITHO_FROM_FILE,        // read from a header
@@ -24,9 +24,9 @@ typedef struct LithoAxis {
     char evidence[80];  // short, e.g. "binary header byte 3217"; "" when there is nothing to say
 } LithoAxis;
 
-// Where the sources of a modelled cube stood: source s made inlines s * lines .. (s + 1) * lines -
-// 1, and its receivers stand at the places that inlines 0 .. lines - 1 have by the grid. Made once
-// for each set of values and never freed, so that grids stay plain values.
+// Places of the sources of a modelled cube: source s made inlines s * lines .. (s + 1) * lines - 1,
+// and its receivers stand at the places that inlines 0 .. lines - 1 have by the grid. Made once for
+// each set of values and never freed, so that grids stay plain values.
 typedef struct LithoSpread {
     int n;              // sources
     gint64 lines;       // inlines of one source

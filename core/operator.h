@@ -76,8 +76,8 @@ typedef struct LithoImpl {
                          guint64 bytes);
 } LithoImpl;
 
-// How the work of an operator divides among devices and processes. The operator declares it; who
-// takes part belongs to the run.
+// Division of an operator's work among devices and processes. The operator declares it; the run
+// says who takes part.
 typedef enum LithoSplitKind {
     LITHO_SPLIT_NONE,   // into nothing: one device computes all of it
     LITHO_SPLIT_REGION, // into regions of the output, each from input_box(), written side by side
@@ -154,7 +154,7 @@ struct LithoOperator {
     // with what it gives and exec() on the whole input give the same samples on the CPU.
     LithoMeasured *(*measure)(const void *params, const LithoReader *reader, LithoRun *run,
                               GError **error);
-    // How the work divides with these parameters. Pure. NULL = by REGION when there is an
+    // Division of the work with these parameters. Pure. NULL = by REGION when there is an
     // input_box(), else not at all.
     LithoSplit (*split)(const LithoGrid *in, const void *params);
     // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 =

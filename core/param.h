@@ -94,8 +94,7 @@ typedef struct LithoParamTable {
 
 const LithoParam *litho_param_find(const LithoParamTable *table, const char *key);
 void litho_param_defaults(const LithoParamTable *table, void *params);
-// Why a key of older recipes is no parameter of any operator now, as a sentence; NULL = it never was
-// one.
+// Sentence why a key of older recipes is no parameter of any operator now; NULL = it never was one.
 const char *litho_param_retired(const char *key);
 // Number of names of a CHOICE row, and name `i` (NULL past the end).
 guint litho_param_n_choices(const LithoParam *row);

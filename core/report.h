@@ -54,7 +54,7 @@ gboolean litho_number_is_any_used(const LithoNumber *number); // of whatever ope
 void litho_report_curve(LithoReport *report, const char *key, const char *label,
                         const char *x_label, const char *y_label, guint n, const double *x,
                         const double *y);
-// How a curve that is there already is to be drawn; `group` and `name` may be NULL. The report may
+// Sets the drawing of a curve that is there already; `group` and `name` may be NULL. The report may
 // be NULL, a curve that is not there is passed over.
 void litho_report_curve_style(LithoReport *report, const char *key, const char *group,
                               const char *name, gboolean log_x, gboolean log_y, gboolean bars);

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/operator.h"
 
-// How long a thread that waits for another's reading sleeps before it asks whether it is cancelled.
+// Time that a thread waiting for another's reading sleeps before it asks whether it is cancelled.
 enum { WAIT_MS = 20 };
 
 typedef struct Stamp {

@@ -43,9 +43,9 @@ gboolean litho_resolve_is_same(const LithoOperator *op, const void *a, const voi
 // The newest answer for these parameters, as a new reference; NULL when nothing was read yet, or
 // has been forgotten. Touches no file, so a file that has changed since is not noticed.
 LithoResolved *litho_resolve_known(const LithoOperator *op, const void *params);
-// Like it, but reads what is not known or has changed; two threads that ask for the same files wait
-// for one reading. *resolved is a new reference, NULL when the operator needs no file. FALSE: the
-// operator's sentence, or cancelled.
+// Answers as litho_resolve_known() does, but reads files that are not known or have changed; two
+// threads that ask for the same files wait for one reading. *resolved is a new reference, NULL when
+// the operator needs no file. FALSE: the operator's sentence, or cancelled.
 gboolean litho_resolve(const LithoOperator *op, const void *params, LithoRun *run,
                        LithoResolved **resolved, GError **error);
 // Bytes that are kept although nobody uses them: 1 GiB unless told. The newest is always kept.

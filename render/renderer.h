@@ -27,7 +27,7 @@ char *litho_gl_device(void); // its name, GL_RENDERER; g_free()
 // TRUE for Mesa's software rasterisers: the window then spares itself needless redraws.
 gboolean litho_renderer_is_software(const LithoRenderer *renderer);
 
-// Where to draw: the target's size in logical pixels, and device pixels per logical pixel (may be
+// Target of drawing: its size in logical pixels, and device pixels per logical pixel (may be
 // fractional).
 typedef struct LithoTarget {
     double width, height, scale;

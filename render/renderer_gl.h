@@ -43,7 +43,7 @@ guint litho_panel_data(const LithoTarget *target, const LithoVolume *input,
                        double split, LithoRect rect, LithoPanelData sources[2],
                        LithoPixels scissors[2]);
 
-// Which slice with which look; what sample.glsl needs.
+// Uniforms of sample.glsl: the slice and its look.
 typedef struct LithoSliceUniforms {
     const LithoGrid *grid;
     const LithoLook *look;

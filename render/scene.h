@@ -63,7 +63,7 @@ gboolean litho_scene_pick(const LithoGrid *grid, const LithoSceneView *view, Lit
                           double x, double y, LithoScenePick *pick);
 // Index boxes of the visible slices, for litho_volume_update() and LithoWish; returns how many.
 guint litho_scene_view_boxes(const LithoSceneView *view, const LithoGrid *grid, LithoBox boxes[3]);
-// How far slice `axis` moves, in indices, when the mouse drags it from pixel (x, y) by (dx, dy).
+// Move of slice `axis`, in indices, when the mouse drags it from pixel (x, y) by (dx, dy).
 double litho_scene_drag(const LithoGrid *grid, const LithoSceneView *view, LithoRect rect, int axis,
                         double x, double y, double dx, double dy);
 

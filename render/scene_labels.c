@@ -119,7 +119,7 @@ static double kept_inside(double at, double anchor, double half, double low, dou
     return CLAMP(at, low + half + 2, low + length - half - 2);
 }
 
-// Where text stands already: numbers of two edges meet at a corner.
+// Places that text has taken: numbers of two edges meet at a corner.
 typedef struct Taken {
     LithoRect rect[40];
     guint n;

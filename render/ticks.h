@@ -18,7 +18,7 @@ typedef struct LithoTicks {
 // steps below 1: line numbers.
 LithoTicks litho_ticks(double lo, double hi, double max_count, gboolean whole);
 
-// How an axis is shown: displayed number = axis value * factor + offset.
+// Text of an axis: displayed number = axis value * factor + offset.
 typedef struct LithoAxisText {
     char label[32]; // "Inline", "Crossline", "Time", "Depth"
     char unit[8];   // "", "ms", "s", "m"

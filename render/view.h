@@ -130,7 +130,7 @@ enum { LITHO_GAIN_TAPS = 33 }; // evenly spread over the window
 
 LithoTraceGain litho_look_trace_gain(const LithoLook *look, const LithoGrid *grid, int axis,
                                      LithoShow show);
-// Whether the samples of a slice of `axis` are colours: always where no wiggles can be drawn.
+// TRUE when the samples of a slice of `axis` are colours: always where no wiggles can be drawn.
 gboolean litho_look_has_density(const LithoLook *look, int axis);
 // "AGC 400 ms" or "t^2"; NULL = no such gain on slices of `axis` (3 = the scene); g_free().
 char *litho_look_gain_name(const LithoLook *look, const LithoGrid *grid, int axis);

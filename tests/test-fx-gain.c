@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How much noise the F-X filter removes and what it costs the signal, on the cube of docs/fx.md:
+// Noise that the F-X filter removes and its cost to the signal, on the cube of docs/fx.md:
 // two dipping planes, a hyperboloid and a folded event in white noise. Figures are statistical; the
 // seeds are fixed, and the thresholds lie 0.2 to 0.3 dB below what other noise gave.
 #include <complex.h>

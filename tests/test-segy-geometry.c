@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the traces of odd files belong: line numbers at every byte and in every order, gaps,
+// Places of the traces of odd files: line numbers at every byte and in every order, gaps,
 // coordinates, several files, and the opening itself. Samples are whole numbers that differ from
 // cell to cell, compared for equality: a wrong cell shows up as a wrong number at once.
 #include <math.h>

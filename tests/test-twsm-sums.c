@@ -176,7 +176,7 @@ static void test_options(void)
         g_test_message("changes the traces by %.2g", change);
         g_assert_cmpfloat(change, >, 1e-4);
     }
-    // Where nothing is in the way a mask leaves every beam alone.
+    // Property: a mask leaves every beam alone where nothing is in the way.
     g_autoptr(LithoCube) open = twsm_case_run_well(list[0], curved, "fmax=12");
     g_autoptr(LithoCube) masked = twsm_case_run_well(list[0], curved, "fmax=12 mask=segment");
     g_assert_cmpfloat(twsm_case_cube_difference(masked, open), <, 1e-6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How data are looked at and parameters are kept: gain for the eye, the colour bar under the hand,
+// Display of data and keeping of parameters: gain for the eye, the colour bar under the hand,
 // presets, the history as a list, pictures of the area's frequencies.
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "core/qc.h"
 #include "core/similarity.h"
 
-// How good the result of a flow is where nobody knows the truth: y = s + n is the input, f the flow
-// with its parameters, C the covariance of the noise.
+// Judges the result of a flow where nobody knows the truth: y = s + n is the input, f the flow with
+// its parameters, C the covariance of the noise.
 //
 // Expected SNR, by Monte-Carlo SURE (Ramani, Blu, Unser 2008, IEEE Trans. Image Processing 17(9)):
 //
@@ -83,8 +83,8 @@ LithoCube *litho_judge_output(const LithoJudge *judge);
 LithoBox litho_quality_part(LithoBox area, gint64 samples);
 // The samples of `box` as a cube of its own: its grid begins there. NULL: not held, no memory.
 LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error);
-// Whether hidden traces and SURE tell different things (by more than 1 dB), and why; "" = they
-// agree or one of them is not known. Static.
+// The sentence when hidden traces and SURE tell different things (by more than 1 dB), with the
+// reason; "" = they agree or one of them is not known. Static.
 const char *litho_quality_disagreement(const LithoQuality *quality);
 // The members of reports: expected_snr_db, expected_snr_interval_db (two numbers), noise_sigma,
 // similarity_share, removed_percent, snr_db, gain_db, hidden_snr_db, ...; what is not known is left

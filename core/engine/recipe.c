@@ -10,7 +10,7 @@
 
 enum { MOST_STEPS = 1000 };
 
-// Where the members of a recipe are told.
+// The place where the members of a recipe are explained.
 #define SCHEMA "'lithoscope-cli run --help'"
 
 JsonNode *litho_flow_to_json(const LithoFlow *flow)

@@ -42,7 +42,7 @@ typedef struct LithoTask {
 } LithoTask;
 
 typedef struct LithoSchedule {
-    // How long the last finished computations took, s; 0 = not known.
+    // Times that the last finished computations took, s; 0 = not known.
     double view_s[LITHO_SCHEDULE_MAX_VIEWS], whole_s;
     guint next_other; // of the views behind the first, 0 the second: whose turn is next
     double owed_s;    // to the first view, by the others

@@ -33,7 +33,7 @@ static gboolean on_cpu(const LithoStreamOptions *options)
     return !options->device.backend || options->device.backend == litho_backend_cpu();
 }
 
-// Who computes: slabs are dealt out, or all devices share the only one.
+// Chooses who computes: slabs are dealt out, or all devices share the only one.
 static void deal_out(const LithoFlow *flow, const LithoWalk *walk,
                      const LithoStreamOptions *options, LithoStreamPlan *plan)
 {
@@ -114,8 +114,8 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options)
     return least;
 }
 
-// Why a plan does not fit into `budget`, of the host or of a device, and what to change where a
-// step knows.
+// Says why a plan does not fit into `budget`, of the host or of a device, and the change that helps
+// where a step knows one.
 static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
                       const LithoStreamPlan *plan, gboolean host, guint64 budget, GError **error)
 {

@@ -7,7 +7,7 @@
 // The thread behind the window. It is told the newest wish (flow, input, visible slices) and
 // answers with the newest result; neither side ever waits for the other.
 //
-// Which part comes first and when newer parameters end it: core/engine/schedule.h. All parts have
+// Order of the parts, and when newer parameters end them: core/engine/schedule.h. All parts have
 // identical samples. Files that the flow's steps name are read before all; newer parameters that
 // name the same files wait for the reading instead of ending it.
 

@@ -240,7 +240,7 @@ static gboolean read_doubles(const LithoTraceFile *file, double *out, gint64 cou
     return TRUE;
 }
 
-// How many numbers the array has; 0 with a sentence when they are too many or not all there.
+// Counts the array's numbers; 0 with a sentence when they are too many or not all there.
 static gint64 count_array(const LithoTraceFile *file, const gint64 n[3], gint64 most,
                           GError **error)
 {

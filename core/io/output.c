@@ -106,7 +106,7 @@ static gboolean has(GHashTable **which, const struct stat *info)
 
 // --- targets ------------------------------------------------------------------------------------
 
-// Where the symbolic links of the last component end; the file need not exist.
+// Target of the last component's symbolic links; the file need not exist.
 static char *follow_links(const char *path, GError **error)
 {
     char *target = g_strdup(path);

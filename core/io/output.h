@@ -9,7 +9,7 @@
 // stays a link (the file it leads to is replaced). Temporary files whose process has died are
 // removed when their target is written again.
 
-// Which existing file an output may replace. An input of the process is never replaced.
+// Existing files that an output may replace. An input of the process is never replaced.
 typedef enum LithoReplace {
     LITHO_REPLACE_NONE, // no file at all
     LITHO_REPLACE_OWN,  // files that this process has written

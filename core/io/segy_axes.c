@@ -42,7 +42,7 @@ static gboolean mentions(const char *text, const char *word)
     return strstr(upper, word) != NULL;
 }
 
-// Where the text last says that a processing step changed the axis to `what`; NULL = nowhere.
+// The text's last statement that a processing step changed the axis to `what`; NULL = none.
 static const char *last_change(const char *text, const char *what)
 {
     g_autofree char *words = g_strconcat(LITHO_TEXT_AXIS, what, NULL);

@@ -69,7 +69,7 @@ static guint count_distinct(guint64 *values, guint n)
     return distinct;
 }
 
-// How well `a` (slow) and `b` (fast) number the traces of the sample: each pair of numbers names
+// Score of `a` (slow) and `b` (fast) as numbers of the sample's traces: each pair of numbers names
 // one trace (or one gather), and together they fill a rectangle.
 static double score_pair(const LithoHeads *heads, const gint32 *a, const gint32 *b,
                          const gint32 *offset, guint n, float trust, LithoCandidate *c)

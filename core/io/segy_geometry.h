@@ -108,6 +108,6 @@ gboolean litho_segy_apply_delays(LithoSurvey *survey, const LithoScan *scan, GEr
 // Coordinates of the grid fitted to the heads' X/Y against their place on the lattice.
 void litho_segy_fit_xy(LithoSurvey *survey, const LithoHeads *heads,
                        const LithoOpenOptions *options, int inline_byte, int xline_byte);
-// Which coordinate words vary: 181/185, 73/77 or 81/85 (or the user's). FALSE = none.
+// Finds the coordinate words that vary: 181/185, 73/77 or 81/85 (or the user's). FALSE = none.
 gboolean litho_segy_xy_bytes(const LithoHeads *heads, const LithoOpenOptions *options, int *x_byte,
                              int *y_byte);

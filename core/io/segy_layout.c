@@ -5,9 +5,10 @@
 #include "core/error.h"
 #include "core/io/segy_fields.h"
 
-// Where the traces of a SEG-Y file start, how long they are and in which byte order: every reading
-// of the headers that could be meant is tried against the file itself (its size, the trace headers
-// that would follow) and the one that fits best wins. Nothing is allocated from a header word.
+// Finds where the traces of a SEG-Y file start, how long they are and their byte order: every
+// reading of the headers that could be meant is tried against the file itself (its size, the trace
+// headers that would follow) and the one that fits best wins. Nothing is allocated from a header
+// word.
 
 // The binary header read in one byte order.
 typedef struct Binary {

@@ -119,7 +119,7 @@ static void put_place(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 // Depths and elevations go into the headers in centimetres.
 enum { HEIGHT_SCALE = 100 };
 
-// Where source and receiver of a modelled trace stand.
+// Writes the places of a modelled trace's source and receiver.
 static void put_spread(const LithoWriter *w, guint8 *header, gint64 i, gint64 j)
 {
     const LithoSpread *s = w->grid.spread;
@@ -309,7 +309,7 @@ static void patch_binary(const LithoWriter *w, guint8 *block)
     }
 }
 
-// How the output's axis and lattice relate to the source's.
+// Compares the output's axis and lattice with the source's.
 static void compare_source(LithoWriter *w)
 {
     const LithoSurvey *s = w->like;

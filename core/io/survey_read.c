@@ -65,7 +65,7 @@ const LithoTraceFile *litho_survey_file_of(const LithoSurvey *survey, gint64 tra
 
 // --- one trace --------------------------------------------------------------------------------
 
-// Which samples of the trace fall into the cube's box: [*from, *to) of the trace, to be placed at
+// Range of the trace's samples inside the cube's box: [*from, *to) of the trace, to be placed at
 // *at of the cube's trace.
 static void sample_range(const LithoSurvey *survey, const LithoCube *cube, gint64 cell, gint64 ns,
                          gint64 *from, gint64 *to, gint64 *at)

@@ -152,7 +152,7 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Where each trace of the slab goes, in file order.
+// Lists the place of each trace of the slab, in file order.
 static gint64 list_places(LithoWriter *w, const LithoCube *slab, Place *places)
 {
     gboolean headed = w->kind == LITHO_FILE_SEGY || w->kind == LITHO_FILE_SU;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Where the scripts that come with the program lie.
+// Finds the scripts that come with the program.
 #include <string.h>
 #include <unistd.h>
 

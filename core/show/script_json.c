@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "core/show/script.h"
 
-// Where the members are told.
+// The place where the members are explained.
 #define SCHEMA "docs/files.md"
 
 static const char *const views[] = {"all", "inline", "crossline", "slice", "scene", NULL};

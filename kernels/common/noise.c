@@ -53,9 +53,9 @@ gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis)
                        : place % job->count[2];
 }
 
-// Where traces are missing an event of one wavenumber stands at all of them, with the spectrum of
-// the taper on the traces that are left. Its median over its mean is the share at a wavenumber far
-// from the event. `in` and `out` are scratch.
+// Leak of the taper where traces are missing: an event of one wavenumber stands at all of them,
+// with the spectrum of the taper on the traces that are left. Its median over its mean is the share
+// at a wavenumber far from the event. `in` and `out` are scratch.
 static float leak_of(const NoiseJob *job, const gint64 at[3], float *in, fftwf_complex *out)
 {
     const gint64 nk = noise_wavenumbers(job);

@@ -45,7 +45,7 @@ static inline gboolean noise_has_neighbours(const NoiseJob *job)
     return job->n[2] >= 32;
 }
 
-// Which of the places along `axis` the window has.
+// The window's place along `axis`.
 gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
 // Start of the k-th place: spread over the axis from end to end, or half a window apart from half a
 // window before it.

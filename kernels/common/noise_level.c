@@ -9,7 +9,7 @@ enum { GROUPS = 8, CUT = 3, PASSES = 10 };
 
 // --- medians -------------------------------------------------------------------------------------
 
-// Whether F is real there: its |F|^2 has one degree of freedom instead of two.
+// TRUE where F is real: its |F|^2 has one degree of freedom instead of two.
 static gboolean is_real(const NoiseJob *job, int f, gint64 k)
 {
     const int own[3] = {(int)(k / job->n[1]), (int)(k % job->n[1]), f};
@@ -267,7 +267,7 @@ static void neighbourhood(const NoiseJob *job, const float *smooth, int f, gint6
     }
 }
 
-// How loud each window is: a quantile of its neighbourhoods over all coefficients, which events
+// Loudness of each window: a quantile of its neighbourhoods over all coefficients, which events
 // leave alone, relative to their mean. Where they scatter by less than noise that is alike
 // everywhere would (6 %), all are one.
 static float *loudness(const NoiseJob *job, const float *smooth, int threads)

@@ -64,7 +64,7 @@ static gboolean has_code_for(int major, int minor)
     return 10 * major + minor >= archs[G_N_ELEMENTS(archs) - 1];
 }
 
-// Why no device was counted although CUDA gave `status` and `count` of them. Creates no context.
+// Says why no device was counted although CUDA gave `status` and `count`. Creates no context.
 static void say_why_not(LithoBackend *backend, cudaError_t status, int count)
 {
     int driver = 0, runtime = 0;

@@ -79,7 +79,7 @@ void litho_cuda_release(LithoCudaContext *context, LithoCudaArray *array);
 // context until the next such cube. Any number of threads may ask for the same cube.
 const float *litho_cuda_input(LithoCudaContext *context, const LithoCube *cube, LithoRun *run,
                               GError **error);
-// Whether litho_cuda_input() would find the cube on the context's device, without a copy.
+// TRUE when litho_cuda_input() would find the cube on the context's device, without a copy.
 gboolean litho_cuda_is_here(LithoCudaContext *context, const LithoCube *cube);
 // Called while a cube is on its way: samples [0, ready) of cube->held are valid for whatever is
 // launched into the context's stream from now on. FALSE stops.
@@ -90,7 +90,7 @@ typedef gboolean (*LithoCudaArrived)(const float *samples, gint64 ready, gpointe
 const float *litho_cuda_input_pieces(LithoCudaContext *context, const LithoCube *cube,
                                      LithoCudaArrived arrived, gpointer data, LithoRun *run,
                                      GError **error);
-// Where exec() writes pass->out, dense over out->held.
+// Memory into which exec() writes pass->out, dense over out->held.
 float *litho_cuda_output(LithoCudaContext *context, const LithoCube *out, GError **error);
 
 // Begins stage `name` (a string literal) in the stream and ends the one before it. Costs one event;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Which polynomial and which filter serve which frequency in which step.
+// Choice of the polynomial and the filter for every frequency in every step.
 #include <math.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@
 
 typedef struct MigEngine MigEngine;
 
-// Which of an engine's sums.
+// One of an engine's sums.
 typedef enum MigSum {
     MIG_IMAGE,  // of the migration, or the image that a demigration starts from
     MIG_LIGHT,  // a shot's illumination
@@ -26,7 +26,7 @@ typedef enum MigSum {
 // Called when planes first .. first + n - 1 of the image are whole.
 typedef gboolean (*MigSlab)(int first, int n, gpointer data, GError **error);
 
-// How the work is dealt out: every engine of `cards` has a card's share of the frequencies, those
+// Dealing out of the work: every engine of `cards` has a card's share of the frequencies, engines
 // of one card take its grids beside each other, and shares that do not fit into memory are taken in
 // turn.
 typedef struct MigTeam {

@@ -100,7 +100,7 @@ void litho_migrate_job_drop_design(LithoMigrateJob *job);
 // The k-th of n shares of a designed job: every n-th frequency. Borrows from `whole`, which must
 // stay as it is; freed with litho_migrate_job_free().
 LithoMigrateJob *litho_migrate_job_share(const LithoMigrateJob *whole, int k, int n);
-// Whether waves steeper than the largest dip are taken away before step s, by the polynomials
+// TRUE when waves steeper than the largest dip are taken away before step s, by the polynomials
 // `stop` of the entries. They begin at the surface; further down waves become steep where they come
 // into faster rock.
 gboolean litho_migrate_job_stops(const LithoMigrateJob *job, int s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Which frequencies run on which grid. A wave of half the frequency is twice as long: on cells and
-// depths twice as wide it is sampled as well as before, its polynomials are those of the frequency
-// above, and it costs an eighth.
+// Choice of the grid for every frequency. A wave of half the frequency is twice as long: on cells
+// and depths twice as wide it is sampled as well as before, its polynomials are the higher
+// frequency's, and it costs an eighth.
 #include <math.h>
 #include <string.h>
 

@@ -31,8 +31,8 @@ gboolean litho_migrate_model_is_layered(const LithoMigrateModel *model);
 // Sentences worth showing (extended at the edges, sampling assumed). Borrowed, never NULL.
 const GPtrArray *litho_migrate_model_notes(const LithoMigrateModel *model);
 
-// Where the model's traces lie under the image's: fractional model index = origin + i * along i +
-// j * along j, per lateral axis; constant and layered models do not look.
+// Place of the model's traces under the image's: fractional model index = origin + i * along i + j
+// * along j, per lateral axis; constant and layered models do not look.
 typedef struct LithoModelMap {
     double at[2], by_inline[2], by_xline[2];
     double depth_step; // m between the model's samples

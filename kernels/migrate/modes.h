@@ -5,7 +5,7 @@
 // An engine's bands from the record to its sums, coarse grids first: they are cheap, and the slabs
 // that the image's own grid shows afterwards are whole.
 
-// Where finished depths are shown.
+// Watcher to whom finished depths are shown.
 typedef struct MigWatch {
     MigEngine *engine;
     const LithoMigrateParams *params;

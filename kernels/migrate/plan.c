@@ -239,8 +239,7 @@ static gboolean gather_all(Work *work, GError **error)
     return TRUE;
 }
 
-// Why the work failed: the first reason that is not "cancelled", for others stop because one
-// failed.
+// Reason of a failure: the first one that is not "cancelled", for others stop because one failed.
 static void work_error(Work *work, GError **error)
 {
     Member *why = NULL;
@@ -303,7 +302,7 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
         if (!litho_migrate_jobs_velocity(&plan->jobs, &plan->in, params, pass->known, run, error))
             return FALSE;
     }
-    // Which kernel runs decides how the tables lie, so that row counts as design here.
+    // The kernel decides how the tables lie, so that row counts as design here.
     *stale = !plan->designed || first <= LITHO_MIGRATE_STAGE_DESIGN ||
              plan->jobs.job[0]->params.gpu_kernel != params->gpu_kernel;
     if (*stale) {

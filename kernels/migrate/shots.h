@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/migrate/job.h"
 
-// Which traces of the input belong to which shot, and where source and receivers stand on the
-// image's cells.
+// Shots of the input: the traces of each, and the places of source and receivers on the image's
+// cells.
 typedef struct LithoShot {
     double x, y; // source, in cells of the image from its first trace
 } LithoShot;
@@ -26,7 +26,8 @@ int *litho_shots_cells_of(const LithoShots *shots, const int *cell, guint shot, 
 
 // Spectrum of the source's wavelet at each of the job's frequencies: re, im pairs.
 void litho_shots_wavelet(const LithoMigrateJob *job, float *spectrum);
-// How a source lies on a job's cells: weights x.weight[i] y.weight[j] of cells x.first + i, y.first
+// Spread of a source over a job's cells: weights x.weight[i] y.weight[j] of cells x.first + i,
+// y.first
 // + j. Between two cells of the image it is spread over them; on wider cells over what their
 // low-pass makes of that, so that it is as strong and as sharp as a trace of the record in the same
 // place.

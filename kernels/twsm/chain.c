@@ -33,7 +33,7 @@ TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
 
 // --- pairs ------------------------------------------------------------------------------------
 
-// Whether no way between these elements needs to be looked at. Most do not: between boundaries a
+// TRUE when no way between these elements needs to be looked at. Most do not: between boundaries a
 // wavelength or more apart only steep flanks are in the way.
 static gboolean all_seen(const TwsmLeg *leg, int i, int n_i, int j, int n_j)
 {

@@ -55,7 +55,7 @@ typedef enum {
     TWSM_MATRIX, // many sources on matrix units; a GPU's only, FUSED on the CPU
 } TwsmAlgorithm;
 
-// How to run legs, and what came of it.
+// Options and findings of a run of legs.
 typedef struct TwsmHow {
     TwsmAlgorithm algorithm; // not AUTO
     int strip;               // rows of a stored strip (alg1, alg2, mod2)

@@ -22,7 +22,7 @@ typedef struct TwsmSquare {
     float reach;     // largest distance of an element from the centre
 } TwsmSquare;
 
-// How well clusters stand for their pairs. `most`: nodes a side, 5 or TWSM_MAX_NODES.
+// Rule for clusters that stand for their pairs. `most`: nodes a side, 5 or TWSM_MAX_NODES.
 typedef struct TwsmClusterRule {
     float tolerance;
     int most;

@@ -83,7 +83,7 @@ TWSM_INLINE int twsm_mask_cell(float x, float x0, float dx, int n)
     return (int)fminf(fmaxf((x - x0) / dx, 0.0f), n - 0.001f);
 }
 
-// Whether sample `k` (1..TWSM_MASK_SAMPLES) of every way from a point in `a` to one in `b` is
+// TRUE when sample `k` (1..TWSM_MASK_SAMPLES) of every way from a point in `a` to one in `b` is
 // inside the layer: it lies in the box of that sample of the boxes' corners. `down`: `a` is on the
 // layer's top. The answers of all `parts` together are the answer.
 TWSM_INLINE int twsm_mask_clear(const TwsmMaskBounds *m, const TwsmBox *a, const TwsmBox *b,

@@ -15,12 +15,12 @@
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
-// How a backend makes engines.
+// A backend's way to make engines.
 typedef struct WpMachine {
     gboolean gpu;
     WpEngineNew engine;                        // on run->device
     guint64 (*available)(const LithoRun *run); // bytes that may be taken there
-    // How many of `wanted` devices may be used. NULL = one.
+    // Number of `wanted` devices that may be used. NULL = one.
     int (*devices)(int wanted);
     // One engine with its boxes spread over `devices`, the first of them run->device.
     WpEngine *(*spread)(const WpGeometry *geometry, int form, int devices, LithoRun *run,
@@ -124,7 +124,7 @@ gboolean wp_lanes_reserve_coefficients(WpJob *job, GError **error);
 float *wp_lane_coefficients(WpJob *job, WpLane *lane, int block, GError **error);
 // g_b times lane->in as the block's input: `in` itself when the block is the whole volume.
 const float *wp_lane_cut(WpJob *job, WpLane *lane, int block, GError **error);
-// Where a block's output goes, NULL = no memory; and then from there into the whole.
+// Memory for a block's output, NULL = none left; the output goes from there into the whole.
 float *wp_lane_target(WpJob *job, WpLane *lane, GError **error);
 gboolean wp_lane_paste(WpJob *job, WpLane *lane, const float *u, int block, GError **error);
 // u = A* d, improved by Neumann steps towards A u = d; d is destroyed. For m corrections.
@@ -133,7 +133,7 @@ gboolean wp_lane_invert(WpJob *job, WpLane *lane, float *d, float *u, int correc
 
 // --- thresholds.c --------------------------------------------------------------------------------
 
-// Which coefficients the noise level is measured from; once per job.
+// Chooses the coefficients from which the noise level is measured; once per job.
 void wp_probes_new(WpJob *job);
 void wp_probes_free(WpJob *job);
 // Negative = failed.

@@ -71,7 +71,7 @@ typedef struct WpSpec {
 WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error);
 void wp_geometry_free(WpGeometry *geometry); // NULL is fine
 
-// How large a geometry is, without its windows: 10 to 200 ms, nothing when asked again.
+// Sizes of a geometry, without its windows: 10 to 200 ms, nothing when asked again.
 typedef struct WpSizes {
     gint64 floats;   // of all coefficients
     gint64 lattice;  // complex lattice points

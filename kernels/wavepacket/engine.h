@@ -25,9 +25,9 @@ typedef struct WpRule {
 
 enum { WP_BIN_BITS = 15, WP_BINS = 1 << WP_BIN_BITS }; // bins by the top bits of a positive float
 
-// Where histogram() puts |c| scale[box]: bin = float bits >> 16. With prefix >= 0 only values whose
-// bits >> 16 equal the prefix count, binned by their lower bits >> 1. A box with scale 0 is left
-// out, as are zeros.
+// Histogram of |c| scale[box]: bin = float bits >> 16. With prefix >= 0 only values whose bits >>
+// 16 equal the prefix count, binned by their lower bits >> 1. A box with scale 0 is left out, as
+// are zeros.
 typedef struct WpHistogram {
     const float *scale; // per box, host
     int prefix;         // -1 = first pass

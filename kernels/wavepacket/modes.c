@@ -218,7 +218,7 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
     g_autofree float *level = wp_levels(job, threshold);
     const WpRule rule = {.level = level};
     if (!project(job, v, &rule, job->work, run, error) ||
-        // How well the packets alone explain what was recorded.
+        // Misfit of the packets alone against the recorded traces.
         (run && run->report &&
          !k->distance(job->engine, job->work, job->volume, p->live, traces, n3, &misfit, error)) ||
         !k->insert(job->engine, job->volume, p->trust, job->work, traces, n3, error) ||

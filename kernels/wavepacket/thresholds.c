@@ -33,9 +33,9 @@ static gboolean well_inside(const WpJob *job, const WpBox *box, const int p[3])
     return TRUE;
 }
 
-// Which coefficients the noise level is taken from: planes spread over directions of the finest
-// scale, and in them the packets that sit well inside the block. Those in the margin or at a face
-// see less noise and would pull the level down.
+// Chooses the coefficients of the noise level: planes spread over directions of the finest scale,
+// and in them the packets that sit well inside the block. Packets in the margin or at a face see
+// less noise and would pull the level down.
 void wp_probes_new(WpJob *job)
 {
     const WpGeometry *g = job->geometry;

@@ -9,7 +9,7 @@
 
 // Names in alphabetical order; g_strfreev().
 char **litho_profiles(void);
-// Why `name` cannot name a profile, in one sentence; NULL = it can.
+// Sentence why `name` cannot name a profile; NULL = it can.
 const char *litho_profile_bad_name(const char *name);
 // Replaces a profile of the same name. `text` is the decoded text header, "" = none.
 gboolean litho_profile_save(const char *name, const LithoOpenOptions *options, const char *text,

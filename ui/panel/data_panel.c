@@ -65,7 +65,7 @@ static const LithoParam *row_with_role(LithoSession *session, LithoParamRole rol
     return NULL;
 }
 
-// Where the band ends: the parameter, or what the operator takes where it is left to it.
+// End of the band: the parameter, or the operator's own choice where it is left to it.
 static double band_edge(LithoDataPanel *self, const LithoStep *step, const LithoParam *row,
                         double nyquist)
 {

@@ -15,7 +15,7 @@ GtkWidget *litho_param_editor_new(const LithoParam *row); // `row` is borrowed f
 const LithoParam *litho_param_editor_declaration(LithoParamEditor *self);
 // Shows what `params` holds; says nothing. Clears a complaint.
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults);
-// Whether the samples are depths: some units differ then.
+// Tells the row that the samples are depths: some units differ then.
 void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth);
 // The number that the row's special value ("automatic") stands for at present: shown in its place,
 // with the knob there, as long as the special value is set. NAN = not known.

@@ -280,7 +280,8 @@ static GtkWidget *make_body(LithoParamPanel *self)
     return body;
 }
 
-// Why the flow is refused: over the panel's end, so that no row moves while it is dragged.
+// The reason why the flow is refused: over the panel's end, so that no row moves while it is
+// dragged.
 static GtkWidget *make_problem(LithoParamPanel *self, GtkWidget *below)
 {
     GtkWidget *overlay = gtk_overlay_new();

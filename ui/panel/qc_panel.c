@@ -123,7 +123,7 @@ static int add_report(LithoQcPanel *self, int row)
     return row;
 }
 
-// Why there are no figures of a result, in the place where they stand otherwise.
+// Says why there are no figures of a result, in the place where they stand otherwise.
 static void show_missing(LithoQcPanel *self)
 {
     const char *why = litho_session_figures_missing(self->session);

@@ -148,7 +148,7 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);
 }
 
-// How a comparison begins and ends.
+// Shows the button that forgets the truth while one is known.
 static void show_tools(LithoQualityPanel *self)
 {
     const char *name = NULL;
@@ -181,7 +181,7 @@ static void refresh(LithoQualityPanel *self)
 
 // --- what can be clicked ------------------------------------------------------------------------
 
-// Where most of it leaves: the slices go there, the map lies over them.
+// Shows the place of the largest leak: the slices go there, the map lies over them.
 static void on_leak(GtkButton *button, LithoQualityPanel *self)
 {
     (void)button;

@@ -100,7 +100,7 @@ static cairo_surface_t *draw(const LithoSweepTask *task, const LithoCube *in, co
     return litho_raster_slice(&raster, task->width, task->height, error);
 }
 
-// Where the output is on the input's grid there is a removed part, and its similarity.
+// Draws the output; on the input's grid there is a removed part, too, and its similarity.
 static gboolean draw_all(const LithoSweepTask *task, const LithoCube *out, LithoBox slice,
                          LithoRun *run, LithoSweepShot *shot, GError **error)
 {

@@ -2,8 +2,8 @@
 #pragma once
 #include "ui/window/window.h"
 
-// Where a person was before a demonstration began: the open cube, its flow with undo, snapshots,
-// what is compared, slices and panels. Main thread.
+// A person's place before a demonstration began: the open cube, its flow with undo, snapshots, the
+// compared results, slices and panels. Main thread.
 typedef struct LithoPlace LithoPlace;
 
 LithoPlace *litho_place_remember(LithoWindow *window);

@@ -38,6 +38,6 @@ litho_canvas_output(LithoCanvas *self); // borrowed; its textures belong to area
 // Nothing waits to be copied into a texture or painted in a coming frame.
 gboolean litho_canvas_is_whole(LithoCanvas *self);
 guint64 litho_canvas_frames(LithoCanvas *self); // drawn since the start
-// How often a view (LITHO_INLINE .. LITHO_VIEW_SCENE; LITHO_N_VIEWS = the model) was painted: only
-// when it changed.
+// Number of times that a view (LITHO_INLINE .. LITHO_VIEW_SCENE; LITHO_N_VIEWS = the model) was
+// painted: only when it changed.
 guint64 litho_canvas_paints(LithoCanvas *self, int view);

@@ -137,7 +137,7 @@ void litho_canvas_want_frame(LithoCanvas *self)
         self->fill_tick = gtk_widget_add_tick_callback(GTK_WIDGET(self), next_frame, NULL, NULL);
 }
 
-// Where a view that is on screen lies in the area.
+// Place in the area of a view that is on screen.
 static gboolean place_of(LithoCanvas *self, GtkWidget *view, double *x, double *y)
 {
     return gtk_widget_get_mapped(view) &&
@@ -158,7 +158,7 @@ static guint64 hash_of_samples(LithoCanvas *self, guint view)
     return hash;
 }
 
-// Where each view lies; a change (maximise, fold, another size) empties the picture.
+// Hash of the views' places; a change (maximise, fold, another size) empties the picture.
 static guint64 hash_of_layout(LithoCanvas *self, LithoRect rects[LITHO_N_PAINTED])
 {
     for (guint k = 0; k < LITHO_N_PAINTED; k++) {

@@ -21,7 +21,7 @@ LithoBarDrag litho_bar_drag_begin(LithoSession *session, LithoRect rect, double 
 void litho_bar_drag_to(const LithoBarDrag *d, LithoSession *session, double dy)
 {
     const double least = 0.02; // of the range: an end does not pass the other
-    // How far the end is pulled inwards, as a part of the bar.
+    // The pull of the end inwards, as a part of the bar.
     double inwards = (d->upper ? dy : -dy) / MAX(d->rect.h, 1);
     double width = d->hi - d->lo;
     if (!d->is_unsigned) {

@@ -388,7 +388,7 @@ static void changed(LithoCubeView *self)
         gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
-// Which time lies at which depth may be known only now.
+// The time of a depth may be known only now.
 static void report_changed(LithoCubeView *self)
 {
     if (self->n_panels == 2 && self->panel[0].of_input)

@@ -161,7 +161,7 @@ GtkWidget *litho_fk_view_new(const char *title, const char *what)
     return GTK_WIDGET(self);
 }
 
-// Where the strongest wave is, for those who do not see it.
+// Names the place of the strongest wave, for a person who does not see it.
 static void describe(LithoFkView *self, const LithoFkPicture *p)
 {
     gsize best = 0, n = (gsize)p->n_x * p->n_f;

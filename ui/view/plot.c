@@ -357,7 +357,7 @@ static void draw_marks(LithoPlot *self, GtkSnapshot *snapshot, const LithoPlotAr
     }
 }
 
-// Where the curves lie; FALSE: there is no room, or nothing to show yet (then *empty).
+// Area of the curves; FALSE: there is no room, or nothing to show yet (then *empty).
 static gboolean area_of(LithoPlot *self, guint rows, LithoPlotArea *a, gboolean *empty)
 {
     GtkWidget *widget = GTK_WIDGET(self);

@@ -38,7 +38,7 @@ double litho_plot_on_axis(double value, gboolean log);
 double litho_plot_px(const LithoPlotArea *a, double x); // pixels
 GdkRGBA litho_plot_ink(GtkWidget *widget, double alpha);
 GdkRGBA litho_plot_colour(GtkWidget *widget, guint k); // of curve k
-// Where the curves lie now; FALSE: there is no room, or nothing to show.
+// Area of the curves now; FALSE: there is no room, or nothing to show.
 gboolean litho_plot_area(LithoPlot *self, LithoPlotArea *a);
 void litho_plot_changed(LithoPlot *self); // says it in words and draws again
 

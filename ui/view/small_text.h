@@ -4,8 +4,8 @@
 
 // Text of charts: smaller than the widget's own font and growing with it.
 
-// How much larger than usual a person wants text, 1 = as usual: for what is drawn in pixels of its
-// own.
+// Factor by which a person wants text larger than usual, 1 = as usual: for text drawn in pixels of
+// its own.
 double litho_text_scale(GtkWidget *widget);
 
 int litho_small_text_width(GtkWidget *widget, const char *text);

@@ -80,7 +80,7 @@ FX_INLINE FxV fx_stretch(FxV hb, FxV hh, FxV lambda)
     return fx_max(alpha, fx_splat(1));
 }
 
-// Where predictions of the traces of `range` go, row by row.
+// Targets of the predictions for the traces of `range`, row by row.
 typedef struct FxTargets {
     FxRect range;
     int fill; // absent traces only

@@ -107,7 +107,7 @@ static void weigh_taps(FxBatch *b)
     b->weighed = 1;
 }
 
-// Whether neighbour `state` takes part; outside the survey counts as zeros when edges are zeros.
+// TRUE when neighbour `state` takes part; outside the survey counts as zeros when edges are zeros.
 FX_INLINE int there(const FxBatch *b, int state)
 {
     return state == LIVE || state == FILLED ||

@@ -47,7 +47,7 @@ __device__ static Tile everything(const LithoFxGroup &g, const LithoFxSpot &s, i
     return tile;
 }
 
-// Whether a neighbour takes part; outside the survey counts as zeros when edges are zeros.
+// TRUE when a neighbour takes part; outside the survey counts as zeros when edges are zeros.
 __device__ static inline bool there(const LithoFxGroup &g, int state)
 {
     return state == LITHO_FX_LIVE || state == LITHO_FX_FILLED ||
@@ -100,7 +100,7 @@ __device__ static bool predict(const LithoFxGroup &g, const Tile &tile, const fl
     return 8 * found >= g.size - 1;
 }
 
-// Where the block that predicts (il, xl) has its centre, and with which filter.
+// The filter and the centre of the block that predicts (il, xl).
 __device__ static inline const float2 *filter_at(const LithoFxGroup &g, const LithoFxSpot &s,
                                                  const float2 *taps, int il, int xl, int *c_il,
                                                  int *c_xl, int *number)

@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/fx/cuda/kernels.h"
 
-// Where a spot's traces are: in the spectra, or in its private tile. Valid for survey indices
-// inside the held area (the tile).
+// Source of a spot's traces: the spectra, or its private tile. Valid for survey indices inside the
+// held area (the tile).
 struct Source {
     const float2 *at;
     int pitch;
@@ -55,7 +55,7 @@ __device__ static inline void triangle(int t, int *row, int *column)
     *column = t - r * (r + 1) / 2;
 }
 
-// Where sample 0 of a trace lies in the result.
+// Index of a trace's sample 0 in the result.
 __device__ static inline long long result_at(const LithoFxBack &b, int il, int xl)
 {
     return ((long long)(il - b.out_held.il0) * b.out_held.n_xl + xl - b.out_held.xl0) *

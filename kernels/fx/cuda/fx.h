@@ -84,14 +84,14 @@ guint64 fx_elastic_bytes(FxPlan *p);
 // cuda/spectra.c. Spectra and presence of the part's time windows, from the plan when they are
 // there already.
 gboolean fx_forward(FxJob *job, GError **error);
-// How many of the job's time windows fit the device at once, at least 1.
+// Number of the job's time windows that fit the device at once, at least 1.
 int fx_windows_at_once(const FxJob *job);
 LithoFxBack fx_back(const FxJob *job, int k, int bin, int bins);
 // Filtered bins [bin, bin + bins) of time window first + k; after the last bin back to time.
 gboolean fx_inverse(FxJob *job, int k, int bin, int bins, GError **error);
 // Bytes of `blended` when the bins come in chunks.
 gsize fx_blended_bytes(const FxPlan *p, gint64 traces);
-// Whether the inverse can read the filtered windows itself, without `blended`.
+// TRUE when the inverse can read the filtered windows itself, without `blended`.
 gboolean fx_blends_itself(const FxJob *job, int bins);
 
 // cuda/filter.c. Design, application and inverse of the part's time windows.

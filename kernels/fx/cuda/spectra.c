@@ -85,7 +85,7 @@ int fx_windows_at_once(const FxJob *job)
     return (int)CLAMP(job->room / 2 / MAX(window_bytes(job), 1), 1, G_MAXINT / 2);
 }
 
-// Which time windows are kept: all that the input holds when there is room, else the part's.
+// Chooses the time windows kept: all that the input holds when there is room, else the part's.
 static void choose_kept(FxJob *job)
 {
     FxPlan *p = job->p;

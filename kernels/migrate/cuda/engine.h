@@ -111,7 +111,7 @@ gboolean mig_gpu_steps_begin(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *
                              int n_sets, GError **error);
 gboolean mig_gpu_steps_end(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *waves,
                            GError **error);
-// How the waves lie between begin and end.
+// Plane of the waves between begin and end.
 MigGpuPlane mig_gpu_plane_under_way(const MigGpuBand *band);
 // Waves that planes have room for, a little more than nf where transforms come in batches.
 int mig_gpu_room(const MigGpuBand *band);
@@ -135,7 +135,7 @@ gboolean mig_gpu_step_up(MigGpu *plan, const MigGpuBand *band, const MigGpuWaves
                          int s, GError **error);
 
 // cuda/sweep.c ---------------------------------------------------------------------------------
-// Like litho_sweep_down() / litho_sweep_up(); the waves are plan->up and plan->down.
+// Sweeps as litho_sweep_down() and litho_sweep_up(); the waves are plan->up and plan->down.
 gboolean mig_gpu_sweep_down(MigGpu *plan, MigGpuBand *band, gboolean shot, float *image,
                             float *light, MigSlab slab, gpointer data, LithoRun *run,
                             GError **error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How a card's memory and processors are filled: lanes, rounds of frequencies, bytes in all.
+// Filling of a card's memory and processors: lanes, rounds of frequencies, bytes in all.
 #include <math.h>
 
 #include "kernels/migrate/cuda/engine.h"

@@ -43,8 +43,8 @@ static gboolean upload_taper(MigGpu *plan, const LithoMigrateJob *job, GError **
     return mig_gpu_upload(plan, &plan->taper, taper, job->nt * sizeof(float), error);
 }
 
-// Where the waves of the time transform live: the band's own plane, or for the coarse band the
-// image's cells.
+// Place of the time transform's waves: the band's own plane, or for the coarse band the image's
+// cells.
 typedef struct Place {
     MigGpuPlane plane;
     int pad_x, pad_y;

@@ -131,7 +131,7 @@ static void clip(const Job *job, int axis, int place, int *lo, int *hi)
     *hi = (int)MIN(job->s->region.hi[axis] - start, a.length);
 }
 
-// Where the strips of an inline row begin, and the one of a column: all have room for the widest.
+// Strip of a column in the ring's row: all strips have room for the widest.
 static float *strip_of(const Job *job, int row, int column)
 {
     const gsize one = job->row_bytes / columns(job);

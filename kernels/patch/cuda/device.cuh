@@ -20,7 +20,7 @@ __device__ static inline long long trace_at(const LithoPatchBox &b, long long il
     return (il - b.lo[0]) * b.n[1] + xl - b.lo[1];
 }
 
-// Where the strip of a column begins; row and column counted from the first places.
+// Beginning of a column's strip; row and column counted from the first places.
 __device__ static inline float *strip_at(const LithoPatchTask &t, int row, int column)
 {
     const long long traces = (long long)t.g.axis[0].length * t.g.axis[1].length;

@@ -6,7 +6,7 @@
 namespace
 {
 
-// Where window number `w` of the sweep stands.
+// Place of window number `w` of the sweep.
 struct Place {
     int row, column, k; // row and column counted from the first places, k along time
     float share;

@@ -24,7 +24,7 @@ enum { WARPS = 4, TILE = 16 };
 // boundaries); any coefficient or none, damping; and a mask besides.
 enum Pairs { LEAN, FULL, MASKED };
 
-// How a kernel is cut: frequencies a warp keeps, warps that share targets, blocks a processor.
+// Cut of a kernel: frequencies a warp keeps, warps that share targets, blocks a processor.
 template <int KB_, int KW_, int BLOCKS_, bool NEAR_> struct Cut {
     static const int KB = KB_, KW = KW_, BLOCKS = BLOCKS_;
     static const bool NEAR = NEAR_;
@@ -118,7 +118,7 @@ __device__ __forceinline__ TwsmBox box_of(const float4 *at, int n)
     return box;
 }
 
-// Whether no way from the tile to the block's targets needs to be looked at. Also a barrier.
+// TRUE when no way from the tile to the block's targets needs to be looked at. Also a barrier.
 template <typename C>
 __device__ __forceinline__ bool tile_seen(const TwsmGpuLeg &leg, const Shared<C> &sh)
 {

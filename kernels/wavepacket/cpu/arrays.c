@@ -244,7 +244,7 @@ static float taper_at(const WpBlock *block, int axis, gint64 i)
     return block->taper[axis] ? block->taper[axis][i] : 1;
 }
 
-// How much of a block lies in the volume, which may be thinner than it.
+// Extent of a block inside the volume, which may be thinner than the block.
 static void extents(const WpEngine *engine, const WpBlock *b, const gint64 n[3], gint64 inside[3])
 {
     for (int a = 0; a < 3; a++)

@@ -6,7 +6,7 @@
 
 #define DEV __device__ __forceinline__
 
-// Where grid point l adds to the half spectrum, and whether conjugated.
+// Index in the half spectrum to which grid point l adds, and whether conjugated.
 DEV int64_t half_index(const WpDevGrid &g, int l1, int l2, int l3, int *mirrored)
 {
     l1 %= g.nf[0];

@@ -31,7 +31,7 @@ typedef struct Spot {
     double x[3];
 } Spot;
 
-// Where a point falls. The expression is the same in both passes of the plan.
+// Place of a point. The expression is the same in both passes of the plan.
 DEV Spot locate(const WpDevGrid &g, const WpDevBox &b, uint32_t row, int j3)
 {
     const int j1 = row / b.n[1], j2 = row % b.n[1];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Who does what when several GPUs share a volume. Boxes are dealt out by the component of their
-// direction along axis 2, in the order of the grid's columns (0 .. 1/2, then -1/2 .. 0): most of
-// what a GPU's tiles touch then lies in its own columns and need not come over the link.
+// Division of the work when several GPUs share a volume. Boxes are dealt out by the component of
+// their direction along axis 2, in the order of the grid's columns (0 .. 1/2, then -1/2 .. 0): a
+// GPU's tiles then touch mostly its own columns, which need not come over the link.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +134,8 @@ static WpSpan *find_spans(WpCuda *part, GError **error)
 
 // --- life ----------------------------------------------------------------------------------------
 
-// How many from `device` on can read each other's memory: through the host the exchange would take
-// longer than it saves.
+// Number of devices from `device` on that can read each other's memory: through the host the
+// exchange would take longer than it saves.
 static int linked_devices(int device, int wanted)
 {
     const int all = litho_cuda_backend()->n_devices;

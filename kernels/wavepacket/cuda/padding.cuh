@@ -4,7 +4,7 @@
 
 #define DEV __device__ __forceinline__
 
-// Where samples lie in a padded axis: sample i of n at (i - n/2) mod m.
+// Place of samples in a padded axis: sample i of n at (i - n/2) mod m.
 
 DEV int padded_index(int i, int n, int m)
 {
