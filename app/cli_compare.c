@@ -3,7 +3,10 @@
 #include <stdio.h>
 
 #include "app/cli.h"
+#include "app/cli_flow.h"
 #include "app/cli_open.h"
+#include "app/operators_table.h"
+#include "app/progress.h"
 #include "core/error.h"
 #include "core/qc.h"
 #include "core/io/survey.h"
@@ -31,36 +34,88 @@ static void print_json(const LithoDifference *d)
     printf("%s\n", text);
 }
 
-int litho_cli_compare(int argc, char **argv)
+// --- operators against each other ---------------------------------------------------------------
+
+typedef struct Options {
+    LithoOpenOptions open;
+    char *mask, *out, *pictures, *rows, *methods, *size, *backend, *progress;
+    double seconds;
+    int seed, threads;
+    gboolean json, operators, resume, force;
+} Options;
+
+static void options_clear(Options *o)
 {
-    g_autofree char *mask_path = NULL;
-    gboolean json = FALSE;
-    LithoOpenOptions open = {0};
-    const GOptionEntry entries[] = {
-        {"mask", 0, 0, G_OPTION_ARG_FILENAME, &mask_path,
-         "Compare where this cube's traces are live", "FILE"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "One JSON object", NULL},
-        {NULL},
-    };
-    g_autoptr(GOptionContext) context =
-        litho_cli_options("A B", "SNR of B against the reference A, and other distances.", entries,
-                          litho_cli_open_group(&open));
-    GError *error = NULL;
-    if (!g_option_context_parse(context, &argc, &argv, &error))
-        return litho_cli_misused("compare", error);
-    if (argc != 3) {
-        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER, "two cubes are needed, %d given",
-                    argc - 1);
-        return litho_cli_misused("compare", error);
-    }
-    g_autoptr(LithoCube) a = litho_cube_load(argv[1], &open, NULL, &error);
-    g_autoptr(LithoCube) b = a ? litho_cube_load(argv[2], &open, NULL, &error) : NULL;
+    char *all[] = {o->mask, o->out,  o->pictures, o->rows,
+                   o->methods, o->size, o->backend,  o->progress};
+    for (guint k = 0; k < G_N_ELEMENTS(all); k++)
+        g_free(all[k]);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+static gboolean parse_size(const char *text, gint64 size[3], GError **error)
+{
+    long n[3] = {64, 64, 256};
+    char rest;
+    if (text && (sscanf(text, "%ldx%ldx%ld%c", &n[0], &n[1], &n[2], &rest) != 3 || n[0] < 24 ||
+                 n[1] < 24 || n[2] < 48))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--size is '%s'; INLINESxCROSSLINESxSAMPLES of 24x24x48 or more is "
+                            "needed",
+                            text);
+    for (int a = 0; a < 3; a++)
+        size[a] = n[a];
+    return TRUE;
+}
+
+static gboolean table_ask(const Options *o, LithoTableAsk *ask, GError **error)
+{
+    *ask = (LithoTableAsk){.markdown = o->out,
+                           .pictures = o->pictures,
+                           .rows = o->rows,
+                           .methods = o->methods,
+                           .seconds = o->seconds,
+                           .seed = o->seed,
+                           .resume = o->resume,
+                           .replace = o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE};
+    if (!o->out || !g_str_has_suffix(o->out, ".md"))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "-o TABLE.md is needed");
+    if (o->pictures && !g_file_test(o->pictures, G_FILE_TEST_IS_DIR))
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "--pictures %s is no folder",
+                            o->pictures);
+    return parse_size(o->size, ask->size, error) &&
+           litho_cli_device(o->backend, &ask->device, error);
+}
+
+static int compare_operators(const Options *o, GError **error)
+{
+    LithoTableAsk ask;
+    LithoRun run = {.threads = o->threads};
+    LithoCliProgress progress;
+    if (!table_ask(o, &ask, error) ||
+        !litho_cli_progress_init(&progress, o->progress ? o->progress : "auto", &run, error))
+        return litho_cli_misused("compare", *error);
+    run.threads = o->threads;
+    const gboolean ok = litho_operators_table(&ask, &run, error);
+    litho_cli_progress_end(&progress);
+    if (ok)
+        litho_cli_wrote(&progress, o->out);
+    return ok ? LITHO_EXIT_OK : litho_cli_fail(*error);
+}
+
+// --- two cubes ----------------------------------------------------------------------------------
+
+static int compare_cubes(const Options *o, char **paths, GError **error)
+{
+    g_autoptr(LithoCube) a = litho_cube_load(paths[0], &o->open, NULL, error);
+    g_autoptr(LithoCube) b = a ? litho_cube_load(paths[1], &o->open, NULL, error) : NULL;
     g_autoptr(LithoCube) mask =
-        b && mask_path ? litho_cube_load(mask_path, &open, NULL, &error) : NULL;
+        b && o->mask ? litho_cube_load(o->mask, &o->open, NULL, error) : NULL;
     LithoDifference d;
-    if (error || !litho_qc_compare(b, a, mask, &d, &error))
-        return litho_cli_fail(error);
-    if (json) {
+    if (*error || !litho_qc_compare(b, a, mask, &d, error))
+        return litho_cli_fail(*error);
+    if (o->json) {
         print_json(&d);
         return LITHO_EXIT_OK;
     }
@@ -68,4 +123,50 @@ int litho_cli_compare(int argc, char **argv)
            "scale        %.6f\nsamples      %" G_GINT64_FORMAT "\n",
            d.snr_db, d.relative_l2, d.max_abs, d.correlation, d.scale, d.count);
     return LITHO_EXIT_OK;
+}
+
+int litho_cli_compare(int argc, char **argv)
+{
+    g_auto(Options) o = {.seed = 1, .seconds = 20};
+    const GOptionEntry entries[] = {
+        {"mask", 0, 0, G_OPTION_ARG_FILENAME, &o.mask,
+         "Compare where this cube's traces are live", "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
+        {"operators", 0, 0, G_OPTION_ARG_NONE, &o.operators,
+         "A table of all operators and built-in baselines on generated cubes", NULL},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+         "With --operators: the table, TABLE.md; TABLE.json is written beside it", "FILE"},
+        {"pictures", 0, 0, G_OPTION_ARG_FILENAME, &o.pictures,
+         "With --operators: a picture per row into this folder", "FOLDER"},
+        {"rows", 0, 0, G_OPTION_ARG_STRING, &o.rows,
+         "Rows with all words of one of these, such as 'white 0, fill curved'", "LIST"},
+        {"methods", 0, 0, G_OPTION_ARG_STRING, &o.methods,
+         "Operators and baselines (fxdecon, fft3d, rank); all of them without it", "LIST"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, "Of the cubes (64x64x256)", "N1xN2xN3"},
+        {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
+         "For finding settings, per operator and row (20; 0 = defaults alone)", "S"},
+        {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Other cubes and other noise (1)", "N"},
+        {"resume", 0, 0, G_OPTION_ARG_NONE, &o.resume, "Keep the rows that the files have", NULL},
+        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
+        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context =
+        litho_cli_options("A B | --operators -o TABLE.md",
+                          "SNR of B against the reference A, and other distances; or all operators "
+                          "against each other and published methods, row by row.",
+                          entries, litho_cli_open_group(&o.open));
+    GError *error = NULL;
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        return litho_cli_misused("compare", error);
+    if (argc != (o.operators ? 1 : 3)) {
+        g_set_error(&error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+                    o.operators ? "--operators takes no cubes, %d given"
+                                : "two cubes are needed, %d given",
+                    argc - 1);
+        return litho_cli_misused("compare", error);
+    }
+    return o.operators ? compare_operators(&o, &error) : compare_cubes(&o, argv + 1, &error);
 }

@@ -29,7 +29,7 @@ FOREIGN = [
     (r"epoxy/|GL/|EGL/|KHR/", {"render", "ui", "app", "tests", "cuda"}),
     (r"cairo|pango", {"render", "ui", "app", "tests"}),
     (r"cuda|cufft|cublas|cusolver|nccl|cooperative_groups|mma\.h|cub/", {"cuda"}),
-    (r"fftw3", {"kernels", "tests"}),
+    (r"fftw3", {"kernels", "app", "tests"}),
     (r"lapacke|cblas|openblas", {"kernels", "cuda", "app", "tests"}),
     (r"segyio", {"tests"}),
     (r"zfp", {"kernels", "app", "tests"}),

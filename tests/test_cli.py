@@ -42,7 +42,7 @@ def usage_errors_exit_2_and_name_the_trouble():
         (["run", "fx", "windw=3", "-i", "a.npy", "-o", "b.npy"], "windw"),
         (["run", "fx", "window=-3", "-i", "a.npy", "-o", "b.npy"], "window"),
         (["synth", "nothing", "-o", "x.npy"], "there is no cube"), (["synth", "mix", "inlines=0", "-o", "x.npy"], "inlines"),
-        (["compare", "one.npy"], "two"), (["list", "nooperator"], "nooperator"),
+        (["compare", "one.npy"], "two"), (["compare", "--operators"], "-o TABLE.md"), (["list", "nooperator"], "nooperator"),
     ]:
         r = cli(*args, status=2)
         assert word in r.stderr, (args, r.stderr)
@@ -492,6 +492,30 @@ def names_of_formats_and_colour_maps():
     assert "ibm" in cli("convert", "n.npy", "f3.sgy", "--format", "imb", status=2).stderr
     for name in ("gray", "viridis"):
         cli("render", "n.npy", "-o", f"{name}.png", "--colormap", name, "--size", "200x100")
+
+
+@test
+def operators_against_each_other():
+    """Row by row: a table, its figures, what an interrupted run had, and no row twice."""
+    ask = ["compare", "--operators", "-o", "table.md", "--size", "32x32x128", "--seconds", "0",
+           "--methods", "fx,patch,fft3d,fxdecon", "--progress", "none"]
+    cli(*ask, "--rows", "planes white 10,curved random 50")
+    rows = json.load(open("table.json"))["rows"]
+    assert [r["id"] for r in rows] == ["planes white 10", "curved random 50"], rows
+    cells = [{c["method"]: c for c in r["cells"]} for r in rows]
+    assert set(cells[0]) == {"fx", "patch", "fft3d", "fxdecon"} and set(cells[1]) == {"fx", "patch", "fft3d"}
+    # All of them take noise, and fill; the 2-D method is the weakest.
+    assert all(c["snr_db"] > 10.5 for c in cells[0].values()), cells[0]
+    assert all(c["snr_db"] > 1 for c in cells[1].values()), cells[1]
+    assert cells[0]["patch"]["snr_db"] > cells[0]["fxdecon"]["snr_db"]
+    text = open("table.md").read()
+    assert "| planes white 10 |" in text and f"**{max(c['snr_db'] for c in cells[0].values()):.1f}**" in text
+    assert "table.md" in cli(*ask, "--rows", "planes white 10", status=1).stderr
+    os.mkdir("pictures")
+    cli(*ask, "--resume", "--rows", "planes white 10,planes band 10", "--pictures", "pictures")
+    after = json.load(open("table.json"))["rows"]
+    assert after[:2] == rows and [r["id"] for r in after[2:]] == ["planes band 10"]
+    assert os.listdir("pictures") == ["planes-band-10.png"]
 
 
 @test
