@@ -28,14 +28,15 @@ static void litho_session_init(LithoSession *self)
     self->history = litho_history_new();
     self->selected = -1;
     litho_session_display_init(self);
+    litho_session_numbers_init(self);
     litho_session_result_init(self);
 }
 
 static void dispose(GObject *object)
 {
     LithoSession *self = LITHO_SESSION(object);
-    litho_session_numbers_clear(self); // before the result: that removes every source of ours
     litho_session_result_clear(self);
+    g_clear_pointer(&self->numbers, litho_numbers_free);
     g_clear_pointer(&self->area_question, litho_newest_free);
     g_clear_pointer(&self->memory_question, litho_newest_free);
     litho_session_drop_pager(self);
@@ -53,6 +54,7 @@ static void finalize(GObject *object)
     g_free(self->flow_problem);
     g_free(self->kind_text);
     litho_figures_free(self->figures);
+    litho_ranges_free(self->ranges);
     g_free(self->reference_name);
     g_free(self->wanted_device);
     g_free(self->device_label);
@@ -92,8 +94,8 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoR
     if (cube) {
         litho_worker_cancel(self->worker);
         self->preview = litho_cube_ref(cube);
-        self->preview_range = *range;
-        litho_session_apply_range(self, range, &self->display.look);
+        litho_ranges_begin(self->ranges, LITHO_RANGE_PREVIEW, range);
+        litho_ranges_apply(self->ranges, range, &self->display.look);
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_emit(self, SIGNAL_CUBE);
         return;
@@ -141,8 +143,9 @@ void litho_session_set_input(LithoSession *self, LithoCube *cube)
 void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
 {
     litho_session_result_drop(self);
-    litho_session_numbers_clear(self);
-    self->range[LITHO_NUMBERS_IN] = self->preview ? self->preview_range : (LithoRange){0};
+    litho_numbers_forget(self->numbers, LITHO_NUMBERS_IN);
+    litho_ranges_begin(self->ranges, LITHO_NUMBERS_IN,
+                       self->preview ? litho_ranges_get(self->ranges, LITHO_RANGE_PREVIEW) : NULL);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     self->input = cube ? litho_cube_ref(cube) : NULL;
@@ -151,7 +154,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
     self->display.look.reversed = FALSE;
     litho_session_forget_grid(self);
     if (cube) {
-        self->clip_touched[LITHO_NUMBERS_IN] = FALSE;
+        litho_ranges_release(self->ranges, LITHO_NUMBERS_IN);
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
     }

@@ -7,6 +7,7 @@
 #include "render/view.h"
 #include "ui/session/history.h"
 #include "ui/session/latency.h"
+#include "ui/session/numbers.h"
 
 // What the window shows and edits: the input cube, the flow, the newest result, and how they are
 // looked at. Widgets read it and call its setters; it tells them by signals what changed. No GTK in
@@ -41,26 +42,6 @@ typedef struct LithoDisplay {
     double cursor[3];     // grid indices under the pointer
     gboolean has_cursor;
 } LithoDisplay;
-
-// Numbers of one cube, computed in a thread.
-typedef struct LithoCubeNumbers {
-    LithoStats stats;
-    LithoSpectrum spectrum;
-    LithoSpectrum removed; // of input less this result, as far as both are there; n = 0 = none
-    LithoRange range;      // of the 99th percentile
-    double histogram_min, histogram_max; // what the histogram spans
-    guint bins;
-    double *histogram;
-} LithoCubeNumbers;
-
-// Amplitude in the middle of bin `k` of the histogram.
-static inline double litho_cube_numbers_bin(const LithoCubeNumbers *numbers, guint k)
-{
-    return numbers->histogram_min +
-           (numbers->histogram_max - numbers->histogram_min) * (k + 0.5) / numbers->bins;
-}
-
-enum { LITHO_NUMBERS_IN, LITHO_NUMBERS_OUT, LITHO_N_NUMBERS };
 
 LithoSession *litho_session_new(void);
 

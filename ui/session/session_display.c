@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// How the data are looked at: clip, colours, slices, cursor, visible window.
+// How the data are looked at: slices, cursor, visible window. Clip and colours: session_numbers.c.
 #include "ui/session/session_private.h"
 
 #include <math.h>
@@ -13,8 +13,6 @@ void litho_session_display_init(LithoSession *self)
     self->display.show = LITHO_SHOW_OUTPUT;
     self->display.look = litho_look_default();
     self->display.look.grid_lines = TRUE;
-    self->colours[FALSE] = litho_colormap_default();
-    self->colours[TRUE] = litho_colormap_unsigned();
 }
 
 const LithoDisplay *litho_session_display(LithoSession *self)
@@ -142,64 +140,6 @@ void litho_session_hold_input(LithoSession *self, gboolean hold)
     litho_session_emit(self, SIGNAL_DISPLAY);
 }
 
-double litho_session_clip(LithoSession *self)
-{
-    return self->display.look.hi;
-}
-
-gboolean litho_session_is_unsigned(LithoSession *self)
-{
-    return self->preview ? self->preview_range.is_unsigned
-                         : self->range[litho_session_numbers_shown(self)].is_unsigned;
-}
-
-const char *litho_session_unit(LithoSession *self)
-{
-    return self->preview ? self->preview_range.unit
-                         : self->range[litho_session_numbers_shown(self)].unit;
-}
-
-const LithoColormap *litho_session_colours(LithoSession *self, gboolean of_unsigned)
-{
-    return self->colours[of_unsigned];
-}
-
-void litho_session_set_colours(LithoSession *self, gboolean of_unsigned, const LithoColormap *map)
-{
-    self->colours[of_unsigned] = map;
-    if (litho_session_is_unsigned(self) == of_unsigned && self->display.look.map != map) {
-        self->display.look.map = map;
-        litho_session_emit(self, SIGNAL_DISPLAY);
-    }
-}
-
-void litho_session_set_range(LithoSession *self, double lo, double hi)
-{
-    LithoLook *look = &self->display.look;
-    if (!(hi > lo) || !isfinite(lo) || !isfinite(hi) || (lo == look->lo && hi == look->hi))
-        return;
-    int which = litho_session_numbers_shown(self);
-    look->lo = self->range[which].lo = lo;
-    look->hi = self->range[which].hi = hi;
-    self->clip_touched[which] = TRUE;
-    litho_session_emit(self, SIGNAL_DISPLAY);
-}
-
-void litho_session_set_clip(LithoSession *self, double clip)
-{
-    litho_session_set_range(self, -clip, clip);
-}
-
-void litho_session_scale_clip(LithoSession *self, double factor)
-{
-    const LithoLook *look = &self->display.look;
-    double middle = (look->lo + look->hi) / 2, half = (look->hi - look->lo) / 2 * factor;
-    if (!litho_session_is_unsigned(self))
-        litho_session_set_clip(self, look->hi * factor);
-    else
-        litho_session_set_range(self, MAX(middle - half, 0), middle + half);
-}
-
 char *litho_session_show_label(LithoSession *self, LithoShow show)
 {
     const char *name = self->preview ? NULL : self->reference_name;
@@ -210,27 +150,6 @@ char *litho_session_show_label(LithoSession *self, LithoShow show)
     if (name && show == LITHO_SHOW_REMOVED)
         return g_strdup_printf("Output − %s", name);
     return g_strdup(litho_show_name(show));
-}
-
-gboolean litho_session_clip_is_automatic(LithoSession *self)
-{
-    return !self->clip_touched[litho_session_numbers_shown(self)];
-}
-
-double litho_session_clip_percent(LithoSession *self)
-{
-    const LithoCubeNumbers *numbers = self->numbers[litho_session_numbers_shown(self)];
-    const LithoLook *look = &self->display.look;
-    if (!numbers || numbers->histogram_max <= 0)
-        return -1;
-    double inside = 0, all = 0;
-    for (guint k = 0; k < numbers->bins; k++) {
-        double x = litho_cube_numbers_bin(numbers, k);
-        all += numbers->histogram[k];
-        if (x >= look->lo && x <= look->hi)
-            inside += numbers->histogram[k];
-    }
-    return all > 0 ? 100 * inside / all : -1;
 }
 
 void litho_session_set_units(LithoSession *self, LithoUnits units)
@@ -247,7 +166,7 @@ void litho_session_set_look(LithoSession *self, const LithoLook *look)
     self->display.look = *look;
     self->display.look.reversed = old.reversed;
     if (look->map && look->map != old.map) // a choice for all data of that kind
-        self->colours[litho_session_is_unsigned(self)] = look->map;
+        litho_ranges_set_colours(self->ranges, litho_session_is_unsigned(self), look->map);
     if (look->lo != old.lo || look->hi != old.hi) {
         self->display.look.lo = old.lo;
         self->display.look.hi = old.hi;

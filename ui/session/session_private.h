@@ -3,7 +3,9 @@
 #include "ui/session/figures.h"
 #include "ui/session/job.h"
 #include "ui/session/newest.h"
+#include "ui/session/numbers.h"
 #include "ui/session/pager.h"
+#include "ui/session/ranges.h"
 #include "ui/session/session.h"
 
 enum {
@@ -85,17 +87,8 @@ struct _LithoSession {
     char *device_missing; // why the wanted device is not there, or NULL
     char *device_label, *device_why;
 
-    // Numbers, session_numbers.c.
-    LithoCubeNumbers *numbers[LITHO_N_NUMBERS];
-    LithoJob *numbers_job[LITHO_N_NUMBERS];
-    LithoCube *numbers_next[LITHO_N_NUMBERS]; // newest cube that waits for its turn
-    guint64 numbers_serial[LITHO_N_NUMBERS];  // of the cube last asked about, 0 = none
-    guint numbers_timeout;
-    // Colours of the input and of results of another shape, each with its own: they differ by
-    // orders of magnitude. lo = hi: not known yet.
-    LithoRange range[LITHO_N_NUMBERS], preview_range;
-    gboolean clip_touched[LITHO_N_NUMBERS];
-    const LithoColormap *colours[2]; // of signed and of unsigned data
+    LithoNumbers *numbers; // NULL once disposed
+    LithoRanges *ranges;
 };
 
 void litho_session_emit(LithoSession *self, int signal);
@@ -144,12 +137,9 @@ double litho_session_convert(LithoSession *self, const LithoGrid *from, const Li
 // Adopts `grid` as what the views show, keeping slices where the size is the same.
 void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
 
-// Starts computing the numbers of `cube` in a thread; a cube that comes while one is at work waits,
-// the newest wins.
+// session_numbers.c: the numbers of `cube` are computed; and: which numbers belong to what is shown,
+// and the colours follow them.
+void litho_session_numbers_init(LithoSession *self);
 void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
 int litho_session_numbers_shown(LithoSession *self);
 void litho_session_auto_clip(LithoSession *self);
-// The look of data of that range, in the colours chosen for their kind.
-void litho_session_apply_range(LithoSession *self, const LithoRange *range, LithoLook *look);
-void litho_session_numbers_forget(LithoSession *self, int which);
-void litho_session_numbers_clear(LithoSession *self);

@@ -66,7 +66,7 @@ static void forget_figures(LithoSession *self)
     self->first_tag = self->tag + 1;
     litho_timings_reset(litho_session_timings(self));
     litho_latency_restart(&self->latency);
-    litho_session_numbers_forget(self, LITHO_NUMBERS_OUT);
+    litho_numbers_forget(self->numbers, LITHO_NUMBERS_OUT);
     litho_session_report_drop(self);
     litho_session_area_forget(self);
     litho_session_emit(self, SIGNAL_STATS);
@@ -326,8 +326,8 @@ void litho_session_result_drop(LithoSession *self)
     g_clear_pointer(&self->result, litho_result_unref);
     g_clear_pointer(&self->backdrop, litho_result_unref);
     g_clear_error(&self->problem);
-    self->clip_touched[LITHO_NUMBERS_OUT] = FALSE;
-    litho_session_numbers_forget(self, LITHO_NUMBERS_OUT);
+    litho_ranges_release(self->ranges, LITHO_NUMBERS_OUT);
+    litho_numbers_forget(self->numbers, LITHO_NUMBERS_OUT);
 }
 
 void litho_session_result_clear(LithoSession *self)

@@ -95,10 +95,10 @@ LithoSliceView litho_session_input_view(LithoSession *self, int axis)
 LithoLook litho_session_look_for(LithoSession *self, LithoShow show)
 {
     LithoLook look = self->display.look;
+    const LithoRange *range = litho_ranges_get(self->ranges, LITHO_NUMBERS_IN);
     // Amplitudes of another kind have colours of their own.
     if (show == LITHO_SHOW_INPUT && litho_session_shown(self) == LITHO_SHOW_SIDE &&
-        !litho_session_comparable(self) &&
-        self->range[LITHO_NUMBERS_IN].hi > self->range[LITHO_NUMBERS_IN].lo)
-        litho_session_apply_range(self, &self->range[LITHO_NUMBERS_IN], &look);
+        !litho_session_comparable(self) && range->hi > range->lo)
+        litho_ranges_apply(self->ranges, range, &look);
     return look;
 }

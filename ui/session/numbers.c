@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/numbers.h"
+
+#include <math.h>
+
+#include "ui/session/newest.h"
+
+enum { BINS = 4096, SPECTRUM_TRACES = 2000, SETTLE_MS = 200 };
+
+struct LithoNumbers {
+    const LithoNumbersFuncs *funcs;
+    gpointer owner;
+    struct {
+        LithoCubeNumbers *known;
+        LithoCube *next, *from;   // to be asked about when the worker has settled; or NULL
+        guint64 serial;           // of the cube last asked about; 0 = none
+        LithoNewest *all, *range; // questions
+    } of[LITHO_N_NUMBERS];
+    guint timeout; // until the worker has settled
+};
+
+typedef struct Question {
+    LithoCube *cube;
+    LithoCube *from; // the input, where `cube` is a result that can be taken from it; or NULL
+    LithoStats stats;
+    double percent;
+    int which;
+} Question;
+
+static void numbers_free(LithoCubeNumbers *numbers)
+{
+    if (!numbers)
+        return;
+    litho_spectrum_clear(&numbers->spectrum);
+    litho_spectrum_clear(&numbers->removed);
+    g_free(numbers->histogram);
+    g_free(numbers);
+}
+
+// Traces of `in` less those of `out`, spread evenly over the cube, as one line of a grid.
+static LithoCube *difference_of(const LithoCube *in, const LithoCube *out, GError **error)
+{
+    LithoBox both = litho_box_intersect(in->held, out->held);
+    const gint64 nx = litho_box_size(both, 1), total = litho_box_size(both, 0) * nx;
+    if (litho_box_empty(both) || !litho_cube_host(in, error) || !litho_cube_host(out, error))
+        return NULL;
+    gint64 stride = (total + SPECTRUM_TRACES - 1) / SPECTRUM_TRACES;
+    stride += stride > 1 && stride % 2 == 0; // not down the same crosslines of every inline
+    LithoGrid grid = in->grid;
+    grid.axis[0].n = 1;
+    grid.axis[1].n = (total + stride - 1) / stride;
+    LithoBox held = {{0, 0, both.lo[2]}, {1, grid.axis[1].n, both.hi[2]}};
+    LithoCube *line = litho_cube_new_box(&grid, held, error);
+    for (gint64 k = 0; line && k < grid.axis[1].n; k++) {
+        gint64 i = both.lo[0] + k * stride / nx, j = both.lo[1] + k * stride % nx;
+        line->live[k] = litho_cube_is_live(in, i, j) && litho_cube_is_live(out, i, j);
+        const float *a = litho_cube_trace(in, i, j) - in->held.lo[2];
+        const float *b = litho_cube_trace(out, i, j) - out->held.lo[2];
+        float *to = litho_cube_trace(line, 0, k) - both.lo[2];
+        for (gint64 t = both.lo[2]; t < both.hi[2]; t++)
+            to[t] = a[t] - b[t];
+    }
+    return line;
+}
+
+static gpointer compute(LithoRun *run, gpointer data, GError **error)
+{
+    Question *question = data;
+    LithoCubeNumbers *n = g_new0(LithoCubeNumbers, 1);
+    if (!litho_qc_stats(question->cube, run, &n->stats, error) ||
+        !litho_qc_spectrum(question->cube, NULL, SPECTRUM_TRACES, run, &n->spectrum, error)) {
+        numbers_free(n);
+        return NULL;
+    }
+    g_autoptr(LithoCube) line =
+        question->from ? difference_of(question->from, question->cube, NULL) : NULL;
+    if (line && !litho_qc_spectrum(line, NULL, 0, run, &n->removed, error)) {
+        numbers_free(n);
+        return NULL;
+    }
+    n->range = litho_qc_range(question->cube, &n->stats, 99);
+    n->histogram_max = MAX(fabs(n->stats.min), fabs(n->stats.max));
+    n->histogram_min = n->range.is_unsigned ? n->stats.min : -n->histogram_max;
+    n->bins = BINS;
+    n->histogram = g_new0(double, BINS);
+    litho_qc_histogram(question->cube, n->histogram_min, n->histogram_max, BINS, n->histogram);
+    return n;
+}
+
+static gpointer find_range(LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    (void)error;
+    const Question *q = data;
+    LithoRange range = litho_qc_range(q->cube, &q->stats, q->percent);
+    return g_memdup2(&range, sizeof range);
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+static void question_free(gpointer data)
+{
+    Question *question = data;
+    litho_cube_unref(question->cube);
+    litho_cube_unref(question->from);
+    g_free(question);
+}
+
+static void answer_free(gpointer numbers)
+{
+    numbers_free(numbers);
+}
+
+static void done(gpointer answer, const GError *error, gpointer data, gpointer owner)
+{
+    const Question *question = data;
+    LithoNumbers *self = owner;
+    const int which = question->which;
+    (void)error; // without numbers the panel says that there are none
+    if (!answer || question->cube->serial != self->of[which].serial) {
+        numbers_free(answer); // another cube has come meanwhile
+        return;
+    }
+    numbers_free(self->of[which].known);
+    self->of[which].known = answer;
+    self->funcs->arrived(which, self->owner);
+}
+
+static void range_done(gpointer answer, const GError *error, gpointer data, gpointer owner)
+{
+    const Question *question = data;
+    LithoNumbers *self = owner;
+    g_autofree LithoRange *range = answer;
+    (void)error; // the search cannot fail
+    if (range)
+        self->funcs->found(question->which, range, self->owner);
+}
+
+static void start(LithoNumbers *self, int which)
+{
+    Question *question = g_new0(Question, 1);
+    question->cube = g_steal_pointer(&self->of[which].next);
+    question->from = g_steal_pointer(&self->of[which].from);
+    question->which = which;
+    litho_newest_ask(self->of[which].all, question);
+}
+
+static gboolean settled(gpointer data)
+{
+    LithoNumbers *self = data;
+    self->timeout = 0;
+    if (self->of[LITHO_NUMBERS_OUT].next)
+        start(self, LITHO_NUMBERS_OUT);
+    return G_SOURCE_REMOVE;
+}
+
+void litho_numbers_want(LithoNumbers *self, int which, LithoCube *cube, LithoCube *from)
+{
+    litho_cube_unref(self->of[which].next);
+    litho_cube_unref(self->of[which].from);
+    self->of[which].next = litho_cube_ref(cube);
+    self->of[which].serial = cube->serial;
+    self->of[which].from = from ? litho_cube_ref(from) : NULL;
+    litho_newest_forget(self->of[which].range);
+    if (which == LITHO_NUMBERS_IN) {
+        start(self, which);
+        return;
+    }
+    g_clear_handle_id(&self->timeout, g_source_remove);
+    self->timeout = g_timeout_add(SETTLE_MS, settled, self);
+}
+
+void litho_numbers_forget(LithoNumbers *self, int which)
+{
+    litho_newest_forget(self->of[which].all);
+    litho_newest_forget(self->of[which].range);
+    self->of[which].serial = 0;
+    g_clear_pointer(&self->of[which].next, litho_cube_unref);
+    g_clear_pointer(&self->of[which].from, litho_cube_unref);
+    g_clear_pointer(&self->of[which].known, numbers_free);
+}
+
+const LithoCubeNumbers *litho_numbers_get(const LithoNumbers *self, int which)
+{
+    return self->of[which].known;
+}
+
+gboolean litho_numbers_find_range(LithoNumbers *self, int which, LithoCube *cube, double percent)
+{
+    if (!self->of[which].known || !(percent >= 50 && percent <= 100))
+        return FALSE;
+    Question *question = g_new0(Question, 1);
+    question->cube = litho_cube_ref(cube);
+    question->stats = self->of[which].known->stats;
+    question->percent = percent;
+    question->which = which;
+    litho_newest_ask(self->of[which].range, question);
+    return TRUE;
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+LithoNumbers *litho_numbers_new(const LithoNumbersFuncs *funcs, gpointer owner)
+{
+    static const LithoNewestFuncs all = {compute, done, question_free, answer_free};
+    static const LithoNewestFuncs range = {find_range, range_done, question_free, g_free};
+    LithoNumbers *self = g_new0(LithoNumbers, 1);
+    self->funcs = funcs;
+    self->owner = owner;
+    for (int which = 0; which < LITHO_N_NUMBERS; which++) {
+        self->of[which].all = litho_newest_new(&all, self);
+        self->of[which].range = litho_newest_new(&range, self);
+    }
+    return self;
+}
+
+void litho_numbers_free(LithoNumbers *self)
+{
+    if (!self)
+        return;
+    g_clear_handle_id(&self->timeout, g_source_remove);
+    for (int which = 0; which < LITHO_N_NUMBERS; which++) {
+        litho_numbers_forget(self, which);
+        litho_newest_free(self->of[which].all);
+        litho_newest_free(self->of[which].range);
+    }
+    g_free(self);
+}

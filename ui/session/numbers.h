@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/qc.h"
+
+// Numbers of one cube, computed in a thread.
+typedef struct LithoCubeNumbers {
+    LithoStats stats;
+    LithoSpectrum spectrum;
+    LithoSpectrum removed; // of input less this result, as far as both are there; n = 0 = none
+    LithoRange range;      // of the 99th percentile
+    double histogram_min, histogram_max; // amplitudes: both ends of the histogram
+    guint bins;
+    double *histogram; // samples in each of `bins` bins of one width
+} LithoCubeNumbers;
+
+// Amplitude in the middle of bin `k` of the histogram.
+static inline double litho_cube_numbers_bin(const LithoCubeNumbers *numbers, guint k)
+{
+    return numbers->histogram_min +
+           (numbers->histogram_max - numbers->histogram_min) * (k + 0.5) / numbers->bins;
+}
+
+enum { LITHO_NUMBERS_IN, LITHO_NUMBERS_OUT, LITHO_N_NUMBERS }; // of the input, of the result
+
+// Numbers of the input and of the result: percentiles, histogram, spectra, each found in a thread.
+// One cube of either kind is at work at a time; of cubes that come meanwhile the newest is next.
+// Main thread only.
+typedef struct LithoNumbers LithoNumbers;
+
+typedef struct LithoNumbersFuncs {
+    void (*arrived)(int which, gpointer owner); // numbers of the cube last asked about are there
+    // Answer to litho_numbers_find_range(), unless another cube was asked about meanwhile.
+    void (*found)(int which, const LithoRange *range, gpointer owner);
+} LithoNumbersFuncs;
+
+// `funcs` must outlive it; `owner` is handed to its functions.
+LithoNumbers *litho_numbers_new(const LithoNumbersFuncs *funcs, gpointer owner);
+void litho_numbers_free(LithoNumbers *numbers); // no call follows; NULL is fine
+// Asks for the numbers of `cube`; a result's are begun when no other has come for 200 ms, since
+// results of a drag come faster than anybody reads and the worker needs the processors. `from`:
+// the input that the result can be taken from, for the spectrum of the difference; or NULL. Both
+// cubes are referenced.
+void litho_numbers_want(LithoNumbers *numbers, int which, LithoCube *cube, LithoCube *from);
+void litho_numbers_forget(LithoNumbers *numbers, int which); // also what is under way
+const LithoCubeNumbers *litho_numbers_get(const LithoNumbers *numbers, int which); // NULL = not yet
+// Asks for the range of that percentile, 50 to 100, of `cube`, whose numbers are there: FALSE when
+// they are not, or the percentile is none.
+gboolean litho_numbers_find_range(LithoNumbers *numbers, int which, LithoCube *cube,
+                                  double percent);
