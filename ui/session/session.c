@@ -56,10 +56,6 @@ static void finalize(GObject *object)
     litho_figures_free(self->figures);
     litho_ranges_free(self->ranges);
     g_free(self->reference_name);
-    g_free(self->wanted_device);
-    g_free(self->device_label);
-    g_free(self->device_why);
-    g_free(self->device_missing);
     litho_area_numbers_free(self->area_numbers);
     G_OBJECT_CLASS(litho_session_parent_class)->finalize(object);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "ui/session/device_choice.h"
 #include "ui/session/figures.h"
 #include "ui/session/job.h"
 #include "ui/session/newest.h"
@@ -81,12 +82,7 @@ struct _LithoSession {
     int visible[3];
     LithoLatency latency;
 
-    LithoDevice device;
-    int n_gpus; // that are known to be there
-    char *wanted_device;
-    char *device_missing; // why the wanted device is not there, or NULL
-    char *device_label, *device_why;
-
+    LithoDeviceChoice *device; // NULL once disposed
     LithoNumbers *numbers; // NULL once disposed
     LithoRanges *ranges;
 };

@@ -17,21 +17,6 @@ static gboolean flow_has_work(const LithoFlow *flow)
     return FALSE;
 }
 
-// The device the flow runs on: the wanted one, or the CPU with a reason when an operator of the
-// flow has no version for it.
-static LithoDevice device_for_flow(LithoSession *self, char **why)
-{
-    for (guint k = 0; k < litho_flow_length(self->flow); k++) {
-        const LithoStep *step = litho_flow_step(self->flow, k);
-        g_autoptr(GError) error = NULL;
-        if (step->enabled && !litho_device_impl(self->device, step->op, &error)) {
-            *why = g_strdup(error->message);
-            return litho_device_cpu();
-        }
-    }
-    return self->device;
-}
-
 // --- another kind -------------------------------------------------------------------------------
 
 // Operators, switches, choices and texts of the flow, and the input. While these stay as they are
@@ -85,31 +70,19 @@ static void note_kind(LithoSession *self)
 
 // --- asking -------------------------------------------------------------------------------------
 
-static void label_device(LithoSession *self, LithoDevice device, const char *why)
-{
-    g_autofree char *label = litho_device_label(device, 0);
-    if (g_strcmp0(label, self->device_label) == 0 && g_strcmp0(why, self->device_why) == 0)
-        return;
-    g_free(self->device_label);
-    g_free(self->device_why);
-    self->device_label = g_steal_pointer(&label);
-    self->device_why = g_strdup(why);
-    litho_session_emit(self, SIGNAL_DEVICE);
-}
-
 static void submit(LithoSession *self)
 {
-    g_autofree char *why = NULL;
+    gboolean other_label;
     LithoWish wish = {
         .flow = self->flow,
         .in = self->input,
-        .device = device_for_flow(self, &why),
+        .device = litho_device_choice_take(self->device, self->flow, &other_label),
         .whole = TRUE,
         .tag = ++self->tag,
         .kind = self->kind,
     };
-    // A device that was asked for and is not there is told as well, and stays told.
-    label_device(self, wish.device, why ? why : self->device_missing);
+    if (other_label)
+        litho_session_emit(self, SIGNAL_DEVICE);
     for (guint k = 0; k < self->n_visible && !self->waits; k++) {
         // Whole slices, although a zoomed section shows less: the 3-D scene shows all of them.
         int axis = self->visible[k];
@@ -311,11 +284,17 @@ static void wake(gpointer data)
         g_idle_add_full(G_PRIORITY_DEFAULT, fetch, self, NULL);
 }
 
+static void device_known(gpointer owner)
+{
+    LithoSession *self = owner;
+    litho_session_emit(self, SIGNAL_DEVICE);
+    if (self->input || litho_flow_length(self->flow) > 0)
+        litho_session_flow_touched(self);
+}
+
 void litho_session_result_init(LithoSession *self)
 {
-    self->device = litho_device_cpu();
-    self->wanted_device = g_strdup("cpu");
-    self->device_label = litho_device_label(self->device, 0);
+    self->device = litho_device_choice_new(device_known, self);
     self->display_timings = litho_timings_new();
     self->figures = litho_figures_new();
     self->worker = litho_worker_new(wake, self);
@@ -332,6 +311,7 @@ void litho_session_result_drop(LithoSession *self)
 
 void litho_session_result_clear(LithoSession *self)
 {
+    g_clear_pointer(&self->device, litho_device_choice_free);
     g_clear_pointer(&self->worker, litho_worker_free);
     while (g_source_remove_by_user_data(self)) // fetches on their way
         ;
@@ -432,73 +412,27 @@ guint litho_session_latencies(LithoSession *self, float ms[LITHO_LATENCY_RING])
 
 // --- device -------------------------------------------------------------------------------------
 
-typedef struct DeviceQuestion {
-    LithoSession *session;
-    char *wanted;
-} DeviceQuestion;
-
-static gpointer ask_device(LithoRun *run, gpointer data, GError **error)
-{
-    (void)run;
-    DeviceQuestion *question = data;
-    LithoDevice device;
-    return litho_device_parse(question->wanted, &device, error) ? g_memdup2(&device, sizeof device)
-                                                                : NULL;
-}
-
-static void device_known(gpointer result, const GError *error, gpointer data)
-{
-    DeviceQuestion *question = data;
-    LithoSession *self = question->session;
-    g_autofree LithoDevice *device = result;
-    if (!self->worker || strcmp(question->wanted, self->wanted_device) != 0)
-        return; // asked for another one meanwhile
-    self->device = device ? *device : litho_device_cpu();
-    if (self->device.backend != litho_backend_cpu())
-        self->n_gpus = self->device.backend->n_devices;
-    g_free(self->device_missing);
-    self->device_missing = device ? NULL : g_strdup(error->message);
-    label_device(self, self->device, self->device_missing);
-    if (self->input || litho_flow_length(self->flow) > 0)
-        litho_session_flow_touched(self);
-}
-
-static void question_free(gpointer data)
-{
-    DeviceQuestion *question = data;
-    g_object_unref(question->session);
-    g_free(question->wanted);
-    g_free(question);
-}
-
 void litho_session_set_device(LithoSession *self, const char *wanted)
 {
-    g_free(self->wanted_device);
-    self->wanted_device = g_strdup(wanted);
-    DeviceQuestion *question = g_new(DeviceQuestion, 1);
-    *question = (DeviceQuestion){g_object_ref(self), g_strdup(wanted)};
-    litho_job_start(&(LithoJobFuncs){ask_device, NULL, device_known, question_free}, question);
+    litho_device_choice_ask(self->device, wanted);
 }
 
 LithoDevice litho_session_device(LithoSession *self)
 {
-    g_autofree char *why = NULL;
-    return device_for_flow(self, &why);
+    return litho_device_choice_for(self->device, self->flow);
 }
 
 const char *litho_session_wanted_device(LithoSession *self)
 {
-    return self->wanted_device;
+    return litho_device_choice_wanted(self->device);
 }
 
 int litho_session_gpus(LithoSession *self)
 {
-    return self->n_gpus;
+    return litho_device_choice_gpus(self->device);
 }
 
 const char *litho_session_device_label(LithoSession *self, const char **why)
 {
-    if (why)
-        *why = self->device_why;
-    return self->device_label;
+    return litho_device_choice_label(self->device, why);
 }
