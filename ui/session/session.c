@@ -29,6 +29,8 @@ static void litho_session_init(LithoSession *self)
     self->selected = -1;
     litho_session_display_init(self);
     litho_session_numbers_init(self);
+    litho_session_area_init(self);
+    litho_session_memory_init(self);
     litho_session_result_init(self);
 }
 
@@ -37,8 +39,8 @@ static void dispose(GObject *object)
     LithoSession *self = LITHO_SESSION(object);
     litho_session_result_clear(self);
     g_clear_pointer(&self->numbers, litho_numbers_free);
-    g_clear_pointer(&self->area_question, litho_newest_free);
-    g_clear_pointer(&self->memory_question, litho_newest_free);
+    g_clear_pointer(&self->area, litho_area_tool_free);
+    g_clear_pointer(&self->memory, litho_memory_question_free);
     litho_session_drop_pager(self);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
@@ -56,7 +58,6 @@ static void finalize(GObject *object)
     litho_figures_free(self->figures);
     litho_ranges_free(self->ranges);
     g_free(self->reference_name);
-    litho_area_numbers_free(self->area_numbers);
     G_OBJECT_CLASS(litho_session_parent_class)->finalize(object);
 }
 
@@ -154,7 +155,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
         litho_session_adopt_grid(self, &cube->grid);
         litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
     }
-    self->area = (LithoArea){0}; // of another survey
+    litho_area_tool_set(self->area, NULL); // it was of another survey
     litho_session_area_forget(self);
     litho_session_emit(self, SIGNAL_CUBE);
     litho_session_flow_touched(self);

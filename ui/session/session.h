@@ -5,8 +5,10 @@
 #include "core/engine/worker.h"
 #include "render/scene.h"
 #include "render/view.h"
+#include "ui/session/area.h"
 #include "ui/session/history.h"
 #include "ui/session/latency.h"
+#include "ui/session/memory_plan.h"
 #include "ui/session/numbers.h"
 
 // What the window shows and edits: the input cube, the flow, the newest result, and how they are
@@ -121,19 +123,6 @@ LithoHistory *litho_session_history(LithoSession *session);
 
 // --- area ---------------------------------------------------------------------------------------
 
-// A rectangle of the sections of one axis whose frequencies are looked at.
-typedef struct LithoArea {
-    gboolean on;
-    int axis;     // LITHO_INLINE or LITHO_XLINE: it lies on the section that is shown of that axis
-    LithoBox box; // indices; the pair of `axis` is not used
-    int diagonal; // that was drawn with it, from its first trace: 1 downwards, -1 upwards; 0 = none
-} LithoArea;
-
-// Frequencies of the area in input, output and removed; n_f = 0 where one is not there.
-typedef struct LithoAreaNumbers {
-    LithoFk fk[3];
-} LithoAreaNumbers;
-
 const LithoArea *litho_session_area(LithoSession *session);
 void litho_session_set_area(LithoSession *session, const LithoArea *area); // NULL = none
 const LithoAreaNumbers *litho_session_area_numbers(LithoSession *session); // NULL = not (yet)
@@ -181,11 +170,6 @@ void litho_session_latency(LithoSession *session, double *last, double *median);
 guint litho_session_latencies(LithoSession *session, float ms[LITHO_LATENCY_RING]); // newest last
 const LithoCubeNumbers *litho_session_numbers(LithoSession *session, int which); // NULL = not yet
 
-// Memory of the device that computes, for the whole result.
-typedef struct LithoMemoryPlan {
-    guint64 need;  // bytes: input, output, plans and scratch
-    guint64 total; // bytes that jobs of this program may take there
-} LithoMemoryPlan;
 const LithoMemoryPlan *litho_session_memory(LithoSession *session); // NULL = not known
 
 // --- device -------------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ void litho_session_set_slice(LithoSession *self, int axis, gint64 index)
     if (index == self->display.slice[axis])
         return;
     self->display.slice[axis] = index;
-    if (axis == self->area.axis)
+    if (axis == litho_area_tool_area(self->area)->axis)
         litho_session_area_look(self);
     litho_session_emit(self, SIGNAL_SLICES);
     litho_session_slices_moved(self);

@@ -3,7 +3,6 @@
 #include "ui/session/device_choice.h"
 #include "ui/session/figures.h"
 #include "ui/session/job.h"
-#include "ui/session/newest.h"
 #include "ui/session/numbers.h"
 #include "ui/session/pager.h"
 #include "ui/session/ranges.h"
@@ -73,17 +72,15 @@ struct _LithoSession {
     GError *problem;
     LithoFigures *figures;
     GArray *depth_time; // pairs depth (m), two-way time (s) of the figures; NULL = none
-    LithoArea area;
-    LithoAreaNumbers *area_numbers;
-    LithoNewest *area_question;   // made when it is first asked
-    LithoMemoryPlan memory;       // of the flow as it stands; need 0 = not known
-    LithoNewest *memory_question; // made when it is first asked
     guint n_visible;
     int visible[3];
     LithoLatency latency;
 
-    LithoDeviceChoice *device; // NULL once disposed
-    LithoNumbers *numbers; // NULL once disposed
+    // NULL once disposed, but `ranges`.
+    LithoDeviceChoice *device;
+    LithoNumbers *numbers;
+    LithoAreaTool *area;
+    LithoMemoryQuestion *memory; // of the flow as it stands
     LithoRanges *ranges;
 };
 
@@ -115,14 +112,14 @@ void litho_session_report_adopt(LithoSession *self, LithoReport *report);
 
 void litho_session_side_look(LithoSession *self); // session_side.c: the report changed
 
-// session_area.c: samples or slices changed.
+// session_area.c: samples or slices changed; and: what was found is of other data.
+void litho_session_area_init(LithoSession *self);
 void litho_session_area_look(LithoSession *self);
-void litho_area_numbers_free(LithoAreaNumbers *numbers); // NULL is fine
-void litho_session_area_forget(LithoSession *self);      // what was found is of other data
+void litho_session_area_forget(LithoSession *self);
 
-// session_memory.c: asks again, the flow or the device is another one; and: nothing to ask about.
+// session_memory.c: asks again, the flow or the device is another one.
+void litho_session_memory_init(LithoSession *self);
 void litho_session_memory_want(LithoSession *self);
-void litho_session_memory_forget(LithoSession *self);
 
 void litho_session_display_init(LithoSession *self);
 void litho_session_update_grid(LithoSession *self);

@@ -152,7 +152,7 @@ void litho_session_flow_touched(LithoSession *self)
         litho_worker_cancel(self->worker);
         if (!self->flow_problem)
             litho_session_result_drop(self);
-        litho_session_memory_forget(self);
+        litho_memory_question_forget(self->memory);
         self->tag++;
         litho_session_update_grid(self);
         litho_session_emit(self, SIGNAL_RESULT);
@@ -161,7 +161,7 @@ void litho_session_flow_touched(LithoSession *self)
     litho_session_update_grid(self);
     submit(self);
     if (self->pager)
-        litho_session_memory_forget(self); // a whole result is never computed here
+        litho_memory_question_forget(self->memory); // a whole result is never computed here
     else
         litho_session_memory_want(self);
 }
