@@ -27,6 +27,8 @@ static void litho_session_init(LithoSession *self)
     self->flow = litho_flow_new();
     self->history = litho_history_new();
     self->selected = -1;
+    self->places = litho_places_new();
+    self->depth_time = litho_depth_time_new();
     litho_session_display_init(self);
     litho_session_numbers_init(self);
     litho_session_area_init(self);
@@ -56,6 +58,8 @@ static void finalize(GObject *object)
     g_free(self->flow_problem);
     g_free(self->kind_text);
     litho_figures_free(self->figures);
+    litho_places_free(self->places);
+    litho_depth_time_free(self->depth_time);
     litho_ranges_free(self->ranges);
     g_free(self->reference_name);
     G_OBJECT_CLASS(litho_session_parent_class)->finalize(object);
@@ -93,11 +97,11 @@ void litho_session_set_preview(LithoSession *self, LithoCube *cube, const LithoR
         self->preview = litho_cube_ref(cube);
         litho_ranges_begin(self->ranges, LITHO_RANGE_PREVIEW, range);
         litho_ranges_apply(self->ranges, range, &self->display.look);
-        litho_session_adopt_grid(self, &cube->grid);
+        litho_places_adopt(self->places, &cube->grid, self->depth_time, &self->display);
         litho_session_emit(self, SIGNAL_CUBE);
         return;
     }
-    litho_session_forget_grid(self);
+    litho_places_forget(self->places);
     litho_session_emit(self, SIGNAL_CUBE);
     litho_session_flow_touched(self);
 }
@@ -149,10 +153,10 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
     g_clear_pointer(&self->reference, litho_cube_unref); // of the input before
     g_clear_pointer(&self->reference_name, g_free);
     self->display.look.reversed = FALSE;
-    litho_session_forget_grid(self);
+    litho_places_forget(self->places);
     if (cube) {
         litho_ranges_release(self->ranges, LITHO_NUMBERS_IN);
-        litho_session_adopt_grid(self, &cube->grid);
+        litho_places_adopt(self->places, &cube->grid, self->depth_time, &self->display);
         litho_session_numbers_want(self, LITHO_NUMBERS_IN, cube);
     }
     litho_area_tool_set(self->area, NULL); // it was of another survey
@@ -164,7 +168,7 @@ void litho_session_adopt_input(LithoSession *self, LithoCube *cube)
 
 const LithoGrid *litho_session_grid(LithoSession *self)
 {
-    return self->has_grid ? &self->grid : NULL;
+    return litho_places_grid(self->places);
 }
 
 gboolean litho_session_comparable(LithoSession *self)

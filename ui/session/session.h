@@ -3,9 +3,8 @@
 #include <glib-object.h>
 #include "core/qc.h"
 #include "core/engine/worker.h"
-#include "render/scene.h"
-#include "render/view.h"
 #include "ui/session/area.h"
+#include "ui/session/display.h"
 #include "ui/session/history.h"
 #include "ui/session/latency.h"
 #include "ui/session/memory_plan.h"
@@ -31,19 +30,6 @@
 //   "report-changed"   operators told numbers, curves or shapes, also while a pass runs
 #define LITHO_TYPE_SESSION (litho_session_get_type())
 G_DECLARE_FINAL_TYPE(LithoSession, litho_session, LITHO, SESSION, GObject)
-
-// How the data are looked at. Changing it computes nothing.
-typedef struct LithoDisplay {
-    LithoShow show;
-    gboolean hold_input;  // Space is down, or blink's other half: the input instead of `show`
-    LithoLook look;       // clip, colours, gains, divider
-    LithoUnits units;     // of the axes
-    gint64 slice[3];      // indices of the visible slices
-    double lo[3], hi[3];  // visible window of the linked views, indices
-    LithoSceneView scene; // camera of the 3-D scene; its slices follow `slice`
-    double cursor[3];     // grid indices under the pointer
-    gboolean has_cursor;
-} LithoDisplay;
 
 LithoSession *litho_session_new(void);
 
@@ -174,7 +160,8 @@ const LithoMemoryPlan *litho_session_memory(LithoSession *session); // NULL = no
 
 // --- device -------------------------------------------------------------------------------------
 
-// What litho_device_parse() takes: "auto", "cuda:all". Asked in a thread: opening a driver takes a while.
+// What litho_device_parse() takes: "auto", "cuda:all". Asked in a thread: opening a driver takes a
+// while.
 void litho_session_set_device(LithoSession *session, const char *wanted);
 LithoDevice litho_session_device(LithoSession *session); // that computes the flow as it stands
 const char *litho_session_wanted_device(LithoSession *session);

@@ -3,7 +3,6 @@
 // How the data are looked at: slices, cursor, visible window. Clip and colours: session_numbers.c.
 #include "ui/session/session_private.h"
 
-#include <math.h>
 #include <string.h>
 
 const char *const litho_show_keys[5] = {"input", "output", "removed", "split", "side"};
@@ -18,91 +17,6 @@ void litho_session_display_init(LithoSession *self)
 const LithoDisplay *litho_session_display(LithoSession *self)
 {
     return &self->display;
-}
-
-static LithoPlace present_place(LithoSession *self)
-{
-    const LithoDisplay *d = &self->display;
-    LithoPlace place = {.scene = d->scene};
-    for (int a = 0; a < 3; a++) {
-        place.n[a] = self->grid.axis[a].n;
-        place.slice[a] = d->slice[a];
-        place.lo[a] = d->lo[a];
-        place.hi[a] = d->hi[a];
-    }
-    return place;
-}
-
-// Back in the shape of before: what nobody has moved since goes where it was.
-static void restore_unmoved(LithoDisplay *d, const LithoPlace *now, const LithoPlace *arrived,
-                            const LithoPlace *left)
-{
-    for (int a = 0; a < 3; a++) {
-        if (now->slice[a] == arrived->slice[a])
-            d->slice[a] = left->slice[a];
-        if (now->lo[a] == arrived->lo[a] && now->hi[a] == arrived->hi[a]) {
-            d->lo[a] = left->lo[a];
-            d->hi[a] = left->hi[a];
-        }
-    }
-    if (memcmp(&now->scene.camera, &arrived->scene.camera, sizeof now->scene.camera) == 0)
-        d->scene = left->scene;
-}
-
-// The slice of the new grid that shows the place of the present one.
-static gint64 same_place(LithoSession *self, const LithoGrid *grid, int axis)
-{
-    const LithoAxis *from = &self->grid.axis[axis], *to = &grid->axis[axis];
-    const double index = (double)self->display.slice[axis];
-    double there = axis == LITHO_SAMPLE ? litho_session_convert(self, &self->grid, grid, index)
-                                        : litho_axis_index(to, litho_axis_value(from, index));
-    return there > -0.5 && there < to->n - 0.5 ? llround(there) : to->n / 2;
-}
-
-// Slices and window stay where the axis is the one before, and lie at the same line, time or depth
-// where it is another. The camera keeps its direction.
-static void move_to(LithoSession *self, const LithoGrid *grid)
-{
-    LithoDisplay *d = &self->display;
-    const LithoSliceView whole = litho_slice_view(grid, LITHO_INLINE, 0);
-    const LithoCamera camera = d->scene.camera;
-    for (int a = 0; a < 3; a++) {
-        if (self->has_grid && self->grid.axis[a].n == grid->axis[a].n)
-            continue;
-        d->slice[a] = self->has_grid ? same_place(self, grid, a) : grid->axis[a].n / 2;
-        d->lo[a] = whole.lo[a];
-        d->hi[a] = whole.hi[a];
-    }
-    d->scene = litho_scene_view(grid);
-    if (self->has_grid) {
-        d->scene.camera.yaw = camera.yaw;
-        d->scene.camera.pitch = camera.pitch;
-    }
-    d->has_cursor = FALSE;
-}
-
-// Switching an operator on must not move the picture.
-void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid)
-{
-    if (!self->has_grid || !litho_grid_same_shape(&self->grid, grid)) {
-        const LithoPlace now = present_place(self), arrived = self->arrived, left = self->left;
-        const gboolean back = self->has_grid && left.n[0] == grid->axis[0].n &&
-                              left.n[1] == grid->axis[1].n && left.n[2] == grid->axis[2].n;
-        move_to(self, grid);
-        if (back)
-            restore_unmoved(&self->display, &now, &arrived, &left);
-        self->left = self->has_grid ? now : (LithoPlace){0};
-        self->grid = *grid;
-        self->arrived = present_place(self);
-    }
-    self->grid = *grid;
-    self->has_grid = TRUE;
-}
-
-void litho_session_forget_grid(LithoSession *self)
-{
-    self->has_grid = FALSE;
-    self->left = self->arrived = (LithoPlace){0};
 }
 
 void litho_session_show(LithoSession *self, LithoShow show)
@@ -177,9 +91,10 @@ void litho_session_set_look(LithoSession *self, const LithoLook *look)
 
 void litho_session_set_slice(LithoSession *self, int axis, gint64 index)
 {
-    if (!self->has_grid)
+    const LithoGrid *grid = litho_session_grid(self);
+    if (!grid)
         return;
-    index = CLAMP(index, 0, self->grid.axis[axis].n - 1);
+    index = CLAMP(index, 0, grid->axis[axis].n - 1);
     if (index == self->display.slice[axis])
         return;
     self->display.slice[axis] = index;
@@ -191,7 +106,9 @@ void litho_session_set_slice(LithoSession *self, int axis, gint64 index)
 
 LithoSliceView litho_session_slice_view(LithoSession *self, int axis)
 {
-    LithoSliceView view = litho_slice_view(&self->grid, axis, self->display.slice[axis]);
+    static const LithoGrid none = {0};
+    const LithoGrid *grid = litho_session_grid(self);
+    LithoSliceView view = litho_slice_view(grid ? grid : &none, axis, self->display.slice[axis]);
     memcpy(view.lo, self->display.lo, sizeof view.lo);
     memcpy(view.hi, self->display.hi, sizeof view.hi);
     return view;
@@ -200,7 +117,7 @@ LithoSliceView litho_session_slice_view(LithoSession *self, int axis)
 void litho_session_set_window(LithoSession *self, const double lo[3], const double hi[3])
 {
     LithoDisplay *d = &self->display;
-    if (!self->has_grid ||
+    if (!litho_session_grid(self) ||
         (memcmp(lo, d->lo, sizeof d->lo) == 0 && memcmp(hi, d->hi, sizeof d->hi) == 0))
         return;
     memcpy(d->lo, lo, sizeof d->lo);
@@ -210,10 +127,11 @@ void litho_session_set_window(LithoSession *self, const double lo[3], const doub
 
 void litho_session_fit(LithoSession *self)
 {
-    if (!self->has_grid)
+    const LithoGrid *grid = litho_session_grid(self);
+    if (!grid)
         return;
-    LithoSliceView whole = litho_slice_view(&self->grid, LITHO_INLINE, 0);
-    LithoSceneView scene = litho_scene_view(&self->grid);
+    LithoSliceView whole = litho_slice_view(grid, LITHO_INLINE, 0);
+    LithoSceneView scene = litho_scene_view(grid);
     self->display.scene.camera = scene.camera;
     litho_session_set_window(self, whole.lo, whole.hi);
     litho_session_emit(self, SIGNAL_SLICES);

@@ -5,6 +5,7 @@
 #include "ui/session/job.h"
 #include "ui/session/numbers.h"
 #include "ui/session/pager.h"
+#include "ui/session/places.h"
 #include "ui/session/ranges.h"
 #include "ui/session/session.h"
 
@@ -25,14 +26,6 @@ enum {
     N_SIGNALS
 };
 
-// Where one looks at in a grid of a shape.
-typedef struct LithoPlace {
-    gint64 n[3]; // of the grid; n[0] = 0: nothing kept
-    gint64 slice[3];
-    double lo[3], hi[3];
-    LithoSceneView scene;
-} LithoPlace;
-
 struct _LithoSession {
     GObject parent;
 
@@ -48,14 +41,11 @@ struct _LithoSession {
     char *flow_problem;
     LithoHistory *history;
     LithoDisplay display;
-    LithoGrid grid; // what the views show
-    gboolean has_grid;
-    // Of the shape shown before, when it was left, and where that led to in the present shape: an
-    // operator switched on and off again leaves everything as it was.
-    LithoPlace left, arrived;
-    gboolean file_problem; // flow_problem is of a file, which the worker tries again
-    gboolean waits;        // files of the flow are not read yet: out_grid is of the flow before
-    LithoGrid out_grid;    // of the flow as it stands, valid while flow_problem is NULL
+    LithoPlaces *places;
+    LithoDepthTime *depth_time; // of the figures
+    gboolean file_problem;      // flow_problem is of a file, which the worker tries again
+    gboolean waits;     // files of the flow are not read yet: out_grid is of the flow before
+    LithoGrid out_grid; // of the flow as it stands, valid while flow_problem is NULL
 
     // Worker binding, session_result.c.
     LithoWorker *worker; // NULL once disposed
@@ -71,7 +61,6 @@ struct _LithoSession {
     guint64 n_adopted;     // results taken from elsewhere, for their generation
     GError *problem;
     LithoFigures *figures;
-    GArray *depth_time; // pairs depth (m), two-way time (s) of the figures; NULL = none
     guint n_visible;
     int visible[3];
     LithoLatency latency;
@@ -110,8 +99,6 @@ void litho_session_report_drop(LithoSession *self);
 // The figures are those of a result computed earlier; `report` may be NULL.
 void litho_session_report_adopt(LithoSession *self, LithoReport *report);
 
-void litho_session_side_look(LithoSession *self); // session_side.c: the report changed
-
 // session_area.c: samples or slices changed; and: what was found is of other data.
 void litho_session_area_init(LithoSession *self);
 void litho_session_area_look(LithoSession *self);
@@ -123,15 +110,9 @@ void litho_session_memory_want(LithoSession *self);
 
 void litho_session_display_init(LithoSession *self);
 void litho_session_update_grid(LithoSession *self);
-void litho_session_forget_grid(LithoSession *self); // another survey: nothing of it is kept
-// Sample index of one grid -> of the other at the same depth; session_side.c.
-double litho_session_convert(LithoSession *self, const LithoGrid *from, const LithoGrid *to,
-                             double index);
-// Adopts `grid` as what the views show, keeping slices where the size is the same.
-void litho_session_adopt_grid(LithoSession *self, const LithoGrid *grid);
 
-// session_numbers.c: the numbers of `cube` are computed; and: which numbers belong to what is shown,
-// and the colours follow them.
+// session_numbers.c: the numbers of `cube` are computed; and: which numbers belong to what is
+// shown, and the colours follow them.
 void litho_session_numbers_init(LithoSession *self);
 void litho_session_numbers_want(LithoSession *self, int which, LithoCube *cube);
 int litho_session_numbers_shown(LithoSession *self);

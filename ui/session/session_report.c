@@ -5,7 +5,8 @@
 
 static void tell(LithoSession *self)
 {
-    litho_session_side_look(self);
+    g_autoptr(GArray) curves = litho_session_report_curves(self);
+    litho_depth_time_take(self->depth_time, curves);
     litho_session_emit(self, SIGNAL_REPORT);
 }
 

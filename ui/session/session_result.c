@@ -107,9 +107,10 @@ void litho_session_update_grid(LithoSession *self)
     const gboolean known = (!self->flow_problem || self->result) && self->out_grid.axis[0].n > 0;
     if (litho_session_shown(self) != LITHO_SHOW_INPUT && known)
         grid = &self->out_grid;
-    if (!grid || (self->has_grid && litho_grid_equal(grid, &self->grid)))
+    const LithoGrid *shown = litho_session_grid(self);
+    if (!grid || (shown && litho_grid_equal(grid, shown)))
         return;
-    litho_session_adopt_grid(self, grid);
+    litho_places_adopt(self->places, grid, self->depth_time, &self->display);
     litho_session_auto_clip(self);
     litho_session_emit(self, SIGNAL_SLICES);
 }
@@ -317,7 +318,6 @@ void litho_session_result_clear(LithoSession *self)
         ;
     g_clear_pointer(&self->result, litho_result_unref);
     g_clear_pointer(&self->backdrop, litho_result_unref);
-    g_clear_pointer(&self->depth_time, g_array_unref);
     g_clear_pointer(&self->display_timings, litho_timings_unref);
     g_clear_error(&self->problem);
 }

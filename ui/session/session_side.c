@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Input and result of one survey side by side although their samples are not of one kind: time
-// before a migration, depth behind it. What lies at one depth lies at one time: the curve of the
-// operator's report with the role LITHO_CURVE_DEPTH_TIME says which.
+// before a migration, depth behind it. ui/session/depth_time.h lays them upon each other.
 #include "ui/session/session_private.h"
 
 #include <math.h>
-#include <string.h>
 
 gboolean litho_session_side_by_side(LithoSession *self)
 {
@@ -16,63 +14,23 @@ gboolean litho_session_side_by_side(LithoSession *self)
     return in[0].n == out[0].n && in[1].n == out[1].n;
 }
 
-// --- the curve ----------------------------------------------------------------------------------
-
-void litho_session_side_look(LithoSession *self)
+// The input's grid when the views show another one; NULL = it is the one that they show.
+static const LithoGrid *other_input_grid(LithoSession *self, const LithoGrid *shown)
 {
-    g_autoptr(GArray) curves = litho_session_report_curves(self);
-    g_clear_pointer(&self->depth_time, g_array_unref);
-    for (guint k = 0; curves && k < curves->len; k++) {
-        const LithoCurve *c = &g_array_index(curves, LithoCurve, k);
-        if (c->role != LITHO_CURVE_DEPTH_TIME || c->n < 2)
-            continue;
-        self->depth_time = g_array_sized_new(FALSE, FALSE, 2 * sizeof(double), c->n);
-        for (guint i = 0; i < c->n; i++) {
-            const double pair[2] = {c->x[i], c->y[i]};
-            g_array_append_val(self->depth_time, pair);
-        }
-    }
-}
-
-// The curve's other coordinate at `value` of coordinate `from` (0 depth, 1 time), which grows along
-// it; straight on beyond its ends.
-static double along_curve(const GArray *curve, int from, double value)
-{
-    const double(*p)[2] = (const double(*)[2])(void *)curve->data;
-    guint k = 1;
-    while (k + 1 < curve->len && p[k][from] < value)
-        k++;
-    double width = p[k][from] - p[k - 1][from];
-    double share = width > 0 ? (value - p[k - 1][from]) / width : 0;
-    return p[k - 1][!from] + share * (p[k][!from] - p[k - 1][!from]);
-}
-
-// Sample index on one axis -> the index on the other at the same depth. Without a curve the two
-// axes are laid upon each other from end to end.
-double litho_session_convert(LithoSession *self, const LithoGrid *from, const LithoGrid *to,
-                             double index)
-{
-    const LithoAxis *a = &from->axis[LITHO_SAMPLE], *b = &to->axis[LITHO_SAMPLE];
-    if (from->is_depth == to->is_depth)
-        return litho_axis_index(b, litho_axis_value(a, index));
-    if (!self->depth_time)
-        return a->n > 1 ? index * (b->n - 1) / (a->n - 1) : 0;
-    double value = litho_axis_value(a, index);
-    return litho_axis_index(b, along_curve(self->depth_time, from->is_depth ? 0 : 1, value));
+    const LithoGrid *in = self->input ? &self->input->grid : NULL;
+    return in && shown && !litho_grid_equal(shown, in) ? in : NULL;
 }
 
 double litho_session_to_input(LithoSession *self, double sample)
 {
-    if (!self->input || litho_grid_equal(&self->grid, &self->input->grid))
-        return sample;
-    return litho_session_convert(self, &self->grid, &self->input->grid, sample);
+    const LithoGrid *shown = litho_session_grid(self), *in = other_input_grid(self, shown);
+    return in ? litho_depth_time_convert(self->depth_time, shown, in, sample) : sample;
 }
 
 double litho_session_from_input(LithoSession *self, double sample)
 {
-    if (!self->input || litho_grid_equal(&self->grid, &self->input->grid))
-        return sample;
-    return litho_session_convert(self, &self->input->grid, &self->grid, sample);
+    const LithoGrid *shown = litho_session_grid(self), *in = other_input_grid(self, shown);
+    return in ? litho_depth_time_convert(self->depth_time, in, shown, sample) : sample;
 }
 
 // --- views of the input -------------------------------------------------------------------------
@@ -80,7 +38,7 @@ double litho_session_from_input(LithoSession *self, double sample)
 LithoSliceView litho_session_input_view(LithoSession *self, int axis)
 {
     LithoSliceView view = litho_session_slice_view(self, axis);
-    if (!self->input || litho_grid_equal(&self->grid, &self->input->grid))
+    if (!other_input_grid(self, litho_session_grid(self)))
         return view;
     gint64 last = self->input->grid.axis[LITHO_SAMPLE].n - 1;
     view.lo[LITHO_SAMPLE] = litho_session_to_input(self, view.lo[LITHO_SAMPLE]);
