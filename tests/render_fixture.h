@@ -4,7 +4,7 @@
 #include "core/cube.h"
 #include "render/view.h"
 
-// Cubes and pixel comparisons shared by test-render.c (no OpenGL) and test-render-gl.c.
+// Cubes and pixel comparisons shared by the tests of drawing, with OpenGL and without.
 
 // Small survey with line numbers 1001.., 2005.. step 2, 4 ms; survey coordinates known.
 LithoGrid fixture_grid(gint64 ni, gint64 nj, gint64 nk);

@@ -4,7 +4,7 @@
 #include "core/io/sample_codec.h"
 #include "ui/import/import_private.h"
 #include "ui/import/import_profile.h"
-#include "ui/panel/param_editor.h"
+#include "ui/panel/parts.h"
 #include "ui/view/tooltip.h"
 
 static const char *const types[] = {"float32", "float64", "int16", NULL};

@@ -5,7 +5,6 @@
 
 #include "render/ticks.h"
 #include "ui/panel/area_pictures.h"
-#include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
 #include "ui/view/plot.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "render/ticks.h"
-#include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
 #include "ui/view/plot.h"
 

@@ -7,7 +7,7 @@
 #include "core/engine/find.h"
 #include "core/engine/probe.h"
 #include "core/error.h"
-#include "ui/panel/param_editor.h"
+#include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
 #include "core/suggest.h"
 #include "ui/view/tooltip.h"

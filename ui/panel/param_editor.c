@@ -26,88 +26,9 @@ G_DEFINE_TYPE(LithoParamEditor, litho_param_editor, GTK_TYPE_BOX)
 
 static guint edited_signal;
 
-// --- numbers ------------------------------------------------------------------------------------
-
-static void slider_range(const LithoParam *row, double *lo, double *hi)
-{
-    gboolean soft = row->soft_min != 0 || row->soft_max != 0;
-    *lo = soft && row->soft_min >= row->min ? row->soft_min : row->min;
-    *hi = soft && row->soft_max <= row->max ? row->soft_max : row->max;
-    if (*hi <= *lo)
-        *hi = row->max;
-}
-
-double litho_param_slider_from_value(const LithoParam *row, double value)
-{
-    return row->log && value > 0 ? log10(value) : value;
-}
-
-double litho_param_slider_to_value(const LithoParam *row, double position)
-{
-    double value = row->log ? pow(10, position) : position;
-    if (row->type == LITHO_PARAM_INT)
-        return CLAMP(rint(value), row->min, row->max);
-    // Three digits are what a hand on a slider means; the number field takes more.
-    double unit = pow(10, floor(log10(MAX(fabs(value), 1e-12))) - 2);
-    if (!row->log && row->step > 0)
-        unit = row->step;
-    return CLAMP(rint(value / unit) * unit, row->min, row->max);
-}
-
-static double step_of(const LithoParam *row)
-{
-    if (row->step > 0)
-        return row->step;
-    if (row->type == LITHO_PARAM_INT)
-        return 1;
-    double lo, hi;
-    slider_range(row, &lo, &hi);
-    return (hi - lo) / 100;
-}
-
-static gboolean is_special(const LithoParam *row, double value)
-{
-    return row->special_text && value == row->special;
-}
-
-void litho_param_format(const LithoParam *row, double value, char *out, gsize size)
-{
-    if (is_special(row, value))
-        g_strlcpy(out, row->special_text, size);
-    else if (row->type == LITHO_PARAM_INT)
-        g_snprintf(out, size, "%.0f", value);
-    else
-        g_snprintf(out, size, "%.5g", value);
-}
-
-static const char *row_unit(const LithoParam *row, gboolean is_depth)
-{
-    const char *unit = is_depth && row->depth_unit ? row->depth_unit : row->unit;
-    return unit ? unit : "";
-}
-
-void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
-                             gsize size)
-{
-    const char *unit = row_unit(row, is_depth);
-    litho_param_format(row, value, out, size);
-    if (!*unit || is_special(row, value))
-        return;
-    g_strlcat(out, " ", size);
-    g_strlcat(out, unit, size);
-}
-
-void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
-                             gsize size)
-{
-    const char *unit = row_unit(row, is_depth);
-    gboolean whole = row->type == LITHO_PARAM_INT || fabs(value) >= 1000;
-    g_snprintf(out, size, whole ? "%.0f%s%s" : "%.3g%s%s", value, *unit ? " " : "", unit);
-}
-
 static const char *unit_of(const LithoParamEditor *self)
 {
-    return row_unit(self->row, self->is_depth);
+    return litho_param_unit(self->row, self->is_depth);
 }
 
 static void with_unit(const LithoParamEditor *self, double value, char *out, gsize size)
@@ -119,39 +40,6 @@ static void edited(LithoParamEditor *self, double value, const char *text)
 {
     if (!self->loading)
         g_signal_emit(self, edited_signal, 0, value, text);
-}
-
-// --- wheel --------------------------------------------------------------------------------------
-
-static void set_scroll_phase(GtkWidget *widget, GtkPropagationPhase phase)
-{
-    g_autoptr(GListModel) controllers = gtk_widget_observe_controllers(widget);
-    for (guint k = 0; k < g_list_model_get_n_items(controllers); k++) {
-        g_autoptr(GtkEventController) c = g_list_model_get_item(controllers, k);
-        if (GTK_IS_EVENT_CONTROLLER_SCROLL(c))
-            gtk_event_controller_set_propagation_phase(c, phase);
-    }
-}
-
-static void wheel_on(GtkEventControllerFocus *focus, gpointer widget)
-{
-    (void)focus;
-    set_scroll_phase(widget, GTK_PHASE_BUBBLE);
-}
-
-static void wheel_off(GtkEventControllerFocus *focus, gpointer widget)
-{
-    (void)focus;
-    set_scroll_phase(widget, GTK_PHASE_NONE);
-}
-
-void litho_wheel_needs_focus(GtkWidget *widget)
-{
-    GtkEventController *focus = gtk_event_controller_focus_new();
-    g_signal_connect(focus, "enter", G_CALLBACK(wheel_on), widget);
-    g_signal_connect(focus, "leave", G_CALLBACK(wheel_off), widget);
-    gtk_widget_add_controller(widget, focus);
-    set_scroll_phase(widget, GTK_PHASE_NONE);
 }
 
 // --- number and slider --------------------------------------------------------------------------
@@ -214,11 +102,11 @@ static gboolean fits(const LithoParamEditor *self, const char *text)
 // itself: half a unit reads as a fault, and the tooltip tells it.
 static void field_text(const LithoParamEditor *self, double value, char *out, gsize size)
 {
-    if (is_special(self->row, value) && isfinite(self->used))
+    if (litho_param_is_special(self->row, value) && isfinite(self->used))
         litho_param_format_used(self->row, self->used, self->is_depth, out, size);
     else
         with_unit(self, value, out, size);
-    if (*unit_of(self) && !is_special(self->row, value) && !fits(self, out))
+    if (*unit_of(self) && !litho_param_is_special(self->row, value) && !fits(self, out))
         litho_param_format(self->row, value, out, size);
 }
 
@@ -226,7 +114,7 @@ static gboolean spin_output(GtkSpinButton *spin, LithoParamEditor *self)
 {
     char text[64];
     double value = gtk_spin_button_get_value(spin);
-    gboolean special = is_special(self->row, value);
+    gboolean special = litho_param_is_special(self->row, value);
     field_text(self, value, text, sizeof text);
     make_room(self, special && !isfinite(self->used));
     if (special)
@@ -308,7 +196,7 @@ static gboolean spin_key(GtkEventControllerKey *keys, guint key, guint code, Gdk
         return FALSE;
     GtkSpinButton *spin = GTK_SPIN_BUTTON(self->spin);
     double value = gtk_spin_button_get_value(spin);
-    if (is_special(self->row, value) && isfinite(self->used))
+    if (litho_param_is_special(self->row, value) && isfinite(self->used))
         value = self->used; // from where the knob stands
     double position = litho_param_slider_from_value(self->row, value) + ratio;
     gtk_spin_button_set_value(spin, litho_param_slider_to_value(self->row, position));
@@ -326,7 +214,7 @@ static void hide_buttons(GtkWidget *spin)
 static void make_spin(LithoParamEditor *self)
 {
     const LithoParam *row = self->row;
-    double step = step_of(row);
+    double step = litho_param_step(row);
     GtkWidget *spin = gtk_spin_button_new_with_range(row->min, row->max, step);
     gtk_spin_button_set_increments(GTK_SPIN_BUTTON(spin), step,
                                    row->type == LITHO_PARAM_INT ? MAX(step * 5, 2) : step * 10);
@@ -353,8 +241,8 @@ static void make_spin(LithoParamEditor *self)
 static GtkWidget *make_slider(LithoParamEditor *self)
 {
     const LithoParam *row = self->row;
-    double lo, hi, step = row->log ? 0.05 : step_of(row);
-    slider_range(row, &lo, &hi);
+    double lo, hi, step = row->log ? 0.05 : litho_param_step(row);
+    litho_param_slider_range(row, &lo, &hi);
     lo = litho_param_slider_from_value(row, lo);
     hi = litho_param_slider_from_value(row, hi);
     GtkWidget *slider = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, lo, hi, step);
@@ -363,7 +251,8 @@ static GtkWidget *make_slider(LithoParamEditor *self)
     if (row->type == LITHO_PARAM_INT && !row->log)
         gtk_range_set_round_digits(GTK_RANGE(slider), 0);
     gtk_widget_set_hexpand(slider, TRUE);
-    gtk_widget_set_size_request(slider, number_chars(self) > NUMBER_CHARS ? SHORT_SLIDER : SLIDER_WIDTH, -1);
+    gtk_widget_set_size_request(
+        slider, number_chars(self) > NUMBER_CHARS ? SHORT_SLIDER : SLIDER_WIDTH, -1);
     gtk_widget_set_valign(slider, GTK_ALIGN_CENTER);
     gtk_widget_add_css_class(slider, "litho-slider");
     g_signal_connect(slider, "value-changed", G_CALLBACK(on_slider), self);
@@ -461,14 +350,6 @@ static void describe(LithoParamEditor *self, GtkWidget *control)
                                    -1);
 }
 
-void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description)
-{
-    GtkWidget *named[] = {drop_down, gtk_widget_get_first_child(drop_down)};
-    for (guint k = 0; k < G_N_ELEMENTS(named) && named[k]; k++)
-        gtk_accessible_update_property(GTK_ACCESSIBLE(named[k]), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                       name, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description, -1);
-}
-
 static char *tooltip_of(const LithoParamEditor *self)
 {
     const LithoParam *row = self->row;
@@ -477,7 +358,7 @@ static char *tooltip_of(const LithoParamEditor *self)
         return g_strdup(doc);
     double lo, hi;
     char from[48], to[48], min[48], max[48], def[48];
-    slider_range(row, &lo, &hi);
+    litho_param_slider_range(row, &lo, &hi);
     litho_param_format(row, lo, from, sizeof from);
     with_unit(self, hi, to, sizeof to);
     litho_param_format(row, row->min, min, sizeof min);
@@ -645,7 +526,7 @@ static void show_words(LithoParamEditor *self, gboolean special)
 static void show_number(LithoParamEditor *self, double value)
 {
     char text[64], words[128];
-    gboolean special = is_special(self->row, value);
+    gboolean special = litho_param_is_special(self->row, value);
     double at = special && isfinite(self->used) ? self->used : value;
     field_text(self, value, text, sizeof text);
     // Not while it says the same: the hand on the slider must not feel it move.

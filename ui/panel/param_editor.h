@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <gtk/gtk.h>
-#include "core/param.h"
+#include "ui/panel/param_format.h"
 
 // One parameter of the declaration as a row: mark of change, name, slider, number with unit; or a
 // switch, a choice, a text, a file. It knows the declaration and nothing else.
@@ -24,23 +24,3 @@ void litho_param_editor_set_used(LithoParamEditor *self, double value);
 void litho_param_editor_complain(LithoParamEditor *self, const char *sentence);
 // Puts the keyboard on the row's number.
 void litho_param_editor_grab(LithoParamEditor *self);
-
-// Slider positions: value <-> the slider's own scale (its logarithm for log rows). Exposed for
-// tests.
-double litho_param_slider_from_value(const LithoParam *row, double value);
-double litho_param_slider_to_value(const LithoParam *row, double position);
-// "1.25", "10", "300": as many digits as a row of this kind needs; the words for a special value.
-// `out` gets at most `size` bytes.
-void litho_param_format(const LithoParam *row, double value, char *out, gsize size);
-// The value with its unit, which may be another one where the samples are depths.
-void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
-                             gsize size);
-
-// The number that a special value stands for: three digits and the unit, "37 Hz".
-void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
-                             gsize size);
-
-// The wheel over a control that has not the keyboard scrolls the panel instead of changing it.
-void litho_wheel_needs_focus(GtkWidget *widget);
-// Names a choice for screen readers: GTK puts its button, which has no name of its own, in front.
-void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description);

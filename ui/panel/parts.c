@@ -8,6 +8,14 @@ void litho_name_widget(GtkWidget *widget, const char *name)
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
+void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description)
+{
+    GtkWidget *named[] = {drop_down, gtk_widget_get_first_child(drop_down)};
+    for (guint k = 0; k < G_N_ELEMENTS(named) && named[k]; k++)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(named[k]), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       name, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description, -1);
+}
+
 GtkWidget *litho_label_new(const char *text, const char *css)
 {
     GtkWidget *label = gtk_label_new(text);
@@ -102,4 +110,37 @@ char *litho_format_duration(double ms)
         return g_strdup_printf("%.*f s", ms < 9995 ? 2 : 1, ms / 1000);
     int seconds = (int)(ms / 1000 + 0.5);
     return g_strdup_printf("%d min %d s", seconds / 60, seconds % 60);
+}
+
+// --- wheel --------------------------------------------------------------------------------------
+
+static void set_scroll_phase(GtkWidget *widget, GtkPropagationPhase phase)
+{
+    g_autoptr(GListModel) controllers = gtk_widget_observe_controllers(widget);
+    for (guint k = 0; k < g_list_model_get_n_items(controllers); k++) {
+        g_autoptr(GtkEventController) c = g_list_model_get_item(controllers, k);
+        if (GTK_IS_EVENT_CONTROLLER_SCROLL(c))
+            gtk_event_controller_set_propagation_phase(c, phase);
+    }
+}
+
+static void wheel_on(GtkEventControllerFocus *focus, gpointer widget)
+{
+    (void)focus;
+    set_scroll_phase(widget, GTK_PHASE_BUBBLE);
+}
+
+static void wheel_off(GtkEventControllerFocus *focus, gpointer widget)
+{
+    (void)focus;
+    set_scroll_phase(widget, GTK_PHASE_NONE);
+}
+
+void litho_wheel_needs_focus(GtkWidget *widget)
+{
+    GtkEventController *focus = gtk_event_controller_focus_new();
+    g_signal_connect(focus, "enter", G_CALLBACK(wheel_on), widget);
+    g_signal_connect(focus, "leave", G_CALLBACK(wheel_off), widget);
+    gtk_widget_add_controller(widget, focus);
+    set_scroll_phase(widget, GTK_PHASE_NONE);
 }

@@ -6,6 +6,8 @@
 
 // Sets the name by which a screen reader calls the widget.
 void litho_name_widget(GtkWidget *widget, const char *name);
+// Names a choice for screen readers: GTK puts its button, which has no name of its own, in front.
+void litho_name_choice(GtkWidget *drop_down, const char *name, const char *description);
 
 // Left-aligned text with a style class, NULL = none.
 GtkWidget *litho_label_new(const char *text, const char *css);
@@ -33,3 +35,6 @@ GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content);
 
 // "0.42 ms", "37 ms", "1.3 s", "2 min 5 s": as exact as it is read; g_free().
 char *litho_format_duration(double ms);
+
+// The wheel over a control that has not the keyboard scrolls the panel instead of changing it.
+void litho_wheel_needs_focus(GtkWidget *widget);

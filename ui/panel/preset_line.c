@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
 #include "ui/session/presets.h"
 

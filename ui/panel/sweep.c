@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/engine/probe.h"
-#include "ui/panel/param_editor.h"
+#include "ui/panel/param_format.h"
 #include "ui/panel/parts.h"
 #include "ui/panel/sweep_axis.h"
 #include "ui/session/job.h"

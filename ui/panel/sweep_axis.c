@@ -2,7 +2,6 @@
 #include "ui/panel/sweep_axis.h"
 
 #include "core/error.h"
-#include "ui/panel/param_editor.h"
 #include "ui/panel/parts.h"
 
 enum { USUAL_VALUES = 9, USUAL_OF_TWO = 3 };

@@ -7,7 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/error.h"
 #include "render/raster.h"
-#include "ui/panel/param_editor.h"
+#include "ui/panel/param_format.h"
 
 // --- values -------------------------------------------------------------------------------------
 

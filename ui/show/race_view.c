@@ -6,26 +6,19 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "render/raster.h"
 #include "ui/panel/parts.h"
 #include "ui/session/job.h"
+#include "ui/show/race_panel.h"
+#include "ui/show/race_result.h"
 #include "ui/view/small_text.h"
 #include "ui/window/window_private.h"
 
 enum { SHOWN = LITHO_SCRIPT_LANES, MADE_SHARES = 8, TICK_MS = 40, GAP = 12 };
 
-// A part of the section that came `ms` after the clock of its lane started.
-typedef struct Piece {
-    LithoCube *cube;
-    double ms;
-} Piece;
-
 typedef struct Panel {
-    GArray *pieces;           // of Piece
-    guint stage, runs;        // as LithoRaceWatch tells
-    gint64 began_us;          // the clock of the stage started; 0 = it has not
-    cairo_surface_t *picture; // what has been painted of the pieces; or NULL
-    guint painted;            // pieces in it
+    LithoRacePanel picture;
+    guint stage;     // as LithoRaceWatch tells
+    gint64 began_us; // the clock of the stage started; 0 = it has not
 } Panel;
 
 struct _LithoRaceView {
@@ -38,9 +31,7 @@ struct _LithoRaceView {
     gboolean over;   // it has its result
     char *trouble;   // why there is none; or NULL
     Panel panel[SHOWN];
-    LithoLook look;
-    int axis; // of the section
-    gint64 index;
+    LithoRaceSection section;
     gint64 replay_us; // when the replay began, 0 = everything is shown
     guint tick;
     GArray *choice; // of Choice: entries of `left` and `right`
@@ -57,18 +48,12 @@ G_DEFINE_TYPE(LithoRaceView, litho_race_view, GTK_TYPE_BOX)
 enum { SIGNAL_OVER, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
-static void piece_clear(gpointer piece)
-{
-    litho_cube_unref(((Piece *)piece)->cube);
-}
-
 static void panels_clear(LithoRaceView *self)
 {
     for (int k = 0; k < SHOWN; k++) {
         Panel *p = &self->panel[k];
-        g_clear_pointer(&p->picture, cairo_surface_destroy);
-        g_array_set_size(p->pieces, 0);
-        p->stage = p->runs = p->painted = 0;
+        litho_race_panel_clear(&p->picture);
+        p->stage = 0;
         p->began_us = 0;
     }
 }
@@ -85,61 +70,6 @@ static LithoRect panel_rect(LithoRaceView *self, guint k, double width, double h
     const double head = 30 * litho_text_scale(GTK_WIDGET(self)), n = MAX(n_panels(self), 1),
                  w = (width - (n + 1) * GAP) / n;
     return (LithoRect){GAP + k * (w + GAP), head, MAX(w, 1), MAX(height - head - GAP, 1)};
-}
-
-// Paints one piece where it lies in the section.
-static void paint_piece(LithoRaceView *self, cairo_t *cr, const LithoCube *cube, double w, double h)
-{
-    LithoSliceView view = litho_slice_view(&cube->grid, self->axis, self->index);
-    view.keep_aspect = FALSE;
-    const LithoSliceMap map = litho_slice_map(&cube->grid, &view, (LithoRect){0, 0, w, h});
-    double lo[3], hi[3], x[2], y[2];
-    for (int a = 0; a < 3; a++) {
-        view.lo[a] = lo[a] = (double)cube->held.lo[a] - 0.5;
-        view.hi[a] = hi[a] = (double)cube->held.hi[a] - 0.5;
-    }
-    litho_slice_map_to_pixel(&map, lo, &x[0], &y[0]);
-    litho_slice_map_to_pixel(&map, hi, &x[1], &y[1]);
-    const double left = floor(MIN(x[0], x[1])), top = floor(MIN(y[0], y[1])),
-                 width = ceil(MAX(x[0], x[1])) - left, height = ceil(MAX(y[0], y[1])) - top;
-    const LithoRaster raster = {.output = cube,
-                                .grid = &cube->grid,
-                                .view = view,
-                                .look = self->look,
-                                .show = LITHO_SHOW_OUTPUT,
-                                .scale = 1};
-    cairo_surface_t *surface =
-        width < 1 || height < 1 ? NULL : litho_raster_slice(&raster, width, height, NULL);
-    if (!surface)
-        return;
-    cairo_set_source_surface(cr, surface, left, top);
-    cairo_rectangle(cr, left, top, width, height);
-    cairo_fill(cr);
-    cairo_surface_destroy(surface);
-}
-
-// The picture of a lane with all pieces that have come by `ms`.
-static cairo_surface_t *picture_of(LithoRaceView *self, Panel *p, double w, double h, double ms)
-{
-    guint wanted = 0;
-    while (wanted < p->pieces->len && g_array_index(p->pieces, Piece, wanted).ms <= ms)
-        wanted++;
-    if (p->picture && (p->painted > wanted || cairo_image_surface_get_width(p->picture) != (int)w ||
-                       cairo_image_surface_get_height(p->picture) != (int)h))
-        g_clear_pointer(&p->picture, cairo_surface_destroy);
-    if (!p->picture) {
-        p->picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)w, (int)h);
-        p->painted = 0;
-        cairo_t *cr = cairo_create(p->picture);
-        cairo_set_source_rgb(cr, 0.21, 0.21, 0.21);
-        cairo_paint(cr);
-        cairo_destroy(cr);
-    }
-    cairo_t *cr = cairo_create(p->picture);
-    for (; p->painted < wanted; p->painted++)
-        paint_piece(self, cr, g_array_index(p->pieces, Piece, p->painted).cube, (int)w, (int)h);
-    cairo_destroy(cr);
-    return p->picture;
 }
 
 // Text of a lane's clock.
@@ -189,7 +119,9 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
         const double ms = self->replay_us > 0
                               ? (double)(g_get_monotonic_time() - self->replay_us) / 1000
                               : INFINITY;
-        cairo_set_source_surface(cr, picture_of(self, &self->panel[k], floor(r.w), floor(r.h), ms),
+        cairo_set_source_surface(cr,
+                                 litho_race_panel_picture(&self->panel[k].picture, &self->section,
+                                                          (int)r.w, (int)r.h, ms),
                                  floor(r.x), floor(r.y));
         cairo_paint(cr);
         g_autofree char *clock = clock_text(self, k);
@@ -237,7 +169,8 @@ typedef struct Task {
 typedef struct News {
     LithoRaceView *view;
     guint lane, stage;
-    Piece piece; // cube NULL: a stage
+    LithoCube *piece; // NULL: a stage
+    double ms;        // of the piece, since the clock of its lane started
 } News;
 
 static void task_free(gpointer data)
@@ -254,9 +187,8 @@ static gboolean take_news(gpointer data)
     LithoRaceView *self = n->view;
     if (self->job && n->lane < SHOWN) {
         Panel *p = &self->panel[n->lane];
-        if (n->piece.cube) {
-            g_array_append_val(p->pieces, n->piece);
-            n->piece.cube = NULL;
+        if (n->piece) {
+            litho_race_panel_add(&p->picture, g_steal_pointer(&n->piece), n->ms);
         } else {
             p->stage = n->stage;
             p->began_us = g_get_monotonic_time();
@@ -269,7 +201,7 @@ static gboolean take_news(gpointer data)
 static void news_free(gpointer data)
 {
     News *n = data;
-    litho_cube_unref(n->piece.cube);
+    litho_cube_unref(n->piece);
     g_object_unref(n->view);
     g_free(n);
 }
@@ -298,7 +230,7 @@ static void on_piece(guint lane, LithoCube *piece, double ms, gpointer data)
         return;
     LithoCube *cut = litho_cube_copy_box(piece, box, NULL);
     if (cut)
-        send(t, (News){.lane = lane, .piece = {cut, ms}});
+        send(t, (News){.lane = lane, .piece = cut, .ms = ms});
 }
 
 static gpointer work(LithoRun *run, gpointer data, GError **error)
@@ -332,64 +264,29 @@ static void join_pieces(LithoRaceView *self)
         if (!lane->out)
             continue;
         const LithoGrid *grid = &lane->out->grid;
+        const LithoRaceSection *s = &self->section;
         const LithoBox box =
-            litho_box_slice(grid, self->axis, MIN(self->index, grid->axis[self->axis].n - 1));
-        Piece whole = {litho_cube_copy_box(lane->out, box, NULL), lane->shown_ms};
-        if (whole.cube)
-            g_array_append_val(self->panel[k].pieces, whole);
+            litho_box_slice(grid, s->axis, MIN(s->index, grid->axis[s->axis].n - 1));
+        LithoCube *whole = litho_cube_copy_box(lane->out, box, NULL);
+        if (whole)
+            litho_race_panel_add(&self->panel[k].picture, whole, lane->shown_ms);
     }
-}
-
-// The first two lanes that ran; FALSE when there is only one.
-static gboolean two_lanes(const LithoRace *race, const LithoRaceLane *two[2])
-{
-    guint n = 0;
-    for (guint k = 0; race && k < race->lanes->len && n < 2; k++) {
-        const LithoRaceLane *lane = g_ptr_array_index(race->lanes, k);
-        if (lane->ms > 0)
-            two[n++] = lane;
-    }
-    return n == 2;
 }
 
 double litho_race_view_ratio(LithoRaceView *self)
 {
-    const LithoRaceLane *two[2];
-    if (!self->over || !two_lanes(self->race, two))
-        return NAN;
-    return MAX(two[0]->ms, two[1]->ms) / MIN(two[0]->ms, two[1]->ms);
-}
-
-static char *size_text(const LithoRace *race)
-{
-    const LithoRaceLane *lane = g_ptr_array_index(race->lanes, 0);
-    const LithoCube *cube = race->in ? race->in : lane->out;
-    return cube ? g_strdup_printf("%" G_GINT64_FORMAT " × %" G_GINT64_FORMAT " × %" G_GINT64_FORMAT
-                                  " samples",
-                                  cube->grid.axis[0].n, cube->grid.axis[1].n, cube->grid.axis[2].n)
-                : g_strdup("");
+    return self->over ? litho_race_ratio(self->race) : NAN;
 }
 
 static void tell_result(LithoRaceView *self)
 {
-    const LithoRaceLane *two[2];
-    if (!two_lanes(self->race, two)) {
-        gtk_label_set_text(GTK_LABEL(self->status), "One lane ran: there is nothing to compare.");
-        return;
-    }
-    const LithoRaceLane *fast = two[0]->ms <= two[1]->ms ? two[0] : two[1];
-    g_autofree char *verdict = g_strdup_printf("× %.3g", litho_race_view_ratio(self));
-    g_autofree char *size = size_text(self->race);
-    g_autofree char *apart =
-        isnan(two[1]->difference) ? g_strdup("")
-        : two[1]->difference == 0
-            ? g_strdup("the results are equal; ")
-            : g_strdup_printf("the results differ by %.1e of their norm; ", two[1]->difference);
-    g_autofree char *text = g_strdup_printf(
-        "%s is faster; %s%s, copies to and from the device included, %s", fast->label, apart, size,
-        fast->runs > 1 ? "median of three runs" : "one run");
-    gtk_label_set_text(GTK_LABEL(self->verdict), verdict);
+    const double ratio = litho_race_ratio(self->race);
+    g_autofree char *text = litho_race_sentence(self->race);
     gtk_label_set_text(GTK_LABEL(self->status), text);
+    if (isnan(ratio))
+        return;
+    g_autofree char *verdict = g_strdup_printf("× %.3g", ratio);
+    gtk_label_set_text(GTK_LABEL(self->verdict), verdict);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->area), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    text, -1);
 }
@@ -492,15 +389,17 @@ static int wanted_size(LithoRaceView *self)
 // The section in front, or the inline one.
 static void choose_section(LithoRaceView *self, int size)
 {
-    const LithoGrid *grid = litho_session_grid(self->window->session);
-    const int axis = litho_canvas_maximised(LITHO_CANVAS(self->window->canvas));
-    self->axis = axis == LITHO_XLINE ? LITHO_XLINE : LITHO_INLINE;
-    self->index =
-        size > 0 ? size / 2 : litho_session_display(self->window->session)->slice[self->axis];
-    if (grid && grid->axis[self->axis].n > 1 && grid->axis[1 - self->axis].n == 1 && size == 0) {
-        self->axis = 1 - self->axis; // a line is its own section
-        self->index = 0;
+    LithoSession *session = self->window->session;
+    const LithoGrid *grid = litho_session_grid(session);
+    const int front = litho_canvas_maximised(LITHO_CANVAS(self->window->canvas));
+    LithoRaceSection *s = &self->section;
+    s->axis = front == LITHO_XLINE ? LITHO_XLINE : LITHO_INLINE;
+    s->index = size > 0 ? size / 2 : litho_session_display(session)->slice[s->axis];
+    if (grid && grid->axis[s->axis].n > 1 && grid->axis[1 - s->axis].n == 1 && size == 0) {
+        s->axis = 1 - s->axis; // a line is its own section
+        s->index = 0;
     }
+    s->look = litho_session_look_for(session, LITHO_SHOW_OUTPUT);
 }
 
 static gboolean start(LithoRaceView *self, const GArray *lanes, GError **error)
@@ -522,15 +421,14 @@ static gboolean start(LithoRaceView *self, const GArray *lanes, GError **error)
         return FALSE;
     }
     choose_section(self, size);
-    t->axis = self->axis;
-    t->index = self->index;
-    t->race->axis = 1 - self->axis;
+    t->axis = self->section.axis;
+    t->index = self->section.index;
+    t->race->axis = 1 - self->section.axis;
     panels_clear(self);
     litho_race_free(self->race);
     self->race = t->race;
     self->over = FALSE;
     self->replay_us = 0;
-    self->look = litho_session_look_for(session, LITHO_SHOW_OUTPUT);
     gtk_label_set_text(GTK_LABEL(self->verdict), "");
     gtk_label_set_text(GTK_LABEL(self->status), "One lane after the other, so that none takes "
                                                 "another's processors");
@@ -578,7 +476,7 @@ void litho_race_view_replay(LithoRaceView *self)
     if (!self->over)
         return;
     for (int k = 0; k < SHOWN; k++)
-        g_clear_pointer(&self->panel[k].picture, cairo_surface_destroy);
+        litho_race_panel_repaint(&self->panel[k].picture);
     self->replay_us = g_get_monotonic_time();
     run_clocks(self);
 }
@@ -677,9 +575,8 @@ static void dispose(GObject *object)
 static void finalize(GObject *object)
 {
     LithoRaceView *self = LITHO_RACE_VIEW(object);
-    panels_clear(self);
     for (int k = 0; k < SHOWN; k++)
-        g_array_unref(self->panel[k].pieces);
+        litho_race_panel_free(&self->panel[k].picture);
     litho_race_free(self->race);
     g_array_unref(self->choice);
     G_OBJECT_CLASS(litho_race_view_parent_class)->finalize(object);
@@ -698,10 +595,8 @@ static void litho_race_view_init(LithoRaceView *self)
 {
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     self->choice = g_array_new(FALSE, FALSE, sizeof(Choice));
-    for (int k = 0; k < SHOWN; k++) {
-        self->panel[k].pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
-        g_array_set_clear_func(self->panel[k].pieces, piece_clear);
-    }
+    for (int k = 0; k < SHOWN; k++)
+        litho_race_panel_init(&self->panel[k].picture);
     self->verdict = gtk_label_new(NULL);
     gtk_widget_add_css_class(self->verdict, "litho-verdict");
     self->status = gtk_label_new(NULL);

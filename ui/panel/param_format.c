@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panel/param_format.h"
+
+#include <math.h>
+
+void litho_param_slider_range(const LithoParam *row, double *lo, double *hi)
+{
+    gboolean soft = row->soft_min != 0 || row->soft_max != 0;
+    *lo = soft && row->soft_min >= row->min ? row->soft_min : row->min;
+    *hi = soft && row->soft_max <= row->max ? row->soft_max : row->max;
+    if (*hi <= *lo)
+        *hi = row->max;
+}
+
+double litho_param_slider_from_value(const LithoParam *row, double value)
+{
+    return row->log && value > 0 ? log10(value) : value;
+}
+
+double litho_param_slider_to_value(const LithoParam *row, double position)
+{
+    double value = row->log ? pow(10, position) : position;
+    if (row->type == LITHO_PARAM_INT)
+        return CLAMP(rint(value), row->min, row->max);
+    // Three digits are what a hand on a slider means; the number field takes more.
+    double unit = pow(10, floor(log10(MAX(fabs(value), 1e-12))) - 2);
+    if (!row->log && row->step > 0)
+        unit = row->step;
+    return CLAMP(rint(value / unit) * unit, row->min, row->max);
+}
+
+double litho_param_step(const LithoParam *row)
+{
+    if (row->step > 0)
+        return row->step;
+    if (row->type == LITHO_PARAM_INT)
+        return 1;
+    double lo, hi;
+    litho_param_slider_range(row, &lo, &hi);
+    return (hi - lo) / 100;
+}
+
+gboolean litho_param_is_special(const LithoParam *row, double value)
+{
+    return row->special_text && value == row->special;
+}
+
+void litho_param_format(const LithoParam *row, double value, char *out, gsize size)
+{
+    if (litho_param_is_special(row, value))
+        g_strlcpy(out, row->special_text, size);
+    else if (row->type == LITHO_PARAM_INT)
+        g_snprintf(out, size, "%.0f", value);
+    else
+        g_snprintf(out, size, "%.5g", value);
+}
+
+const char *litho_param_unit(const LithoParam *row, gboolean is_depth)
+{
+    const char *unit = is_depth && row->depth_unit ? row->depth_unit : row->unit;
+    return unit ? unit : "";
+}
+
+void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size)
+{
+    const char *unit = litho_param_unit(row, is_depth);
+    litho_param_format(row, value, out, size);
+    if (!*unit || litho_param_is_special(row, value))
+        return;
+    g_strlcat(out, " ", size);
+    g_strlcat(out, unit, size);
+}
+
+void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size)
+{
+    const char *unit = litho_param_unit(row, is_depth);
+    gboolean whole = row->type == LITHO_PARAM_INT || fabs(value) >= 1000;
+    g_snprintf(out, size, whole ? "%.0f%s%s" : "%.3g%s%s", value, *unit ? " " : "", unit);
+}

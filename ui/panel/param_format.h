@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/param.h"
+
+// Numbers of a parameter's row: the slider's range and positions, the step of the arrows, and texts
+// with units. Pure functions.
+
+// Ends of the slider: the useful range where the row declares one, else the legal range.
+void litho_param_slider_range(const LithoParam *row, double *lo, double *hi);
+// Slider positions: value <-> the slider's own scale (its logarithm for log rows).
+double litho_param_slider_from_value(const LithoParam *row, double value);
+double litho_param_slider_to_value(const LithoParam *row, double position);
+// "1.25", "10", "300": as many digits as a row of this kind needs; the words for a special value.
+// `out` gets at most `size` bytes.
+void litho_param_format(const LithoParam *row, double value, char *out, gsize size);
+// The value with its unit, which may be another one where the samples are depths.
+void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size);
+// The number that a special value stands for: three digits and the unit, "37 Hz".
+void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
+                             gsize size);
+// Step of the arrows beside the number.
+double litho_param_step(const LithoParam *row);
+// TRUE when `value` is the row's special value ("automatic").
+gboolean litho_param_is_special(const LithoParam *row, double value);
+// Unit of the row; "" = none. Static.
+const char *litho_param_unit(const LithoParam *row, gboolean is_depth);
