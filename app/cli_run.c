@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "app/cli.h"
 #include "app/cli_flow.h"
@@ -49,7 +50,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 // --- where to run -----------------------------------------------------------------------------
 
 // Under mpirun every process takes one device of its machine, in turn.
-static gboolean parse_device(const Options *o, const LithoPeersModule *peers, LithoDevice *device,
+static gboolean parse_device(const Options *o, LithoPeersModule *peers, LithoDevice *device,
                              GError **error)
 {
     // GPUs that are asked for must be there: "auto" may not answer with the CPU.
@@ -94,8 +95,54 @@ static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *op
     printf("\n");
 }
 
+// What one process did.
+typedef struct RankTold {
+    double seconds, cpu_s, waited_s;
+    guint64 sent, received;
+    char host[64];
+} RankTold;
+
+static RankTold rank_tells(const LithoPeersModule *peers, double seconds)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    RankTold told = {.seconds = seconds,
+                     .cpu_s = used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+                              1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec),
+                     .waited_s = 1e-3 * peers->peers.waited_ms,
+                     .sent = peers->peers.sent,
+                     .received = peers->peers.received};
+    g_strlcpy(told.host, g_get_host_name(), sizeof told.host);
+    return told;
+}
+
+// The first process collects what all did; the others send. NULL with an error: one has gone.
+static JsonArray *tell_ranks(LithoPeersModule *peers, double seconds, LithoRun *run, GError **error)
+{
+    JsonArray *ranks = json_array_new();
+    RankTold told = rank_tells(peers, seconds);
+    gboolean ok = peers->peers.rank == 0 ||
+                  litho_peers_send(&peers->peers, &told, sizeof told, 0, run, error);
+    for (int k = 0; ok && k < peers->peers.n && peers->peers.rank == 0; k++) {
+        if (k > 0 && !(ok = litho_peers_receive(&peers->peers, &told, sizeof told, k, run, error)))
+            break;
+        JsonObject *object = json_object_new();
+        json_object_set_string_member(object, "host", told.host);
+        json_object_set_double_member(object, "seconds", told.seconds);
+        json_object_set_double_member(object, "cpu_seconds", told.cpu_s);
+        json_object_set_double_member(object, "waited_seconds", told.waited_s);
+        json_object_set_int_member(object, "bytes_sent", (gint64)told.sent);
+        json_object_set_int_member(object, "bytes_received", (gint64)told.received);
+        json_array_add_object_element(ranks, object);
+    }
+    if (!ok)
+        g_clear_pointer(&ranks, json_array_unref);
+    return ranks;
+}
+
+// `ranks` may be NULL.
 static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
-                             const LithoStreamPlan *plan, int ranks, GError **error)
+                             const LithoStreamPlan *plan, JsonArray *ranks, GError **error)
 {
     JsonNode *root = litho_timings_to_json(run->timings);
     JsonObject *object = json_node_get_object(root);
@@ -103,7 +150,9 @@ static gboolean save_timings(const Options *o, LithoRun *run, double seconds,
     json_object_set_int_member(object, "traces", litho_grid_traces(&plan->out));
     json_object_set_int_member(object, "slabs", plan->n_slabs);
     json_object_set_int_member(object, "devices_used", run->devices_used);
-    json_object_set_int_member(object, "ranks_used", MIN(ranks, plan->n_slabs));
+    json_object_set_int_member(object, "ranks_used", MAX(run->ranks_used, 1));
+    if (ranks)
+        json_object_set_array_member(object, "ranks", json_array_ref(ranks));
     json_object_set_member(object, "numbers", litho_report_to_json(run->report));
     g_autofree char *text = litho_json_text(root);
     json_node_unref(root);
@@ -214,7 +263,7 @@ static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Op
 }
 
 static gboolean run_flow(const LithoFlow *flow, char **words, const Options *o,
-                         const LithoPeersModule *peers, LithoRun *run, GError **error)
+                         LithoPeersModule *peers, LithoRun *run, GError **error)
 {
     const char *const reads[] = {words[0], o->judge.reference, NULL};
     const guint n_volumes = o->volumes ? g_strv_length(o->volumes) : 0;
@@ -289,7 +338,10 @@ static gboolean run_flow(const LithoFlow *flow, char **words, const Options *o,
             fprintf(stderr, "note: %s\n", (char *)told[list]->pdata[k]);
     if (speaks && o->recipe && !save_recipe(o, ran ? ran : flow, error))
         return FALSE;
-    if (speaks && o->timings && !save_timings(o, run, seconds, &plan, peers ? peers->peers.n : 1, error))
+    g_autoptr(JsonArray) ranks = NULL;
+    if (o->timings && peers && !(ranks = tell_ranks(peers, seconds, run, error)))
+        return FALSE;
+    if (speaks && o->timings && !save_timings(o, run, seconds, &plan, ranks, error))
         return FALSE;
     const gboolean asked = o->report || o->judge.reference || o->judge.hide > 0;
     if (litho_cli_pipe_to_stdout(&o->files) && !o->report)
@@ -407,7 +459,7 @@ int litho_cli_run(int argc, char **argv)
         !litho_cli_pipe_begin(&o.files, &error))
         return litho_cli_misused("run", error);
 
-    const LithoPeersModule *peers = litho_peers_start(&error);
+    LithoPeersModule *peers = litho_peers_start(&error);
     if (error)
         return litho_cli_fail(error);
     LithoRun run = {

@@ -33,7 +33,7 @@ static GModule *open_module(void)
     return NULL;
 }
 
-const LithoPeersModule *litho_peers_start(GError **error)
+LithoPeersModule *litho_peers_start(GError **error)
 {
     if (!started_by_mpirun())
         return NULL;

@@ -14,7 +14,7 @@ typedef struct LithoPeersModule {
 
 // NULL without `error`: this process runs alone. NULL with `error`: mpirun started it, but the
 // module is missing or MPI refused.
-const LithoPeersModule *litho_peers_start(GError **error);
+LithoPeersModule *litho_peers_start(GError **error);
 
 #define LITHO_PEERS_ENTRY "litho_peers_entry"
-typedef const LithoPeersModule *(*LithoPeersEntry)(GError **error);
+typedef LithoPeersModule *(*LithoPeersEntry)(GError **error);

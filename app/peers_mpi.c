@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// lithoscope-mpi.so: LithoPeers by MPI. All calls come from one thread (MPI_THREAD_FUNNELED).
+// lithoscope-mpi.so: LithoPeers by MPI. Calls come from one thread at a time
+// (MPI_THREAD_SERIALIZED).
 #include <mpi.h>
 
 #include "app/peers.h"
@@ -8,17 +9,20 @@
 
 enum { TAG_SLAB = 1, CHUNK = 1 << 30 }; // MPI counts are ints
 
-// Polls, so that a cancel is seen and no core spins: 0.2 ms is far below any slab's time.
+// Polls, so that a cancel is seen and no core spins: often at first, for an answer that is on its
+// way, then every 0.2 ms, far below any slab's time.
 static gboolean wait_for(MPI_Request *request, LithoRun *run)
 {
-    int done = 0;
+    enum { LONGEST_US = 200 };
+    int done = 0, wait_us = 1;
     while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
         if (!litho_run_checkpoint(run)) {
             MPI_Cancel(request);
             MPI_Request_free(request);
             return FALSE;
         }
-        g_usleep(200);
+        g_usleep(wait_us);
+        wait_us = MIN(2 * wait_us, LONGEST_US);
     }
     return done != 0;
 }
@@ -77,18 +81,18 @@ static void stop(int status)
     MPI_Finalize();
 }
 
-const LithoPeersModule *litho_peers_entry(GError **error);
+LithoPeersModule *litho_peers_entry(GError **error);
 
-const LithoPeersModule *litho_peers_entry(GError **error)
+LithoPeersModule *litho_peers_entry(GError **error)
 {
     static LithoPeersModule module = {
         .peers = {.send = mpi_send, .receive = mpi_receive}, .least = least, .stop = stop};
     int provided = 0;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
-        provided < MPI_THREAD_FUNNELED) {
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
+        provided < MPI_THREAD_SERIALIZED) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_UNSUPPORTED,
-                    "MPI gives thread level %d; funneled (%d) is needed", provided,
-                    MPI_THREAD_FUNNELED);
+                    "MPI gives thread level %d; serialized (%d) is needed", provided,
+                    MPI_THREAD_SERIALIZED);
         return NULL;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &module.peers.rank);

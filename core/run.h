@@ -11,6 +11,7 @@
 // anywhere.
 
 typedef struct LithoReport LithoReport;
+typedef struct LithoPeers LithoPeers;
 
 typedef struct LithoProgress {
     const char *what;    // "reading", "solve", ...: the present stage
@@ -30,6 +31,9 @@ typedef struct LithoRun {
     int device;            // device index of the backend
     int devices;           // device .. device + devices - 1 may share the work; 0 = one
     int devices_used;      // out: the most that computed at once; litho_run_used_devices()
+    LithoPeers *peers;     // borrowed; processes that compute this pass together (core/peers.h),
+                           // NULL = alone
+    int ranks_used;        // out: the most that took part; litho_run_used_ranks()
     gboolean force;        // files that an operator writes beside its samples replace existing ones
 
     LithoProgressFunc on_progress; // at most about 20 a second, in the job's thread

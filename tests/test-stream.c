@@ -153,19 +153,18 @@ static void test_cancel(void)
 
 enum { RANKS = 3 };
 
-// Messages of each rank to rank 0.
+// Messages of one rank to another.
 typedef struct Wire {
     GMutex lock;
     GCond sent;
     GQueue messages; // of GBytes
 } Wire;
-static Wire wires[RANKS];
+static Wire wires[RANKS][RANKS]; // [from][to]
 
 static gboolean wire_send(const void *bytes, gsize count, int to, LithoRun *run, gpointer data)
 {
     (void)run;
-    g_assert_cmpint(to, ==, 0);
-    Wire *wire = &wires[GPOINTER_TO_INT(data)];
+    Wire *wire = &wires[GPOINTER_TO_INT(data)][to];
     g_mutex_lock(&wire->lock);
     g_queue_push_tail(&wire->messages, g_bytes_new(bytes, count));
     g_cond_signal(&wire->sent);
@@ -175,9 +174,8 @@ static gboolean wire_send(const void *bytes, gsize count, int to, LithoRun *run,
 
 static gboolean wire_receive(void *bytes, gsize count, int from, LithoRun *run, gpointer data)
 {
-    (void)data;
     (void)run;
-    Wire *wire = &wires[from];
+    Wire *wire = &wires[from][GPOINTER_TO_INT(data)];
     gint64 end = g_get_monotonic_time() + 20 * G_TIME_SPAN_SECOND;
     g_mutex_lock(&wire->lock);
     while (g_queue_is_empty(&wire->messages) && g_cond_wait_until(&wire->sent, &wire->lock, end))
@@ -231,7 +229,8 @@ static void run_ranks(Rank ranks[RANKS], LithoSurvey *survey, const char *path)
     for (int k = 0; k < RANKS; k++)
         g_thread_join(threads[k]);
     for (int k = 0; k < RANKS; k++)
-        g_queue_clear_full(&wires[k].messages, (GDestroyNotify)g_bytes_unref);
+        for (int to = 0; to < RANKS; to++)
+            g_queue_clear_full(&wires[k][to].messages, (GDestroyNotify)g_bytes_unref);
 }
 
 // Property: three ranks write the same file as one.

@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 
+import numpy
+
 from cli_tap import CLI, cli, read, run, test
 
 MPIRUN = shutil.which("mpirun")
@@ -73,15 +75,33 @@ def two_steps_under_1_to_4_ranks():
     under_ranks("fx-twice", STREAMED["fx-twice"])
 
 
-# Operators that need the whole survey at once, or none: one rank computes, the others must neither write nor wait for ever.
-WHOLE = {"wavepacket": ["wavepacket", "scales=3", "directions=4"],
-         "compress": ["wavepacket", "mode=compress", "scales=3", "directions=4"],
-         "segments": ["wavepacket", "block=32", "scales=3", "directions=4"],
-         "interpolate": ["wavepacket", "mode=interpolate", "iterations=2", "scales=3", "directions=4"],
-         "patch": ["patch"], "patch-fixed": ["patch", "sigma=0.1", "erratic=0"], "fill": ["patch", "mode=fill", "iterations=3"],
-         "migrate": ["migrate", "velocity=2500", "nz=12", "dz=20"],
-         "chain": ["fx", "window=10", "half_width=1", "+", "migrate", "velocity=2500", "nz=8", "dz=20"],
-         "twsm": ["twsm", "frequencies=6"], "twsm-fast": ["twsm", "frequencies=6", "algorithm=fft"]}
+# Operators that need the whole survey at once, or none: all ranks compute one pass together. The second word says how many
+# of them find work: "all", or "one" where a single rank computes.
+WHOLE = {"wavepacket": ("one", ["wavepacket", "scales=3", "directions=4"]),
+         "compress": ("one", ["wavepacket", "mode=compress", "scales=3", "directions=4"]),
+         "segments": ("one", ["wavepacket", "block=32", "scales=3", "directions=4"]),
+         "interpolate": ("one", ["wavepacket", "mode=interpolate", "iterations=2", "scales=3", "directions=4"]),
+         "patch": ("all", ["patch"]), "patch-fixed": ("all", ["patch", "sigma=0.1", "erratic=0"]),
+         "fill": ("all", ["patch", "mode=fill", "iterations=3"]),
+         "migrate": ("all", ["migrate", "velocity=2500", "nz=12", "dz=20"]),
+         "coarse": ("all", ["migrate", "velocity=2500", "nz=12", "dz=20", "coarse=on"]),
+         "few": ("3", ["migrate", "velocity=2500", "nz=12", "dz=20", "fmin=10", "fmax=17"]),
+         "shot": ("all", ["migrate", "mode=shot", "velocity=2500", "nz=12", "dz=20", "source_x=400", "imaging=normalised"]),
+         "demigrate": ("all", ["migrate", "mode=demigrate", "velocity=2500", "dt=0.004", "nt=96"]),
+         "chain": ("all", ["fx", "window=10", "half_width=1", "+", "migrate", "velocity=2500", "nz=8", "dz=20"]),
+         "twsm": ("all", ["twsm", "frequencies=6"]), "twsm-fast": ("all", ["twsm", "frequencies=6", "algorithm=fft"]),
+         "twsm-fused": ("all", ["twsm", "model=syncline", "frequencies=3", "algorithm=fused"]),
+         "twsm-strips": ("all", ["twsm", "model=syncline", "frequencies=2", "algorithm=mod2", "strip_width=100"]),
+         "twsm-clusters": ("all", ["twsm", "model=syncline", "frequencies=3", "algorithm=fast"])}
+# Sums of parts: their order follows the number of ranks. All others give the same bytes.
+SUMS = {"migrate", "coarse", "few", "shot", "demigrate", "chain"}
+
+
+def difference(a, b):
+    """Norm of the difference of two NumPy files over that of the first."""
+    x, y = (numpy.load(f).astype("f8").ravel() for f in (a, b))
+    assert x.shape == y.shape and numpy.linalg.norm(x) > 0
+    return numpy.linalg.norm(x - y) / numpy.linalg.norm(x)
 
 
 @test
@@ -89,18 +109,50 @@ def every_operator_under_1_to_4_ranks():
     if not os.path.exists("small.sgy"):
         cli("synth", "planes", "inlines=40", "xlines=36", "samples=96", "missing=10", "-o", "small.sgy", "--no-truth")
     listed = {line.split()[0] for line in cli("list").stdout.splitlines() if line and line[0].isalpha()}
-    tried = {words[0] for words in [*STREAMED.values(), *WHOLE.values()]}
+    tried = {words[0] for words in [*STREAMED.values(), *(words for _, words in WHOLE.values())]}
     assert listed <= tried, listed - tried  # a new operator brings its line
-    for name, words in WHOLE.items():
-        source = [] if words[0] == "twsm" else ["-i", "small.sgy"]
+    cli("run", *WHOLE["migrate"][1], "-i", "small.sgy", "-o", "depth.sgy")
+    for name, (share, words) in WHOLE.items():
+        source = [] if words[0] == "twsm" else ["-i", "depth.sgy" if name == "demigrate" else "small.sgy"]
         args = ["run", *words, *source, "--backend", "cpu", "--threads", "1"]
         cli(*args, "-o", f"whole-{name}.npy")
         for n in range(1, 5):
-            out = f"whole-{name}-{n}.npy"
-            r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(n), CLI, *args, "-o", out, "--progress", "none"],
-                               capture_output=True, text=True, timeout=300)
+            out, told = f"whole-{name}-{n}.npy", f"whole-{name}-{n}.json"
+            r = ranked(n, *args, "-o", out, "--timings", told)
             assert r.returncode == 0, (name, n, r.stderr)
-            assert read(out) == read(f"whole-{name}.npy"), f"{name}: {n} ranks give other bytes"
+            told = json.load(open(told))
+            used = {"all": n, "one": 1}.get(share) or min(n, int(share))
+            assert told["ranks_used"] == used, (name, n, told["ranks_used"])
+            assert n == 1 or len(told["ranks"]) == n
+            if name in SUMS:
+                assert difference(f"whole-{name}.npy", out) < 1e-6, (name, n, difference(f"whole-{name}.npy", out))
+            else:
+                assert read(out) == read(f"whole-{name}.npy"), f"{name}: {n} ranks give other bytes"
+
+
+@test
+def ranks_that_sum_give_the_same_bytes_again():
+    """The tree of partial sums is fixed by the number of ranks."""
+    words = WHOLE["migrate"][1]
+    for k in range(2):
+        r = ranked(3, "run", *words, "-i", "small.sgy", "--backend", "cpu", "--threads", str(k + 1), "-o", f"again-{k}.npy")
+        assert r.returncode == 0, r.stderr
+    assert read("again-0.npy") == read("again-1.npy")
+
+
+@test
+def a_rank_that_fails_ends_all():
+    """The first process tells the sentence of the one that failed, and leaves no file."""
+    for name in ("migrate", "twsm"):
+        words = WHOLE[name][1]
+        source = [] if name == "twsm" else ["-i", "small.sgy"]
+        script = 'if [ "${OMPI_COMM_WORLD_RANK:-0}" = 1 ]; then export LITHO_MEMORY=1M; fi; exec "$0" "$@"'
+        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", "sh", "-c", script, CLI, "run", *words,
+                            *source, "--backend", "cpu", "--threads", "1", "-o", f"fails-{name}.npy", "--progress", "none"],
+                           capture_output=True, text=True, timeout=60)
+        assert r.returncode != 0, r.stderr
+        assert "GiB" in r.stderr, r.stderr
+        assert not [f for f in os.listdir(".") if f.startswith(f"fails-{name}")], os.listdir(".")
 
 
 if not MPIRUN:

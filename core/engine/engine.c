@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/peers.h"
 
 // One enabled step as it was last run: its plan, what the plan was made for, and its result.
 typedef struct Node {
@@ -168,6 +169,46 @@ static gboolean make_plan(Node *node, const LithoWalkStep *l, LithoRun *run, GEr
     return node->plan != NULL;
 }
 
+// TRUE when the processes of a pass deal out the inlines of a step: its regions need their
+// surroundings only, and the samples come to host memory.
+static gboolean is_dealt_out(const LithoWalkStep *l, const LithoCube *out, const LithoRun *run)
+{
+    gboolean needed;
+    litho_step_measured(l->step, &needed);
+    return litho_run_ranks(run) > 1 && l->step->op->input_box && out->samples &&
+           (!needed || l->measured);
+}
+
+// The part of the region that is this process's.
+static LithoBox own_part(LithoBox region, const LithoRun *run)
+{
+    const gint64 first = region.lo[0], n = litho_box_size(region, 0);
+    const int rank = litho_run_rank(run), ranks = litho_run_ranks(run);
+    region.lo[0] = first + litho_run_share(n, rank, ranks);
+    region.hi[0] = first + litho_run_share(n, rank + 1, ranks);
+    return region;
+}
+
+static gboolean exec_node(Node *node, LithoPass *pass, const LithoWalkStep *l, LithoRun *run,
+                          GError **error)
+{
+    LithoCube *out = pass->out;
+    if (!is_dealt_out(l, out, run))
+        return node->impl->exec(node->plan, pass, run, error);
+    LithoPeers *peers = run->peers;
+    const gint64 n = litho_box_size(out->held, 0), traces = litho_box_size(out->held, 1);
+    pass->region = own_part(l->region, run);
+    run->peers = NULL;
+    const gboolean done = litho_box_size(pass->region, 0) == 0 ||
+                          node->impl->exec(node->plan, pass, run, error);
+    run->peers = peers;
+    litho_run_used_ranks(run, (int)MIN(n, peers->n));
+    return done &&
+           litho_run_gather_rows(run, out->samples,
+                                 traces * litho_box_size(out->held, 2) * sizeof(float), n, error) &&
+           litho_run_gather_rows(run, out->live, traces, n, error);
+}
+
 // Runs one step. Returns a new reference, or NULL.
 static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep *l,
                            const LithoCube *in, LithoRun *run, GError **error)
@@ -210,7 +251,7 @@ static LithoCube *run_node(LithoEngine *engine, Node *node, const LithoWalkStep 
                       .region = l->region,
                       .out = out};
     LithoReport *outer = listen(&node->told, run);
-    gboolean done = node->impl->exec(node->plan, &pass, run, error);
+    gboolean done = exec_node(node, &pass, l, run, error);
     end_listening(node->told, outer, run);
     if (!done) {
         litho_cube_unref(out);

@@ -191,7 +191,8 @@ typedef struct Stream {
     LithoSurvey *survey;
     const LithoStreamOptions *options;
     LithoStreamPlan plan;
-    int rank, ranks;
+    int rank, ranks;   // that deal out the slabs: 0 of 1 where all compute each of them together
+    gboolean together; // all ranks compute one slab
     LithoRun *run;
     GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
 
@@ -202,6 +203,7 @@ typedef struct Stream {
     gint64 taken;     // slabs taken up, ours and others'
     gint64 ahead;     // slabs of all ranks that may be in the works beyond `taken`
     int shared;       // devices that shared a slab, at most
+    int ranks_used;   // ranks that did
     GError *error;    // the first one
 } Stream;
 
@@ -276,6 +278,7 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
     LithoRun run = {.cancel = s->cancel,
                     .threads = s->options->threads,
                     .device = device.index,
+                    .peers = s->together ? s->options->peers : NULL,
                     .force = s->options->save.force};
     if (s->run) {
         run.timings = s->run->timings;
@@ -295,6 +298,7 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
     LithoCube *out = compute_slab(lane, in, &region, &run, error);
     g_mutex_lock(&s->lock);
     s->shared = MAX(s->shared, run.devices_used);
+    s->ranks_used = MAX(s->ranks_used, run.ranks_used);
     g_mutex_unlock(&s->lock);
     if (in)
         litho_cube_leave_device(in);
@@ -332,66 +336,29 @@ static gpointer lane_main(gpointer data)
 
 // --- taking up --------------------------------------------------------------------------------
 
-// Header of a slab in a message between ranks.
-typedef struct Header {
-    gint64 slab;
-    gint64 samples, traces; // 0 = the sender has failed
-    char sentence[256];     // why
-} Header;
-
-static gboolean lost_peer(int rank, LithoRun *run, GError **error)
+static gboolean send_slab(Stream *s, const LithoCube *cube, GError **error)
 {
-    if (litho_run_step(run, 0, 1, error))
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d of this run has gone",
-                    rank);
-    return FALSE;
-}
-
-static gboolean send_slab(Stream *s, gint64 slab, const LithoCube *cube, GError **error)
-{
-    const LithoPeers *p = s->options->peers;
-    Header header = {.slab = slab,
-                     .samples = litho_cube_held_samples(cube),
-                     .traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1)};
-    if (p->send(&header, sizeof header, 0, s->run, p->data) &&
-        p->send(cube->samples, header.samples * sizeof(float), 0, s->run, p->data) &&
-        p->send(cube->live, header.traces, 0, s->run, p->data))
-        return TRUE;
-    return lost_peer(0, s->run, error);
+    LithoPeers *p = s->options->peers;
+    const gint64 traces = litho_box_size(cube->held, 0) * litho_box_size(cube->held, 1);
+    return litho_peers_send(p, cube->samples, litho_cube_held_samples(cube) * sizeof(float), 0,
+                            s->run, error) &&
+           litho_peers_send(p, cube->live, traces, 0, s->run, error);
 }
 
 static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
 {
-    const LithoPeers *p = s->options->peers;
-    int from = (int)(slab % s->ranks);
-    Header header;
-    if (!p->receive(&header, sizeof header, from, s->run, p->data)) {
-        lost_peer(from, s->run, error);
-        return NULL;
-    }
-    LithoBox box = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
-    if (header.slab != slab || header.samples != litho_box_count(box)) {
-        header.sentence[sizeof header.sentence - 1] = '\0';
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_DEVICE, "process %d: %s", from,
-                    header.samples == 0 ? header.sentence : "sent another slab than was its turn");
-        return NULL;
-    }
+    LithoPeers *p = s->options->peers;
+    const int from = (int)(slab % s->ranks);
+    const LithoBox box = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
     LithoCube *cube = litho_cube_new_box(&s->plan.out, box, error);
-    if (cube && p->receive(cube->samples, header.samples * sizeof(float), from, s->run, p->data) &&
-        p->receive(cube->live, header.traces, from, s->run, p->data))
+    if (cube &&
+        litho_peers_receive(p, cube->samples, litho_box_count(box) * sizeof(float), from, s->run,
+                            error) &&
+        litho_peers_receive(p, cube->live, litho_box_size(box, 0) * litho_box_size(box, 1), from,
+                            s->run, error))
         return cube;
     litho_cube_unref(cube);
-    if (!error || !*error)
-        lost_peer(from, s->run, error);
     return NULL;
-}
-
-// Tells rank 0 why nothing more comes.
-static void send_failure(Stream *s, gint64 slab, const GError *why)
-{
-    Header header = {.slab = slab};
-    g_strlcpy(header.sentence, why->message, sizeof header.sentence);
-    s->options->peers->send(&header, sizeof header, 0, NULL, s->options->peers->data);
 }
 
 // Progress in inlines and the caller's cancel. A single slab shows the operator's progress instead.
@@ -424,12 +391,13 @@ static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
     }
 }
 
-static gboolean put_slab(Stream *s, gint64 slab, LithoCube *cube, LithoWriter *writer,
-                         GError **error)
+// Of slabs that all ranks compute together only the first has anything to do with the result.
+static gboolean put_slab(Stream *s, LithoCube *cube, LithoWriter *writer, GError **error)
 {
+    if (!writer && s->ranks == 1)
+        return TRUE;
     double start = litho_now_ms();
-    gboolean ok =
-        writer ? litho_writer_put(writer, cube, NULL, error) : send_slab(s, slab, cube, error);
+    gboolean ok = writer ? litho_writer_put(writer, cube, NULL, error) : send_slab(s, cube, error);
     litho_run_time(s->run, writer ? "write" : "send",
                    writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER, litho_now_ms() - start,
                    4.0 * litho_cube_held_samples(cube), 0);
@@ -450,13 +418,13 @@ static gboolean take_up(Stream *s, LithoWriter *writer)
             cube = await_slab(s, slab, &error);
         else if (s->rank == 0)
             cube = receive_slab(s, slab, &error);
-        gboolean ok = (cube && put_slab(s, slab, cube, writer, &error)) || (!ours && s->rank != 0);
+        gboolean ok = (cube && put_slab(s, cube, writer, &error)) || (!ours && s->rank != 0);
         litho_cube_unref(cube);
         if (error)
             fail(s, error);
         if (!ok) {
-            if (s->rank != 0)
-                send_failure(s, slab, s->error);
+            if (s->options->peers && (s->rank != 0 || s->together))
+                litho_peers_fail(s->options->peers, s->error);
             return FALSE;
         }
         g_mutex_lock(&s->lock);
@@ -498,6 +466,8 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
         used += computed[k];
     }
     litho_run_used_devices(s->run, n > 1 ? (int)used : s->shared);
+    litho_run_used_ranks(s->run, s->together ? MAX(s->ranks_used, 1)
+                                             : (int)MIN(s->ranks, s->plan.n_slabs));
     if (!ok)
         g_propagate_error(error, g_steal_pointer(&s->error));
     return ok;
@@ -505,30 +475,32 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
 
 // --- measuring ----------------------------------------------------------------------------------
 
-static gboolean send_measured(const LithoPeers *p, const LithoMeasured *measured, LithoRun *run)
+static gboolean send_measured(LithoPeers *p, const LithoMeasured *measured, LithoRun *run,
+                              GError **error)
 {
     gsize n;
     gconstpointer bytes = litho_measured_bytes(measured, &n);
     const char *key = litho_measured_key(measured), *text = litho_measured_text(measured);
     const guint64 sizes[3] = {strlen(key) + 1, strlen(text) + 1, n};
     for (int to = 1; to < p->n; to++)
-        if (!p->send(sizes, sizeof sizes, to, run, p->data) ||
-            !p->send(key, sizes[0], to, run, p->data) ||
-            !p->send(text, sizes[1], to, run, p->data) || !p->send(bytes, n, to, run, p->data))
+        if (!litho_peers_send(p, sizes, sizeof sizes, to, run, error) ||
+            !litho_peers_send(p, key, sizes[0], to, run, error) ||
+            !litho_peers_send(p, text, sizes[1], to, run, error) ||
+            !litho_peers_send(p, bytes, n, to, run, error))
             return FALSE;
     return TRUE;
 }
 
-static LithoMeasured *receive_measured(const LithoPeers *p, LithoRun *run)
+static LithoMeasured *receive_measured(LithoPeers *p, LithoRun *run, GError **error)
 {
     guint64 sizes[3];
-    if (!p->receive(sizes, sizeof sizes, 0, run, p->data))
+    if (!litho_peers_receive(p, sizes, sizeof sizes, 0, run, error))
         return NULL;
     g_autofree char *key = g_malloc(sizes[0]), *text = g_malloc(sizes[1]);
     g_autofree guint8 *bytes = g_malloc(sizes[2]);
-    if (!p->receive(key, sizes[0], 0, run, p->data) ||
-        !p->receive(text, sizes[1], 0, run, p->data) ||
-        !p->receive(bytes, sizes[2], 0, run, p->data))
+    if (!litho_peers_receive(p, key, sizes[0], 0, run, error) ||
+        !litho_peers_receive(p, text, sizes[1], 0, run, error) ||
+        !litho_peers_receive(p, bytes, sizes[2], 0, run, error))
         return NULL;
     return litho_measured_new(key, text, bytes, sizes[2]);
 }
@@ -537,7 +509,7 @@ static LithoMeasured *receive_measured(const LithoPeers *p, LithoRun *run)
 static gboolean measure(LithoFlow *flow, LithoSurvey *survey, const LithoStreamOptions *options,
                         const LithoStreamPlan *plan, guint64 bytes, LithoRun *run, GError **error)
 {
-    const LithoPeers *p = options->peers;
+    LithoPeers *p = options->peers;
     if ((!p || p->rank == 0) &&
         !litho_measure_flow(flow, survey, device_at(options, plan, 0), bytes, run, error))
         return FALSE;
@@ -547,13 +519,13 @@ static gboolean measure(LithoFlow *flow, LithoSurvey *survey, const LithoStreamO
         if (!step->enabled || (litho_step_measured(step, &needed), !needed))
             continue;
         if (p->rank == 0) {
-            if (!send_measured(p, step->measured, run))
-                return lost_peer(1, run, error);
+            if (!send_measured(p, step->measured, run, error))
+                return FALSE;
             continue;
         }
-        LithoMeasured *measured = receive_measured(p, run);
+        LithoMeasured *measured = receive_measured(p, run, error);
         if (!measured)
-            return lost_peer(0, run, error);
+            return FALSE;
         litho_measured_unref(step->measured);
         step->measured = measured;
     }
@@ -588,11 +560,12 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     LithoSaveOptions save = options->save;
     save.note = note;
     if (options->peers) {
-        s.rank = options->peers->rank;
-        s.ranks = options->peers->n;
+        s.together = options->peers->n > 1 && !litho_flow_is_local(flow);
+        s.rank = s.together ? 0 : options->peers->rank;
+        s.ranks = s.together ? 1 : options->peers->n;
     }
     LithoWriter *writer = NULL;
-    if (s.rank == 0) {
+    if (!options->peers || options->peers->rank == 0) {
         writer = litho_writer_new(path, &s.plan.out, survey, &save, error);
         if (!writer)
             return FALSE;

@@ -3,22 +3,13 @@
 #include "core/flow.h"
 #include "core/io/survey.h"
 #include "core/backend.h"
+#include "core/peers.h"
 
 // A tuned flow applied to a whole survey, on one or more devices, in bounded memory: slabs of
 // inlines with the operators' halo are computed while their neighbours are read and
 // written. Global operators (whole cube or nothing) take the cube in one piece, which must fit.
 // Steps that need numbers of their whole input are measured first where there is more than one slab
 // (core/engine/measure.h). The samples do not depend on slab size, number of devices or threads.
-
-// Processes that share one run, each with its own devices: rank r computes slabs r, r + n, ...,
-// rank 0 writes the file. The calls are made from the thread that called litho_stream_run() only.
-typedef struct LithoPeers {
-    int rank, n;
-    gpointer data;
-    // Whole messages, in order per sender. FALSE = the other side is gone or `run` was cancelled.
-    gboolean (*send)(const void *bytes, gsize count, int to, LithoRun *run, gpointer data);
-    gboolean (*receive)(void *bytes, gsize count, int from, LithoRun *run, gpointer data);
-} LithoPeers;
 
 typedef struct LithoStreamOptions {
     LithoDevice device;    // its `count` devices deal out the slabs, or share each of them where a
@@ -30,7 +21,9 @@ typedef struct LithoStreamOptions {
                            // that has least. Peers: the same
     LithoSaveOptions save;
     GPtrArray *notes;        // of char *: takes what the file could not hold; NULL = not told
-    const LithoPeers *peers; // NULL = alone
+    LithoPeers *peers;       // NULL = alone. Rank r of n computes slabs r, r + n, ..., or all compute one
+                             // slab together; rank 0 writes the file. Calls come from one thread at a
+                             // time
     LithoFlow **ran;         // out: the flow with what was measured for it, the caller's; NULL = not
                              // wanted
 } LithoStreamOptions;
@@ -56,7 +49,7 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
                            GError **error);
 // Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output.
-// On failure or cancel no file is left behind; with peers the failing rank tells rank 0, and
-// whoever started the processes ends the others.
+// On failure or cancel no file is left behind; with peers the failing rank tells the others, and
+// whoever started the processes ends them. `run->ranks_used` tells how many computed.
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error);

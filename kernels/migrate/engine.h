@@ -31,6 +31,7 @@ typedef gboolean (*MigSlab)(int first, int n, gpointer data, GError **error);
 // turn.
 typedef struct MigTeam {
     int cards, lanes, rounds;
+    int rank, ranks; // this process among those that share the band
 } MigTeam;
 
 enum { MIG_MAX_CARDS = 16, MIG_MAX_LANES = 4 };
@@ -93,6 +94,9 @@ typedef struct MigEngineClass {
     // sum += that of another engine, which is finished; n floats. NULL where there is one engine.
     gboolean (*gather)(MigEngine *engine, const MigEngine *from, MigSum sum, gsize n,
                        GError **error);
+    // The sum becomes that of all processes of the run, of engines that are finished; n floats.
+    // NULL: the engine cannot, and every process computes all of it.
+    gboolean (*unite)(MigEngine *engine, MigSum sum, gsize n, LithoRun *run, GError **error);
     // Image to samples of `out`; with `divide` over the light plus `stabilise` times the plane's
     // largest.
     gboolean (*image)(MigEngine *engine, gboolean divide, double stabilise, LithoCube *out,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/peers.h"
 #include "kernels/migrate/modes.h"
 
 enum { MAX_MEMBERS = MIG_MAX_CARDS * MIG_MAX_LANES };
@@ -173,14 +174,16 @@ static gboolean member_round(Member *m, int round, MigWatch *watch)
     const LithoCube *in = work->pass->in;
     const LithoMigrateParams *params = work->pass->params;
     MigEngine *engine = member_engine(work->plan, m->index);
-    const int n = team->cards * team->rounds, k = round * team->cards + m->index / team->lanes;
+    // Processes first: each has every ranks-th frequency, and its cards and rounds share these.
+    const int own = team->cards * team->rounds, n = own * team->ranks;
+    const int k = team->rank + team->ranks * (round * team->cards + m->index / team->lanes);
     if ((work->stale || team->rounds > 1) &&
         !take_share(engine, &work->plan->jobs, k, n, m->index % team->lanes, team->lanes,
                     &m->error))
         return FALSE;
     for (int b = 0; b < engine->n_bands; b++)
         engine->job[b]->params = *params;
-    watch->scale = (float)n / (round + 1);
+    watch->scale = (float)own / (round + 1);
     if (params->mode == LITHO_MIGRATE_DEMIGRATE)
         return mig_demigrate(engine, in, &m->run, &m->error);
     engine->has_light = work->shots != NULL;
@@ -216,6 +219,23 @@ static gpointer member_thread(gpointer data)
         m->work->plan->class->drain(member_engine(m->work->plan, m->index));
     }
     return NULL;
+}
+
+// The first engine's sums of this process, and those of the others'.
+static gboolean unite_all(Work *work, GError **error)
+{
+    const MigPlan *plan = work->plan;
+    MigEngine *home = plan->engine[0][0];
+    const LithoMigrateJob *job = plan->jobs.job[0];
+    const LithoMigrateParams *params = work->pass->params;
+    const gsize image = litho_migrate_image_cells(job) * litho_migrate_image_depths(job);
+    if (plan->team.ranks == 1)
+        return TRUE;
+    return params->mode == LITHO_MIGRATE_DEMIGRATE
+               ? plan->class->unite(home, MIG_TRACES, litho_box_count(work->pass->out->held),
+                                    work->run, error)
+               : plan->class->unite(home, MIG_IMAGE, image, work->run, error) &&
+                     (!work->shots || plan->class->unite(home, MIG_LIGHT, image, work->run, error));
 }
 
 static gboolean gather_all(Work *work, GError **error)
@@ -266,8 +286,8 @@ static gboolean work_together(Work *work, GError **error)
         if (k == 0 && work->run)
             m->run = *work->run;
         m->run.threads = MAX(litho_run_threads(work->run) / work->n, 1);
-        if (team->lanes > 1)
-            m->run.on_partial = NULL; // a lane's image lacks the other lanes' grids
+        if (team->lanes > 1 || team->ranks > 1)
+            m->run.on_partial = NULL; // it would lack the other lanes' grids, the others' shares
         m->run.superseded = should_stop;
         m->run.superseded_data = m;
     }
@@ -282,7 +302,7 @@ static gboolean work_together(Work *work, GError **error)
         work_error(work, error);
     MigWatch watch = {work->plan->engine[0][0], params, work->pass->out, 1, work->run};
     const int nz = litho_migrate_image_depths(work->plan->jobs.job[0]);
-    return ok && gather_all(work, error) &&
+    return ok && gather_all(work, error) && unite_all(work, error) &&
            (team->lanes == 1 || params->mode == LITHO_MIGRATE_DEMIGRATE ||
             mig_show(0, nz, &watch, error));
 }
@@ -311,9 +331,14 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
             return FALSE;
     }
     litho_migrate_jobs_begin(&plan->jobs, pass, run);
-    MigTeam team = {.cards = cards_for(plan, run), .lanes = 1, .rounds = 1};
+    MigTeam team = {.cards = cards_for(plan, run), .lanes = 1, .rounds = 1, .ranks = 1};
+    if (plan->class->unite && litho_run_ranks(run) > 1) {
+        team.rank = litho_run_rank(run);
+        team.ranks = litho_run_ranks(run);
+        litho_run_used_ranks(run, MIN(team.ranks, plan->jobs.job[0]->nf));
+    }
     if (plan->class->lanes)
-        team.lanes = plan->class->lanes(plan->engine[0][0], &plan->jobs, team.cards);
+        team.lanes = plan->class->lanes(plan->engine[0][0], &plan->jobs, team.cards * team.ranks);
     if (!open_engines(plan, &team, error) ||
         (plan->class->rounds && !plan->class->rounds(plan->engine, &plan->jobs, &team, error)))
         return FALSE;

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/peers.h"
 #include "kernels/twsm/report.h"
 #include "kernels/twsm/setup.h"
 
@@ -141,6 +142,27 @@ static void keep_cost(TwsmPlan *plan)
         twsm_cost_add(&plan->gpus, how->cards, plan->propagate_ms);
 }
 
+// All blocks of frequencies, or where the engine shares no rows the blocks of this process.
+static gboolean run_blocks(TwsmPlan *plan, int block, const LithoCube *out, LithoRun *run,
+                           GError **error)
+{
+    const TwsmSetup *s = plan->setup;
+    const int ranks = plan->engine->shares ? 1 : litho_run_ranks(run);
+    const int n_blocks = (s->n_frequencies + block - 1) / block;
+    for (int b = ranks > 1 ? litho_run_rank(run) : 0; b < n_blocks; b += ranks) {
+        const int k0 = 1 + b * block;
+        TwsmBand band = {k0, MIN(block, s->n_frequencies + 1 - k0)};
+        for (int c = 0; c < s->model->n_codes; c++)
+            if (!run_code(plan, c, band, run, error))
+                return FALSE;
+        if (b + 1 < n_blocks && ranks == 1)
+            show_partial(plan, out, k0 + band.n - 1, run);
+    }
+    litho_run_used_ranks(run, plan->engine->shares ? litho_run_ranks(run) : MIN(ranks, n_blocks));
+    const gsize values = (gsize)s->model->n_sources * s->receivers->n * s->n_frequencies;
+    return ranks == 1 || litho_run_sum_floats(run, (float *)plan->spectra, 2 * values, error);
+}
+
 static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *out, LithoRun *run,
                           GError **error)
 {
@@ -162,15 +184,9 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
         plan->how.total += chain_work(&s->chain[c], s->n_frequencies);
     litho_run_begin(run, "propagate", "million beams");
     int block = plan->engine->block(p->algorithm, s->n_frequencies);
-    for (int k0 = 1; k0 <= s->n_frequencies; k0 += block) {
-        TwsmBand band = {k0, MIN(block, s->n_frequencies + 1 - k0)};
-        for (int c = 0; c < s->model->n_codes; c++)
-            if (!run_code(plan, c, band, run, error)) {
-                g_clear_pointer(&plan->spectra, g_free);
-                return FALSE;
-            }
-        if (k0 + block <= s->n_frequencies)
-            show_partial(plan, out, k0 + band.n - 1, run);
+    if (!run_blocks(plan, block, out, run, error)) {
+        g_clear_pointer(&plan->spectra, g_free);
+        return FALSE;
     }
     litho_run_used_devices(run, plan->how.cards);
     double beams = 1e6 * plan->how.total;

@@ -43,7 +43,7 @@ static gboolean cpu_run(gpointer self, const TwsmChain *chain, TwsmBand band, Tw
     return TRUE;
 }
 
-static const TwsmEngine cpu_engine = {.block = cpu_block, .run = cpu_run};
+static const TwsmEngine cpu_engine = {.shares = TRUE, .block = cpu_block, .run = cpu_run};
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
                      GError **error)
@@ -234,7 +234,7 @@ static const LithoParam rows[] = {
                         "smaller, the more nodes clusters meet through."),
 };
 
-// The algorithms with a store of strips, and sums by FFT, run on one device.
+// The algorithms with a store of strips, and sums by FFT, run on one device of a process.
 static LithoSplit split(const LithoGrid *in, const void *params)
 {
     (void)in;

@@ -45,6 +45,8 @@ extern const LithoOperator litho_operator_twsm;
 // backend.
 typedef struct TwsmEngine {
     gboolean takes_rays; // `start` may come as rays
+    gboolean shares;     // the processes of a run share the rows of every sum; FALSE: they share the
+                         // blocks of frequencies
     // Frequencies the engine takes at a time with this algorithm.
     int (*block)(TwsmAlgorithm algorithm, int n_frequencies);
     gboolean (*run)(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/peers.h"
 #include "kernels/migrate/cpu/resample.h"
 #include "kernels/migrate/cpu/sweep.h"
 #include "kernels/migrate/planes.h"
@@ -321,6 +322,17 @@ static gboolean cpu_up(MigEngine *engine, int b, LithoRun *run, GError **error)
 
 // --- result -------------------------------------------------------------------------------------
 
+static gboolean cpu_unite(MigEngine *engine, MigSum sum, gsize n, LithoRun *run, GError **error)
+{
+    const double start = litho_now_ms();
+    const Cpu *cpu = cpu_of(engine);
+    float *x = sum == MIG_IMAGE ? cpu->image : sum == MIG_LIGHT ? cpu->light : cpu->out->samples;
+    const gboolean ok = litho_run_sum_floats(run, x, n, error);
+    litho_run_time(run, "exchange", LITHO_STAGE_TRANSFER, litho_now_ms() - start,
+                   sizeof *x * (double)n, 0);
+    return ok;
+}
+
 static gboolean cpu_image(MigEngine *engine, gboolean divide, double stabilise, LithoCube *out,
                           LithoRun *run, GError **error)
 {
@@ -356,6 +368,7 @@ const MigEngineClass mig_cpu = {
     .take_image = cpu_take_image,
     .up = cpu_up,
     .part = cpu_part,
+    .unite = cpu_unite,
     .image = cpu_image,
 };
 

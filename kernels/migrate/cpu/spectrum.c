@@ -37,7 +37,7 @@ static void scatter(const LithoMigrateJob *job, const LithoWaves *w, const Line 
 {
     for (int f = 0; f < job->nf; f++) {
         float *row = litho_wave_row(w, planes + w->size * f, y);
-        const float *v = line->values[job->k_first + f], *t = turn + 2 * f;
+        const float *v = line->values[job->k_first + job->k_stride * f], *t = turn + 2 * f;
         row[x] += t[0] * v[0] - t[1] * v[1];
         row[w->stride + x] += t[0] * v[1] + t[1] * v[0];
     }
@@ -103,7 +103,7 @@ static void gather(const LithoMigrateJob *job, const LithoWaves *w, const float 
     memset(line->values, 0, sizeof(fftwf_complex) * (job->nfft / 2 + 1));
     for (int f = 0; f < job->nf; f++) {
         const float *row = litho_wave_row(w, planes + w->size * f, y), *t = turn + 2 * f;
-        float *v = line->values[job->k_first + f];
+        float *v = line->values[job->k_first + job->k_stride * f];
         v[0] = t[0] * row[x] + t[1] * row[w->stride + x];
         v[1] = t[0] * row[w->stride + x] - t[1] * row[x];
     }

@@ -5,6 +5,8 @@
 #include <cufft.h>
 #include <string.h>
 
+#include "core/memory.h"
+#include "core/peers.h"
 #include "kernels/migrate/cuda/engine.h"
 #include "kernels/migrate/plan.h"
 
@@ -181,6 +183,25 @@ static gboolean gpu_gather(MigEngine *engine, const MigEngine *other, MigSum sum
                                           n * sizeof(float), stream),
                       error) &&
            LITHO_CUDA(mig_gpu_add(to, first->gathered.data, n, stream), error);
+}
+
+// Other processes are reached through the host.
+static gboolean gpu_unite(MigEngine *engine, MigSum sum, gsize n, LithoRun *run, GError **error)
+{
+    const MigGpu *card = mig_gpu_of(engine);
+    const double start = litho_now_ms();
+    cudaStream_t stream = litho_cuda_stream(card->context);
+    float *x = sum_of(card, sum);
+    const size_t bytes = n * sizeof *x;
+    g_autofree float *host = litho_memory_new(n, sizeof *host, "sums of other processes", error);
+    const gboolean ok =
+        host && LITHO_CUDA(cudaMemcpyAsync(host, x, bytes, cudaMemcpyDeviceToHost, stream), error) &&
+        LITHO_CUDA(cudaStreamSynchronize(stream), error) &&
+        litho_run_sum_floats(run, host, n, error) &&
+        LITHO_CUDA(cudaMemcpyAsync(x, host, bytes, cudaMemcpyHostToDevice, stream), error) &&
+        LITHO_CUDA(cudaStreamSynchronize(stream), error);
+    litho_run_time(run, "exchange", LITHO_STAGE_TRANSFER, litho_now_ms() - start, bytes, 0);
+    return ok;
 }
 
 // Planes first .. first + n - 1 to traces of n samples at `out`.
@@ -373,6 +394,7 @@ const MigEngineClass mig_gpu = {
     .up = gpu_up,
     .part = gpu_part,
     .gather = gpu_gather,
+    .unite = gpu_unite,
     .image = gpu_image,
 };
 

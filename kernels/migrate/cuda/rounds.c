@@ -85,7 +85,7 @@ gboolean mig_gpu_rounds(MigEngine *(*engine)[MIG_MAX_LANES], const LithoMigrateJ
                         MigTeam *team, GError **error)
 {
     const gboolean shot = jobs->job[0]->params.mode == LITHO_MIGRATE_SHOT;
-    const int n_cards = team->cards;
+    const int n_cards = team->cards, sharers = n_cards * team->ranks;
     guint64 least = G_MAXUINT64;
     int most = 1, rounds = 1;
     for (int k = 0; k < n_cards; k++) {
@@ -99,12 +99,12 @@ gboolean mig_gpu_rounds(MigEngine *(*engine)[MIG_MAX_LANES], const LithoMigrateJ
         most = MAX(most, jobs->job[k]->nf);
     const double fixed = bytes_of_jobs(&mig_gpu_of(engine[0][0])->in, jobs, shot),
                  room = fmax(0.9 * least - fixed, 1);
-    if (team->lanes * (fixed + bytes_of_waves(jobs, shot, n_cards)) > 0.5 * least)
+    if (team->lanes * (fixed + bytes_of_waves(jobs, shot, sharers)) > 0.5 * least)
         team->lanes = 1;
-    while (rounds * n_cards < most && bytes_of_waves(jobs, shot, rounds * n_cards) > room)
+    while (rounds * sharers < most && bytes_of_waves(jobs, shot, rounds * sharers) > room)
         rounds++;
     const double spare =
-        0.9 * least / team->lanes - fixed - bytes_of_waves(jobs, shot, rounds * n_cards);
+        0.9 * least / team->lanes - fixed - bytes_of_waves(jobs, shot, rounds * sharers);
     for (int k = 0; k < n_cards; k++)
         for (int lane = 0; lane < team->lanes; lane++)
             mig_gpu_of(engine[k][lane])->spare = (size_t)(fmax(spare, 0) / (shot ? 2 : 1));

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "core/peers.h"
 #include "kernels/twsm/clusters.h"
 
 enum { NODES2 = TWSM_MAX_NODES * TWSM_MAX_NODES, N = TWSM_BLOCK };
@@ -195,7 +196,7 @@ static void run_targets(Fast *f, const TwsmHow *how, LithoRun *run)
     {
         g_autofree Row *y = g_new(Row, TWSM_CLUSTER_MAX);
 #pragma omp for schedule(dynamic)
-        for (gint64 task = 0; task < tasks; task++) {
+        for (gint64 task = litho_run_rank(run); task < tasks; task += litho_run_ranks(run)) {
             if (g_atomic_int_get(&f->stop))
                 continue;
             gint64 pairs = run_target(f, task % f->to->n, task / f->to->n, y, run), done;
@@ -203,7 +204,8 @@ static void run_targets(Fast *f, const TwsmHow *how, LithoRun *run)
             f->direct_pairs += pairs;
 #pragma omp atomic capture
             done = ++f->done;
-            if (omp_get_thread_num() == 0 ? !twsm_step(how, (double)done / tasks, run, NULL)
+            const double part = (double)done * litho_run_ranks(run) / tasks;
+            if (omp_get_thread_num() == 0 ? !twsm_step(how, part, run, NULL)
                                           : !litho_run_checkpoint(run))
                 g_atomic_int_set(&f->stop, 1);
         }
@@ -225,8 +227,14 @@ gboolean twsm_cpu_fast(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *ho
               .u = u,
               .sum = sum};
     run_targets(&f, how, run);
-    how->direct_share = (double)f.direct_pairs / ((double)leg->from->n * leg->to->n * n_rhs);
+    double pairs = (double)f.direct_pairs;
+    // Rows of other processes are zeros here.
+    const gboolean ok = twsm_stopped(f.stop, error) &&
+                        litho_run_sum_floats(run, (float *)sum,
+                                             2 * (gsize)n_rhs * leg->to->n * band.n, error) &&
+                        litho_run_sum_doubles(run, &pairs, 1, error);
+    how->direct_share = pairs / ((double)leg->from->n * leg->to->n * n_rhs);
     twsm_clusters_free(from);
     twsm_clusters_free(to);
-    return twsm_stopped(f.stop, error);
+    return ok;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/peers.h"
 #include "kernels/twsm/chain.h"
 
 // Width and depth of the register tile: five vectors of state per source, two sums.
@@ -126,6 +127,7 @@ typedef struct Work {
     const TwsmValue *u[MAX_RHS];
     TwsmValue *sum[MAX_RHS], *near[MAX_RHS];
     gsize size; // doubles of the sums of one group: [k][rhs][2][LANES]
+    int rank, ranks; // tasks are dealt out in turn
     gint64 done, tasks;
     gint stop;
 } Work;
@@ -168,12 +170,12 @@ static void task_done(Work *w, LithoRun *run, gboolean master)
 // Many targets: a task is a vector of them against all sources.
 static void run_groups(Work *w, LithoRun *run)
 {
-    w->tasks = w->groups;
+    w->tasks = (w->groups + w->ranks - 1) / w->ranks;
 #pragma omp parallel num_threads(litho_run_threads(run))
     {
         g_autofree double *sum = g_new(double, 2 * w->size);
 #pragma omp for schedule(dynamic)
-        for (int g = 0; g < w->groups; g++) {
+        for (int g = w->rank; g < w->groups; g += w->ranks) {
             if (g_atomic_int_get(&w->stop))
                 continue;
             memset(sum, 0, 2 * w->size * sizeof *sum);
@@ -191,20 +193,24 @@ static void run_groups(Work *w, LithoRun *run)
 // depend on the number of threads.
 static gboolean run_slices(Work *w, LithoRun *run, GError **error)
 {
-    w->tasks = (gint64)w->groups * w->slices;
+    const gint64 tasks = (gint64)w->groups * w->slices;
+    w->tasks = (tasks + w->ranks - 1) / w->ranks;
     g_autofree double *sum =
-        litho_memory_new(2 * w->tasks * w->size, sizeof *sum, "sums of beams", error);
+        litho_memory_new(2 * tasks * w->size, sizeof *sum, "sums of beams", error);
     if (!sum)
         return FALSE;
 #pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
-    for (gint64 task = 0; task < w->tasks; task++) {
+    for (gint64 task = w->rank; task < tasks; task += w->ranks) {
         double *at = sum + 2 * task * w->size;
         if (g_atomic_int_get(&w->stop))
             continue;
         run_tile(w, task / w->slices, task % w->slices, at, at + w->size);
         task_done(w, run, omp_get_thread_num() == 0);
     }
-    for (int g = 0; g < w->groups && !w->stop; g++) {
+    if (!twsm_stopped(w->stop, error) ||
+        !litho_run_sum_doubles(run, sum, 2 * tasks * w->size, error))
+        return FALSE;
+    for (int g = 0; g < w->groups; g++) {
         double *total = sum + 2 * (gsize)g * w->slices * w->size;
         for (int s = 1; s < w->slices; s++)
             for (gsize k = 0; k < 2 * w->size; k++)
@@ -232,7 +238,8 @@ gboolean twsm_cpu_fused(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *h
 {
     gboolean ok = TRUE;
     for (int r0 = 0; r0 < n_rhs && ok; r0 += MAX_RHS) {
-        Work w = {.leg = leg, .how = how, .band = band, .n_rhs = MIN(n_rhs - r0, MAX_RHS)};
+        Work w = {.leg = leg, .how = how, .band = band, .n_rhs = MIN(n_rhs - r0, MAX_RHS),
+                  .rank = litho_run_rank(run), .ranks = litho_run_ranks(run)};
         w.size = (gsize)band.n * w.n_rhs * 2 * LANES;
         TwsmValue *copy[MAX_RHS] = {NULL};
         w.groups = (leg->to->n + LANES - 1) / LANES;
@@ -245,11 +252,16 @@ gboolean twsm_cpu_fused(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *h
             w.sum[r] = sum + to;
             w.near[r] = near ? near + to : NULL;
         }
-        if (ok && w.groups < FEW_GROUPS)
+        const gboolean few = w.groups < FEW_GROUPS;
+        if (ok && few)
             ok = run_slices(&w, run, error);
         else if (ok)
             run_groups(&w, run);
+        // Rows of other processes are zeros here.
+        const gsize values = 2 * (gsize)w.n_rhs * leg->to->n * band.n;
         ok = ok && twsm_stopped(w.stop, error) &&
+             (few || (litho_run_sum_floats(run, (float *)w.sum[0], values, error) &&
+                      (!near || litho_run_sum_floats(run, (float *)w.near[0], values, error)))) &&
              twsm_step(how, (double)MIN(r0 + MAX_RHS, n_rhs) / n_rhs, run, error);
         for (int r = 0; r < w.n_rhs; r++)
             g_free(copy[r]);

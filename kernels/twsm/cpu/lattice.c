@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/peers.h"
 #include "kernels/twsm/chain.h"
 
 typedef struct Lattice {
@@ -197,13 +198,14 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
     else
         fill_beams(&l);
 #pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
-    for (int k = 0; k < band.n; k++) {
+    for (int k = litho_run_rank(run); k < band.n; k += litho_run_ranks(run)) {
         if (g_atomic_int_get(&failed) || g_atomic_int_get(&stop))
             continue;
         if (!one_frequency(&l, k, n_rhs, u, sum, near))
             g_atomic_int_set(&failed, 1);
         int n = g_atomic_int_add(&done, 1) + 1;
-        if (omp_get_thread_num() == 0 ? !twsm_step(how, (double)n / band.n, run, NULL)
+        const double part = (double)n * litho_run_ranks(run) / band.n;
+        if (omp_get_thread_num() == 0 ? !twsm_step(how, part, run, NULL)
                                       : !litho_run_checkpoint(run))
             g_atomic_int_set(&stop, 1);
     }
@@ -211,5 +213,9 @@ gboolean twsm_cpu_lattice(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow 
     if (failed)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
                     "no memory for transforms of %d x %d points", l.pad[0], l.pad[1]);
-    return !failed && twsm_stopped(stop, error);
+    // Frequencies of other processes are zeros here.
+    const gsize values = 2 * (gsize)n_rhs * leg->to->n * band.n;
+    return !failed && twsm_stopped(stop, error) &&
+           litho_run_sum_floats(run, (float *)sum, values, error) &&
+           (!near || litho_run_sum_floats(run, (float *)near, values, error));
 }

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/peers.h"
 #include "kernels/twsm/chain.h"
 
 enum { ROWS = 4 }; // rows of a strip that one thread fills and multiplies at a time
@@ -103,7 +104,7 @@ static void run_strip(Strips *s, int first, int k, gboolean fill, LithoRun *run)
     int rows = MIN(s->width, s->leg->to->n - first);
     take_column(s, k);
 #pragma omp parallel for schedule(dynamic) num_threads(litho_run_threads(run))
-    for (int r0 = 0; r0 < rows; r0 += ROWS) {
+    for (int r0 = ROWS * litho_run_rank(run); r0 < rows; r0 += ROWS * litho_run_ranks(run)) {
         int r1 = MIN(r0 + ROWS, rows);
         if (g_atomic_int_get(&s->stop))
             continue;
@@ -118,7 +119,7 @@ static void run_strip(Strips *s, int first, int k, gboolean fill, LithoRun *run)
         }
         gint64 done;
 #pragma omp atomic capture
-        done = s->done += r1 - r0;
+        done = s->done += (gint64)(r1 - r0) * litho_run_ranks(run);
         if (omp_get_thread_num() == 0 ? !twsm_step(s->how, (double)done / s->total, run, NULL)
                                       : !litho_run_checkpoint(run))
             g_atomic_int_set(&s->stop, 1);
@@ -168,7 +169,11 @@ gboolean twsm_cpu_strips(const TwsmLeg *leg, int n_rhs, TwsmBand band, TwsmHow *
     gboolean ok = s.p && s.column && (s.pha || !phases) && (!near || (s.p_near && s.far));
     if (ok) {
         run_algorithm(&s, how->algorithm, run);
-        ok = twsm_stopped(s.stop, error);
+        // Rows of other processes are zeros here.
+        const gsize values = 2 * (gsize)n_rhs * leg->to->n * band.n;
+        ok = twsm_stopped(s.stop, error) &&
+             litho_run_sum_floats(run, (float *)sum, values, error) &&
+             (!near || litho_run_sum_floats(run, (float *)near, values, error));
     } else {
         g_set_error(
             error, LITHO_ERROR, LITHO_ERROR_MEMORY,
