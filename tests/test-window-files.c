@@ -358,9 +358,15 @@ static void export_to(const char *path)
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
 }
 
+static gboolean compares(Gui *g)
+{
+    return litho_session_reference_name(g->session) != NULL && gui_is_free(g);
+}
+
 // Property: no file that the window reads is replaced by one that it writes, whatever is written:
-// the survey, the truth beside it and the velocity model of a step, also of one that is off. The
-// name is free again when the step names another model.
+// the survey, the truth beside it, the velocity model of a step, also of one that is off, and any
+// reference file. The name is free again when the step names another model, or the reference is
+// forgotten.
 static void test_inputs_stay(void)
 {
     g_autofree char *path = gui_write_cube(&gui, "kept.sgy", 8, 9, 40);
@@ -376,6 +382,17 @@ static void test_inputs_stay(void)
     name_velocity(table);
     assert_input_stays(table, export_to);
     save_to(velocity);
+    g_assert_null(litho_window_error(gui.window));
+
+    g_autofree char *reference = gui_write_cube(&gui, "reference.sgy", 8, 9, 40);
+    litho_window_compare_file(gui.window, reference);
+    g_assert_true(gui_wait(compares, &gui, 20));
+    assert_input_stays(reference, save_to);
+    gui_activate(&gui, "win.truth"); // the input again: Ctrl+T still knows the reference
+    g_assert_null(litho_session_reference_name(gui.session));
+    assert_input_stays(reference, save_to);
+    gui_activate(&gui, "win.reference-forget");
+    save_to(reference);
     g_assert_null(litho_window_error(gui.window));
 }
 

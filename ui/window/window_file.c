@@ -496,6 +496,9 @@ LithoInputs *litho_window_inputs(LithoWindow *self)
         litho_inputs_add(inputs, *path);
     if (truth)
         litho_inputs_add(inputs, truth);
+    const LithoCube *reference = litho_judgement_truth(self->judgement, NULL);
+    if (reference && reference->survey)
+        litho_inputs_add(inputs, litho_survey_path(reference->survey));
     litho_inputs_add_flow(inputs, litho_session_flow(self->session));
     return inputs;
 }
