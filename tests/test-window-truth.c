@@ -10,7 +10,6 @@
 #include "tests/gui/files.h"
 #include "tests/gui/teller.h"
 #include "ui/panel/quality_panel.h"
-#include "ui/session/newest.h"
 #include "ui/window/window_private.h"
 
 static Gui gui;
@@ -499,76 +498,6 @@ static void test_appearance(void)
                                    g_variant_new_string("light"));
 }
 
-// --- the newest question wins -------------------------------------------------------------------
-
-static GArray *answers; // of int
-static int questions_alive;
-
-static gpointer answer_slowly(LithoRun *run, gpointer question, GError **error)
-{
-    (void)run, (void)error;
-    g_usleep(30000);
-    return g_memdup2(question, sizeof(int));
-}
-
-static void answered(gpointer answer, const GError *error, gpointer question, gpointer owner)
-{
-    (void)error;
-    g_assert_cmpint(*(int *)answer, ==, *(int *)question);
-    g_assert_true(owner == &answers);
-    g_array_append_val(answers, *(int *)answer);
-    g_free(answer);
-}
-
-static void question_gone(gpointer question)
-{
-    questions_alive--;
-    g_free(question);
-}
-
-static void ask(LithoNewest *newest, int k)
-{
-    questions_alive++;
-    litho_newest_ask(newest, g_memdup2(&k, sizeof k));
-}
-
-static gboolean no_questions(Gui *g)
-{
-    (void)g;
-    return questions_alive == 0;
-}
-
-// Property: of questions asked faster than they are answered the first and the last get answers,
-// those between are dropped; a forgotten one gets none, and neither does one whose owner has gone.
-// Every question is freed once.
-static void test_newest(void)
-{
-    static const LithoNewestFuncs funcs = {answer_slowly, answered, question_gone, g_free};
-    LithoNewest *newest = litho_newest_new(&funcs, &answers);
-    answers = g_array_new(FALSE, FALSE, sizeof(int));
-    for (int k = 1; k <= 20; k++)
-        ask(newest, k);
-    g_assert_true(gui_wait(no_questions, &gui, 20));
-    g_assert_cmpuint(answers->len, ==, 2);
-    g_assert_cmpint(g_array_index(answers, int, 0), ==, 1);
-    g_assert_cmpint(g_array_index(answers, int, 1), ==, 20);
-
-    ask(newest, 21);
-    ask(newest, 22);
-    litho_newest_forget(newest);
-    ask(newest, 23);
-    g_assert_true(gui_wait(no_questions, &gui, 20));
-    g_assert_cmpuint(answers->len, ==, 3);
-    g_assert_cmpint(g_array_index(answers, int, 2), ==, 23);
-
-    ask(newest, 24);
-    ask(newest, 25);
-    litho_newest_free(newest);
-    g_assert_true(gui_wait(no_questions, &gui, 20));
-    g_assert_cmpuint(answers->len, ==, 3);
-    g_array_unref(answers);
-}
-
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -583,7 +512,6 @@ int main(int argc, char **argv)
     g_test_add_func("/truth/file", test_truth_file);
     g_test_add_func("/truth/save-behind-picture", test_save_behind_picture);
     g_test_add_func("/truth/appearance", test_appearance);
-    g_test_add_func("/truth/newest", test_newest);
     int status = g_test_run();
     gui_close(&gui);
     return status;

@@ -17,6 +17,8 @@ struct LithoPlaces {
     gboolean has_grid;
     // Of the shape shown before, when it was left, and where that led to in the present shape.
     Place left, arrived;
+    guint n_visible;
+    int visible[3]; // axes of the slices on screen
 };
 
 LithoPlaces *litho_places_new(void)
@@ -118,4 +120,20 @@ void litho_places_forget(LithoPlaces *places)
 {
     places->has_grid = FALSE;
     places->left = places->arrived = (Place){0};
+}
+
+gboolean litho_places_set_visible(LithoPlaces *places, guint n, const int *axes)
+{
+    n = MIN(n, G_N_ELEMENTS(places->visible));
+    const gsize size = n * sizeof *axes;
+    const gboolean same = n == places->n_visible && memcmp(axes, places->visible, size) == 0;
+    places->n_visible = n;
+    memcpy(places->visible, axes, size);
+    return !same;
+}
+
+const int *litho_places_visible(const LithoPlaces *places, guint *n)
+{
+    *n = places->n_visible;
+    return places->visible;
 }

@@ -17,3 +17,6 @@ const LithoGrid *litho_places_grid(const LithoPlaces *places); // NULL = nothing
 void litho_places_adopt(LithoPlaces *places, const LithoGrid *grid, const LithoDepthTime *curve,
                         LithoDisplay *display);
 void litho_places_forget(LithoPlaces *places); // another survey: nothing of it is kept
+// Axes of the slices on screen, the most important first, 3 at most. TRUE when they are others.
+gboolean litho_places_set_visible(LithoPlaces *places, guint n, const int *axes);
+const int *litho_places_visible(const LithoPlaces *places, guint *n); // borrowed

@@ -27,6 +27,7 @@ static void litho_session_init(LithoSession *self)
     self->flow = litho_flow_new();
     self->history = litho_history_new();
     self->selected = -1;
+    self->check = litho_flow_check_new();
     self->places = litho_places_new();
     self->depth_time = litho_depth_time_new();
     litho_session_display_init(self);
@@ -43,7 +44,7 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->numbers, litho_numbers_free);
     g_clear_pointer(&self->area, litho_area_tool_free);
     g_clear_pointer(&self->memory, litho_memory_question_free);
-    litho_session_drop_pager(self);
+    litho_session_drop_pages(self);
     g_clear_pointer(&self->input, litho_cube_unref);
     g_clear_pointer(&self->preview, litho_cube_unref);
     g_clear_pointer(&self->reference, litho_cube_unref);
@@ -55,8 +56,8 @@ static void finalize(GObject *object)
     LithoSession *self = LITHO_SESSION(object);
     litho_flow_free(self->flow);
     litho_history_free(self->history);
-    g_free(self->flow_problem);
-    g_free(self->kind_text);
+    litho_flow_check_free(self->check);
+    litho_results_free(self->results);
     litho_figures_free(self->figures);
     litho_places_free(self->places);
     litho_depth_time_free(self->depth_time);
@@ -137,7 +138,7 @@ const char *litho_session_path(LithoSession *self)
 
 void litho_session_set_input(LithoSession *self, LithoCube *cube)
 {
-    litho_session_drop_pager(self);
+    litho_session_drop_pages(self);
     litho_session_adopt_input(self, cube);
 }
 
@@ -178,8 +179,8 @@ gboolean litho_session_comparable(LithoSession *self)
         litho_session_volume(self))
         return FALSE;
     // A flow that is refused leaves the last result on the screen, with the grid it had.
-    return (!self->flow_problem || self->result) &&
-           litho_grid_same_shape(&against->grid, &self->out_grid);
+    return (!litho_session_flow_problem(self) || litho_session_result(self)) &&
+           litho_grid_same_shape(&against->grid, litho_flow_check_out(self->check));
 }
 
 // --- flow ---------------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ LithoHistory *litho_session_history(LithoSession *self)
 
 const char *litho_session_flow_problem(LithoSession *self)
 {
-    return self->flow_problem;
+    return litho_flow_check_problem(self->check);
 }
 
 // Replaces the flow without a step in the history.

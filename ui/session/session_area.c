@@ -3,25 +3,6 @@
 // When the frequencies of the area are asked for, and in which cubes: ui/session/area.h.
 #include "ui/session/session_private.h"
 
-// Not of another operator, mode or file, which is shown until the next result has come.
-static gboolean is_own(LithoSession *self, const LithoResult *result)
-{
-    return result && result->tag >= self->first_tag;
-}
-
-// The newest part of the result that holds the box.
-static LithoCube *result_with(LithoSession *self, LithoBox box)
-{
-    const LithoResult *newest[] = {self->result, self->backdrop};
-    for (guint r = 0; r < G_N_ELEMENTS(newest); r++)
-        for (guint k = is_own(self, newest[r]) ? newest[r]->parts->len : 0; k-- > 0;) {
-            LithoCube *part = g_ptr_array_index(newest[r]->parts, k);
-            if (litho_box_contains(part->held, box))
-                return part;
-        }
-    return NULL;
-}
-
 // The input, or the slice of a cube beyond memory that has been read.
 static LithoCube *input_with(LithoSession *self, LithoBox box)
 {
@@ -45,7 +26,7 @@ void litho_session_area_look(LithoSession *self)
     gboolean same = litho_session_comparable(self);
     gboolean shows_input = litho_session_shown(self) == LITHO_SHOW_INPUT;
     LithoCube *in = same || shows_input ? input_with(self, box) : NULL;
-    LithoCube *out = same || !shows_input ? result_with(self, box) : NULL;
+    LithoCube *out = same || !shows_input ? litho_results_holding(self->results, box) : NULL;
     litho_area_tool_ask(self->area, in, out, box);
 }
 

@@ -34,7 +34,7 @@ LithoShow litho_session_shown(LithoSession *self)
     if (self->preview)
         return LITHO_SHOW_INPUT;
     // Until the first result is there the input is better than an empty view.
-    gboolean output = self->result != NULL;
+    gboolean output = litho_session_result(self) != NULL;
     if (litho_session_against(self) && (d->hold_input || !output))
         return LITHO_SHOW_INPUT;
     if (d->show == LITHO_SHOW_SIDE && litho_session_side_by_side(self))
@@ -156,9 +156,6 @@ void litho_session_set_cursor(LithoSession *self, const double *at)
 
 void litho_session_set_visible(LithoSession *self, guint n, const int *axes)
 {
-    gboolean same = n == self->n_visible && memcmp(axes, self->visible, n * sizeof *axes) == 0;
-    self->n_visible = MIN(n, G_N_ELEMENTS(self->visible));
-    memcpy(self->visible, axes, self->n_visible * sizeof *axes);
-    if (!same)
+    if (litho_places_set_visible(self->places, n, axes))
         litho_session_slices_moved(self);
 }

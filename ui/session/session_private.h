@@ -4,9 +4,11 @@
 #include "ui/session/figures.h"
 #include "ui/session/job.h"
 #include "ui/session/numbers.h"
-#include "ui/session/pager.h"
+#include "ui/session/flow_check.h"
+#include "ui/session/pages.h"
 #include "ui/session/places.h"
 #include "ui/session/ranges.h"
+#include "ui/session/results.h"
 #include "ui/session/session.h"
 
 enum {
@@ -30,39 +32,24 @@ struct _LithoSession {
     GObject parent;
 
     LithoCube *input;
-    LithoCube *preview; // first part of a cube being read, shown instead; or NULL
-    LithoPager *pager;  // the input does not fit into memory; or NULL
-    LithoSurvey *page_survey;
-    guint64 page_memory;  // bytes that may be taken in all
+    LithoCube *preview;   // first part of a cube being read, shown instead; or NULL
+    LithoPages *pages;    // the input does not fit into memory; or NULL
     LithoCube *reference; // compared with instead of the input; or NULL
     char *reference_name;
     LithoFlow *flow;
     int selected;
-    char *flow_problem;
     LithoHistory *history;
     LithoDisplay display;
     LithoPlaces *places;
     LithoDepthTime *depth_time; // of the figures
-    gboolean file_problem;      // flow_problem is of a file, which the worker tries again
-    gboolean waits;     // files of the flow are not read yet: out_grid is of the flow before
-    LithoGrid out_grid; // of the flow as it stands, valid while flow_problem is NULL
+    LithoFlowCheck *check;      // of the flow as it stands
 
     // Worker binding, session_result.c.
     LithoWorker *worker; // NULL once disposed
+    gint wake_posted;    // atomic: an idle that fetches is on its way
+    LithoResults *results;
     LithoTimings *display_timings;
-    gint wake_posted; // atomic: an idle that fetches is on its way
-    guint64 tag;      // of the newest wish
-    // Operators, modes and input of the newest wish, as text; how many different ones there have
-    // been; the first wish of this one: results and figures of earlier wishes are of another kind.
-    char *kind_text;
-    guint64 kind, first_tag;
-    LithoResult *result;   // newest
-    LithoResult *backdrop; // newest whole result of the same grid, under the parts of `result`
-    guint64 n_adopted;     // results taken from elsewhere, for their generation
-    GError *problem;
     LithoFigures *figures;
-    guint n_visible;
-    int visible[3];
     LithoLatency latency;
 
     // NULL once disposed, but `ranges`.
@@ -78,10 +65,10 @@ void litho_session_emit(LithoSession *self, int signal);
 // The flow changed in a way that asks for another result: checks it and hands it to the worker.
 void litho_session_flow_touched(LithoSession *self);
 
-// Makes `cube` the input, beside whatever pager there is.
+// Makes `cube` the input; pages stay as they are.
 void litho_session_adopt_input(LithoSession *self, LithoCube *cube);
 // session_paged.c
-void litho_session_drop_pager(LithoSession *self);
+void litho_session_drop_pages(LithoSession *self);
 void litho_session_pages_moved(LithoSession *self); // other slices are on screen
 // Leaves the views whose surroundings can be read; FALSE with `problem` set when there are none.
 gboolean litho_session_paged_wish(LithoSession *self, LithoWish *wish);

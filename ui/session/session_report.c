@@ -12,14 +12,15 @@ static void tell(LithoSession *self)
 
 void litho_session_report_drop(LithoSession *self)
 {
-    if (litho_figures_restart(self->figures, self->tag + 1))
+    if (litho_figures_restart(self->figures, litho_results_tag(self->results) + 1))
         tell(self);
 }
 
 void litho_session_report_adopt(LithoSession *self, LithoReport *report)
 {
-    litho_figures_restart(self->figures, self->tag);
-    litho_figures_take(self->figures, report, self->tag);
+    const guint64 tag = litho_results_tag(self->results);
+    litho_figures_restart(self->figures, tag);
+    litho_figures_take(self->figures, report, tag);
     tell(self);
 }
 
@@ -74,13 +75,13 @@ const char *litho_session_figures_missing(LithoSession *self)
         return "The figures follow when the file is open.";
     if (!litho_session_grid(self) || litho_flow_length(self->flow) == 0)
         return NULL; // nobody expects figures of a result
-    if (self->result && self->result->tag >= self->first_tag)
+    if (litho_results_is_own(self->results, litho_session_result(self)))
         return NULL;
-    if (self->flow_problem)
+    if (litho_session_flow_problem(self))
         return "There is no result: these parameters cannot be computed.";
-    if (self->problem)
+    if (litho_session_problem(self))
         return "There is no result: computing it has failed.";
     if (is_running(self))
         return "The result is being computed; its figures follow.";
-    return self->pager ? NULL : "There is no result yet. Ctrl+Return computes it.";
+    return self->pages ? NULL : "There is no result yet. Ctrl+Return computes it.";
 }

@@ -8,9 +8,9 @@
 
 gboolean litho_session_side_by_side(LithoSession *self)
 {
-    if (!self->input || self->preview || !self->result)
+    if (!self->input || self->preview || !litho_session_result(self))
         return FALSE;
-    const LithoAxis *in = self->input->grid.axis, *out = self->out_grid.axis;
+    const LithoAxis *in = self->input->grid.axis, *out = litho_flow_check_out(self->check)->axis;
     return in[0].n == out[0].n && in[1].n == out[1].n;
 }
 
