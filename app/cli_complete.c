@@ -363,32 +363,30 @@ static const char fish_part[] = //
     "complete -c lithoscope-cli -n 'test (count (commandline -opc)) -lt 2' -f\n"
     "complete -c lithoscope-cli -a '(__lithoscope_cli | string match -v -r \"@file\")'\n";
 
-char *litho_cli_completion_bash(const LithoCommand *commands)
+static char *completion(const LithoCommand *commands, const char *head, const char *shell,
+                        void (*put_table)(GString *to, const GPtrArray *table), const char *part)
 {
     g_autoptr(GPtrArray) table = make_table(commands);
     GString *to = g_string_new(NULL);
-    put_header(to, "# bash completion for lithoscope-cli\n", "bash");
-    put_bash_table(to, table);
-    g_string_append(to, bash_part);
+    put_header(to, head, shell);
+    put_table(to, table);
+    g_string_append(to, part);
     return g_string_free(to, FALSE);
+}
+
+char *litho_cli_completion_bash(const LithoCommand *commands)
+{
+    return completion(commands, "# bash completion for lithoscope-cli\n", "bash", put_bash_table,
+                      bash_part);
 }
 
 char *litho_cli_completion_zsh(const LithoCommand *commands)
 {
-    g_autoptr(GPtrArray) table = make_table(commands);
-    GString *to = g_string_new(NULL);
-    put_header(to, "#compdef lithoscope-cli\n", "zsh");
-    put_zsh_table(to, table);
-    g_string_append(to, zsh_part);
-    return g_string_free(to, FALSE);
+    return completion(commands, "#compdef lithoscope-cli\n", "zsh", put_zsh_table, zsh_part);
 }
 
 char *litho_cli_completion_fish(const LithoCommand *commands)
 {
-    g_autoptr(GPtrArray) table = make_table(commands);
-    GString *to = g_string_new(NULL);
-    put_header(to, "# fish completion for lithoscope-cli\n", "fish");
-    put_fish_table(to, table);
-    g_string_append(to, fish_part);
-    return g_string_free(to, FALSE);
+    return completion(commands, "# fish completion for lithoscope-cli\n", "fish", put_fish_table,
+                      fish_part);
 }

@@ -4,10 +4,10 @@
 #include <gmodule.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/program.h"
 
 // --- CPU --------------------------------------------------------------------------------------
 
@@ -102,11 +102,8 @@ GPtrArray *litho_module_folders(void)
     const char *given = g_getenv("LITHO_MODULE_DIR");
     if (given)
         g_ptr_array_add(folders, g_strdup(given));
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n > 0) {
-        exe[n] = '\0';
-        g_autofree char *here = g_path_get_dirname(exe);
+    g_autofree char *here = litho_program_folder();
+    if (here) {
         g_ptr_array_add(folders, g_strdup(here));
         g_ptr_array_add(folders, g_build_filename(here, LITHO_LIBDIR_FROM_BIN, "lithoscope", NULL));
         g_ptr_array_add(folders, g_build_filename(here, "..", "kernels", "cuda", NULL));

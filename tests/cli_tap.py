@@ -16,12 +16,15 @@ def test(f):
     return f
 
 
-def cli(*args, status=0, file_limit=None, **more):
-    """file_limit: bytes after which every write to a file fails (EFBIG), as on a full disk."""
+def cli(*args, status=0, file_limit=None, memory_limit=None, **more):
+    """file_limit: bytes after which every write to a file fails (EFBIG), as on a full disk. memory_limit: bytes of
+    address space."""
     def limit():
         if file_limit is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+        if memory_limit is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
     more = {"capture_output": True, "text": True, "timeout": 300, **more}
     r = subprocess.run([CLI, *map(str, args)], preexec_fn=limit, **more)
     assert r.returncode == status, f"{args}: status {r.returncode}, wanted {status}\n{r.stdout}\n{r.stderr}"

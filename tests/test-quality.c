@@ -252,6 +252,24 @@ static double added(const Cubes *c)
     return sqrt(sum / n);
 }
 
+// The level of `cube` (generator, its words) lies within its interval and within a share of the
+// truth: `white` in white noise, `coloured` in coloured noise.
+static void assert_level(const char *const cube[2], double white, double coloured)
+{
+    g_auto(Cubes) c = make(cube[0], cube[1]);
+    LithoNoise noise;
+    g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
+    const double truth = added(&c);
+    g_test_message("%s %s: %+.3f %% (%+.3f to %+.3f)", cube[0], cube[1],
+                   100 * (noise.total / truth - 1), 100 * (noise.low / truth - 1),
+                   100 * (noise.high / truth - 1));
+    g_assert_cmpfloat_with_epsilon(noise.total / truth, 1,
+                                   strstr(cube[1], "noise") ? coloured : white);
+    g_assert_cmpfloat(noise.low, <=, truth);
+    g_assert_cmpfloat(noise.high, >=, truth);
+    litho_noise_clear(&noise);
+}
+
 // Property: the measured level is the energy of this noise, not that of its ensemble, on events of
 // its own energy: within 0.1 % in white noise (0.2 % is a decibel of an output of 20 dB; the median
 // over all wavenumbers is 0.3 to 0.8 % off), 0.4 % in coloured noise, which has fewer independent
@@ -264,20 +282,8 @@ static void test_level(void)
         {"planes", "snr=0 noise=low"}, {"curved", "snr=0 noise=low"},
         {"fault", "snr=0 noise=band"},
     };
-    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
-        g_auto(Cubes) c = make(cubes[k][0], cubes[k][1]);
-        LithoNoise noise;
-        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
-        const double truth = added(&c);
-        g_test_message("%s %s: %+.3f %% (%+.3f to %+.3f)", cubes[k][0], cubes[k][1],
-                       100 * (noise.total / truth - 1), 100 * (noise.low / truth - 1),
-                       100 * (noise.high / truth - 1));
-        const gboolean white = !strstr(cubes[k][1], "noise");
-        g_assert_cmpfloat_with_epsilon(noise.total / truth, 1, white ? 0.001 : 0.004);
-        g_assert_cmpfloat(noise.low, <=, truth);
-        g_assert_cmpfloat(noise.high, >=, truth);
-        litho_noise_clear(&noise);
-    }
+    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++)
+        assert_level(cubes[k], 0.001, 0.004);
 }
 
 // Property: missing traces, which spread events over all wavenumbers, do not count as noise, not in
@@ -293,20 +299,8 @@ static void test_level_gaps(void)
         {"curved", "snr=0 missing=15 noise=low"},
         {"fault", "snr=0 missing=15 noise=low"},
     };
-    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++) {
-        g_auto(Cubes) c = make(cubes[k][0], cubes[k][1]);
-        LithoNoise noise;
-        g_assert_true(litho_quality_noise(c.noisy, NULL, NULL, &noise, NULL));
-        const double truth = added(&c);
-        g_test_message("%s %s: %+.3f %% (%+.3f to %+.3f)", cubes[k][0], cubes[k][1],
-                       100 * (noise.total / truth - 1), 100 * (noise.low / truth - 1),
-                       100 * (noise.high / truth - 1));
-        const gboolean white = !strstr(cubes[k][1], "noise");
-        g_assert_cmpfloat_with_epsilon(noise.total / truth, 1, white ? 0.003 : 0.01);
-        g_assert_cmpfloat(noise.low, <=, truth);
-        g_assert_cmpfloat(noise.high, >=, truth);
-        litho_noise_clear(&noise);
-    }
+    for (guint k = 0; k < G_N_ELEMENTS(cubes); k++)
+        assert_level(cubes[k], 0.003, 0.01);
 }
 
 // Property: noise that is three times as strong at the end as at the start is told by its mean

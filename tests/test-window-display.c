@@ -300,16 +300,6 @@ static gboolean has_layer(Gui *g)
     return litho_medium_layer(litho_medium_of(g->session)) != NULL;
 }
 
-static gboolean label_says(GtkWidget *widget, const char *text)
-{
-    if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))
-        return TRUE;
-    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
-        if (label_says(c, text))
-            return TRUE;
-    return FALSE;
-}
-
 // Property: the velocity that a migration runs through is told as a layer on the image: a table
 // v(z) has its value at every depth (1 %: a step sees the mean slowness of its depths), the
 // read-out says it, it lies over the sections as strongly as wanted, and it goes with the operator.
@@ -340,7 +330,7 @@ static void test_medium(void)
     }
     litho_session_set_cursor(gui.session, (const double[]){4, 5, 20});
     gui_spin(&gui, 0.1);
-    g_assert_true(label_says(gui.window->status, "velocity 3"));
+    g_assert_true(gui_label_says(gui.window->status, "velocity 3"));
     litho_session_set_cursor(gui.session, NULL);
     gui_settle(&gui);
     g_autoptr(GdkTexture) without = gui_picture(&gui);

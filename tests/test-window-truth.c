@@ -390,16 +390,6 @@ static gboolean tells_truth(Gui *g)
     return *litho_quality_panel_text(LITHO_QUALITY_PANEL(panel), 3) != 0;
 }
 
-static gboolean label_says(GtkWidget *widget, const char *text)
-{
-    if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))
-        return TRUE;
-    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
-        if (label_says(c, text))
-            return TRUE;
-    return FALSE;
-}
-
 // Property: a truth that lies beside a survey can be compared with, by name, and only there; one of
 // another shape is refused with a sentence. The read-out names what is compared: with the truth in
 // the input's place nothing was removed.
@@ -420,14 +410,14 @@ static void test_truth_file(void)
     litho_session_set_cursor(gui.session, (double[]){4, 4, 20});
     gui_spin(&gui, 0.1);
     GtkWidget *status = gui.window->status;
-    g_assert_true(label_says(status, "Truth "));
-    g_assert_true(label_says(status, "difference "));
-    g_assert_false(label_says(status, "removed "));
+    g_assert_true(gui_label_says(status, "Truth "));
+    g_assert_true(gui_label_says(status, "difference "));
+    g_assert_false(gui_label_says(status, "removed "));
     gui_screenshot(&gui, "truth-beside");
     gui_activate(&gui, "win.truth");
     g_assert_null(litho_session_reference_name(gui.session));
     gui_spin(&gui, 0.1);
-    g_assert_true(label_says(status, "removed "));
+    g_assert_true(gui_label_says(status, "removed "));
 
     // Output less truth, and its SNR: a gain of 2 on the truth itself is an error of 0 dB.
     LithoQualityPanel *quality =

@@ -11,27 +11,11 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
 
-CLI = sys.argv[1]
-TESTS = []
-
-
-def test(f):
-    TESTS.append(f)
-    return f
-
-
-def cli(*args, status=0, limit=None, **more):
-    def set_limit():
-        if limit:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    r = subprocess.run([CLI, *map(str, args)], capture_output=True, text=True, timeout=300, preexec_fn=set_limit, **more)
-    assert r.returncode == status, f"{args}: status {r.returncode}, wanted {status}\n{r.stdout}\n{r.stderr}"
-    return r
+from cli_tap import CLI, cli, run, test
 
 
 @test
@@ -160,7 +144,7 @@ def streaming_gives_the_same_samples_in_bounded_memory():
     plan = cli(*args, "--dry-run", "--memory", "0.2", env=env).stdout
     slabs = int(plan.split("slabs")[1].split()[0])
     assert slabs >= 3, plan
-    cli(*args, "--backend", "cpu", "--memory", "0.2", "-o", "slabs.sgy", env=env, limit=520 << 20)
+    cli(*args, "--backend", "cpu", "--memory", "0.2", "-o", "slabs.sgy", env=env, memory_limit=520 << 20)
     cli(*args, "--backend", "cpu", "--memory", "20", "-o", "whole.sgy", env=env)
     a, b = open("slabs.sgy", "rb").read(), open("whole.sgy", "rb").read()
     assert len(a) == len(b) > 200e6
@@ -550,25 +534,4 @@ def figures_without_and_with_the_truth():
     cli("find", "migrate", "velocity=2000", "-i", "judged.npy", status=1)
 
 
-def main():
-    failed = 0
-    CLI_ABS = os.path.abspath(CLI)
-    globals()["CLI"] = CLI_ABS
-    print(f"1..{len(TESTS)}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for n, f in enumerate(TESTS, 1):
-            name = f.__name__.replace("_", " ")
-            try:
-                f()
-                print(f"ok {n} {name}", flush=True)
-            except Exception as e:  # any surprise is a failure of this test, the next ones still run
-                failed += 1
-                print(f"not ok {n} {name}", flush=True)
-                for line in f"{type(e).__name__}: {e}".splitlines():
-                    print(f"# {line}", flush=True)
-        os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+run()

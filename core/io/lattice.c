@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
+#include "core/sort.h"
 
 // Line numbers of all traces -> two regular axes and the trace of each cell.
 
@@ -17,7 +18,7 @@ typedef struct Values {
 // A bitmap costs range / 8 bytes, sorting 4 bytes a trace: the bitmap up to about the same memory.
 enum { BITMAP_BITS_PER_TRACE = 64, BITMAP_BITS = 1 << 16 };
 
-static gint64 gcd(gint64 a, gint64 b)
+gint64 litho_lattice_gcd(gint64 a, gint64 b)
 {
     while (b) {
         gint64 r = a % b;
@@ -27,17 +28,11 @@ static gint64 gcd(gint64 a, gint64 b)
     return a;
 }
 
-static int compare_i32(const void *a, const void *b)
-{
-    gint32 x = *(const gint32 *)a, y = *(const gint32 *)b;
-    return (x > y) - (x < y);
-}
-
 static void meet(Values *v, gint64 value, gint64 *before)
 {
     if (v->distinct == 0 || value != *before) {
         if (v->distinct > 0)
-            v->step = gcd(v->step, value - *before);
+            v->step = litho_lattice_gcd(v->step, value - *before);
         v->distinct++;
         *before = value;
     }
@@ -74,7 +69,7 @@ static gboolean count_by_sorting(Values *v, const gint32 *key, const guint8 *fla
     for (gint64 t = 0; t < n; t++)
         if (!(flags[t] & LITHO_SCAN_OUT))
             sorted[kept++] = key[t];
-    qsort(sorted, kept, sizeof *sorted, compare_i32);
+    qsort(sorted, kept, sizeof *sorted, litho_compare_int32);
     for (gint64 k = 0; k < kept; k++)
         meet(v, sorted[k], &before);
     return TRUE;

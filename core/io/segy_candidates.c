@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/io/segy_geometry.h"
+#include "core/sort.h"
 
 // Pairs of words that number inlines and crosslines in files met in practice, with how much we
 // trust them before looking: 189/193 is the standard's own place since revision 1, the others are
@@ -24,32 +25,16 @@ typedef struct Words {
     gint64 step; // greatest common divisor of the differences; 0 = constant
 } Words;
 
-static int compare_i32(const void *a, const void *b)
-{
-    gint32 x = *(const gint32 *)a, y = *(const gint32 *)b;
-    return (x > y) - (x < y);
-}
-
-static gint64 gcd(gint64 a, gint64 b)
-{
-    while (b) {
-        gint64 r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 static Words summarise(const gint32 *values, guint n)
 {
     g_autofree gint32 *sorted = g_memdup2(values, n * sizeof *values);
-    qsort(sorted, n, sizeof *sorted, compare_i32);
+    qsort(sorted, n, sizeof *sorted, litho_compare_int32);
     const guint out = n / 50; // a few damaged headers have no say about the range
     Words w = {.n = n, .distinct = 1, .low = sorted[out], .high = sorted[n - 1 - out]};
     for (guint k = 1; k < n; k++)
         if (sorted[k] != sorted[k - 1]) {
             w.distinct++;
-            w.step = gcd(w.step, (gint64)sorted[k] - sorted[k - 1]);
+            w.step = litho_lattice_gcd(w.step, (gint64)sorted[k] - sorted[k - 1]);
         }
     return w;
 }

@@ -84,6 +84,8 @@ void litho_strays_find(LithoScan *scan, const LithoOpenOptions *options);
 gboolean litho_strays_tell(const LithoScan *scan, LithoSurvey *survey,
                            const LithoOpenOptions *options, GError **error);
 
+// Greatest common divisor: the step of line numbers from their differences. 0 and b give b.
+gint64 litho_lattice_gcd(gint64 a, gint64 b);
 // Turns coordinate keys into lattice indices (1, 2, ...) in place and fills the grid's coordinates.
 // FALSE without an error: the points form no lattice (`why` says so).
 gboolean litho_lattice_from_xy(LithoScan *scan, LithoSurvey *survey, char why[96]);

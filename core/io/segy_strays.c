@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
+#include "core/sort.h"
 
 // One damaged header or one mistyped line number must not turn a survey into a line, or into a
 // lattice of a million empty cells: the few traces that contradict all others are outvoted, and
@@ -14,22 +15,6 @@ enum {
     MAX_COUNTED = 1 << 22, // widest range of line numbers that is counted number by number
     TOLD = 5,              // traces named one by one
 };
-
-static gint64 gcd(gint64 a, gint64 b)
-{
-    while (b) {
-        gint64 r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
-static int compare_i32(const void *a, const void *b)
-{
-    gint32 x = *(const gint32 *)a, y = *(const gint32 *)b;
-    return (x > y) - (x < y);
-}
 
 static gint64 count_used(const LithoScan *scan)
 {
@@ -54,7 +39,7 @@ static void core_of(const LithoScan *scan, int c, gint64 used, gboolean tolerant
     for (gint64 t = 0; t < scan->n && n < SAMPLE; t++)
         if (!(scan->flags[t] & LITHO_SCAN_OUT) && seen++ % step == 0)
             sample[n++] = scan->key[c][t];
-    qsort(sample, n, sizeof *sample, compare_i32);
+    qsort(sample, n, sizeof *sample, litho_compare_int32);
     gint64 cut = (gint64)((double)n * (tolerant ? 0.26 : 0.02)) + (n >= 10 && !tolerant);
     cut = MIN(cut, (n - 1) / 2);
     gint64 range = (gint64)sample[n - 1 - cut] - sample[cut];
@@ -77,7 +62,7 @@ static double cells_of(const LithoScan *scan, const guint8 *stray)
             low = MIN(low, v);
             high = MAX(high, v);
             if (step != 1)
-                step = gcd(step, ABS(v - first));
+                step = litho_lattice_gcd(step, ABS(v - first));
         }
         cells *= (double)(high - low) / (double)MAX(step, 1) + 1;
     }
@@ -135,17 +120,17 @@ static void find_between(LithoScan *scan, int c, guint8 *stray, gint64 used,
     for (gint64 k = 0; k < range; k++)
         if (count[k])
             sorted[distinct++] = count[k];
-    qsort(sorted, distinct, sizeof *sorted, compare_i32);
+    qsort(sorted, distinct, sizeof *sorted, litho_compare_int32);
     gint32 rare = sorted[distinct / 2] / 10;
     gint64 base = -1, step = 0, every = 0, n = 0;
     for (gint64 k = 0; rare > 0 && k < range; k++) {
         if (!count[k])
             continue;
-        every = gcd(every, k);
+        every = litho_lattice_gcd(every, k);
         if (count[k] <= rare)
             continue;
         base = base < 0 ? k : base;
-        step = gcd(step, k - base);
+        step = litho_lattice_gcd(step, k - base);
     }
     if (step <= every)
         return;

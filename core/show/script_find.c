@@ -2,9 +2,9 @@
 //
 // Finds the scripts that come with the program.
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "core/program.h"
 #include "core/show/script.h"
 
 // Best first; of char *.
@@ -14,11 +14,8 @@ static GPtrArray *data_folders(void)
     const char *given = g_getenv("LITHO_DATA_DIR");
     if (given)
         g_ptr_array_add(folders, g_strdup(given));
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n > 0) {
-        exe[n] = '\0';
-        g_autofree char *here = g_path_get_dirname(exe);
+    g_autofree char *here = litho_program_folder();
+    if (here) {
         g_ptr_array_add(folders,
                         g_build_filename(here, LITHO_DATADIR_FROM_BIN, "lithoscope", NULL));
         // The build's folder names the tree it was made from, for programs that are not installed.

@@ -190,6 +190,16 @@ GtkWidget *gui_find_type(GtkWidget *widget, GType type)
     return NULL;
 }
 
+gboolean gui_label_says(GtkWidget *widget, const char *text)
+{
+    if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), text))
+        return TRUE;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        if (gui_label_says(c, text))
+            return TRUE;
+    return FALSE;
+}
+
 // --- pictures -----------------------------------------------------------------------------------
 
 static GdkTexture *picture_of(Gui *gui, GtkWidget *widget, GdkPaintable *mirror)

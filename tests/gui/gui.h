@@ -31,6 +31,8 @@ gboolean gui_has_output(Gui *gui);
 gboolean gui_is_free(Gui *gui);
 // The first widget of a type at or below `widget`, NULL when there is none.
 GtkWidget *gui_find_type(GtkWidget *widget, GType type);
+// TRUE when a label below `widget` has `text` in it.
+gboolean gui_label_says(GtkWidget *widget, const char *text);
 void gui_spin(Gui *gui, double seconds);
 // Waits until nothing is opened, computed or drawn any more.
 void gui_settle(Gui *gui);
