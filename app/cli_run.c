@@ -27,7 +27,7 @@ typedef struct Options {
     char **volumes;            // "NAME=FILE"
     int threads, n_gpus;       // n_gpus 0 = all
     double memory, gpu_memory; // GiB
-    gboolean dry_run, force;
+    gboolean dry_run, force, restart, journal, no_journal;
     gboolean watched; // by a person at a terminal
     LithoOpenOptions open;
 } Options;
@@ -302,6 +302,10 @@ static gboolean run_flow(const LithoFlow *flow, char **words, const Options *o,
         .threads = o->threads,
         .memory = (guint64)(o->memory * GIB),
         .save = {.force = o->force, .note = note},
+        .keep = o->no_journal || litho_cli_pipe_to_stdout(&o->files) ? LITHO_KEEP_NOTHING
+                : o->journal                                         ? LITHO_KEEP_ALL
+                                                                     : LITHO_KEEP_LONG,
+        .restart = o->restart,
         .peers = peers ? &peers->peers : NULL,
     };
     if (peers && options.memory == 0)
@@ -367,6 +371,9 @@ static gboolean check_numbers(Options *o, GError **error)
         return litho_refuse(error, LITHO_ERROR_PARAMETER,
                             "--memory and --gpu-memory must be numbers of GiB from 0 (as much as "
                             "is free)");
+    if (o->journal && o->no_journal)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "--journal and --no-journal exclude each other");
     return litho_cli_threads(o->threads, error);
 }
 
@@ -419,6 +426,12 @@ int litho_cli_run(int argc, char **argv)
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
         {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
         {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},
+        {"restart", 0, 0, G_OPTION_ARG_NONE, &o.restart,
+         "Begin anew where an interrupted run has kept slabs", NULL},
+        {"journal", 0, 0, G_OPTION_ARG_NONE, &o.journal,
+         "Keep the slabs of a run that fails or is cancelled, however short it was", NULL},
+        {"no-journal", 0, 0, G_OPTION_ARG_NONE, &o.no_journal,
+         "Keep nothing of a run that ends before its time", NULL},
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Replace existing outputs (never an input)",
          NULL},
         {NULL},
@@ -443,6 +456,10 @@ int litho_cli_run(int argc, char **argv)
         "    { \"operator\": \"migrate\", \"enabled\": false,\n"
         "      \"params\": { \"velocity\": \"v.txt\" } } ] }\n"
         "What is left out has its default.\n\n"
+        "A run in several slabs keeps OUT.journal and OUT.part beside the output. When it is "
+        "killed, or ends after more than 10 s because of a full disk, a lost process or Ctrl+C, "
+        "they stay, and the same command goes on with what is missing. A changed input or recipe "
+        "is refused.\n\n"
         "'lithoscope-cli list' names the operators, 'list fx' their parameters.");
     GError *error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))

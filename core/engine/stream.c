@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/journal.h"
 #include "core/engine/measure.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -55,12 +56,18 @@ static int rank_count(const LithoStreamOptions *options)
     return options->peers ? options->peers->n : 1;
 }
 
-static LithoBox slab_box(const LithoGrid *out, gint64 lo, gint64 hi)
+static LithoBox inlines_of(const LithoGrid *out, gint64 lo, gint64 hi)
 {
     LithoBox box = litho_box_full(out);
     box.lo[0] = lo;
     box.hi[0] = MIN(hi, out->axis[0].n);
     return box;
+}
+
+static LithoBox slab_box(const LithoStreamPlan *plan, gint64 slab)
+{
+    const gint64 lo = plan->first + slab * plan->slab;
+    return inlines_of(&plan->out, lo, lo + plan->slab);
 }
 
 // Bytes a slab of `n` inlines in the middle of the survey takes in all threads: input with halo and
@@ -69,7 +76,7 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
                        LithoStreamPlan *plan, gint64 n)
 {
     gint64 lo = MAX((plan->out.axis[0].n - n) / 2, 0);
-    const LithoBox region = slab_box(&plan->out, lo, lo + n);
+    const LithoBox region = inlines_of(&plan->out, lo, lo + n);
     const LithoBox need = litho_walk_want(walk, &region);
     guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
     LithoEngine *engine = litho_engine_new(device_at(options, plan, 0));
@@ -119,7 +126,7 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options)
 static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
                       const LithoStreamPlan *plan, gboolean host, guint64 budget, GError **error)
 {
-    const LithoBox first = slab_box(&plan->out, 0, plan->slab);
+    const LithoBox first = inlines_of(&plan->out, 0, plan->slab);
     const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
     g_autofree char *change = NULL;
     LithoEngine *engine = litho_engine_new(device_at(options, plan, 0));
@@ -134,10 +141,12 @@ static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
                 budget / 1073741824.0, change ? ": " : "", change ? change : "");
 }
 
+// `first`: inline of output to begin with.
 static gboolean make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
-                          const LithoStreamOptions *options, LithoStreamPlan *plan, GError **error)
+                          const LithoStreamOptions *options, gint64 first, LithoStreamPlan *plan,
+                          GError **error)
 {
-    *plan = (LithoStreamPlan){.out = walk->out};
+    *plan = (LithoStreamPlan){.out = walk->out, .first = first};
     deal_out(flow, walk, options, plan);
     walk->measured = TRUE; // in a pass before, where there are several slabs
     guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
@@ -164,7 +173,7 @@ static gboolean make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGri
         break;
     }
     plan->slab = n;
-    plan->n_slabs = (all + n - 1) / n;
+    plan->n_slabs = (all - plan->first + n - 1) / n;
     if (plan->host_bytes > budget)
         too_large(walk, options, plan, TRUE, budget, error);
     else if (plan->device_bytes > device_budget)
@@ -178,7 +187,7 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
 {
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    return walk && make_plan(flow, walk, in, options, plan, error);
+    return walk && make_plan(flow, walk, in, options, 0, plan, error);
 }
 
 // --- computing --------------------------------------------------------------------------------
@@ -193,6 +202,8 @@ typedef struct Stream {
     LithoStreamPlan plan;
     int rank, ranks;   // that deal out the slabs: 0 of 1 where all compute each of them together
     gboolean together; // all ranks compute one slab
+    LithoJournal *journal; // of rank 0, or NULL
+    double start_ms;
     LithoRun *run;
     GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
 
@@ -284,7 +295,7 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
         run.timings = s->run->timings;
         run.report = s->run->report;
     }
-    LithoBox region = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
+    LithoBox region = slab_box(&s->plan, slab);
     g_autoptr(LithoCube) in = s->survey ? read_slab(s, region, &run, error) : NULL;
     if (s->survey && !in)
         return NULL;
@@ -349,7 +360,7 @@ static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
 {
     LithoPeers *p = s->options->peers;
     const int from = (int)(slab % s->ranks);
-    const LithoBox box = slab_box(&s->plan.out, slab * s->plan.slab, (slab + 1) * s->plan.slab);
+    const LithoBox box = slab_box(&s->plan, slab);
     LithoCube *cube = litho_cube_new_box(&s->plan.out, box, error);
     if (cube &&
         litho_peers_receive(p, cube->samples, litho_box_count(box) * sizeof(float), from, s->run,
@@ -366,7 +377,7 @@ static gboolean step(Stream *s, gint64 slab, GError **error)
 {
     gint64 total = s->plan.out.axis[0].n;
     if (s->plan.n_slabs > 1)
-        return litho_run_step(s->run, MIN(slab * s->plan.slab, total), total, error);
+        return litho_run_step(s->run, MIN(s->plan.first + slab * s->plan.slab, total), total, error);
     if (litho_run_checkpoint(s->run))
         return TRUE;
     g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
@@ -401,6 +412,8 @@ static gboolean put_slab(Stream *s, LithoCube *cube, LithoWriter *writer, GError
     litho_run_time(s->run, writer ? "write" : "send",
                    writer ? LITHO_STAGE_IO : LITHO_STAGE_TRANSFER, litho_now_ms() - start,
                    4.0 * litho_cube_held_samples(cube), 0);
+    if (ok && s->journal)
+        litho_journal_mark(s->journal, writer);
     return ok;
 }
 
@@ -544,38 +557,151 @@ static char *note_of(const LithoFlow *flow, const char *note)
     return g_string_free(text, FALSE);
 }
 
+// --- slabs of an earlier run ----------------------------------------------------------------------
+
+static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow, gboolean anew,
+                                GError **error)
+{
+    g_autofree char *note = s->options->save.note ? note_of(flow, s->options->save.note) : NULL;
+    LithoSaveOptions save = s->options->save;
+    save.note = note;
+    save.lasting = s->journal != NULL;
+    save.anew = anew;
+    return litho_writer_new(path, &s->plan.out, s->survey, &save, error);
+}
+
+static void tell(const Stream *s, char *sentence)
+{
+    if (s->options->notes)
+        g_ptr_array_add(s->options->notes, sentence);
+    else
+        g_free(sentence);
+}
+
+// Opens the journal where the run is to have one, and with it the file of an interrupted run. FALSE:
+// that was another run, or another process is at it.
+static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
+                                const LithoJournalHead *head, LithoWriter **writer, GError **error)
+{
+    const LithoStreamOptions *o = s->options;
+    if (o->keep == LITHO_KEEP_NOTHING || (s->plan.n_slabs == 1 && !litho_journal_exists(path)))
+        return TRUE;
+    GError *problem = NULL;
+    s->journal = litho_journal_open(path, o->restart, error);
+    if (!s->journal)
+        return FALSE;
+    if (!litho_journal_resumes(s->journal, head, &problem)) {
+        if (problem)
+            g_propagate_error(error, problem);
+        return !problem;
+    }
+    litho_measure_take(own, litho_journal_flow(s->journal));
+    *writer = open_writer(s, path, own, FALSE, error);
+    if (!*writer)
+        return FALSE;
+    litho_journal_reach(s->journal, *writer);
+    if (litho_journal_marks(s->journal) == 0) {
+        g_clear_pointer(writer, litho_writer_free);
+        return TRUE;
+    }
+    s->plan.first = litho_writer_next_inline(*writer);
+    tell(s, g_strdup_printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                            " inlines were kept by an interrupted run; the others are computed",
+                            s->plan.first, s->plan.out.axis[0].n));
+    return TRUE;
+}
+
+// Rank 0 tells the others where to begin; the slabs of the rest follow.
+static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk,
+                               const LithoGrid *in, GError **error)
+{
+    LithoPeers *p = s->options->peers;
+    gint64 first = s->plan.first;
+    if (p && p->n > 1 && !litho_peers_spread(p, &first, sizeof first, s->run, error))
+        return FALSE;
+    return first == 0 || make_plan(flow, walk, in, s->options, first, &s->plan, error);
+}
+
+// A failed run's slabs stay or go; where they stay, its sentence says so.
+static void end_journal(Stream *s, LithoWriter *writer, gboolean ok, GError *problem)
+{
+    const double seconds = 1e-3 * (litho_now_ms() - s->start_ms);
+    if (!s->journal)
+        return;
+    const gboolean keeps = !ok && writer && litho_journal_marks(s->journal) > 0 &&
+                           (s->options->keep == LITHO_KEEP_ALL || seconds >= LITHO_KEEP_SECONDS);
+    if (keeps) {
+        litho_writer_keep(writer);
+        char *whole = g_strdup_printf("%s; %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                                      " inlines are kept: the same command goes on with the rest, "
+                                      "--restart begins anew",
+                                      problem->message, litho_writer_next_inline(writer),
+                                      s->plan.out.axis[0].n);
+        g_free(problem->message);
+        problem->message = whole;
+    }
+    // The journal of another run, or of one that another process is at, is not ours.
+    litho_journal_close(s->journal, ok || (writer && !keeps));
+}
+
+// From the journal to the finished file. `own`: the copy of the flow that is measured.
+static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, LithoWalk *walk,
+                          const LithoGrid *in, const char *path, LithoWriter **writer,
+                          GError **error)
+{
+    const LithoStreamOptions *o = s->options;
+    const gboolean writes = !o->peers || o->peers->rank == 0;
+    LithoJournalHead head = {0};
+    if (writes) {
+        const LithoBackend *backend = o->device.backend ? o->device.backend : litho_backend_cpu();
+        litho_journal_head_init(&head, flow, s->survey, &s->plan.out, &o->save, backend->key);
+    }
+    gboolean ok = (!writes || take_up_journal(s, own, path, &head, writer, error)) &&
+                  agree_on_first(s, flow, walk, in, error) &&
+                  ((s->plan.n_slabs <= 1 && s->plan.first == 0) ||
+                   measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
+    if (ok && writes && !*writer) {
+        *writer = open_writer(s, path, own, TRUE, error);
+        ok = *writer != NULL;
+        head.flow = own;
+        if (ok && s->journal)
+            litho_journal_begin(s->journal, &head);
+    }
+    litho_journal_head_clear(&head);
+    s->done = g_new0(LithoCube *, MAX(s->plan.n_slabs, 1));
+    return ok && run_lanes(s, *writer, error) && (!*writer || litho_writer_finish(*writer, error));
+}
+
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error)
 {
     g_autoptr(LithoFlow) own = litho_flow_copy(flow);
-    Stream s = {.flow = own, .survey = survey, .options = options, .run = run, .ranks = 1};
+    Stream s = {.flow = own,
+                .survey = survey,
+                .options = options,
+                .run = run,
+                .ranks = 1,
+                .start_ms = litho_now_ms()};
+    GError *problem = NULL;
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     // Held to the end: what the files say stays known.
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    if (!walk || !make_plan(flow, walk, in, options, &s.plan, error) ||
-        (s.plan.n_slabs > 1 &&
-         !measure(own, survey, options, &s.plan, s.plan.host_bytes / 2, run, error)))
+    if (!walk || !make_plan(flow, walk, in, options, 0, &s.plan, error))
         return FALSE;
-    g_autofree char *note = options->save.note ? note_of(own, options->save.note) : NULL;
-    LithoSaveOptions save = options->save;
-    save.note = note;
     if (options->peers) {
         s.together = options->peers->n > 1 && !litho_flow_is_local(flow);
         s.rank = s.together ? 0 : options->peers->rank;
         s.ranks = s.together ? 1 : options->peers->n;
     }
     LithoWriter *writer = NULL;
-    if (!options->peers || options->peers->rank == 0) {
-        writer = litho_writer_new(path, &s.plan.out, survey, &save, error);
-        if (!writer)
-            return FALSE;
-    }
     s.next = s.rank;
-    s.done = g_new0(LithoCube *, s.plan.n_slabs);
     s.cancel = g_cancellable_new();
     g_mutex_init(&s.lock);
     g_cond_init(&s.changed);
-    gboolean ok = run_lanes(&s, writer, error) && (!writer || litho_writer_finish(writer, error));
+    gboolean ok = run_slabs(&s, own, flow, walk, in, path, &writer, &problem);
+    end_journal(&s, writer, ok, problem);
+    if (problem)
+        g_propagate_error(error, problem);
     if (run && run->timings)
         litho_timings_end_pass(run->timings);
     for (guint k = 0; ok && writer && options->notes && k < litho_writer_notes(writer)->len; k++)
@@ -583,7 +709,7 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     litho_writer_free(writer);
     if (ok && options->ran)
         *options->ran = g_steal_pointer(&own);
-    for (gint64 k = 0; k < s.plan.n_slabs; k++)
+    for (gint64 k = 0; s.done && k < s.plan.n_slabs; k++)
         litho_cube_unref(s.done[k]);
     g_free(s.done);
     g_mutex_clear(&s.lock);

@@ -11,6 +11,14 @@
 // Steps that need numbers of their whole input are measured first where there is more than one slab
 // (core/engine/measure.h). The samples do not depend on slab size, number of devices or threads.
 
+// What becomes of the slabs of a run that ends before its time (core/engine/journal.h).
+typedef enum LithoKeep {
+    LITHO_KEEP_NOTHING, // no journal; the file in the making is removed
+    LITHO_KEEP_LONG,    // they stay when the run has lasted LITHO_KEEP_SECONDS, or was killed
+    LITHO_KEEP_ALL,     // they stay
+} LithoKeep;
+enum { LITHO_KEEP_SECONDS = 10 };
+
 typedef struct LithoStreamOptions {
     LithoDevice device;    // its `count` devices deal out the slabs, or share each of them where a
                            // step needs the whole survey; no backend = the CPU
@@ -20,6 +28,8 @@ typedef struct LithoStreamOptions {
     guint64 device_memory; // bytes of each device to stay under; 0 = what is free on the one
                            // that has least. Peers: the same
     LithoSaveOptions save;
+    LithoKeep keep;    // of runs in several slabs; the same run goes on with what was kept
+    gboolean restart;  // begins anew where an earlier run has kept something
     GPtrArray *notes;        // of char *: takes what the file could not hold; NULL = not told
     LithoPeers *peers;       // NULL = alone. Rank r of n computes slabs r, r + n, ..., or all compute one
                              // slab together; rank 0 writes the file. Calls come from one thread at a
@@ -30,7 +40,8 @@ typedef struct LithoStreamOptions {
 
 typedef struct LithoStreamPlan {
     LithoGrid out;
-    gint64 slab; // inlines of output at a time
+    gint64 first; // inline of output to begin with: what lies before was kept by an earlier run
+    gint64 slab;  // inlines of output at a time
     gint64 n_slabs;
     gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
     guint engines;        // devices that compute slabs beside each other
@@ -49,7 +60,7 @@ gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
                            GError **error);
 // Runs it into `path` (of which ranks other than 0 touch nothing). Progress in inlines of output.
-// On failure or cancel no file is left behind; with peers the failing rank tells the others, and
+// On failure or cancel no file is left behind, unless `keep` says so; with peers the failing rank tells the others, and
 // whoever started the processes ends them. `run->ranks_used` tells how many computed.
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error);

@@ -27,7 +27,7 @@ struct LithoOutput {
     int fd;
     LithoReplace replace;
     gint64 end; // where litho_output_write() goes on
-    gboolean finished;
+    gboolean finished, kept;
 };
 
 static GMutex lock;
@@ -258,7 +258,26 @@ static void keep_mode(const LithoOutput *o)
     fchmod(o->fd, info.st_mode & 07777);
 }
 
-LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error)
+// "survey.sgy.part", which one process at a time may hold.
+static gboolean open_lasting(LithoOutput *o, gboolean anew, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(o->target), *prefix = temp_prefix(o->target);
+    prefix[strlen(prefix) - 1] = '\0'; // no dash
+    o->temp = g_build_filename(folder, prefix, NULL);
+    o->kept = TRUE; // until it is ours
+    o->fd = g_open(o->temp, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (o->fd < 0)
+        return errno_error("write", o->path, error);
+    if (flock(o->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "another process is writing %s", o->path);
+        return FALSE;
+    }
+    o->kept = FALSE;
+    return !anew || ftruncate(o->fd, 0) == 0 || errno_error("write", o->path, error);
+}
+
+static LithoOutput *output_new(const char *path, LithoReplace replace, gboolean lasting,
+                               gboolean anew, GError **error)
 {
     if (!check_target(path, replace, error))
         return NULL;
@@ -271,12 +290,28 @@ LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **e
     o->fd = -1;
     o->replace = replace;
     remove_stale(o->target);
-    if (!open_temp(o, error)) {
+    if (!(lasting ? open_lasting(o, anew, error) : open_temp(o, error))) {
         litho_output_free(o);
         return NULL;
     }
     keep_mode(o);
     return o;
+}
+
+LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error)
+{
+    return output_new(path, replace, FALSE, FALSE, error);
+}
+
+LithoOutput *litho_output_resume(const char *path, LithoReplace replace, gboolean anew,
+                                 GError **error)
+{
+    return output_new(path, replace, TRUE, anew, error);
+}
+
+void litho_output_keep(LithoOutput *o)
+{
+    o->kept = TRUE;
 }
 
 void litho_output_free(LithoOutput *o)
@@ -285,7 +320,7 @@ void litho_output_free(LithoOutput *o)
         return;
     if (o->fd >= 0)
         close(o->fd);
-    if (!o->finished && o->temp)
+    if (!o->finished && !o->kept && o->temp)
         g_unlink(o->temp);
     if (o->temp)
         replace_unfinished(o->temp, NULL);
@@ -307,6 +342,19 @@ gboolean litho_output_write_at(LithoOutput *o, const void *bytes, gint64 n, gint
         if (put < 0)
             return errno_error("write", o->path, error);
         done += put;
+    }
+    return TRUE;
+}
+
+gboolean litho_output_read_at(LithoOutput *o, void *bytes, gint64 n, gint64 at)
+{
+    for (gint64 done = 0; done < n;) {
+        const ssize_t got = pread(o->fd, (char *)bytes + done, n - done, at + done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return FALSE;
+        done += got;
     }
     return TRUE;
 }

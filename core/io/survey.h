@@ -108,6 +108,8 @@ typedef struct LithoSaveOptions {
     int missing;      // masked traces in SEG-Y: 0 = as the source had them (left out), 1 = dead
     gboolean force;   // overwrite an existing file (never the input)
     const char *note; // a line for the text header / format's comment, e.g. the recipe; NULL = none
+    gboolean lasting; // samples go to "PATH.part", for litho_writer_mark() and litho_writer_keep()
+    gboolean anew;    // of lasting: what stands there is dropped
 } LithoSaveOptions;
 
 // Writes to a temporary name beside `path`; litho_writer_finish() syncs and renames. The format
@@ -120,6 +122,24 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
 gboolean litho_writer_put(LithoWriter *writer, const LithoCube *slab, LithoRun *run,
                           GError **error);
 gboolean litho_writer_finish(LithoWriter *writer, GError **error);
+
+// Inlines taken so far.
+gint64 litho_writer_next_inline(const LithoWriter *writer);
+
+// How far a lasting file has come, for a journal (core/engine/journal.h).
+typedef struct LithoWriterMark {
+    gint64 next_inline, written; // inlines taken, traces written
+    gint64 clipped, not_finite;
+    guint64 hash; // of what was written since the mark before
+    GArray *runs; // of gint64, first byte and number of bytes of every write since then
+} LithoWriterMark;
+// Takes the mark behind what was put last; `mark->runs` is the caller's.
+void litho_writer_mark(LithoWriter *writer, LithoWriterMark *mark);
+// Moves a writer that has put nothing behind a mark of another process. FALSE: the file does not
+// hold the bytes that the mark tells of, and the writer stays where it is.
+gboolean litho_writer_reach(LithoWriter *writer, const LithoWriterMark *mark);
+// From now on litho_writer_free() leaves the unfinished file behind.
+void litho_writer_keep(LithoWriter *writer);
 // Sentences about what the format could not hold (samples clipped or not finite). Borrowed.
 const GPtrArray *litho_writer_notes(const LithoWriter *writer);
 void litho_writer_free(LithoWriter *writer);

@@ -113,8 +113,13 @@ LithoWriter *litho_writer_new(const char *path, const LithoGrid *grid, LithoSurv
         if (!(w->text = litho_output_new(path, replace, error)))
             goto fail;
     }
-    if (!(w->out = litho_output_new(w->data_path ? w->data_path : path, replace, error)))
+    const char *samples = w->data_path ? w->data_path : path;
+    w->out = w->options.lasting ? litho_output_resume(samples, replace, w->options.anew, error)
+                                : litho_output_new(samples, replace, error);
+    if (!w->out)
         goto fail;
+    if (w->options.lasting)
+        w->runs = g_array_new(FALSE, FALSE, sizeof(gint64));
     if (!write_head(w, error))
         goto fail;
     return w;
@@ -141,6 +146,7 @@ void litho_writer_free(LithoWriter *w)
     g_free(w->data_path);
     g_free(w->note);
     g_free(w->blank);
+    g_clear_pointer(&w->runs, g_array_unref);
     g_free(w);
 }
 
@@ -241,8 +247,10 @@ static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *sa
         g_propagate_error(error, failure);
         return FALSE;
     }
-    return litho_output_write_at(w->out, block, n * w->stride,
-                                 w->first + places[0].position * w->stride, error);
+    const gint64 at = w->first + places[0].position * w->stride;
+    if (w->runs)
+        litho_writer_count(w, block, n * w->stride, at);
+    return litho_output_write_at(w->out, block, n * w->stride, at, error);
 }
 
 static gboolean check_slab(const LithoWriter *w, const LithoCube *slab, GError **error)

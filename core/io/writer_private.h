@@ -28,7 +28,12 @@ struct LithoWriter {
     gint64 next_inline, written; // inlines taken, traces written
     gint64 clipped, not_finite;  // samples saturated, traces dropped for NaN or infinite samples
     gboolean finished;
+    guint64 hash; // since the last mark; lasting files only
+    GArray *runs; // likewise; NULL in others
 };
+
+// Of what is written of a lasting file. writer_mark.c
+void litho_writer_count(LithoWriter *writer, const guint8 *bytes, gint64 n, gint64 at);
 
 // Bytes in front of the first trace, and everything the trace headers need. segy_write.c
 GByteArray *litho_segy_head(LithoWriter *writer, GError **error);

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/io/survey_private.h"
+#include "core/json.h"
+
+enum { FORMAT = 1 };
+
+struct LithoJournal {
+    char *path; // of the output
+    char *name; // of the journal
+    int fd;
+    JsonNode *head;  // of an earlier run, or NULL
+    LithoFlow *flow; // its flow
+    GArray *marks;   // of LithoWriterMark; owns their runs
+    GArray *ends;    // of gint64: byte behind each mark's line
+    gint64 head_end; // byte behind the first line
+    guint n_marks;   // in the file
+    gboolean broken; // a line could not be written
+};
+
+// --- what a run computes --------------------------------------------------------------------------
+
+// Files that steps read: their size and time stand for their contents.
+static void add_step_files(GString *text, const LithoStep *step)
+{
+    const LithoParamTable *table = &step->op->params;
+    for (guint k = 0; k < table->n; k++) {
+        const LithoParam *row = &table->rows[k];
+        struct stat info;
+        if (row->type != LITHO_PARAM_FILE || !litho_param_applies(table, row, step->params) ||
+            litho_param_is_written(table, row, step->params))
+            continue;
+        g_autofree char *path = litho_param_print(row, step->params);
+        if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT ".%09ld\n",
+                                   row->key, (gint64)info.st_size, (gint64)info.st_mtim.tv_sec,
+                                   (long)info.st_mtim.tv_nsec);
+    }
+}
+
+static void add_grid(GString *text, const LithoGrid *grid)
+{
+    for (int a = 0; a < 3; a++)
+        g_string_append_printf(text, "%" G_GINT64_FORMAT " %.17g %.17g\n", grid->axis[a].n,
+                               grid->axis[a].first, grid->axis[a].step);
+}
+
+static char *hash_of(GString *text)
+{
+    char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
+    g_string_free(text, TRUE);
+    return hash;
+}
+
+void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, LithoSurvey *survey,
+                             const LithoGrid *out, const LithoSaveOptions *save, const char *device)
+{
+    GString *input = g_string_new(NULL), *output = g_string_new(NULL);
+    for (guint k = 0; survey && k < survey->files->len; k++) {
+        const LithoTraceFile *file = &g_array_index(survey->files, LithoTraceFile, k);
+        g_string_append_printf(input, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", file->size,
+                               file->changed_ns);
+    }
+    if (survey)
+        add_grid(input, &survey->grid);
+    for (guint k = 0; k < litho_flow_length(asked); k++)
+        if (litho_flow_step(asked, k)->enabled)
+            add_step_files(input, litho_flow_step(asked, k));
+    add_grid(output, out);
+    g_string_append_printf(output, "%d %d %d\n", save->format, save->endian, save->missing);
+    g_autofree char *recipe = litho_flow_print(asked);
+    *head = (LithoJournalHead){
+        .input = hash_of(input),
+        .output = hash_of(output),
+        .recipe = g_compute_checksum_for_string(G_CHECKSUM_SHA256, recipe, -1),
+        .device = device};
+}
+
+void litho_journal_head_clear(LithoJournalHead *head)
+{
+    g_free(head->input);
+    g_free(head->output);
+    g_free(head->recipe);
+}
+
+// --- reading --------------------------------------------------------------------------------------
+
+static void clear_mark(gpointer data)
+{
+    g_clear_pointer(&((LithoWriterMark *)data)->runs, g_array_unref);
+}
+
+static gboolean read_mark(JsonNode *node, LithoWriterMark *mark)
+{
+    JsonObject *object = litho_json_node_object(node);
+    JsonArray *runs = object ? litho_json_array_or_null(object, "runs") : NULL;
+    const char *hash = object ? litho_json_string_or(object, "hash", NULL) : NULL;
+    if (!runs || !hash)
+        return FALSE;
+    *mark = (LithoWriterMark){.next_inline = (gint64)litho_json_number_or(object, "inlines", 0),
+                              .written = (gint64)litho_json_number_or(object, "traces", 0),
+                              .clipped = (gint64)litho_json_number_or(object, "clipped", 0),
+                              .not_finite = (gint64)litho_json_number_or(object, "not_finite", 0),
+                              .hash = g_ascii_strtoull(hash, NULL, 16),
+                              .runs = g_array_new(FALSE, FALSE, sizeof(gint64))};
+    for (guint k = 0; k < json_array_get_length(runs); k++) {
+        double value = 0;
+        litho_json_node_number(json_array_get_element(runs, k), &value);
+        const gint64 number = (gint64)value;
+        g_array_append_val(mark->runs, number);
+    }
+    return TRUE;
+}
+
+// Lines up to the first that is torn.
+static void read_lines(LithoJournal *j, const char *text, gsize length)
+{
+    for (gsize at = 0; at < length;) {
+        const char *end = memchr(text + at, '\n', length - at);
+        JsonNode *node = end ? litho_json_parse(text + at, end - (text + at), NULL) : NULL;
+        LithoWriterMark mark;
+        if (!node)
+            return;
+        const gint64 behind = (end - text) + 1;
+        if (!j->head) {
+            j->head = node;
+            j->head_end = behind;
+        } else {
+            const gboolean good = read_mark(node, &mark);
+            json_node_unref(node);
+            if (!good)
+                return;
+            g_array_append_val(j->marks, mark);
+            g_array_append_val(j->ends, behind);
+        }
+        at = (gsize)behind;
+    }
+}
+
+static char *name_of(const char *path)
+{
+    return g_strconcat(path, ".journal", NULL);
+}
+
+gboolean litho_journal_exists(const char *path)
+{
+    g_autofree char *name = name_of(path);
+    return g_file_test(name, G_FILE_TEST_EXISTS);
+}
+
+static LithoJournal *refuse_to_open(LithoJournal *j, int code, GError **error)
+{
+    if (code == EWOULDBLOCK)
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "another process is writing %s", j->path);
+    else
+        g_set_error(error, G_IO_ERROR, g_io_error_from_errno(code), "cannot write %s: %s", j->name,
+                    g_strerror(code));
+    litho_journal_close(j, FALSE);
+    return NULL;
+}
+
+LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error)
+{
+    LithoJournal *j = g_new0(LithoJournal, 1);
+    j->path = g_strdup(path);
+    j->name = name_of(path);
+    j->marks = g_array_new(FALSE, FALSE, sizeof(LithoWriterMark));
+    g_array_set_clear_func(j->marks, clear_mark);
+    j->ends = g_array_new(FALSE, FALSE, sizeof(gint64));
+    j->fd = g_open(j->name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (j->fd < 0)
+        return refuse_to_open(j, errno, error);
+    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return refuse_to_open(j, errno, error);
+    g_autofree char *text = NULL;
+    gsize length = 0;
+    if (anew && ftruncate(j->fd, 0) != 0)
+        return refuse_to_open(j, errno, error);
+    if (g_file_get_contents(j->name, &text, &length, NULL))
+        read_lines(j, text, length);
+    return j;
+}
+
+static gboolean is_same(const LithoJournal *j, const char *key, const char *value,
+                        const char *sentence, GError **error)
+{
+    const char *was = litho_json_string_or(litho_json_node_object(j->head), key, "");
+    return strcmp(was, value) == 0 ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "%s.journal is of an interrupted run %s; --restart begins anew", j->path,
+                        sentence);
+}
+
+gboolean litho_journal_resumes(LithoJournal *j, const LithoJournalHead *head, GError **error)
+{
+    JsonObject *object = j->head ? litho_json_node_object(j->head) : NULL;
+    if (!object || j->marks->len == 0)
+        return FALSE;
+    if (!is_same(j, "version", LITHO_VERSION, "of another version of the program", error) ||
+        !is_same(j, "recipe", head->recipe, "with other parameters", error) ||
+        !is_same(j, "input", head->input, "on an input that has changed since", error) ||
+        !is_same(j, "output", head->output, "with another output format or grid", error) ||
+        !is_same(j, "device", head->device, "on another kind of device (--backend)", error))
+        return FALSE;
+    JsonNode *flow = json_object_get_member(object, "flow");
+    j->flow = flow ? litho_flow_from_json(flow, NULL) : NULL;
+    return j->flow != NULL;
+}
+
+const LithoFlow *litho_journal_flow(const LithoJournal *j)
+{
+    return j->flow;
+}
+
+void litho_journal_reach(LithoJournal *j, LithoWriter *writer)
+{
+    while (j->n_marks < j->marks->len &&
+           litho_writer_reach(writer, &g_array_index(j->marks, LithoWriterMark, j->n_marks)))
+        j->n_marks++;
+    const gint64 end =
+        j->n_marks ? g_array_index(j->ends, gint64, j->n_marks - 1) : j->head_end;
+    j->broken = ftruncate(j->fd, end) != 0;
+}
+
+// --- writing --------------------------------------------------------------------------------------
+
+static void write_line(LithoJournal *j, JsonObject *object)
+{
+    JsonNode *node = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(node, object);
+    g_autofree char *json = json_to_string(node, FALSE), *line = g_strconcat(json, "\n", NULL);
+    json_node_unref(node);
+    const gsize n = strlen(line);
+    j->broken = j->broken || write(j->fd, line, n) != (ssize_t)n;
+}
+
+void litho_journal_begin(LithoJournal *j, const LithoJournalHead *head)
+{
+    JsonObject *object = json_object_new();
+    j->n_marks = 0;
+    j->broken = ftruncate(j->fd, 0) != 0;
+    json_object_set_int_member(object, "journal", FORMAT);
+    json_object_set_string_member(object, "version", LITHO_VERSION);
+    json_object_set_string_member(object, "device", head->device);
+    json_object_set_string_member(object, "input", head->input);
+    json_object_set_string_member(object, "recipe", head->recipe);
+    json_object_set_string_member(object, "output", head->output);
+    json_object_set_member(object, "flow", litho_flow_to_json(head->flow));
+    write_line(j, object);
+}
+
+void litho_journal_mark(LithoJournal *j, LithoWriter *writer)
+{
+    LithoWriterMark mark;
+    litho_writer_mark(writer, &mark);
+    JsonObject *object = json_object_new();
+    JsonArray *runs = json_array_sized_new(mark.runs->len);
+    char hash[20];
+    g_snprintf(hash, sizeof hash, "%016" G_GINT64_MODIFIER "x", mark.hash);
+    for (guint k = 0; k < mark.runs->len; k++)
+        json_array_add_int_element(runs, g_array_index(mark.runs, gint64, k));
+    g_array_unref(mark.runs);
+    json_object_set_int_member(object, "inlines", mark.next_inline);
+    json_object_set_int_member(object, "traces", mark.written);
+    json_object_set_int_member(object, "clipped", mark.clipped);
+    json_object_set_int_member(object, "not_finite", mark.not_finite);
+    json_object_set_string_member(object, "hash", hash);
+    json_object_set_array_member(object, "runs", runs);
+    write_line(j, object);
+    j->n_marks += !j->broken;
+}
+
+guint litho_journal_marks(const LithoJournal *j)
+{
+    return j->n_marks;
+}
+
+void litho_journal_close(LithoJournal *j, gboolean remove)
+{
+    if (!j)
+        return;
+    if (remove && j->fd >= 0)
+        g_unlink(j->name);
+    if (j->fd >= 0)
+        close(j->fd);
+    if (j->head)
+        json_node_unref(j->head);
+    g_clear_pointer(&j->flow, litho_flow_free);
+    g_array_unref(j->marks);
+    g_array_unref(j->ends);
+    g_free(j->path);
+    g_free(j->name);
+    g_free(j);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/flow.h"
+#include "core/io/survey.h"
+
+// The journal of a run that writes slab by slab: "OUT.journal" beside the output, lines of JSON.
+// The first line says what is computed from what (fingerprints of input and recipe, program
+// version, kind of device, measured numbers), every other line how far the file has come and a hash
+// of the bytes since the line before. A run that ended before its time leaves both files behind,
+// and the same command goes on where the bytes still agree.
+//
+// Thread-safety: one thread. Rank 0 alone has one.
+
+typedef struct LithoJournal LithoJournal;
+
+// What a run computes. Texts are compared and owned by the maker, except `flow`, which is borrowed.
+typedef struct LithoJournalHead {
+    char *input;  // sizes and times of the files read, and the survey's grid
+    char *recipe; // as it was asked for
+    char *output; // grid and format of the output
+    const char *device;    // "cpu"
+    const LithoFlow *flow; // with what was measured for it
+} LithoJournalHead;
+
+void litho_journal_head_init(LithoJournalHead *head, const LithoFlow *asked, LithoSurvey *survey,
+                             const LithoGrid *out, const LithoSaveOptions *save,
+                             const char *device);
+void litho_journal_head_clear(LithoJournalHead *head);
+
+// TRUE when an earlier run has left a journal for `path`.
+gboolean litho_journal_exists(const char *path);
+// Opens or makes the journal of the output `path`. `anew`: what it says is forgotten. Refused while
+// another process has it open.
+LithoJournal *litho_journal_open(const char *path, gboolean anew, GError **error);
+// TRUE when it tells of an earlier run, which must be of the same head; FALSE with a sentence in
+// `error` when it is of another one, FALSE alone when there is nothing to go on with.
+gboolean litho_journal_resumes(LithoJournal *journal, const LithoJournalHead *head, GError **error);
+// With what the earlier run measured; borrowed, NULL = none.
+const LithoFlow *litho_journal_flow(const LithoJournal *journal);
+// Moves the writer as far as the marks agree with the file; what lies behind is forgotten.
+void litho_journal_reach(LithoJournal *journal, LithoWriter *writer);
+// Begins a journal of a new run. What cannot be written is given up: the run is not the journal's.
+void litho_journal_begin(LithoJournal *journal, const LithoJournalHead *head);
+// One line: the slab that was put last is in the file.
+void litho_journal_mark(LithoJournal *journal, LithoWriter *writer);
+// Marks in the journal that can be gone on from.
+guint litho_journal_marks(const LithoJournal *journal);
+// Closes it; `remove`: the file, too.
+void litho_journal_close(LithoJournal *journal, gboolean remove); // NULL is fine

@@ -1,0 +1,211 @@
+#!/usr/bin/python3
+"""Runs that end before their time: what is done stays, the same command goes on, and the file is the same to the last byte as
+that of a run that was left alone. Prints TAP.
+
+    test_restart.py PATH/lithoscope-cli
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from cli_tap import CLI, cli, read, run, test
+
+MPIRUN = shutil.which("mpirun")
+FX = ["fx", "window=10", "half_width=2", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
+PATCH = ["patch", "--backend", "cpu", "--threads", "1", "--memory", "0.255"]
+
+
+def make_input(name="in.sgy", seed=1):
+    if not os.path.exists(name):
+        cli("synth", "planes", "inlines=160", "xlines=40", "samples=128", "missing=10", f"seed={seed}", "-o", name, "--no-truth")
+
+
+def leftovers(out):
+    return sorted(f for f in os.listdir(".") if f.startswith(out) and f != out)
+
+
+def marks(out):
+    """Inlines that each line of a journal tells of."""
+    if not os.path.exists(f"{out}.journal"):
+        return []
+    lines = open(f"{out}.journal").read().splitlines(keepends=True)[1:]
+    return [json.loads(line)["inlines"] for line in lines if line.endswith("\n")]
+
+
+def kill_at(n_marks, args, out, number=signal.SIGKILL, under=()):
+    """Starts a run and sends it a signal when its journal tells of so many slabs."""
+    process = subprocess.Popen([*under, CLI, "run", *args, "-o", out, "--progress", "none"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while process.poll() is None and len(marks(out)) < n_marks:
+        time.sleep(0.002)
+    assert process.poll() is None, "the run ended before it could be killed: " + process.stderr.read()
+    process.send_signal(number)
+    process.wait(timeout=60)
+    return process.stderr.read()
+
+
+def goes_on(args, whole, out):
+    kept = marks(out)[-1]
+    assert 0 < kept < 160, kept
+    r = cli("run", *args, "-o", out)
+    assert "inlines were kept by an interrupted run" in r.stderr, r.stderr
+    assert read(out) == read(whole)
+    assert leftovers(out) == []
+
+
+@test
+def killed_in_the_middle():
+    make_input()
+    for name, words, kind in (("fx", FX, "sgy"), ("patch", PATCH, "sgy"), ("npy", FX, "npy"), ("rsf", FX, "rsf"), ("su", FX, "su")):
+        whole, out = f"whole-{name}.{kind}", f"killed-{name}.{kind}"
+        args = [*words, "-i", "in.sgy"]
+        cli("run", *args, "-o", whole)
+        assert leftovers(whole) in ([], [f"{whole}@"]), leftovers(whole)
+        for n in (1, 3):
+            kill_at(n, args, out)
+            assert not os.path.exists(out)
+            assert f"{out}.journal" in leftovers(out) and any(f.endswith(".part") for f in leftovers(out)), leftovers(out)
+        r = cli("run", *args, "-o", out)
+        assert "inlines were kept by an interrupted run" in r.stderr, r.stderr
+        if kind == "rsf":
+            assert read(out + "@") == read(whole + "@")
+            assert leftovers(out) == [out + "@"], leftovers(out)
+        else:
+            assert read(out) == read(whole), name
+            assert leftovers(out) == [], leftovers(out)
+
+
+@test
+def another_slab_size_and_other_ranks_go_on():
+    """Samples depend on no slab: the rest may be computed with other memory, or by several processes."""
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    cli("run", *args, "-o", "w.sgy")
+    kill_at(2, args, "o.sgy")
+    cli("run", *FX[:-1], "0.02", "-i", "in.sgy", "-o", "o.sgy")
+    assert read("o.sgy") == read("w.sgy")
+    if MPIRUN:
+        kill_at(2, args, "p.sgy")
+        r = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", CLI, "run", *args, "-o", "p.sgy", "--progress",
+                            "none"], capture_output=True, text=True, timeout=300)
+        assert r.returncode == 0 and "kept by an interrupted run" in r.stderr, r.stderr
+        assert read("p.sgy") == read("w.sgy")
+
+
+@test
+def another_recipe_or_input_is_refused():
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    kill_at(2, args, "r.sgy")
+    kept = read("r.sgy.journal")
+    r = cli("run", *[w.replace("half_width=2", "half_width=3") for w in args], "-o", "r.sgy", status=1)
+    assert "other parameters" in r.stderr and "--restart" in r.stderr, r.stderr
+    shutil.copy2("in.sgy", "same.sgy")
+    os.utime("in.sgy", (1, 1))
+    r = cli("run", *args, "-o", "r.sgy", status=1)
+    assert "an input that has changed" in r.stderr, r.stderr
+    assert read("r.sgy.journal") == kept
+    shutil.copystat("same.sgy", "in.sgy")
+    cli("run", *args, "-o", "w2.sgy")
+    cli("run", *args, "-o", "r.sgy")
+    assert read("r.sgy") == read("w2.sgy") and leftovers("r.sgy") == []
+
+
+@test
+def restart_begins_anew():
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    kill_at(2, args, "n.sgy")
+    r = cli("run", *args, "-o", "n.sgy", "--restart")
+    assert "kept" not in r.stderr, r.stderr
+    cli("run", *args, "-o", "w3.sgy")
+    assert read("n.sgy") == read("w3.sgy") and leftovers("n.sgy") == []
+
+
+@test
+def damaged_bytes_are_computed_again():
+    """Slabs behind the first one that differs from its hash, and torn lines of the journal, do not count."""
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    cli("run", *args, "-o", "w4.sgy")
+    kill_at(4, args, "d.sgy")
+    kept = marks("d.sgy")
+    first = json.loads(open("d.sgy.journal").read().splitlines()[2])["runs"][0]
+    with open("d.sgy.part", "r+b") as f:
+        f.seek(first + 1000)
+        byte = f.read(1)
+        f.seek(first + 1000)
+        f.write(bytes([byte[0] ^ 1]))
+    with open("d.sgy.journal", "ab") as f:
+        f.write(b'{"inlines": 160, "tra')
+    r = cli("run", *args, "-o", "d.sgy")
+    assert f"{kept[0]} of 160 inlines were kept" in r.stderr, (kept, r.stderr)
+    assert read("d.sgy") == read("w4.sgy")
+    kill_at(2, args, "e.sgy")
+    os.remove("e.sgy.part")
+    r = cli("run", *args, "-o", "e.sgy")
+    assert "kept" not in r.stderr and read("e.sgy") == read("w4.sgy"), r.stderr
+
+
+@test
+def full_disk_and_cancel():
+    """With --journal all that was done stays; without, of a run as short as this, nothing does."""
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    cli("run", *args, "-o", "w5.sgy")
+    half = os.path.getsize("w5.sgy") // 2
+    r = cli("run", *args, "-o", "f.sgy", status=1, file_limit=half)
+    assert leftovers("f.sgy") == [] and not os.path.exists("f.sgy"), leftovers("f.sgy")
+    r = cli("run", *args, "-o", "f.sgy", "--journal", status=1, file_limit=half)
+    assert "too large" in r.stderr and "are kept: the same command goes on" in r.stderr, r.stderr
+    goes_on(args, "w5.sgy", "f.sgy")
+    told = kill_at(3, [*args, "--journal"], "c.sgy", number=signal.SIGTERM)
+    assert "cancelled" in told and "are kept" in told, told
+    goes_on(args, "w5.sgy", "c.sgy")
+    kill_at(1, args, "g.sgy", number=signal.SIGINT)
+    assert leftovers("g.sgy") == [], leftovers("g.sgy")
+    kill_at(1, [*args], "h.sgy")
+    r = cli("run", *args, "-o", "h.sgy", "--no-journal")
+    assert "kept" not in r.stderr and read("h.sgy") == read("w5.sgy")
+
+
+@test
+def one_run_at_a_time():
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    process = subprocess.Popen([CLI, "run", *args, "-o", "t.sgy", "--progress", "none"], stderr=subprocess.DEVNULL)
+    while process.poll() is None and len(marks("t.sgy")) < 1:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        r = cli("run", *args, "-o", "t.sgy", status=1)
+        assert "another process is writing t.sgy" in r.stderr, r.stderr
+        assert "t.sgy.journal" in leftovers("t.sgy")
+    finally:
+        process.send_signal(signal.SIGCONT)
+    assert process.wait(timeout=60) == 0 and leftovers("t.sgy") == []
+
+
+@test
+def a_lost_process():
+    """One of three processes is killed: mpirun ends the others, and the next run goes on."""
+    if not MPIRUN:
+        return
+    make_input()
+    args = [*FX, "-i", "in.sgy"]
+    cli("run", *args, "-o", "w6.sgy")
+    script = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then "$0" "$@" & p=$!; echo $p > rank2.pid; wait $p; else exec "$0" "$@"; fi'
+    process = subprocess.Popen([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", "sh", "-c", script, CLI, "run", *args,
+                                "-o", "l.sgy", "--journal", "--progress", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and len(marks("l.sgy")) < 3:
+        time.sleep(0.002)
+    os.kill(int(open("rank2.pid").read()), signal.SIGKILL)
+    assert process.wait(timeout=60) != 0
+    assert not os.path.exists("l.sgy")
+    goes_on(args, "w6.sgy", "l.sgy")
+
+
+run()
