@@ -11,10 +11,12 @@
 // wavelets, doi:10.1093/biomet/81.3.425). Two steps make it exact.
 //
 // Windows of 32 samples and more: events are local, so that the power of a coefficient's
-// neighbourhood at other frequencies, whose noise is independent, tells whether there is one; the
-// level is the mean over the quietest 40 %. Windows reach beyond the faces by half, which lets
-// every trace count alike. On events of the noise's energy it is within 0.1 % of the energy of this
-// noise. Missing traces spread events over all wavenumbers; that share is taken off.
+// neighbourhood at other frequencies, whose noise is independent, and the loud wavenumbers of its
+// own frequency, which the taper spreads, tell whether there is one. The level is the mean over the
+// coefficients without, 40 % and as many more as hold no more power. Windows reach beyond the faces
+// by half, which lets every trace count alike. On events of the noise's energy it is within 0.1 %
+// rms of the energy of this noise. Missing traces spread events over all wavenumbers; that share is
+// taken off.
 //
 // Shorter windows have too few frequencies for that: only the half of the wavenumbers counts that
 // is quiet in the other half of the windows, and the mean of what lies below three times the noise

@@ -32,6 +32,8 @@ struct LithoNoiseWindows {
 
 // Frequencies apart by NEAR share no noise behind the taper; those up to FAR tell where events are.
 enum { NOISE_NEAR = 2, NOISE_FAR = 6 };
+// Windows fall into so many groups, whose levels' scatter gives the interval.
+enum { NOISE_GROUPS = 8 };
 
 static inline gint64 noise_wavenumbers(const NoiseJob *job)
 {
@@ -53,3 +55,9 @@ gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k);
 gboolean noise_has_windows(const NoiseJob *job);
 // Level, total and interval of the spectra. `noise` is cleared by the caller.
 void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise);
+// Windows fall into two halves along the first axis that holds several.
+int noise_half_of(const NoiseJob *job, gint64 w);
+// Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group
+// first, from the quiet coefficients; `leaking` [frequency]: without regard to what missing traces
+// spread. FALSE: there is no memory.
+gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking);

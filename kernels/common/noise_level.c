@@ -5,7 +5,7 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/common/select.h"
 
-enum { GROUPS = 8, CUT = 3, PASSES = 10 };
+enum { GROUPS = NOISE_GROUPS, CUT = 3, PASSES = 10 };
 
 // --- medians -------------------------------------------------------------------------------------
 
@@ -22,7 +22,7 @@ static gboolean is_real(const NoiseJob *job, int f, gint64 k)
 // Windows fall into two halves along the first axis that holds several. TRUE when window `w` may
 // choose the wavenumbers in which `half` is measured: when it shares no sample with that half, or,
 // in a cube too thin for that, when it is of the other half.
-static int half_of(const NoiseJob *job, gint64 w)
+int noise_half_of(const NoiseJob *job, gint64 w)
 {
     const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
     return 2 * noise_place_of(job, w, axis) >= job->count[axis];
@@ -34,7 +34,7 @@ static gboolean may_choose(const NoiseJob *job, gint64 w, int half)
     const gint64 last = (job->count[axis] - 1) / 2; // place of half 0
     const gint64 at = noise_start_of(job, axis, noise_place_of(job, w, axis)), n = job->n[axis];
     const gint64 ends[2] = {noise_start_of(job, axis, last), noise_start_of(job, axis, last + 1)};
-    if (half_of(job, w) == half)
+    if (noise_half_of(job, w) == half)
         return FALSE;
     if (noise_start_of(job, axis, 0) + n > ends[1] ||
         noise_start_of(job, axis, job->count[axis] - 1) < ends[0] + n)
@@ -77,7 +77,7 @@ static gint64 gather(const NoiseJob *job, int f, int group, int half, const guin
     *freedom = take_real ? 1 : 2;
     for (gint64 w = 0; w < job->windows; w++) {
         const float *power = job->power + ((gsize)f * job->windows + w) * nk;
-        if (!(job->share[w] > 0) || (half >= 0 && half_of(job, w) != half) ||
+        if (!(job->share[w] > 0) || (half >= 0 && noise_half_of(job, w) != half) ||
             (group < GROUPS && w % GROUPS != group))
             continue;
         for (gint64 k = 0; k < nk; k++)
@@ -198,179 +198,6 @@ gboolean noise_has_windows(const NoiseJob *job)
     return FALSE;
 }
 
-// --- quiet neighbourhoods ------------------------------------------------------------------------
-//
-// Events are local in place, wavenumber and frequency. Whether there is one at a coefficient is
-// told by the mean power of its neighbourhood at other frequencies, whose noise is independent; the
-// level is the mean over the QUIET share of the coefficients. Nothing is assumed of the noise's
-// distribution, and windows overlap so that every sample counts alike: on a part of the
-// coefficients the estimate is the energy of this noise, not that of its ensemble.
-
-#define QUIET 0.4
-
-// Mean over 3 x 3 wavenumbers (they are periodic) of one window's power at one frequency.
-static void smooth(const NoiseJob *job, const float *power, float scale, float *to)
-{
-    const int n0 = job->n[0], n1 = job->n[1];
-    for (int i = 0; i < n0; i++) {
-        const float *rows[3] = {power + (i + n0 - 1) % n0 * n1, power + i * n1,
-                                power + (i + 1) % n0 * n1};
-        for (int j = 0; j < n1; j++) {
-            const int before = (j + n1 - 1) % n1, after = (j + 1) % n1;
-            float sum = 0;
-            for (int r = 0; r < 3; r++)
-                sum += rows[r][before] + rows[r][j] + rows[r][after];
-            to[i * n1 + j] = scale * sum / 9;
-        }
-    }
-}
-
-// Power of all windows in units of the frequency's median, smoothed.
-static float *smoothed(const NoiseJob *job, int threads)
-{
-    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
-    float *to = g_try_new(float, all * job->nf);
-    if (!to)
-        return NULL;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (int f = 0; f < job->nf; f++) {
-        const float *power = job->power + all * f;
-        g_autofree float *sorted = g_new(float, all);
-        gint64 n = 0;
-        for (gint64 w = 0; w < job->windows; w++)
-            for (gint64 k = 0; job->share[w] > 0 && k < nk; k++)
-                sorted[n++] = power[w * nk + k];
-        const float median = n > 0 ? litho_select_kth(sorted, n, n / 2) : 0;
-        for (gint64 w = 0; w < job->windows; w++)
-            if (job->share[w] > 0)
-                smooth(job, power + w * nk, median > 0 ? 1 / median : 0, to + all * f + w * nk);
-    }
-    return to;
-}
-
-// Mean of the neighbourhood of window w at frequency f. Beyond the ends of the axis stand the
-// conjugates: wavenumber -k.
-static void neighbourhood(const NoiseJob *job, const float *smooth, int f, gint64 w, float *to)
-{
-    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
-    const int n1 = job->n[1], last = job->nf - 1;
-    memset(to, 0, nk * sizeof *to);
-    for (int off = -NOISE_FAR; off <= NOISE_FAR; off++) {
-        if (abs(off) < NOISE_NEAR)
-            continue;
-        const int g = f + off, from = g < 0 ? -g : g > last ? job->n[2] - g : g;
-        const float *s = smooth + all * from + w * nk;
-        for (gint64 k = 0; k < nk; k++) {
-            const gint64 i = k / n1, j = k % n1;
-            to[k] += from == g ? s[k] : s[(job->n[0] - i) % job->n[0] * n1 + (n1 - j) % n1];
-        }
-    }
-}
-
-// Loudness of each window: a quantile of its neighbourhoods over all coefficients, which events
-// leave alone, relative to their mean. Where they scatter by less than noise that is alike
-// everywhere would (6 %), all are one.
-static float *loudness(const NoiseJob *job, const float *smooth, int threads)
-{
-    const gint64 nk = noise_wavenumbers(job);
-    const gsize n = (gsize)nk * job->nf;
-    float *loud = g_new0(float, job->windows);
-#pragma omp parallel num_threads(threads)
-    {
-        g_autofree float *near = g_new(float, n);
-#pragma omp for schedule(dynamic)
-        for (gint64 w = 0; w < job->windows; w++) {
-            for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
-                neighbourhood(job, smooth, f, w, near + f * nk);
-            if (job->share[w] > 0)
-                loud[w] = litho_select_kth(near, n, (gint64)(QUIET * n));
-        }
-    }
-    double weight = 0, mean = 0, spread = 0;
-    for (gint64 w = 0; w < job->windows; w++) {
-        weight += job->share[w];
-        mean += job->share[w] * loud[w];
-    }
-    mean /= weight;
-    for (gint64 w = 0; w < job->windows; w++)
-        spread += job->share[w] * (loud[w] / mean - 1) * (loud[w] / mean - 1);
-    const double part = CLAMP(sqrt(spread / weight) / 0.06 - 1, 0, 1);
-    for (gint64 w = 0; w < job->windows; w++)
-        loud[w] = (float)fmax(1 + part * (loud[w] / mean - 1), 1e-6);
-    return loud;
-}
-
-// Mean power of one window at one frequency.
-static double window_power(const NoiseJob *job, int f, gint64 w)
-{
-    const gint64 nk = noise_wavenumbers(job);
-    const float *power = job->power + (job->windows * f + w) * nk;
-    double sum = 0;
-    for (gint64 k = 0; k < nk; k++)
-        sum += power[k];
-    return sum / nk;
-}
-
-// Sums of power and weight over the quiet coefficients of one frequency by group of windows. Where
-// traces are missing, the share `leak` of the events' power, which is the window's mean less the
-// noise, stands in quiet coefficients too: quiet = noise + leak (mean - noise) gives the noise. The
-// last sum is of all groups and keeps the leak.
-static void quiet_sums(const NoiseJob *job, const float *smooth, const float *loud, int f,
-                       float *near, float *sorted, double sums[GROUPS + 1][2])
-{
-    const gint64 nk = noise_wavenumbers(job);
-    const float *power = job->power + job->windows * nk * f;
-    gint64 n = 0;
-    for (gint64 w = 0; w < job->windows; w++) {
-        if (!(job->share[w] > 0))
-            continue;
-        neighbourhood(job, smooth, f, w, near + w * nk);
-        for (gint64 k = 0; k < nk; k++)
-            sorted[n++] = near[w * nk + k] /= loud[w];
-    }
-    const float limit = litho_select_kth(sorted, n, (gint64)(QUIET * n));
-    for (gint64 w = 0; w < job->windows; w++) {
-        const double leak = job->leak[w], spread = leak > 0 ? leak * window_power(job, f, w) : 0;
-        for (gint64 k = 0; job->share[w] > 0 && k < nk; k++)
-            if (near[w * nk + k] <= limit) {
-                sums[w % GROUPS][0] += job->share[w] * (power[w * nk + k] - spread);
-                sums[w % GROUPS][1] += job->share[w] * (1 - leak) * loud[w];
-                sums[GROUPS][0] += (double)job->share[w] * power[w * nk + k];
-                sums[GROUPS][1] += (double)job->share[w] * loud[w];
-            }
-    }
-}
-
-// Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
-// the leak of missing traces. FALSE: there is no memory.
-static gboolean quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking)
-{
-    const gsize all = (gsize)job->windows * noise_wavenumbers(job);
-    g_autofree float *smooth = smoothed(job, threads);
-    if (!smooth)
-        return FALSE;
-    g_autofree float *loud = loudness(job, smooth, threads);
-#pragma omp parallel num_threads(threads)
-    {
-        g_autofree float *near = g_new(float, all), *sorted = g_new(float, all);
-#pragma omp for schedule(dynamic)
-        for (int f = 0; f < job->nf; f++) {
-            double sums[GROUPS + 1][2] = {0}, whole[2] = {0};
-            quiet_sums(job, smooth, loud, f, near, sorted, sums);
-            for (int g = 0; g < GROUPS; g++) {
-                whole[0] += sums[g][0];
-                whole[1] += sums[g][1];
-            }
-            leaking[f] = sums[GROUPS][1] > 0 ? sqrt(sums[GROUPS][0] / sums[GROUPS][1]) : 0;
-            sigma[f] = whole[1] > 0 ? sqrt(fmax(whole[0], 0) / whole[1]) : 0;
-            for (int g = 0; g < GROUPS; g++)
-                sigma[(GROUPS - g) * job->nf + f] =
-                    sums[g][1] > 0 ? sqrt(fmax(sums[g][0], 0) / sums[g][1]) : sigma[f];
-        }
-    }
-    return TRUE;
-}
-
 // --- the result ----------------------------------------------------------------------------------
 
 // Twice the standard error over the groups (Student's t for seven degrees of freedom: 2.365) and a
@@ -385,7 +212,7 @@ void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
     g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     const double much_less = 0.95;
     levels(job, level, 1, threads, all);
-    if (!noise_has_neighbours(job) || !quiet_levels(job, threads, sigma, leaking)) {
+    if (!noise_has_neighbours(job) || !noise_quiet_levels(job, threads, sigma, leaking)) {
         levels(job, quiet_level, GROUPS + 1, threads, sigma);
         memcpy(leaking, sigma, job->nf * sizeof *sigma);
     }

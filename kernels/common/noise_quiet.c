@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Level of the noise from the quiet coefficients of windows of 32 samples and more.
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/noise_job.h"
+#include "kernels/common/select.h"
+
+// Events are local in place, wavenumber and frequency. Whether there is one at a coefficient is
+// told by the mean power of its neighbourhood at other frequencies, whose noise is independent, and
+// by the loud wavenumbers of its own frequency, which the taper spreads. Coefficients are sorted
+// into classes by that, and the quiet classes count that hold the noise alone. Nothing is assumed
+// of the noise's distribution, and windows overlap so that every sample counts alike: on most of
+// the coefficients the estimate is the energy of this noise, not that of its ensemble.
+
+// The quietest share counts in any case.
+#define QUIET 0.4
+
+// Frequencies to either side that tell together which classes hold the noise alone.
+enum { GROUPS = NOISE_GROUPS, CLASSES = 12, NEARBY = 3 };
+
+// Upper ends of the classes, in units of the QUIET quantile.
+static const float class_edge[CLASSES] = {1,    1.03f, 1.06f, 1.1f, 1.15f, 1.2f,
+                                          1.3f, 1.4f,  1.6f,  2,    3,     INFINITY};
+
+// Mean over 3 x 3 wavenumbers (they are periodic) of one window's power at one frequency.
+static void smooth(const NoiseJob *job, const float *power, float scale, float *to)
+{
+    const int n0 = job->n[0], n1 = job->n[1];
+    for (int i = 0; i < n0; i++) {
+        const float *rows[3] = {power + (i + n0 - 1) % n0 * n1, power + i * n1,
+                                power + (i + 1) % n0 * n1};
+        for (int j = 0; j < n1; j++) {
+            const int before = (j + n1 - 1) % n1, after = (j + 1) % n1;
+            float sum = 0;
+            for (int r = 0; r < 3; r++)
+                sum += rows[r][before] + rows[r][j] + rows[r][after];
+            to[i * n1 + j] = scale * sum / 9;
+        }
+    }
+}
+
+// Power of all windows in units of the frequency's median, smoothed; the medians.
+static float *smoothed(const NoiseJob *job, int threads, float *medians)
+{
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    float *to = g_try_new(float, all * job->nf);
+    if (!to)
+        return NULL;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int f = 0; f < job->nf; f++) {
+        const float *power = job->power + all * f;
+        g_autofree float *sorted = g_new(float, all);
+        gint64 n = 0;
+        for (gint64 w = 0; w < job->windows; w++)
+            for (gint64 k = 0; job->share[w] > 0 && k < nk; k++)
+                sorted[n++] = power[w * nk + k];
+        const float median = n > 0 ? litho_select_kth(sorted, n, n / 2) : 0;
+        medians[f] = median;
+        for (gint64 w = 0; w < job->windows; w++)
+            if (job->share[w] > 0)
+                smooth(job, power + w * nk, median > 0 ? 1 / median : 0, to + all * f + w * nk);
+    }
+    return to;
+}
+
+// Mean of the neighbourhood of window w at frequency f. Beyond the ends of the axis stand the
+// conjugates: wavenumber -k.
+static void neighbourhood(const NoiseJob *job, const float *smooth, int f, gint64 w, float *to)
+{
+    const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
+    const int n1 = job->n[1], last = job->nf - 1;
+    memset(to, 0, nk * sizeof *to);
+    for (int off = -NOISE_FAR; off <= NOISE_FAR; off++) {
+        if (abs(off) < NOISE_NEAR)
+            continue;
+        const int g = f + off, from = g < 0 ? -g : g > last ? job->n[2] - g : g;
+        const float *s = smooth + all * from + w * nk;
+        for (gint64 k = 0; k < nk; k++) {
+            const gint64 i = k / n1, j = k % n1;
+            to[k] += from == g ? s[k] : s[(job->n[0] - i) % job->n[0] * n1 + (n1 - j) % n1];
+        }
+    }
+}
+
+// Loudness of each window: a quantile of its neighbourhoods over all coefficients, which events
+// leave alone, relative to their mean. Where they scatter by less than noise that is alike
+// everywhere would (6 %), all are one.
+static float *loudness(const NoiseJob *job, const float *smooth, int threads)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const gsize n = (gsize)nk * job->nf;
+    float *loud = g_new0(float, job->windows);
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *near = g_new(float, n);
+#pragma omp for schedule(dynamic)
+        for (gint64 w = 0; w < job->windows; w++) {
+            for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
+                neighbourhood(job, smooth, f, w, near + f * nk);
+            if (job->share[w] > 0)
+                loud[w] = litho_select_kth(near, n, (gint64)(QUIET * n));
+        }
+    }
+    double weight = 0, mean = 0, spread = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        weight += job->share[w];
+        mean += job->share[w] * loud[w];
+    }
+    mean /= weight;
+    for (gint64 w = 0; w < job->windows; w++)
+        spread += job->share[w] * (loud[w] / mean - 1) * (loud[w] / mean - 1);
+    const double part = CLAMP(sqrt(spread / weight) / 0.06 - 1, 0, 1);
+    for (gint64 w = 0; w < job->windows; w++)
+        loud[w] = (float)fmax(1 + part * (loud[w] / mean - 1), 1e-6);
+    return loud;
+}
+
+// Mean power of one window at one frequency.
+static double window_power(const NoiseJob *job, int f, gint64 w)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const float *power = job->power + (job->windows * f + w) * nk;
+    double sum = 0;
+    for (gint64 k = 0; k < nk; k++)
+        sum += power[k];
+    return sum / nk;
+}
+
+// --- what the taper spreads ----------------------------------------------------------------------
+
+// Power of the taper's transform at distance d, averaged over events between two wavenumbers, in
+// units of its sum: [place][d] per axis. Windows that reach beyond a face are cut there, which
+// spreads events much further. `near` holds distances 0 and 1 alone.
+typedef struct Spread {
+    float *far[2], *near[2];
+} Spread;
+
+static void spread_of_place(const NoiseJob *job, int axis, gint64 place, float *far, float *near)
+{
+    enum { BETWEEN = 8 };
+    const int n = job->n[axis];
+    const gint64 at = noise_start_of(job, axis, place);
+    const int first = (int)MAX(job->box.lo[axis] - at, 0);
+    const int last = (int)MIN(job->box.hi[axis] - at, n);
+    double sum = 0;
+    for (int k = 0; k < n * BETWEEN; k++) {
+        double re = 0, im = 0;
+        for (int i = first; i < last; i++) {
+            const double angle = 2 * G_PI * i * ((k + 0.5) / BETWEEN - 0.5) / n;
+            re += job->taper[axis][i] * cos(angle);
+            im += job->taper[axis][i] * sin(angle);
+        }
+        far[k / BETWEEN] += (float)(re * re + im * im);
+        sum += re * re + im * im;
+    }
+    for (int d = 0; d < n; d++) {
+        far[d] = sum > 0 ? (float)(far[d] / sum) : 0;
+        near[d] = d <= 1 || d == n - 1 ? far[d] : 0;
+    }
+}
+
+static Spread spread_new(const NoiseJob *job)
+{
+    Spread s;
+    for (int axis = 0; axis < 2; axis++) {
+        const gsize n = (gsize)job->count[axis] * job->n[axis];
+        s.far[axis] = g_new0(float, n);
+        s.near[axis] = g_new0(float, n);
+        for (gint64 p = 0; p < job->count[axis]; p++)
+            spread_of_place(job, axis, p, s.far[axis] + p * job->n[axis],
+                            s.near[axis] + p * job->n[axis]);
+    }
+    return s;
+}
+
+static void spread_clear(Spread *s)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        g_free(s->far[axis]);
+        g_free(s->near[axis]);
+    }
+}
+
+// to[i, j] += factor sum loud[x, y] by0[i - x] by1[j - y], indices periodic.
+static void convolve(const NoiseJob *job, const float *loud, const float *by0, const float *by1,
+                     float factor, float *scratch, float *to)
+{
+    const int n0 = job->n[0], n1 = job->n[1];
+    memset(scratch, 0, noise_wavenumbers(job) * sizeof *scratch);
+    for (int x = 0; x < n0; x++)
+        for (int y = 0; y < n1; y++)
+            for (int j = 0; loud[x * n1 + y] > 0 && j < n1; j++)
+                scratch[x * n1 + j] += loud[x * n1 + y] * by1[(j - y + n1) % n1];
+    for (int i = 0; i < n0; i++)
+        for (int x = 0; x < n0; x++) {
+            const float by = factor * by0[(i - x + n0) % n0];
+            for (int j = 0; by != 0 && j < n1; j++)
+                to[i * n1 + j] += by * scratch[x * n1 + j];
+        }
+}
+
+// Adds what loud coefficients of window w, which noise alone is not, spread over wavenumbers beyond
+// their neighbours, in units of `median`.
+#define LOUD 16
+// A coefficient does not belong to the quiet ones when one sixtieth of the noise is spread to it.
+#define SPREAD_COUNTS 60
+static void add_spread(const NoiseJob *job, const Spread *s, int f, gint64 w, float median,
+                       float *scratch, float *to)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const float *power = job->power + (job->windows * f + w) * nk;
+    float *loud = scratch + nk;
+    gboolean any = FALSE;
+    for (gint64 k = 0; k < nk; k++) {
+        loud[k] = power[k] > LOUD * median ? power[k] / median - 1 : 0;
+        any |= loud[k] > 0;
+    }
+    if (!any || !(median > 0))
+        return;
+    const gint64 p0 = noise_place_of(job, w, 0) * job->n[0];
+    const gint64 p1 = noise_place_of(job, w, 1) * job->n[1];
+    convolve(job, loud, s->far[0] + p0, s->far[1] + p1, SPREAD_COUNTS, scratch, to);
+    convolve(job, loud, s->near[0] + p0, s->near[1] + p1, -SPREAD_COUNTS, scratch, to);
+}
+
+// --- classes -------------------------------------------------------------------------------------
+
+// Sums over the coefficients of one frequency whose neighbourhoods are alike: power without and
+// with the leak of missing traces, and their weights, by group of windows.
+typedef struct ClassSums {
+    double power[GROUPS], weight[GROUPS], leaky, leaky_weight;
+} ClassSums;
+
+// Properties of the power that all frequencies share.
+typedef struct Measure {
+    float *smooth, *loud, *median;
+    Spread spread;
+} Measure;
+
+// Where traces are missing, the share `leak` of the events' power, which is the window's mean less
+// the noise, stands in quiet coefficients too: quiet = noise + leak (mean - noise) gives the noise.
+static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near, float *sorted,
+                       ClassSums *sums)
+{
+    const gint64 nk = noise_wavenumbers(job);
+    const float *power = job->power + job->windows * nk * f;
+    gint64 n = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        if (!(job->share[w] > 0))
+            continue;
+        neighbourhood(job, m->smooth, f, w, near + w * nk);
+        for (gint64 k = 0; k < nk; k++)
+            near[w * nk + k] /= m->loud[w];
+        add_spread(job, &m->spread, f, w, m->median[f] * m->loud[w], sorted + n, near + w * nk);
+        memcpy(sorted + n, near + w * nk, nk * sizeof *near);
+        n += nk;
+    }
+    const float limit = litho_select_kth(sorted, n, (gint64)(QUIET * n));
+    for (gint64 w = 0; w < job->windows; w++) {
+        const double leak = job->leak[w], spread = leak > 0 ? leak * window_power(job, f, w) : 0;
+        for (gint64 k = 0; job->share[w] > 0 && k < nk; k++) {
+            int c = 0;
+            while (c < CLASSES && near[w * nk + k] > class_edge[c] * limit)
+                c++;
+            if (c == CLASSES)
+                continue;
+            ClassSums *to = &sums[noise_half_of(job, w) * CLASSES + c];
+            to->power[w % GROUPS] += job->share[w] * (power[w * nk + k] - spread);
+            to->weight[w % GROUPS] += job->share[w] * (1 - leak) * m->loud[w];
+            to->leaky += (double)job->share[w] * power[w * nk + k];
+            to->leaky_weight += (double)job->share[w] * m->loud[w];
+        }
+    }
+}
+
+static double sum_of(const double group[GROUPS])
+{
+    double sum = 0;
+    for (int g = 0; g < GROUPS; g++)
+        sum += group[g];
+    return sum;
+}
+
+// Mean of class c of one half over the frequencies near f, in units of the quietest class; its
+// weight is 0 where there is none.
+static double class_mean(const NoiseJob *job, const ClassSums *sums, int f, int half, int c,
+                         double *weight)
+{
+    double power = 0;
+    *weight = 0;
+    for (int g = MAX(f - NEARBY, 0); g <= MIN(f + NEARBY, job->nf - 1); g++) {
+        const ClassSums *first = sums + ((gsize)2 * g + half) * CLASSES;
+        const double level = sum_of(first->power) / fmax(sum_of(first->weight), 1e-30);
+        if (level > 0) {
+            power += sum_of(first[c].power) / level;
+            *weight += sum_of(first[c].weight);
+        }
+    }
+    return *weight > 0 ? power / *weight : 0;
+}
+
+// How many classes of frequency f hold no more than the noise, as one half of the windows tells:
+// all where each has the power of the quietest within twice its scatter; else the first ones whose
+// power does not exceed that of the quieter ones.
+static int quiet_classes(const NoiseJob *job, const ClassSums *sums, int f, int half)
+{
+    double below = 0, below_weight = 0;
+    gboolean all = TRUE;
+    int n = 0;
+    for (int c = 0; c < CLASSES && all; c++) {
+        double weight;
+        const double mean = class_mean(job, sums, f, half, c, &weight);
+        if (!(weight > 0))
+            continue;
+        // Windows half a length apart hold every sample eight times.
+        if (c > 0) {
+            const double scatter = sqrt(8 / weight + 8 / below_weight);
+            const double more = mean - below / below_weight;
+            all &= more < 2 * scatter;
+            if (n == c && more < 0)
+                n = c + 1;
+        } else {
+            n = 1;
+        }
+        below += weight * mean;
+        below_weight += weight;
+    }
+    return all ? CLASSES : n;
+}
+
+static void quiet_level_of(const NoiseJob *job, const ClassSums *sums, int f, double *sigma,
+                           double *leaking)
+{
+    double power[GROUPS] = {0}, weight[GROUPS] = {0}, leaky = 0, leaky_weight = 0;
+    for (int half = 0; half < 2; half++) {
+        // The other half chooses: classes that end below a large mean would be small by choice.
+        const int n = quiet_classes(job, sums, f, !half);
+        const ClassSums *own = sums + ((gsize)2 * f + half) * CLASSES;
+        for (int c = 0; c < n; c++) {
+            for (int g = 0; g < GROUPS; g++) {
+                power[g] += own[c].power[g];
+                weight[g] += own[c].weight[g];
+            }
+            leaky += own[c].leaky;
+            leaky_weight += own[c].leaky_weight;
+        }
+    }
+    const double whole = sum_of(weight);
+    leaking[f] = leaky_weight > 0 ? sqrt(leaky / leaky_weight) : 0;
+    sigma[f] = whole > 0 ? sqrt(fmax(sum_of(power), 0) / whole) : 0;
+    for (int g = 0; g < GROUPS; g++)
+        sigma[(GROUPS - g) * job->nf + f] =
+            weight[g] > 0 ? sqrt(fmax(power[g], 0) / weight[g]) : sigma[f];
+}
+
+// Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
+// the leak of missing traces. FALSE: there is no memory.
+gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking)
+{
+    const gsize nk = noise_wavenumbers(job), all = (gsize)job->windows * nk;
+    g_autofree float *median = g_new0(float, job->nf);
+    g_autofree float *smooth = smoothed(job, threads, median);
+    if (!smooth)
+        return FALSE;
+    g_autofree float *loud = loudness(job, smooth, threads);
+    g_autofree ClassSums *sums = g_new0(ClassSums, (gsize)2 * job->nf * CLASSES);
+    Measure m = {.smooth = smooth, .loud = loud, .median = median, .spread = spread_new(job)};
+#pragma omp parallel num_threads(threads)
+    {
+        g_autofree float *near = g_new(float, all), *sorted = g_new(float, all + 2 * nk);
+#pragma omp for schedule(dynamic)
+        for (int f = 0; f < job->nf; f++)
+            class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES);
+    }
+    spread_clear(&m.spread);
+    for (int f = 0; f < job->nf; f++)
+        quiet_level_of(job, sums, f, sigma, leaking);
+    return TRUE;
+}
