@@ -268,7 +268,7 @@ static void test_tab_round(void)
     static const char *const others[][2] = {{"win.import", "Import keys.sgy"},
                                             {"win.sweep", "Parameter sweep"},
                                             {"win.survey", "Survey"}};
-    g_assert_true(gtk_widget_get_visible(gui.window->notes_bar));
+    g_assert_nonnull(litho_bar_text(gui.window->notes));
     focus_view(0);
     go_round(GTK_WINDOW(gui.window));
     for (guint k = 0; k < G_N_ELEMENTS(others); k++) {

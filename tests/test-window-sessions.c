@@ -180,7 +180,7 @@ static void test_broken_session(void)
         gui_open_file(&gui, path);
         gui_forget_flow(&gui);
         g_assert_true(gui_wait(state_written, &gui, 10));
-        gtk_widget_set_visible(gui.window->error_bar, FALSE);
+        litho_bar_hide(gui.window->error);
         g_assert_true(litho_state_write(key, texts[k], g_get_monotonic_time(), NULL));
         gui_open_file(&gui, path);
         g_test_message("%s", litho_window_error(gui.window));
@@ -200,7 +200,7 @@ static void test_broken_session(void)
         "\"past\": [1, {}, null], \"snapshots\": [3, { \"letter\": \"?\" }], \"selected\": 99, "
         "\"views\": { \"shape\": [10, 12, 40], \"slices\": [-5, 1000, 3], \"lo\": [5, 5, 5], "
         "\"hi\": [1, 1, 1], \"camera\": [0] }, \"look\": { \"clip\": -3, \"wiggle\": 77 } }";
-    gtk_widget_set_visible(gui.window->error_bar, FALSE);
+    litho_bar_hide(gui.window->error);
     g_assert_true(gui_wait(state_written, &gui, 10));
     g_assert_true(litho_state_write(key, odd, g_get_monotonic_time(), NULL));
     gui_open_file(&gui, path);

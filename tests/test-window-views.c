@@ -537,7 +537,7 @@ static void test_stopped(void)
     g_assert_true(litho_session_progress(gui.session, NULL));
     gui_activate(&gui, "win.cancel");
     g_assert_true(gui_wait(is_idle, &gui, 3));
-    GtkWidget *notice = gui.window->notice;
+    GtkWidget *notice = litho_notice_widget(gui.window->notice);
     g_assert_true(gtk_widget_get_visible(notice));
     g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(notice)), "Ctrl+Return"));
     g_assert_null(litho_session_output(gui.session));

@@ -11,8 +11,6 @@
 
 G_DEFINE_TYPE(LithoWindow, litho_window, GTK_TYPE_APPLICATION_WINDOW)
 
-enum { BUSY_AFTER_MS = 300 }; // a quicker pass shows no progress: it would only flicker
-
 LithoSession *litho_window_session(LithoWindow *self)
 {
     return self->session;
@@ -77,25 +75,20 @@ char *litho_plain_sentence(const char *sentence)
 void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details)
 {
     g_autofree char *plain = litho_plain_sentence(sentence);
-    gtk_label_set_text(GTK_LABEL(self->error_label), plain);
     g_clear_pointer(&self->failed_paths, g_strfreev);
-    gtk_widget_set_visible(self->error_remedy, FALSE);
-    gtk_label_set_text(GTK_LABEL(self->error_details), details ? details : "");
-    gtk_widget_set_visible(self->error_details_button, details != NULL);
-    gtk_widget_set_visible(self->error_bar, TRUE);
+    litho_bar_set_remedy(self->error, FALSE);
+    litho_bar_tell(self->error, plain, details);
 }
 
 void litho_window_clear_error(LithoWindow *self)
 {
     if (!self->shows_problem)
-        gtk_widget_set_visible(self->error_bar, FALSE);
+        litho_bar_hide(self->error);
 }
 
 const char *litho_window_error(LithoWindow *self)
 {
-    return gtk_widget_get_visible(self->error_bar)
-               ? gtk_label_get_text(GTK_LABEL(self->error_label))
-               : NULL;
+    return litho_bar_text(self->error);
 }
 
 // What opening had to repair or assume: the first sentence, the others behind Details.
@@ -104,9 +97,10 @@ static void show_notes(LithoWindow *self)
     LithoCube *cube = litho_session_input(self->session);
     const GPtrArray *notes = cube ? cube->notes : NULL;
     guint n = notes ? notes->len : 0;
-    gtk_widget_set_visible(self->notes_bar, n > 0);
-    if (n == 0)
+    if (n == 0) {
+        litho_bar_hide(self->notes);
         return;
+    }
     const char *first = g_ptr_array_index(notes, 0);
     g_autofree char *lead = litho_plain_sentence(first);
     g_autofree char *sentence =
@@ -116,11 +110,9 @@ static void show_notes(LithoWindow *self)
         g_string_append_printf(all, "%s• %s", k ? "\n" : "",
                                (const char *)g_ptr_array_index(notes, k));
     g_autofree char *plain_all = litho_plain_sentence(all->str);
-    gtk_label_set_text(GTK_LABEL(self->notes_label), sentence);
-    gtk_label_set_text(GTK_LABEL(self->notes_details), plain_all);
-    gtk_widget_set_visible(self->notes_details_button, n > 1);
-    gtk_widget_set_visible(self->notes_remedy, // where another way to read it would help
-                           cube->survey && strlen(plain_all) < all->len);
+    litho_bar_tell(self->notes, sentence, n > 1 ? plain_all : NULL);
+    // Where another way to read it would help.
+    litho_bar_set_remedy(self->notes, cube->survey && strlen(plain_all) < all->len);
     g_string_free(all, TRUE);
 }
 
@@ -198,45 +190,7 @@ static void show_compare(LithoWindow *self)
     litho_window_actions_update(self);
 }
 
-// --- progress -----------------------------------------------------------------------------------
-
-static gboolean show_busy(gpointer data)
-{
-    LithoWindow *self = data;
-    LithoProgress p;
-    gboolean busy = litho_session_progress(self->session, &p);
-    if (!busy) {
-        gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress), 0);
-        gtk_widget_set_visible(self->busy_box, FALSE);
-        self->busy_since = 0;
-        self->busy_timeout = 0;
-        litho_window_actions_update(self);
-        return G_SOURCE_REMOVE;
-    }
-    if (g_get_monotonic_time() - self->busy_since < BUSY_AFTER_MS * 1000)
-        return G_SOURCE_CONTINUE;
-    double fraction = p.total > 0 ? CLAMP((double)p.done / p.total, 0, 1) : 0;
-    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress), fraction);
-    g_autofree char *left =
-        p.seconds_left >= 1 ? g_strdup_printf(", %.0f s left", p.seconds_left) : g_strdup("");
-    const gboolean paused = litho_session_is_paused(self->session);
-    g_autofree char *text = g_strdup_printf("%s %.0f %%%s", p.what ? p.what : "", 100 * fraction,
-                                            paused ? ", paused" : left);
-    gtk_label_set_text(GTK_LABEL(self->busy_label), text);
-    if (gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(self->pause)) != paused)
-        litho_window_actions_update(self); // a change of the flow went on
-    gtk_widget_set_visible(self->busy_box, TRUE);
-    return G_SOURCE_CONTINUE;
-}
-
-static void on_progress(LithoWindow *self)
-{
-    if (self->busy_timeout || !litho_session_progress(self->session, NULL))
-        return;
-    self->busy_since = g_get_monotonic_time();
-    self->busy_timeout = g_timeout_add(100, show_busy, self);
-    litho_window_actions_update(self);
-}
+// --- panels -------------------------------------------------------------------------------------
 
 // The side panels get their widths in the first frame that knows how much room there is: beside the
 // views, since the start page may need more than they do.
@@ -284,7 +238,7 @@ static void on_result(LithoWindow *self)
     if (problem)
         litho_window_show_error(self, problem->message, NULL);
     else if (self->shows_problem)
-        gtk_widget_set_visible(self->error_bar, FALSE); // it has been overcome
+        litho_bar_hide(self->error); // it has been overcome
     self->shows_problem = problem != NULL;
     if (litho_session_grid(self->session))
         gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "canvas");
@@ -320,7 +274,6 @@ static void connect_session(LithoWindow *self)
                  {"flow-changed", show_compare},
                  {"params-changed", litho_window_actions_update},
                  {"result", on_result},
-                 {"progress", on_progress},
                  {"device-changed", show_device},
                  {"display-changed", show_compare}};
     for (guint k = 0; k < G_N_ELEMENTS(wires); k++)
@@ -431,7 +384,7 @@ static gboolean close_request(GtkWindow *window)
     LithoWindow *self = LITHO_WINDOW(window);
     remember(self);
     litho_window_state_flush(self);
-    litho_job_cancel(self->job);
+    litho_job_bar_cancel(self->job);
     return GTK_WINDOW_CLASS(litho_window_parent_class)->close_request(window);
 }
 
@@ -440,9 +393,9 @@ static gboolean close_request(GtkWindow *window)
 static void dispose(GObject *object)
 {
     LithoWindow *self = LITHO_WINDOW(object);
-    g_clear_handle_id(&self->busy_timeout, g_source_remove);
     g_clear_handle_id(&self->blink_timeout, g_source_remove);
-    g_clear_handle_id(&self->notice_timeout, g_source_remove);
+    g_clear_pointer(&self->busy, litho_busy_line_free);
+    g_clear_pointer(&self->notice, litho_notice_free);
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
     g_clear_pointer(&self->save_path, g_free);
     litho_window_state_clear(self);
@@ -457,6 +410,12 @@ static void dispose(GObject *object)
         g_object_run_dispose(G_OBJECT(self->session)); // joins the worker although jobs hold a ref
         g_clear_object(&self->session);
     }
+}
+
+static void finalize(GObject *object)
+{
+    litho_job_bar_free(LITHO_WINDOW(object)->job); // every job holds a reference to its window
+    G_OBJECT_CLASS(litho_window_parent_class)->finalize(object);
 }
 
 static void litho_window_init(LithoWindow *self)
@@ -490,6 +449,7 @@ static void litho_window_init(LithoWindow *self)
 static void litho_window_class_init(LithoWindowClass *klass)
 {
     G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->finalize = finalize;
     GTK_WINDOW_CLASS(klass)->close_request = close_request;
     g_signal_new("job-done", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                  G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);

@@ -98,7 +98,7 @@ ACTION(do_import)
 {
     SELF;
     const LithoOpenOptions none = {0};
-    if (self->failed_paths && gtk_widget_get_visible(self->error_bar))
+    if (self->failed_paths && litho_bar_text(self->error))
         litho_import_open(self, (const char *const *)self->failed_paths, &none);
     else if (self->paths)
         litho_import_open(self, (const char *const *)self->paths, &self->open);
@@ -109,7 +109,7 @@ ACTION(do_use_profile)
     SELF;
     LithoOpenOptions options;
     g_autoptr(GError) error = NULL;
-    gtk_widget_set_visible(self->offer_bar, FALSE);
+    litho_bar_hide(self->offer);
     if (!self->offered || !self->paths)
         return;
     g_auto(GStrv) paths = g_strdupv(self->paths);

@@ -4,7 +4,6 @@
 #include "ui/window/window_private.h"
 
 #include <glib/gstdio.h>
-#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -12,7 +11,6 @@
 #include "core/engine/stream.h"
 #include "core/io/survey.h"
 #include "core/synth/synth.h"
-#include "render/ticks.h"
 #include "ui/import/import_preview.h"
 #include "ui/import/import_profile.h"
 #include "ui/import/import_window.h"
@@ -27,51 +25,29 @@ enum { MAP_POINTS = 40000 }; // of the survey map that fills while headers are s
 
 gboolean litho_window_is_busy(LithoWindow *self)
 {
-    return self->job != NULL || self->save_path != NULL;
+    return litho_job_bar_is_at_work(self->job) || self->save_path != NULL;
 }
 
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
                             const LithoJobFuncs *funcs, gpointer data)
 {
-    self->job_what = what;
-    gtk_label_set_text(GTK_LABEL(self->work_label), sentence);
-    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
-    gtk_widget_set_visible(self->work_bar, TRUE);
-    gtk_widget_set_visible(self->error_bar, FALSE);
-    self->job = litho_job_start(funcs, data);
+    litho_bar_hide(self->error);
+    litho_job_bar_start(self->job, what, sentence, funcs, data);
     litho_window_actions_update(self);
 }
 
 void litho_window_show_job(LithoWindow *self, const LithoProgress *p)
 {
-    GString *text = g_string_new(p->what);
-    const char *unit = p->unit ? p->unit : "";
-    char done[32], total[32], rate[32];
-    litho_format_number(done, sizeof done, p->done, 1);
-    litho_format_number(total, sizeof total, p->total, 1);
-    litho_format_number(rate, sizeof rate, rint(p->per_second), 1);
-    text->str[0] = g_ascii_toupper(text->str[0]);
-    if (p->total > 0)
-        g_string_append_printf(text, " %s of %s %s", done, total, unit);
-    if (p->per_second > 0)
-        g_string_append_printf(text, " · %s %s/s", rate, unit);
-    if (p->seconds_left >= 60)
-        g_string_append_printf(text, " · %.0f min left", ceil(p->seconds_left / 60));
-    else if (p->seconds_left >= 1)
-        g_string_append_printf(text, " · %.0f s left", p->seconds_left);
-    gtk_label_set_text(GTK_LABEL(self->work_label), text->str);
-    g_string_free(text, TRUE);
-    double fraction = p->total > 0 ? (double)p->done / p->total : 0;
-    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), CLAMP(fraction, 0, 1));
+    litho_job_bar_show(self->job, p);
 }
 
 // The window may have been closed while the job was at work: then there is nobody to tell.
 gboolean litho_window_end_job(LithoWindow *self, const GError *error)
 {
-    self->job = NULL;
+    litho_job_bar_end(self->job);
     if (!self->session)
         return FALSE;
-    gtk_widget_set_visible(self->work_bar, FALSE);
+    litho_job_bar_hide(self->job);
     if (error && !litho_error_is_cancelled(error))
         litho_window_show_error(self, error->message, NULL);
     litho_window_actions_update(self);
@@ -80,8 +56,9 @@ gboolean litho_window_end_job(LithoWindow *self, const GError *error)
 
 void litho_window_tell_done(LithoWindow *self, gboolean ok)
 {
-    g_signal_emit_by_name(self, "job-done", self->job_what, ok);
-    if (self->session && self->save_path && !self->job) { // it has waited for this job
+    g_signal_emit_by_name(self, "job-done", litho_job_bar_what(self->job), ok);
+    if (self->session && self->save_path &&
+        !litho_job_bar_is_at_work(self->job)) { // it has waited for this job
         g_autofree char *path = g_steal_pointer(&self->save_path);
         litho_window_save(self, path, self->save_force);
     }
@@ -89,10 +66,10 @@ void litho_window_tell_done(LithoWindow *self, gboolean ok)
 
 void litho_window_cancel_job(LithoWindow *self)
 {
-    litho_job_cancel(self->job);
+    litho_job_bar_cancel(self->job);
     if (self->save_path) {
         g_clear_pointer(&self->save_path, g_free);
-        gtk_widget_set_visible(self->work_bar, FALSE);
+        litho_job_bar_hide(self->job);
     }
 }
 
@@ -136,7 +113,7 @@ typedef struct Preview {
 static gboolean show_preview(gpointer data)
 {
     Preview *p = data;
-    if (p->window->session && p->window->job) {
+    if (p->window->session && litho_job_bar_is_at_work(p->window->job)) {
         litho_window_state_preview(p->window, TRUE);
         litho_session_set_preview(p->window->session, p->line, &p->range);
     }
@@ -271,12 +248,13 @@ static void offer_profile(LithoWindow *self, Opening *o)
 {
     g_free(self->offered);
     self->offered = g_steal_pointer(&o->profile);
-    gtk_widget_set_visible(self->offer_bar, self->offered != NULL);
-    if (!self->offered)
+    if (!self->offered) {
+        litho_bar_hide(self->offer);
         return;
+    }
     g_autofree char *text =
         g_strdup_printf("The import profile “%s” was made for files like this one.", self->offered);
-    gtk_label_set_text(GTK_LABEL(self->offer_label), text);
+    litho_bar_tell(self->offer, text, NULL);
 }
 
 // A line is one section: its other views are a trace and a row of samples. A cube behind it has all
@@ -362,8 +340,8 @@ static void open_done(gpointer result, const GError *error, gpointer data)
             const gboolean bare =
                 litho_import_kind(o->paths[0]) == LITHO_IMPORT_RAW && !o->options.shape[0];
             self->failed_paths = g_steal_pointer(&o->paths);
-            gtk_widget_set_visible(self->error_remedy, TRUE);
-            gtk_widget_set_visible(self->notes_remedy, FALSE); // of the other file
+            litho_bar_set_remedy(self->error, TRUE);
+            litho_bar_set_remedy(self->notes, FALSE); // of the other file
             litho_window_actions_update(self);
             if (bare) { // no failure: samples alone need to be told their sizes
                 litho_window_clear_error(self);
@@ -528,7 +506,8 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
 {
     if (!litho_session_grid(self->session))
         return;
-    if (self->job && !self->save_path && g_strcmp0(self->job_what, "picture") == 0) {
+    const gboolean at_work = litho_job_bar_is_at_work(self->job);
+    if (at_work && !self->save_path && g_strcmp0(litho_job_bar_what(self->job), "picture") == 0) {
         // What is saved does not depend on the picture: it follows when that is done.
         self->save_path = g_strdup(path);
         self->save_force = force;
@@ -547,9 +526,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
     }
     self->save_path = g_strdup(path);
     self->save_force = force;
-    gtk_label_set_text(GTK_LABEL(self->work_label), "Waiting for the whole result");
-    gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->work_progress), 0);
-    gtk_widget_set_visible(self->work_bar, TRUE);
+    litho_job_bar_wait(self->job, "Waiting for the whole result");
     litho_window_actions_update(self);
     if (!litho_session_progress(self->session, NULL))
         litho_session_recompute(self->session); // it had been cancelled
@@ -557,7 +534,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
 
 void litho_window_result_arrived(LithoWindow *self)
 {
-    if (self->job)
+    if (litho_job_bar_is_at_work(self->job))
         return; // a save that waits for it goes on at its end
     LithoCube *output = self->save_path ? litho_session_output(self->session) : NULL;
     if (self->save_path && litho_session_problem(self->session))

@@ -13,20 +13,6 @@
 
 #include <string.h>
 
-// --- small things -------------------------------------------------------------------------------
-
-static GtkWidget *action_button(const char *icon, const char *label, const char *action,
-                                const char *tooltip)
-{
-    GtkWidget *button =
-        icon ? gtk_button_new_from_icon_name(icon) : gtk_button_new_with_label(label);
-    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
-    gtk_widget_set_tooltip_text(button, tooltip);
-    if (icon)
-        litho_name_widget(button, label);
-    return button;
-}
-
 // --- header -------------------------------------------------------------------------------------
 
 static GtkWidget *make_open(LithoWindow *self)
@@ -34,7 +20,7 @@ static GtkWidget *make_open(LithoWindow *self)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(box, "linked");
     gtk_box_append(GTK_BOX(box),
-                   action_button(NULL, "Open", "win.open", "Open a seismic cube (Ctrl+O)"));
+                   litho_action_button(NULL, "Open", "win.open", "Open a seismic cube (Ctrl+O)"));
     GtkWidget *recent = gtk_menu_button_new(), *popover = gtk_popover_new();
     self->start_recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), self->start_recent);
@@ -260,8 +246,9 @@ static GtkWidget *make_header(LithoWindow *self)
     gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), make_compare(self));
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_menu());
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
-    self->redo = action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
-    self->undo = action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
+    self->redo =
+        litho_action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
+    self->undo = litho_action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
     GtkWidget *steps = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(steps, "linked");
     gtk_box_append(GTK_BOX(steps), self->undo);
@@ -271,74 +258,6 @@ static GtkWidget *make_header(LithoWindow *self)
     gtk_box_append(GTK_BOX(steps), history);
     gtk_header_bar_pack_end(GTK_HEADER_BAR(header), steps);
     return header;
-}
-
-// --- bars ---------------------------------------------------------------------------------------
-
-static void hide_bar(GtkInfoBar *bar, int response, gpointer data)
-{
-    (void)response;
-    (void)data;
-    gtk_widget_set_visible(GTK_WIDGET(bar), FALSE);
-}
-
-// One sentence, and a button that opens the rest of it.
-static GtkWidget *make_bar(GtkMessageType type, GtkWidget **label, GtkWidget **details,
-                           GtkWidget **details_button)
-{
-    GtkWidget *bar = gtk_info_bar_new(), *popover = gtk_popover_new();
-    gtk_info_bar_set_message_type(GTK_INFO_BAR(bar), type);
-    gtk_info_bar_set_show_close_button(GTK_INFO_BAR(bar), TRUE);
-    GtkWidget *icon = gtk_image_new_from_icon_name(
-        type == GTK_MESSAGE_ERROR ? "dialog-error-symbolic" : "dialog-information-symbolic");
-    gtk_widget_set_margin_end(icon, 6);
-    gtk_info_bar_add_child(GTK_INFO_BAR(bar), icon);
-    *label = litho_label_new(NULL, NULL);
-    gtk_label_set_wrap(GTK_LABEL(*label), TRUE);
-    litho_label_set_copyable(*label);
-    gtk_widget_set_hexpand(*label, TRUE);
-    gtk_info_bar_add_child(GTK_INFO_BAR(bar), *label);
-    *details = litho_label_new(NULL, NULL);
-    gtk_label_set_wrap(GTK_LABEL(*details), TRUE);
-    gtk_label_set_max_width_chars(GTK_LABEL(*details), 72);
-    gtk_label_set_selectable(GTK_LABEL(*details), TRUE);
-    gtk_popover_set_child(GTK_POPOVER(popover), *details);
-    *details_button = gtk_menu_button_new();
-    gtk_menu_button_set_label(GTK_MENU_BUTTON(*details_button), "Details");
-    gtk_menu_button_set_popover(GTK_MENU_BUTTON(*details_button), popover);
-    gtk_widget_set_valign(*details_button, GTK_ALIGN_CENTER);
-    gtk_info_bar_add_child(GTK_INFO_BAR(bar), *details_button);
-    gtk_widget_set_visible(bar, FALSE);
-    g_signal_connect(bar, "response", G_CALLBACK(hide_bar), NULL);
-    return bar;
-}
-
-// A button of the bar that does something about the sentence; hidden until there is something.
-static GtkWidget *add_remedy(GtkWidget *bar, const char *label, const char *action)
-{
-    GtkWidget *button = action_button(NULL, label, action, NULL);
-    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
-    gtk_widget_set_visible(button, FALSE);
-    gtk_info_bar_add_child(GTK_INFO_BAR(bar), button);
-    return button;
-}
-
-static GtkWidget *make_work_bar(LithoWindow *self)
-{
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    gtk_widget_add_css_class(box, "litho-work");
-    self->work_label = litho_label_new(NULL, "numeric");
-    gtk_label_set_ellipsize(GTK_LABEL(self->work_label), PANGO_ELLIPSIZE_END);
-    gtk_widget_set_hexpand(self->work_label, TRUE);
-    self->work_progress = gtk_progress_bar_new();
-    gtk_widget_set_valign(self->work_progress, GTK_ALIGN_CENTER);
-    gtk_widget_set_size_request(self->work_progress, 180, -1);
-    gtk_box_append(GTK_BOX(box), self->work_label);
-    gtk_box_append(GTK_BOX(box), self->work_progress);
-    gtk_box_append(GTK_BOX(box), action_button(NULL, "Cancel", "win.cancel", "Cancel (Escape)"));
-    gtk_widget_set_visible(box, FALSE);
-    self->work_bar = box;
-    return box;
 }
 
 // --- body ---------------------------------------------------------------------------------------
@@ -405,12 +324,12 @@ static GtkWidget *make_middle(LithoWindow *self)
     gtk_overlay_set_child(GTK_OVERLAY(overlay), self->stack);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->scan_map);
     // Over the views: it comes in the middle of a drag, and nothing may move under the pointer.
-    gtk_widget_set_valign(self->error_bar, GTK_ALIGN_START);
-    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), self->error_bar);
-    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_window_make_notice(self));
+    gtk_widget_set_valign(litho_bar_widget(self->error), GTK_ALIGN_START);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_bar_widget(self->error));
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), litho_notice_widget(self->notice));
     gtk_box_append(GTK_BOX(box), litho_snapshot_bar_new(self->snapshots));
     gtk_box_append(GTK_BOX(box), overlay);
-    gtk_box_append(GTK_BOX(box), make_work_bar(self));
+    gtk_box_append(GTK_BOX(box), litho_job_bar_widget(self->job));
     self->podium = litho_podium_new(self, GTK_BOX(box), GTK_OVERLAY(overlay));
     return box;
 }
@@ -438,54 +357,38 @@ static GtkWidget *make_panes(LithoWindow *self)
     return outer;
 }
 
-static GtkWidget *make_busy(LithoWindow *self)
+static void on_busy(gpointer window)
 {
-    self->busy_box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
-    self->busy_label = litho_label_new(NULL, "numeric");
-    gtk_box_append(GTK_BOX(self->busy_box), self->busy_label);
-    self->pause = gtk_toggle_button_new();
-    gtk_button_set_icon_name(GTK_BUTTON(self->pause), "media-playback-pause-symbolic");
-    gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(self->pause), "win.pause");
-    gtk_widget_set_tooltip_text(self->pause, "Pause and go on (P)");
-    litho_name_widget(self->pause, "Pause");
-    gtk_widget_add_css_class(self->pause, "flat");
-    gtk_box_append(GTK_BOX(self->busy_box), self->pause);
-    GtkWidget *cancel =
-        action_button("process-stop-symbolic", "Cancel", "win.cancel", "Stop computing (Escape)");
-    gtk_widget_add_css_class(cancel, "flat");
-    gtk_box_append(GTK_BOX(self->busy_box), cancel);
-    gtk_widget_set_margin_end(self->busy_box, 12);
-    gtk_widget_set_visible(self->busy_box, FALSE);
-    return self->busy_box;
+    litho_window_actions_update(window);
+}
+
+static void make_tellers(LithoWindow *self)
+{
+    static const char again[] = "Read otherwise…";
+    self->error = litho_bar_new(GTK_MESSAGE_ERROR, again, "win.import");
+    self->notes = litho_bar_new(GTK_MESSAGE_INFO, again, "win.import");
+    self->offer = litho_bar_new(GTK_MESSAGE_QUESTION, "Use it", "win.use-profile");
+    litho_bar_set_remedy(self->offer, TRUE);
+    self->notice = litho_notice_new();
+    self->job = litho_job_bar_new();
+    self->busy = litho_busy_line_new(self->session, on_busy, self);
 }
 
 void litho_window_build(LithoWindow *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_window_set_titlebar(GTK_WINDOW(self), make_header(self));
-    self->progress = gtk_progress_bar_new();
-    gtk_widget_add_css_class(self->progress, "litho-progress");
-    litho_name_widget(self->progress, "Progress of the whole cube");
-    self->error_bar = make_bar(GTK_MESSAGE_ERROR, &self->error_label, &self->error_details,
-                               &self->error_details_button);
-    self->error_remedy = add_remedy(self->error_bar, "Read otherwise…", "win.import");
-    self->offer_bar = make_bar(GTK_MESSAGE_QUESTION, &self->offer_label, &self->offer_details,
-                               &self->offer_details_button);
-    gtk_widget_set_visible(self->offer_details_button, FALSE);
-    gtk_widget_set_visible(add_remedy(self->offer_bar, "Use it", "win.use-profile"), TRUE);
-    self->notes_bar = make_bar(GTK_MESSAGE_INFO, &self->notes_label, &self->notes_details,
-                               &self->notes_details_button);
-    self->notes_remedy = add_remedy(self->notes_bar, "Read otherwise…", "win.import");
+    make_tellers(self);
     GtkWidget *bottom = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     self->status = litho_status_line_new(self->session);
     gtk_widget_set_hexpand(self->status, TRUE);
-    gtk_box_append(GTK_BOX(bottom), make_busy(self));
+    gtk_box_append(GTK_BOX(bottom), litho_busy_line_words(self->busy));
     gtk_box_append(GTK_BOX(bottom), self->status);
     gtk_box_append(GTK_BOX(bottom), make_full_badge(self));
     gtk_widget_add_css_class(bottom, "litho-bottom");
-    gtk_box_append(GTK_BOX(box), self->progress);
-    gtk_box_append(GTK_BOX(box), self->offer_bar);
-    gtk_box_append(GTK_BOX(box), self->notes_bar);
+    gtk_box_append(GTK_BOX(box), litho_busy_line_bar(self->busy));
+    gtk_box_append(GTK_BOX(box), litho_bar_widget(self->offer));
+    gtk_box_append(GTK_BOX(box), litho_bar_widget(self->notes));
     gtk_box_append(GTK_BOX(box), make_panes(self));
     gtk_box_append(GTK_BOX(box), bottom);
     gtk_window_set_child(GTK_WINDOW(self), box);

@@ -7,6 +7,10 @@
 #include "ui/session/snapshots.h"
 #include "ui/panel/timing_panel.h"
 #include "ui/show/podium.h"
+#include "ui/window/bar.h"
+#include "ui/window/busy_line.h"
+#include "ui/window/job_bar.h"
+#include "ui/window/notice.h"
 #include "ui/window/window.h"
 
 struct _LithoWindow {
@@ -19,17 +23,15 @@ struct _LithoWindow {
 
     // Header.
     GtkWidget *title, *subtitle, *volumes, *badge, *badge_label, *full_badge, *compare[5], *similarity;
-    // Below it.
-    GtkWidget *progress; // thin line
-    GtkWidget *error_bar, *error_label, *error_details, *error_details_button;
-    GtkWidget *notes_remedy; // the same: there are no line numbers
-    GtkWidget *error_remedy; // "Read otherwise…": opening has failed
-    char **failed_paths;     // what could not be opened, or NULL
-    GtkWidget *offer_bar, *offer_label, *offer_details, *offer_details_button;
+    LithoBusyLine *busy; // the worker's progress
+    LithoBar *error;     // and "Read otherwise…" when opening has failed
+    LithoBar *offer;     // of an import profile that fits the open file
+    LithoBar *notes;     // of the open file
+    LithoNotice *notice;
+    char **failed_paths;    // what could not be opened, or NULL
     char *offered;          // import profile that fits the open file, or NULL
     GtkWidget *scan_map;    // fills while headers are scanned
     gboolean shows_problem; // the error bar tells about the newest result
-    GtkWidget *notes_bar, *notes_label, *notes_details, *notes_details_button;
     GtkWidget *left, *right, *stack, *status;
     GtkWidget *left_pane, *right_pane; // their dividers
     int one_section; // the view that was maximised because the file is a line; -1 = it is none
@@ -43,14 +45,8 @@ struct _LithoWindow {
     GtkWidget *start_recent, *start_greeting;
     GtkWidget *start_list, *start_list_title;         // start page: recent files
     GtkWidget *start_continue, *start_continue_label; // start page: where one left off
-    GtkWidget *work_bar, *work_label, *work_progress; // opening and saving, with Cancel
-    GtkWidget *busy_box, *busy_label, *pause;         // the worker's progress in the status line
-    gint64 busy_since;                                // when the worker began to be busy, 0 = idle
-    guint busy_timeout, blink_timeout, notice_timeout;
-    GtkWidget *notice;
-
-    LithoJob *job; // opening, saving, picture: one at a time
-    const char *job_what;
+    guint blink_timeout;
+    LithoJobBar *job; // opening, saving, picture: one at a time
     char *save_path; // a save that waits for the whole result
     gboolean save_force;
 
@@ -105,7 +101,6 @@ void litho_window_show_job(LithoWindow *self, const LithoProgress *p);
 gboolean litho_window_end_job(LithoWindow *self, const GError *error);
 void litho_window_tell_done(LithoWindow *self, gboolean ok);
 // window_notice.c: a sentence that goes by itself, for what needs no answer
-GtkWidget *litho_window_make_notice(LithoWindow *self);
 void litho_window_notice(LithoWindow *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void litho_window_notice_saved(LithoWindow *self, const char *path); // with size and folder
 // window_points.c: places for a table.

@@ -159,7 +159,7 @@ static gboolean save_later(gpointer data)
     static const LithoJobFuncs funcs = {write_work, NULL, write_done, writing_free};
     LithoWindow *self = data;
     self->state_timeout = 0;
-    if (!self->state_key || self->job || self->state_job)
+    if (!self->state_key || litho_job_bar_is_at_work(self->job) || self->state_job)
         return G_SOURCE_REMOVE; // while a file is being opened nothing is settled; done() comes
                                 // back
     Writing *w = g_new0(Writing, 1);
