@@ -227,7 +227,8 @@ static void test_area(void)
     g_assert_true(gui_wait(area_known, &gui, 10));
     const LithoFk *fk = &litho_session_area_numbers(gui.session)->fk[0];
     g_assert_cmpuint(fk->n_x, ==, 30);
-    GtkWidget *pictures = gui_find_type(gui.window->right, LITHO_TYPE_AREA_PICTURES);
+    GtkWidget *pictures = gui_find_type(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT),
+                                        LITHO_TYPE_AREA_PICTURES);
     litho_area_pictures_show(LITHO_AREA_PICTURES(pictures), TRUE);
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "display-fx");

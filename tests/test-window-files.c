@@ -10,6 +10,7 @@
 #include "core/io/survey.h"
 #include "tests/gui/files.h"
 #include "ui/window/window_private.h"
+#include "ui/window/recent.h"
 #include "tests/common.h"
 
 static Gui gui;
@@ -159,7 +160,7 @@ static void open_two(const Make *like)
     litho_window_open(gui.window, (const char *const *)paths);
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_null(litho_window_error(gui.window));
-    g_assert_cmpstr(gtk_label_get_text(GTK_LABEL(gui.window->title)), ==, "west.sgy and 1 more");
+    g_assert_cmpstr(litho_header_title(gui.window->header), ==, "west.sgy and 1 more");
     g_free(paths[0]);
     g_free(paths[1]);
 }
@@ -484,7 +485,7 @@ static void test_recent(void)
     litho_window_export(gui.window, picture);
     g_assert_true(gui_wait(gui_is_free, &gui, 60));
     gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
-    g_autofree char *last = litho_window_last_path();
+    g_autofree char *last = litho_recent_last_path();
     g_assert_cmpstr(last, ==, good);
 }
 

@@ -15,6 +15,7 @@
 #include "ui/import/import_profile.h"
 #include "ui/import/open_options.h"
 #include "ui/window/window_private.h"
+#include "ui/window/recent.h"
 #include "tests/common.h"
 
 static Gui gui;
@@ -405,7 +406,7 @@ static void test_drop(void)
     gui_activate(&gui, "win.undo");
     g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
     gui_spin(&gui, 0.5); // the recent files are kept by GTK in its own time
-    g_autofree char *recent = litho_window_last_path();
+    g_autofree char *recent = litho_recent_last_path();
     g_assert_cmpstr(recent, ==, path);
 }
 

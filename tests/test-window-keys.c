@@ -175,7 +175,8 @@ static void test_views(void)
     g_assert_cmpint(litho_canvas_maximised(canvas), ==, 2);
     type("key Return");
     g_assert_cmpint(litho_canvas_maximised(canvas), ==, -1);
-    GtkWidget *panels[] = {gui.window->left, gui.window->right};
+    GtkWidget *panels[] = {litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT),
+                           litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)};
     for (int k = 0; k < 2; k++) {
         const char *key = k == 0 ? "key F9" : "key F10";
         type(key);
@@ -289,15 +290,17 @@ static void test_tab(void)
     LithoCanvas *canvas = litho_window_canvas(gui.window);
     gboolean row = FALSE, left = FALSE, right = FALSE, header = FALSE;
     int views = 0;
-    g_assert_true(gtk_widget_child_focus(gui.window->left, GTK_DIR_TAB_FORWARD));
+    g_assert_true(gtk_widget_child_focus(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT),
+                                         GTK_DIR_TAB_FORWARD));
     for (int k = 0; k < 70 && !(row && left && right && header && views == 15); k++) {
         gui_type_into(&gui, NULL, "key Tab", 0.03);
         GtkWidget *now = gtk_window_get_focus(GTK_WINDOW(gui.window));
         if (!now)
             break;
         row |= gtk_widget_is_ancestor(now, GTK_WIDGET(litho_window_params(gui.window)));
-        left |= gtk_widget_is_ancestor(now, gui.window->left);
-        right |= gtk_widget_is_ancestor(now, gui.window->right);
+        left |= gtk_widget_is_ancestor(now, litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT));
+        right |=
+            gtk_widget_is_ancestor(now, litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT));
         header |= gtk_widget_is_ancestor(now, gtk_window_get_titlebar(GTK_WINDOW(gui.window)));
         for (int axis = 0; axis < 4; axis++)
             if (now == GTK_WIDGET(litho_canvas_view(canvas, axis)))
@@ -372,7 +375,8 @@ static void test_escape(void)
     GtkWidget *plus = NULL;
     for (int k = 0; !plus; k++) {
         int n = k;
-        GtkWidget *found = gui_find_nth(gui.window->left, GTK_TYPE_MENU_BUTTON, &n);
+        GtkWidget *found = gui_find_nth(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT),
+                                        GTK_TYPE_MENU_BUTTON, &n);
         g_assert_nonnull(found);
         plus = g_strcmp0(gtk_widget_get_tooltip_text(found), "Add an operator") ? NULL : found;
     }

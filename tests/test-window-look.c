@@ -22,10 +22,12 @@ static void resize(int width, int height)
 static void assert_panels(gboolean left, gboolean right)
 {
     g_test_message("window %d wide: left %d right %d", gtk_widget_get_width(GTK_WIDGET(gui.window)),
-                   gtk_widget_get_visible(gui.window->left),
-                   gtk_widget_get_visible(gui.window->right));
-    g_assert_cmpint(gtk_widget_get_visible(gui.window->left), ==, left);
-    g_assert_cmpint(gtk_widget_get_visible(gui.window->right), ==, right);
+                   gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)),
+                   gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)));
+    g_assert_cmpint(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)),
+                    ==, left);
+    g_assert_cmpint(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)),
+                    ==, right);
 }
 
 // Property: the views keep room in a narrow window; the panel that gave way comes back with the
@@ -55,7 +57,7 @@ static void test_room(void)
     gui_screenshot(&gui, "small");
     resize(1280, 800);
     assert_panels(TRUE, TRUE);
-    g_assert_true(gtk_widget_get_visible(gui.window->undo));
+    g_assert_true(litho_header_is_whole(gui.window->header));
 }
 
 // Property: every window of its own fits a small screen: what does not find room there scrolls.
@@ -152,7 +154,8 @@ static void test_text(void)
         g_assert_cmpfloat(litho_cube_view_style(view).font_size, ==, k == 0 ? 11 : 16.5);
         for (const LithoOperator *const *op = litho_operators(); *op; op++) {
             show_operator(*op);
-            g_assert_cmpuint(count_cut(gui.window->left), ==, 0);
+            g_assert_cmpuint(count_cut(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)), ==,
+                             0);
             g_autofree char *name = g_strdup_printf("text-%d-%s", k, (*op)->key);
             gui_screenshot(&gui, name);
         }

@@ -58,7 +58,7 @@ static void test_session(void)
 
     gui_reopen(&gui);
     g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
-    g_assert_true(gtk_widget_get_visible(gui.window->start_continue));
+    g_assert_true(gtk_widget_get_visible(litho_start_page_continue(gui.window->start)));
     gui_screenshot(&gui, "files-continue");
     gui_activate(&gui, "win.continue");
     g_assert_true(gui_wait(gui_is_free, &gui, 60));
@@ -506,8 +506,8 @@ static void test_settings(void)
     g_assert_cmpint(h, ==, 720);
     gui_open_file(&gui, path); // beside nothing there are no panels
     gui_spin(&gui, 0.3);
-    g_assert_false(gtk_widget_get_visible(gui.window->right));
-    g_assert_true(gtk_widget_get_visible(gui.window->left));
+    g_assert_false(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)));
+    g_assert_true(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
     g_assert_cmpstr(litho_session_wanted_device(gui.session), ==, "cpu");
     gui_activate(&gui, "win.fold-right");
     litho_session_set_device(gui.session, "auto");

@@ -112,16 +112,16 @@ static void test_present(void)
     gui_spin(&gui, 1);
     g_object_get(settings, "gtk-xft-dpi", &during, NULL);
     g_assert_cmpint(during, >=, before > 0 ? before * 3 / 2 : 1);
-    g_assert_false(gtk_widget_get_visible(gui.window->left));
-    g_assert_false(gtk_widget_get_visible(gui.window->right));
+    g_assert_false(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
+    g_assert_false(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)));
     gui_settle(&gui);
     gui_screenshot(&gui, "show-presenter");
     gui_activate(&gui, "win.present");
     gui_spin(&gui, 1);
     g_object_get(settings, "gtk-xft-dpi", &after, NULL);
     g_assert_cmpint(after, ==, before);
-    g_assert_true(gtk_widget_get_visible(gui.window->left));
-    g_assert_true(gtk_widget_get_visible(gui.window->right));
+    g_assert_true(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_LEFT)));
+    g_assert_true(gtk_widget_get_visible(litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT)));
     gui_settle(&gui);
 }
 

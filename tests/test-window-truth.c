@@ -386,7 +386,8 @@ static gboolean compares_with_file(Gui *g)
 
 static gboolean tells_truth(Gui *g)
 {
-    GtkWidget *panel = gui_find_type(g->window->right, LITHO_TYPE_QUALITY_PANEL);
+    GtkWidget *panel = gui_find_type(litho_panels_get(g->window->panels, LITHO_PANEL_RIGHT),
+                                     LITHO_TYPE_QUALITY_PANEL);
     return *litho_quality_panel_text(LITHO_QUALITY_PANEL(panel), 3) != 0;
 }
 
@@ -420,8 +421,8 @@ static void test_truth_file(void)
     g_assert_true(gui_label_says(status, "removed "));
 
     // Output less truth, and its SNR: a gain of 2 on the truth itself is an error of 0 dB.
-    LithoQualityPanel *quality =
-        LITHO_QUALITY_PANEL(gui_find_type(gui.window->right, LITHO_TYPE_QUALITY_PANEL));
+    LithoQualityPanel *quality = LITHO_QUALITY_PANEL(gui_find_type(
+        litho_panels_get(gui.window->panels, LITHO_PANEL_RIGHT), LITHO_TYPE_QUALITY_PANEL));
     g_assert_true(gui_wait(tells_truth, &gui, 20));
     g_assert_cmpstr(litho_quality_panel_text(quality, 3), ==, "0.0 dB");
     gui_activate(&gui, "win.truth");

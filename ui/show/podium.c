@@ -226,7 +226,7 @@ void litho_podium_play(LithoPodium *podium, const char *name)
     }
     if (podium->recorder)
         litho_script_free(litho_recorder_stop(g_steal_pointer(&podium->recorder)));
-    litho_start_page_greeted(podium->window);
+    litho_start_page_greeted(podium->window->settings);
     litho_player_play(podium->player, script);
 }
 

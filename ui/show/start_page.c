@@ -6,7 +6,13 @@
 
 #include "core/show/script.h"
 #include "ui/panel/parts.h"
-#include "ui/window/window_private.h"
+#include "ui/window/recent.h"
+
+struct LithoStartPage {
+    GtkWidget *page, *greeting;
+    GtkWidget *resume, *resume_label; // where one left off
+    GtkWidget *recent, *recent_title;
+};
 
 #define RESOURCES "/org/lithoscope/Lithoscope/start/"
 
@@ -101,19 +107,18 @@ static GtkWidget *make_way(const char *icon, const char *title, const char *text
     return button;
 }
 
-static GtkWidget *make_ways(LithoWindow *window)
+static GtkWidget *make_ways(LithoStartPage *page)
 {
     GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
-    window->start_greeting =
-        make_way("help-about-symbolic", "New here?", "Three steps show how it works",
-                 "win.demo-play::welcome", NULL);
-    gtk_widget_add_css_class(window->start_greeting, "litho-first");
-    gtk_box_append(GTK_BOX(row), window->start_greeting);
-    window->start_continue = make_way("document-open-recent-symbolic", "Continue where you were",
-                                      "", "win.continue", &window->start_continue_label);
-    gtk_widget_add_css_class(window->start_continue, "litho-first");
-    gtk_box_append(GTK_BOX(row), window->start_continue);
+    page->greeting = make_way("help-about-symbolic", "New here?", "Three steps show how it works",
+                              "win.demo-play::welcome", NULL);
+    gtk_widget_add_css_class(page->greeting, "litho-first");
+    gtk_box_append(GTK_BOX(row), page->greeting);
+    page->resume = make_way("document-open-recent-symbolic", "Continue where you were", "",
+                            "win.continue", &page->resume_label);
+    gtk_widget_add_css_class(page->resume, "litho-first");
+    gtk_box_append(GTK_BOX(row), page->resume);
     gtk_box_append(GTK_BOX(row),
                    make_way("document-open-symbolic", "Open a cube",
                             "SEG-Y, SU, NumPy, RSF; or drop a file here", "win.open", NULL));
@@ -123,36 +128,45 @@ static GtkWidget *make_ways(LithoWindow *window)
     return row;
 }
 
-static GtkWidget *make_recent(LithoWindow *window)
+static GtkWidget *make_recent(LithoStartPage *page)
 {
     GtkWidget *list = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    window->start_list_title = litho_label_new("Recent", "dim-label");
-    gtk_widget_add_css_class(window->start_list_title, "litho-recent");
-    gtk_widget_set_halign(window->start_list_title, GTK_ALIGN_CENTER);
+    page->recent_title = litho_label_new("Recent", "dim-label");
+    gtk_widget_add_css_class(page->recent_title, "litho-recent");
+    gtk_widget_set_halign(page->recent_title, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(recent, GTK_ALIGN_CENTER);
-    gtk_box_append(GTK_BOX(list), window->start_list_title);
+    gtk_box_append(GTK_BOX(list), page->recent_title);
     gtk_box_append(GTK_BOX(list), recent);
-    window->start_list = recent;
+    page->recent = recent;
     return list;
 }
 
 // --- the page -----------------------------------------------------------------------------------
 
-void litho_start_page_update(LithoWindow *window)
+void litho_start_page_update(LithoStartPage *page, LithoSettings *settings, const char *name,
+                             const char *about)
 {
-    const gboolean first = !litho_settings_int(window->settings, "greeted", 0);
-    gtk_widget_set_visible(window->start_greeting, first);
+    gtk_widget_set_visible(page->greeting, !litho_settings_int(settings, "greeted", 0));
+    gtk_widget_set_visible(page->resume, about != NULL);
+    if (about) {
+        g_autofree char *text = g_strdup_printf("%s\n%s", name, about);
+        gtk_label_set_text(GTK_LABEL(page->resume_label), text);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(page->resume),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+    }
+    gtk_widget_set_visible(page->recent_title, litho_recent_fill(page->recent, 5, TRUE) > 0);
 }
 
-void litho_start_page_greeted(LithoWindow *window)
+void litho_start_page_greeted(LithoSettings *settings)
 {
-    if (window->settings)
-        litho_settings_set_int(window->settings, "greeted", 1);
+    if (settings)
+        litho_settings_set_int(settings, "greeted", 1);
 }
 
-GtkWidget *litho_start_page_new(LithoWindow *window)
+LithoStartPage *litho_start_page_new(void)
 {
+    LithoStartPage *self = g_new0(LithoStartPage, 1);
     GtkWidget *page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18),
               *scroll = gtk_scrolled_window_new(), *label = gtk_label_new(purpose);
     gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
@@ -163,8 +177,20 @@ GtkWidget *litho_start_page_new(LithoWindow *window)
     gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
     gtk_box_append(GTK_BOX(page), label);
     gtk_box_append(GTK_BOX(page), make_pictures());
-    gtk_box_append(GTK_BOX(page), make_ways(window));
-    gtk_box_append(GTK_BOX(page), make_recent(window));
+    gtk_box_append(GTK_BOX(page), make_ways(self));
+    gtk_box_append(GTK_BOX(page), make_recent(self));
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), page);
-    return scroll;
+    self->page = scroll;
+    g_object_set_data_full(G_OBJECT(scroll), "litho-start-page", self, g_free);
+    return self;
+}
+
+GtkWidget *litho_start_page_widget(const LithoStartPage *page)
+{
+    return page->page;
+}
+
+GtkWidget *litho_start_page_continue(const LithoStartPage *page)
+{
+    return page->resume;
 }

@@ -3,11 +3,7 @@
 // The window's life: what the session tells becomes visible here.
 #include "ui/window/window_private.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "render/ticks.h"
-#include "ui/view/tooltip.h"
 
 G_DEFINE_TYPE(LithoWindow, litho_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -120,103 +116,20 @@ static void show_notes(LithoWindow *self)
 
 void litho_window_show_title(LithoWindow *self)
 {
-    LithoCube *cube = litho_session_input(self->session);
-    const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
-    gtk_widget_set_visible(self->subtitle, grid != NULL);
-    guint files = cube && cube->survey && self->paths ? g_strv_length(self->paths) : 1;
-    g_autofree char *name = !cube || !*cube->name ? g_strdup("Lithoscope")
-                            : files > 1 ? g_strdup_printf("%s and %u more", cube->name, files - 1)
-                                        : g_strdup(cube->name);
-    gtk_label_set_text(GTK_LABEL(self->title), name);
-    g_autofree char *window_title =
-        cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name) : g_strdup("Lithoscope");
-    gtk_window_set_title(GTK_WINDOW(self), window_title);
-    if (!grid)
-        return;
-    char sizes[3][32], step[32];
-    for (int a = 0; a < 3; a++)
-        litho_format_number(sizes[a], sizeof sizes[a], grid->axis[a].n, 1);
-    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_AUTO);
-    g_snprintf(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
-    g_autofree char *text =
-        g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
-    gtk_label_set_text(GTK_LABEL(self->subtitle), text);
-    gtk_widget_set_tooltip_text(self->subtitle, "inlines × crosslines × samples · sample interval");
+    const LithoCube *cube = litho_session_input(self->session);
+    litho_header_show_title(self->header,
+                            cube && cube->survey && self->paths ? g_strv_length(self->paths) : 1);
 }
 
 static void show_device(LithoWindow *self)
 {
-    const char *why;
-    const char *label = litho_session_device_label(self->session, &why);
-    litho_window_fill_badge(self);
-    gtk_label_set_text(GTK_LABEL(self->badge_label), label ? label : "");
-    // Who computes is read at a glance: the file's name gives way to it.
-    gtk_label_set_width_chars(GTK_LABEL(self->badge_label),
-                              MIN(label ? (int)g_utf8_strlen(label, -1) : 0, 13));
-    if (why)
-        gtk_widget_add_css_class(self->badge, "litho-amber");
-    else
-        gtk_widget_remove_css_class(self->badge, "litho-amber");
-    if (why)
-        gtk_widget_add_css_class(self->full_badge, "litho-amber");
-    else
-        gtk_widget_remove_css_class(self->full_badge, "litho-amber");
-    g_autofree char *tip = why ? g_strdup_printf("Computed by %s: %s", label, why)
-                               : g_strdup_printf("Computed by %s", label);
-    litho_set_tooltip(self->badge, tip);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(self->badge), GTK_ACCESSIBLE_PROPERTY_LABEL, tip,
-                                   -1);
+    litho_header_show_device(self->header);
 }
 
 static void show_compare(LithoWindow *self)
 {
-    static const LithoShow named[] = {LITHO_SHOW_INPUT, LITHO_SHOW_REMOVED};
-    const char *other = litho_session_reference_name(self->session);
-    for (guint k = 0; k < G_N_ELEMENTS(named); k++) {
-        const char *plain = litho_show_name(named[k]);
-        g_autofree char *name = !other                           ? g_strdup(plain)
-                                : named[k] == LITHO_SHOW_REMOVED ? g_strdup("Difference")
-                                                                 : g_strdup(other);
-        gtk_button_set_label(GTK_BUTTON(self->compare[named[k]]), name);
-    }
-    gboolean has = litho_session_grid(self->session) != NULL;
-    gboolean comparable = litho_session_comparable(self->session);
-    for (int k = 0; k < 5; k++) {
-        gboolean single = k == LITHO_SHOW_INPUT || k == LITHO_SHOW_OUTPUT;
-        gboolean beside = k == LITHO_SHOW_SIDE && litho_session_side_by_side(self->session);
-        gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
-    }
-    litho_window_fill_volumes(self);
+    litho_header_show_compare(self->header);
     litho_window_actions_update(self);
-}
-
-// --- panels -------------------------------------------------------------------------------------
-
-// The side panels get their widths in the first frame that knows how much room there is: beside the
-// views, since the start page may need more than they do.
-static gboolean give_widths(GtkWidget *pane, GdkFrameClock *clock, gpointer data)
-{
-    (void)clock;
-    LithoWindow *self = LITHO_WINDOW(data);
-    int least, room = gtk_widget_get_width(pane), most;
-    g_object_get(pane, "max-position", &most, NULL); // leaves the right panel its least width
-    if (room <= 0 || most <= 0 || most >= room)
-        return G_SOURCE_CONTINUE;
-    if (self->left_width > 0) {
-        most += gtk_widget_get_width(self->left) - self->left_width;
-        gtk_paned_set_position(GTK_PANED(self->left_pane), self->left_width);
-    }
-    gtk_widget_measure(self->right, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
-    if (self->right_width > least)
-        gtk_paned_set_position(GTK_PANED(pane), MAX(most - (self->right_width - least), 1));
-    self->left_width = self->right_width = 0;
-    return G_SOURCE_REMOVE;
-}
-
-static void want_widths(LithoWindow *self)
-{
-    if (self->left_width > 0 || self->right_width > 0)
-        gtk_widget_add_tick_callback(self->right_pane, give_widths, self, NULL);
 }
 
 // --- session ------------------------------------------------------------------------------------
@@ -226,7 +139,7 @@ static void on_cube(LithoWindow *self)
     gboolean has = litho_session_grid(self->session) != NULL;
     gtk_stack_set_visible_child_name(GTK_STACK(self->stack), has ? "canvas" : "start");
     if (has)
-        want_widths(self);
+        litho_panels_give_widths(self->panels);
     litho_window_show_title(self);
     show_notes(self);
     show_compare(self);
@@ -303,25 +216,26 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
     return TRUE;
 }
 
+void litho_window_update_start(LithoWindow *self)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = NULL, *about = litho_window_state_last(&name, &error);
+    litho_start_page_update(self->start, self->settings, name, about);
+    if (error)
+        litho_window_show_error(self, error->message, NULL);
+}
+
+void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown)
+{
+    litho_panels_show(self->panels, panel, shown);
+}
+
+gboolean litho_window_wants_panel(LithoWindow *self, int panel)
+{
+    return litho_panels_wants(self->panels, panel);
+}
+
 // --- settings -----------------------------------------------------------------------------------
-
-// Widths of the side panels; a folded one keeps the width it had.
-static void remember_widths(LithoWindow *self)
-{
-    GtkWidget *const panels[] = {self->left, self->right};
-    const char *const keys[] = {"left-width", "right-width"};
-    for (guint k = 0; k < G_N_ELEMENTS(panels); k++)
-        if (gtk_widget_get_mapped(panels[k]))
-            litho_settings_set_int(self->settings, keys[k], gtk_widget_get_width(panels[k]));
-}
-
-static void restore_widths(LithoWindow *self)
-{
-    self->left_width = litho_settings_int(self->settings, "left-width", 0);
-    self->right_width = litho_settings_int(self->settings, "right-width", 0);
-    if (self->left_width > 0)
-        gtk_paned_set_position(GTK_PANED(self->left_pane), self->left_width);
-}
 
 static void restore_units(LithoWindow *self)
 {
@@ -345,14 +259,12 @@ static void remember_units(LithoWindow *self)
 static void restore(LithoWindow *self)
 {
     LithoSettings *s = self->settings;
-    restore_widths(self);
+    litho_panels_restore(self->panels, s);
     restore_units(self);
     gtk_window_set_default_size(GTK_WINDOW(self), litho_settings_int(s, "width", 1280),
                                 litho_settings_int(s, "height", 800));
     if (litho_settings_int(s, "maximised", 0))
         gtk_window_maximize(GTK_WINDOW(self));
-    gtk_widget_set_visible(self->left, litho_settings_int(s, "left-panel", 1));
-    gtk_widget_set_visible(self->right, litho_settings_int(s, "right-panel", 1));
     g_autofree char *colours = litho_settings_text(s, "colours", "");
     LithoLook look = litho_session_display(self->session)->look;
     litho_window_restore_colours(self);
@@ -370,10 +282,8 @@ static void remember(LithoWindow *self)
     litho_settings_set_int(s, "width", width);
     litho_settings_set_int(s, "height", height);
     litho_settings_set_int(s, "maximised", gtk_window_is_maximized(GTK_WINDOW(self)));
-    remember_widths(self);
+    litho_panels_remember(self->panels, s);
     remember_units(self);
-    litho_settings_set_int(s, "left-panel", litho_window_wants_panel(self, 0));
-    litho_settings_set_int(s, "right-panel", litho_window_wants_panel(self, 1));
     const LithoColormap *map = litho_session_display(self->session)->look.map;
     litho_settings_set_text(s, "colours", map ? map->name : "");
     litho_settings_set_text(s, "device", litho_session_wanted_device(self->session));
@@ -400,6 +310,7 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->save_path, g_free);
     litho_window_state_clear(self);
     g_clear_pointer(&self->podium, litho_podium_free);
+    g_clear_pointer(&self->panels, litho_panels_free);
     g_clear_object(&self->snapshots);
     if (self->judgement)
         g_object_run_dispose(G_OBJECT(self->judgement)); // its jobs hold references
@@ -429,7 +340,6 @@ static void litho_window_init(LithoWindow *self)
     litho_window_build(self);
     litho_window_state_init(self);
     litho_window_actions_init(self);
-    litho_window_room_init(self);
     connect_session(self);
     g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_actions_update),
                             self, G_CONNECT_SWAPPED);
@@ -461,6 +371,6 @@ GtkWidget *litho_window_new(GtkApplication *app, LithoSettings *settings)
     self->settings = settings;
     restore(self);
     litho_window_update_start(self);
-    litho_window_room_begin(self);
+    litho_panels_begin(self->panels);
     return GTK_WIDGET(self);
 }

@@ -12,6 +12,7 @@
 #include "ui/import/import_profile.h"
 #include "ui/import/import_window.h"
 #include "ui/window/palette.h"
+#include "ui/window/recent.h"
 #include "ui/panel/find_window.h"
 #include "ui/window/survey_window.h"
 #include "ui/session/medium.h"
@@ -47,7 +48,7 @@ ACTION(do_open_path)
 ACTION(do_open_last)
 {
     SELF;
-    g_autofree char *path = litho_window_last_path();
+    g_autofree char *path = litho_recent_last_path();
     const char *paths[] = {path, NULL};
     if (path)
         litho_window_open(self, paths);
@@ -368,16 +369,22 @@ ACTION(do_area)
         litho_window_show_panel(self, 1, TRUE);
 }
 
+static void toggle_panel(LithoWindow *self, int panel)
+{
+    gboolean shown = gtk_widget_get_visible(litho_panels_get(self->panels, panel));
+    litho_panels_show(self->panels, panel, !shown);
+}
+
 ACTION(do_fold_left)
 {
     SELF;
-    litho_window_show_panel(self, 0, !gtk_widget_get_visible(self->left));
+    toggle_panel(self, LITHO_PANEL_LEFT);
 }
 
 ACTION(do_fold_right)
 {
     SELF;
-    litho_window_show_panel(self, 1, !gtk_widget_get_visible(self->right));
+    toggle_panel(self, LITHO_PANEL_RIGHT);
 }
 
 ACTION(do_fullscreen)

@@ -17,6 +17,7 @@
 #include "ui/session/state_store.h"
 #include "ui/show/start_page.h"
 #include "ui/view/survey_map.h"
+#include "ui/window/recent.h"
 
 enum { SHARES = 3 };         // input, result, and what an operator needs beside them
 enum { MAP_POINTS = 40000 }; // of the survey map that fills while headers are scanned
@@ -314,7 +315,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         return;
     gtk_widget_set_visible(self->scan_map, FALSE);
     if (cube) {
-        litho_start_page_greeted(self);
+        litho_start_page_greeted(self->settings);
         const gboolean keep_flow = keeps_flow(self, o, self->state_key == NULL);
         litho_window_state_flush(self); // what was open until now
         litho_window_state_preview(self, FALSE);
@@ -330,7 +331,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
         if (o->paths) {
             g_autofree char *uri = g_filename_to_uri(o->paths[0], NULL, NULL);
             if (uri)
-                litho_window_add_recent(uri);
+                litho_recent_add(uri);
         }
     } else {
         litho_session_set_preview(self->session, NULL, NULL); // back to what was open before

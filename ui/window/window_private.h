@@ -7,10 +7,13 @@
 #include "ui/session/snapshots.h"
 #include "ui/panel/timing_panel.h"
 #include "ui/show/podium.h"
+#include "ui/show/start_page.h"
 #include "ui/window/bar.h"
 #include "ui/window/busy_line.h"
+#include "ui/window/header.h"
 #include "ui/window/job_bar.h"
 #include "ui/window/notice.h"
+#include "ui/window/panels.h"
 #include "ui/window/window.h"
 
 struct _LithoWindow {
@@ -21,8 +24,7 @@ struct _LithoWindow {
     LithoWatchdog *watchdog;
     LithoPodium *podium; // presenter, scripts, race
 
-    // Header.
-    GtkWidget *title, *subtitle, *volumes, *badge, *badge_label, *full_badge, *compare[5], *similarity;
+    LithoHeader *header;
     LithoBusyLine *busy; // the worker's progress
     LithoBar *error;     // and "Read otherwise…" when opening has failed
     LithoBar *offer;     // of an import profile that fits the open file
@@ -32,19 +34,10 @@ struct _LithoWindow {
     char *offered;          // import profile that fits the open file, or NULL
     GtkWidget *scan_map;    // fills while headers are scanned
     gboolean shows_problem; // the error bar tells about the newest result
-    GtkWidget *left, *right, *stack, *status;
-    GtkWidget *left_pane, *right_pane; // their dividers
+    LithoPanels *panels;
+    LithoStartPage *start;
+    GtkWidget *stack, *canvas, *params, *timings, *status;
     int one_section; // the view that was maximised because the file is a line; -1 = it is none
-    int left_width, right_width; // wanted until the first cube is shown; 0 = as they are
-    gboolean no_room[2]; // left, right: folded because the window is narrow or nothing is open
-    gboolean no_content; // nothing is open and nothing in the flow
-    int panel_width[2];  // when they were seen last
-    int room_width;      // of the window when that was decided
-    GtkWidget *undo, *redo;
-    GtkWidget *canvas, *params, *timings;
-    GtkWidget *start_recent, *start_greeting;
-    GtkWidget *start_list, *start_list_title;         // start page: recent files
-    GtkWidget *start_continue, *start_continue_label; // start page: where one left off
     guint blink_timeout;
     LithoJobBar *job; // opening, saving, picture: one at a time
     char *save_path; // a save that waits for the whole result
@@ -78,12 +71,7 @@ void litho_window_actions_update(LithoWindow *self); // what is possible now
 
 // window_layout.c
 void litho_window_build(LithoWindow *self);
-void litho_window_fill_volumes(LithoWindow *self); // the choice of the shown volume
-void litho_window_fill_badge(LithoWindow *self); // the device menu: one entry more for each GPU
-void litho_window_update_recent(LithoWindow *self);
-void litho_window_add_recent(const char *uri);     // a cube that has been opened
 void litho_window_update_start(LithoWindow *self); // the start page: session, recent files
-char *litho_window_last_path(void); // of the newest recent file, NULL = none; g_free()
 
 // window_dialogs.c
 void litho_window_choose_open(LithoWindow *self);
@@ -107,12 +95,8 @@ void litho_window_notice_saved(LithoWindow *self, const char *path); // with siz
 void litho_window_note_point(LithoWindow *self);
 void litho_window_forget_points(LithoWindow *self);
 void litho_window_save_points(LithoWindow *self, const char *path);
-// window_room.c: panel 0 is the left one, 1 the right one.
-void litho_window_room_init(LithoWindow *self);
-void litho_window_room_begin(LithoWindow *self); // the settings have said which panels are wanted
-void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // a person wants it so
-gboolean litho_window_wants_panel(LithoWindow *self,
-                                  int panel); // shown, or as soon as there is room
+void litho_window_show_panel(LithoWindow *self, int panel, gboolean shown); // LITHO_PANEL_*
+gboolean litho_window_wants_panel(LithoWindow *self, int panel);            // litho_panels_wants()
 // window_command.c
 // A line for a shell that repeats the flow on what is open, also when that is several files;
 // g_free().

@@ -91,7 +91,7 @@ char *litho_window_state_text(LithoWindow *self)
     JsonObject *root = json_object_new();
     json_object_set_int_member(root, "lithoscope-session", 1);
     json_object_set_int_member(root, "saved", g_get_real_time() / G_USEC_PER_SEC);
-    json_object_set_string_member(root, "name", gtk_label_get_text(GTK_LABEL(self->title)));
+    json_object_set_string_member(root, "name", litho_header_title(self->header));
     json_object_set_array_member(root, "paths", paths_to_json(self->paths));
     json_object_set_object_member(root, "open", litho_open_options_to_json(&self->open));
     json_object_set_member(root, "recipe", litho_flow_to_json(litho_session_flow(session)));

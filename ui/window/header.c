@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/header.h"
+
+#include <string.h>
+
+#include "render/ticks.h"
+#include "ui/panel/history_list.h"
+#include "ui/panel/parts.h"
+#include "ui/show/podium.h"
+#include "ui/view/tooltip.h"
+#include "ui/window/bar.h"
+#include "ui/window/recent.h"
+
+// A window cannot be made narrower than its header: that has to shrink a little before.
+enum { SLACK = 24 };
+
+struct LithoHeader {
+    GtkWindow *window;
+    LithoSession *session;
+    GtkWidget *bar, *recent, *title, *subtitle, *compare[5], *similarity, *volumes;
+    GtkWidget *badge, *badge_label, *full_badge, *undo, *redo;
+};
+
+// --- widgets ------------------------------------------------------------------------------------
+
+static void fill_recent(LithoHeader *self)
+{
+    if (litho_recent_fill(self->recent, 10, FALSE) == 0)
+        gtk_box_append(GTK_BOX(self->recent), litho_label_new("No recent files", "dim-label"));
+}
+
+static GtkWidget *make_open(LithoHeader *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(box, "linked");
+    gtk_box_append(GTK_BOX(box),
+                   litho_action_button(NULL, "Open", "win.open", "Open a seismic cube (Ctrl+O)"));
+    GtkWidget *recent = gtk_menu_button_new(), *popover = gtk_popover_new();
+    self->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_popover_set_child(GTK_POPOVER(popover), self->recent);
+    gtk_menu_button_set_popover(GTK_MENU_BUTTON(recent), popover);
+    gtk_widget_set_tooltip_text(recent, "Recent files");
+    litho_name_widget(recent, "Recent files");
+    g_signal_connect_swapped(popover, "show", G_CALLBACK(fill_recent), self);
+    gtk_box_append(GTK_BOX(box), recent);
+    return box;
+}
+
+static GtkWidget *make_similarity(LithoHeader *self)
+{
+    GtkWidget *button = gtk_toggle_button_new_with_label("Similarity");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.similarity");
+    self->similarity = button;
+    gtk_widget_set_tooltip_text(button, "Where output and removed are alike: signal leaves (L)");
+    return button;
+}
+
+static GtkWidget *make_compare(LithoHeader *self)
+{
+    static const char *const tips[] = {
+        "Input (hold Space)", "Output", "What the flow removed: input minus output (D)",
+        "Input left, output right of a divider (S)", "Input and output side by side"};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(box, "linked");
+    gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
+    for (int k = 0; k < 5; k++) {
+        const char *name = litho_show_name(k);
+        g_autofree char *action = g_strdup_printf("win.show::%s", litho_show_keys[k]);
+        GtkWidget *button = gtk_toggle_button_new_with_label(name);
+        gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(button), action);
+        gtk_widget_set_tooltip_text(button, tips[k]);
+        gtk_box_append(GTK_BOX(box), button);
+        self->compare[k] = button;
+        if (k == LITHO_SHOW_REMOVED)
+            gtk_box_append(GTK_BOX(box), make_similarity(self));
+    }
+    self->volumes = gtk_menu_button_new();
+    gtk_widget_set_visible(self->volumes, FALSE);
+    litho_name_widget(self->volumes, "Shown volume");
+    gtk_widget_set_tooltip_text(self->volumes,
+                                "The result, or a volume that a step gives beside it");
+    gtk_box_append(GTK_BOX(box), self->volumes);
+    return box;
+}
+
+static void fill_volumes(LithoHeader *self)
+{
+    g_autofree const char **names = litho_flow_volumes(litho_session_flow(self->session));
+    const char *shown = litho_session_volume(self->session);
+    g_autofree char *all = g_strjoinv("\n", (char **)names);
+    gtk_widget_set_visible(self->volumes, names[0] != NULL);
+    g_autofree char *label =
+        g_strdup_printf("%c%s", g_ascii_toupper(shown ? *shown : 'R'), shown ? shown + 1 : "esult");
+    if (g_strcmp0(gtk_menu_button_get_label(GTK_MENU_BUTTON(self->volumes)), label) != 0)
+        gtk_menu_button_set_label(GTK_MENU_BUTTON(self->volumes), label);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->volumes), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Shown volume", -1);
+    if (g_strcmp0(g_object_get_data(G_OBJECT(self->volumes), "names"), all) == 0)
+        return;
+    g_object_set_data_full(G_OBJECT(self->volumes), "names", g_steal_pointer(&all), g_free);
+    GMenu *menu = g_menu_new();
+    g_menu_append(menu, "Result", "win.volume::");
+    for (const char **name = names; *name; name++) {
+        g_autofree char *title = g_strdup_printf("%c%s", g_ascii_toupper(**name), *name + 1);
+        g_autoptr(GMenuItem) item = g_menu_item_new(title, NULL);
+        g_menu_item_set_action_and_target(item, "win.volume", "s", *name);
+        g_menu_append_item(menu, item);
+    }
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->volumes), G_MENU_MODEL(menu));
+    g_object_unref(menu);
+}
+
+static void fill_badge(LithoHeader *self)
+{
+    const int gpus = litho_session_gpus(self->session);
+    GMenuModel *old = gtk_menu_button_get_menu_model(GTK_MENU_BUTTON(self->badge));
+    if (old && g_menu_model_get_n_items(old) == (gpus > 1 ? gpus + 3 : 3))
+        return;
+    GMenu *menu = g_menu_new();
+    g_menu_append(menu, "Automatic", "win.device::auto");
+    if (gpus < 2)
+        g_menu_append(menu, "GPU", "win.device::cuda");
+    for (int k = 0; gpus > 1 && k < gpus; k++) {
+        g_autofree char *title = g_strdup_printf("GPU %d", k);
+        g_autofree char *action = g_strdup_printf("win.device::cuda:%d", k);
+        g_menu_append(menu, title, action);
+    }
+    g_autofree char *all = g_strdup_printf("All %d GPUs", gpus);
+    if (gpus > 1)
+        g_menu_append(menu, all, "win.device::cuda:all");
+    g_menu_append(menu, "CPU", "win.device::cpu");
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->badge), G_MENU_MODEL(menu));
+    g_object_unref(menu);
+}
+
+static GtkWidget *make_badge(LithoHeader *self)
+{
+    self->badge = gtk_menu_button_new();
+    self->badge_label = gtk_label_new(NULL);
+    gtk_label_set_ellipsize(GTK_LABEL(self->badge_label), PANGO_ELLIPSIZE_END);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->badge_label), 22);
+    gtk_menu_button_set_child(GTK_MENU_BUTTON(self->badge), self->badge_label);
+    gtk_widget_add_css_class(self->badge, "litho-badge");
+    gtk_widget_set_valign(self->badge, GTK_ALIGN_CENTER);
+    return self->badge;
+}
+
+// Who computes, in the bottom line while the window fills the screen: it has no header then.
+static void make_full_badge(LithoHeader *self)
+{
+    GtkWidget *label = litho_label_new(NULL, "litho-full-badge");
+    g_object_bind_property(self->badge_label, "label", label, "label", G_BINDING_SYNC_CREATE);
+    g_object_bind_property(self->window, "fullscreened", label, "visible", G_BINDING_SYNC_CREATE);
+    gtk_widget_set_valign(label, GTK_ALIGN_CENTER);
+    self->full_badge = label;
+}
+
+static void append_section(GMenu *menu, const char *const (*items)[2])
+{
+    GMenu *section = g_menu_new();
+    for (; (*items)[0]; items++)
+        g_menu_append(section, (*items)[0], (*items)[1]);
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
+    g_object_unref(section);
+}
+
+static GtkWidget *make_menu(void)
+{
+    static const char *const file[][2] = {{"Save result…", "win.save"},
+                                          {"Export picture…", "win.picture"},
+                                          {"Save points…", "win.points-save"},
+                                          {"Open recipe…", "win.recipe-open"},
+                                          {"Save recipe…", "win.recipe-save"},
+                                          {"Copy as command", "win.copy-command"},
+                                          {NULL, NULL}};
+    static const char *const view[][2] = {{"Compare with file…", "win.reference"},
+                                          {"Wiggles", "win.wiggle"},
+                                          {"Next colour map", "win.colours-next"},
+                                          {"Load colour map…", "win.colours-load"},
+                                          {"Fit to window", "win.fit"},
+                                          {"Survey and headers…", "win.survey"},
+                                          {"Read with other header bytes…", "win.import"},
+                                          {"Race: CPU against GPU", "win.race"},
+                                          {"Presenter mode", "win.present"},
+                                          {"Full screen", "win.fullscreen"},
+                                          {NULL, NULL}};
+    static const char *const look[][2] = {{"Follow the system", "app.appearance::system"},
+                                          {"Light", "app.appearance::light"},
+                                          {"Dark", "app.appearance::dark"},
+                                          {NULL, NULL}};
+    static const char *const help[][2] = {{"Commands…", "win.palette"},
+                                          {"Keyboard shortcuts", "win.shortcuts"},
+                                          {"Help", "win.help"},
+                                          {"About Lithoscope", "win.about"},
+                                          {NULL, NULL}};
+    static const char *const times[][2] = {{"Time unit by length", "win.time-unit::auto"},
+                                           {"Milliseconds", "win.time-unit::ms"},
+                                           {"Seconds", "win.time-unit::s"},
+                                           {NULL, NULL}};
+    static const char *const lines[][2] = {{"Inline and crossline numbers", "win.lines::numbers"},
+                                           {"Metres", "win.lines::metres"},
+                                           {NULL, NULL}};
+    static const char *const scripts[][2] = {
+        {"Open…", "win.demo-open"}, {"Record what I do", "win.record"}, {NULL, NULL}};
+    static const char *const gains[][2] = {{"None", "win.display-gain::none"},
+                                           {"With time, t", "win.display-gain::t"},
+                                           {"With time, t²", "win.display-gain::t2"},
+                                           {"Automatic, 50 samples", "win.display-gain::agc50"},
+                                           {"Automatic, 100 samples", "win.display-gain::agc100"},
+                                           {"Automatic, 250 samples", "win.display-gain::agc250"},
+                                           {NULL, NULL}};
+    g_autoptr(GMenu) gain = g_menu_new();
+    GMenu *menu = g_menu_new(), *appearance = g_menu_new(), *axes = g_menu_new();
+    append_section(menu, file);
+    append_section(menu, view);
+    append_section(axes, times);
+    append_section(axes, lines);
+    append_section(gain, gains);
+    g_menu_append_submenu(menu, "Gain of the picture", G_MENU_MODEL(gain));
+    g_menu_append_submenu(menu, "Axes", G_MENU_MODEL(axes));
+    GMenu *shows = litho_podium_menu();
+    append_section(shows, scripts);
+    g_menu_append_submenu(menu, "Demonstrations", G_MENU_MODEL(shows));
+    g_object_unref(shows);
+    append_section(appearance, look);
+    g_menu_append_submenu(menu, "Appearance", G_MENU_MODEL(appearance));
+    append_section(menu, help);
+    GtkWidget *button = gtk_menu_button_new();
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), "open-menu-symbolic");
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(button), G_MENU_MODEL(menu));
+    gtk_widget_set_tooltip_text(button, "Menu");
+    litho_name_widget(button, "Menu");
+    g_object_unref(menu);
+    g_object_unref(appearance);
+    g_object_unref(axes);
+    return button;
+}
+
+static GtkWidget *make_titles(LithoHeader *self)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
+    self->title = litho_label_new("Lithoscope", "heading");
+    self->subtitle = litho_label_new(NULL, "litho-subtitle");
+    gtk_label_set_ellipsize(GTK_LABEL(self->title), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_ellipsize(GTK_LABEL(self->subtitle), PANGO_ELLIPSIZE_END);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->title), 32);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->subtitle), 36);
+    gtk_widget_set_visible(self->subtitle, FALSE);
+    gtk_box_append(GTK_BOX(box), self->title);
+    gtk_box_append(GTK_BOX(box), self->subtitle);
+    return box;
+}
+
+static GtkWidget *make_header(LithoHeader *self)
+{
+    GtkWidget *header = gtk_header_bar_new();
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(header), make_open(self));
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(header), make_titles(self));
+    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), make_compare(self));
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_menu());
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), make_badge(self));
+    self->redo =
+        litho_action_button("edit-redo-symbolic", "Redo", "win.redo", "Redo (Ctrl+Shift+Z)");
+    self->undo = litho_action_button("edit-undo-symbolic", "Undo", "win.undo", "Undo (Ctrl+Z)");
+    GtkWidget *steps = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(steps, "linked");
+    gtk_box_append(GTK_BOX(steps), self->undo);
+    gtk_box_append(GTK_BOX(steps), self->redo);
+    GtkWidget *history = litho_history_button_new(self->session);
+    g_object_bind_property(self->undo, "visible", history, "visible", G_BINDING_SYNC_CREATE);
+    gtk_box_append(GTK_BOX(steps), history);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(header), steps);
+    return header;
+}
+
+LithoHeader *litho_header_new(GtkWindow *window, LithoSession *session)
+{
+    LithoHeader *self = g_new0(LithoHeader, 1);
+    self->window = window;
+    self->session = session;
+    self->bar = make_header(self);
+    make_full_badge(self);
+    g_object_set_data_full(G_OBJECT(self->bar), "litho-header", self, g_free);
+    return self;
+}
+
+GtkWidget *litho_header_widget(const LithoHeader *self)
+{
+    return self->bar;
+}
+
+GtkWidget *litho_header_full_badge(const LithoHeader *self)
+{
+    return self->full_badge;
+}
+
+const char *litho_header_title(const LithoHeader *self)
+{
+    return gtk_label_get_text(GTK_LABEL(self->title));
+}
+
+// --- telling -------------------------------------------------------------------------------------
+
+void litho_header_show_title(LithoHeader *self, guint files)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    const LithoGrid *grid = cube ? &cube->grid : litho_session_grid(self->session);
+    gtk_widget_set_visible(self->subtitle, grid != NULL);
+    g_autofree char *name = !cube || !*cube->name ? g_strdup("Lithoscope")
+                            : files > 1 ? g_strdup_printf("%s and %u more", cube->name, files - 1)
+                                        : g_strdup(cube->name);
+    gtk_label_set_text(GTK_LABEL(self->title), name);
+    g_autofree char *window_title =
+        cube && *cube->name ? g_strdup_printf("%s – Lithoscope", name) : g_strdup("Lithoscope");
+    gtk_window_set_title(self->window, window_title);
+    if (!grid)
+        return;
+    char sizes[3][32], step[32];
+    for (int a = 0; a < 3; a++)
+        litho_format_number(sizes[a], sizeof sizes[a], grid->axis[a].n, 1);
+    LithoAxisText how = litho_axis_text(grid, LITHO_SAMPLE, LITHO_UNITS_AUTO);
+    g_snprintf(step, sizeof step, "%.4g %s", grid->axis[2].step * how.factor, how.unit);
+    g_autofree char *text =
+        g_strdup_printf("%s × %s × %s · %s", sizes[0], sizes[1], sizes[2], step);
+    gtk_label_set_text(GTK_LABEL(self->subtitle), text);
+    gtk_widget_set_tooltip_text(self->subtitle, "inlines × crosslines × samples · sample interval");
+}
+
+void litho_header_show_device(LithoHeader *self)
+{
+    const char *why;
+    const char *label = litho_session_device_label(self->session, &why);
+    fill_badge(self);
+    gtk_label_set_text(GTK_LABEL(self->badge_label), label ? label : "");
+    // Who computes is read at a glance: the file's name gives way to it.
+    gtk_label_set_width_chars(GTK_LABEL(self->badge_label),
+                              MIN(label ? (int)g_utf8_strlen(label, -1) : 0, 13));
+    if (why)
+        gtk_widget_add_css_class(self->badge, "litho-amber");
+    else
+        gtk_widget_remove_css_class(self->badge, "litho-amber");
+    if (why)
+        gtk_widget_add_css_class(self->full_badge, "litho-amber");
+    else
+        gtk_widget_remove_css_class(self->full_badge, "litho-amber");
+    g_autofree char *tip = why ? g_strdup_printf("Computed by %s: %s", label, why)
+                               : g_strdup_printf("Computed by %s", label);
+    litho_set_tooltip(self->badge, tip);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(self->badge), GTK_ACCESSIBLE_PROPERTY_LABEL, tip,
+                                   -1);
+}
+
+void litho_header_show_compare(LithoHeader *self)
+{
+    static const LithoShow named[] = {LITHO_SHOW_INPUT, LITHO_SHOW_REMOVED};
+    const char *other = litho_session_reference_name(self->session);
+    for (guint k = 0; k < G_N_ELEMENTS(named); k++) {
+        const char *plain = litho_show_name(named[k]);
+        g_autofree char *name = !other                           ? g_strdup(plain)
+                                : named[k] == LITHO_SHOW_REMOVED ? g_strdup("Difference")
+                                                                 : g_strdup(other);
+        gtk_button_set_label(GTK_BUTTON(self->compare[named[k]]), name);
+    }
+    gboolean has = litho_session_grid(self->session) != NULL;
+    gboolean comparable = litho_session_comparable(self->session);
+    for (int k = 0; k < 5; k++) {
+        gboolean single = k == LITHO_SHOW_INPUT || k == LITHO_SHOW_OUTPUT;
+        gboolean beside = k == LITHO_SHOW_SIDE && litho_session_side_by_side(self->session);
+        gtk_widget_set_sensitive(self->compare[k], has && (single || comparable || beside));
+    }
+    fill_volumes(self);
+}
+
+// --- room ---------------------------------------------------------------------------------------
+
+gboolean litho_header_is_whole(const LithoHeader *self)
+{
+    return gtk_widget_get_visible(self->undo);
+}
+
+static void set_whole(LithoHeader *self, gboolean whole)
+{
+    gtk_widget_set_visible(self->undo, whole);
+    gtk_widget_set_visible(self->redo, whole);
+    gtk_widget_set_visible(self->similarity, whole);
+    gtk_widget_set_visible(gtk_widget_get_parent(self->title), whole);
+    gtk_button_set_label(GTK_BUTTON(self->compare[LITHO_SHOW_SIDE]),
+                         whole ? litho_show_name(LITHO_SHOW_SIDE) : "Side");
+}
+
+// Undo, redo and the similarity have keys, the file's name stands on the window; what is compared
+// and who computes has to be seen.
+void litho_header_fit(LithoHeader *self, int width)
+{
+    int least;
+    set_whole(self, TRUE);
+    gtk_widget_measure(self->bar, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL, NULL, NULL);
+    set_whole(self, least + SLACK <= width);
+}
