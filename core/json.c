@@ -36,18 +36,26 @@ static gboolean refuse_at(const char *text, const char *at, const char *what, GE
     return litho_refuse(error, LITHO_ERROR_FORMAT, "line %u %s", line, what);
 }
 
-// The parser behind calls itself for every level, takes comments and single quotes, and stops at a
-// 0: none of these may reach it, so that brackets counted here are the brackets it sees.
+// The parser behind calls itself for every level, takes comments, single quotes and one value after
+// another (the first of which it loses), and stops at a 0: none of these may reach it, so that
+// brackets counted here are the brackets it sees.
 static gboolean check_text(const char *text, gsize length, GError **error)
 {
     guint level = 0;
-    gboolean quoted = FALSE;
+    gboolean quoted = FALSE, begun = FALSE;
     for (const char *p = text, *end = text + length; p < end; p++) {
         if (quoted) {
             quoted = *p != '"';
             p += *p == '\\'; // what it escapes is skipped
             continue;
         }
+        const gboolean blank = strchr(" \t\r\n", *p) && *p;
+        if (level == 0 && !blank && (begun || (*p != '{' && *p != '[')))
+            return refuse_at(text, p,
+                             begun ? "has text behind the end of the JSON value"
+                                   : "does not begin with { or [, as JSON of this kind does",
+                             error);
+        begun = begun || !blank;
         if (*p == '"')
             quoted = TRUE;
         else if (*p == '{' || *p == '[')

@@ -72,6 +72,10 @@ static void test_text(void)
     refused("", -1, "empty");
     refused("   \n", -1, "empty");
     refused("{\"a\": 1", -1, "not JSON");
+    // The parser behind takes several values and loses all but the last.
+    refused("{}{}", -1, "behind the end");
+    refused("{\"a\": 1}\n[2]", -1, "line 2 has text behind the end");
+    refused("1 {}", -1, "does not begin");
     refused("{\"a\": \"\xff\"}", -1, "not text");
     refused("{}\0{}", 5, "not text");
     refused("{\"a\": \"unfinished", -1, "not JSON");
