@@ -91,6 +91,7 @@ gboolean litho_cli_files_check(const LithoCliFiles *files, const LithoFlow *flow
 
 void litho_cli_files_clear(LithoCliFiles *files)
 {
+    g_clear_pointer(&files->waiting, g_ptr_array_unref);
     g_clear_pointer(&files->in, g_strfreev);
     g_clear_pointer(&files->out, g_free);
 }

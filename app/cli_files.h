@@ -7,6 +7,8 @@
 typedef struct LithoCliFiles {
     char **in; // -i, which may be repeated
     char *out; // -o
+    GPtrArray *waiting; // settings of the flow that need the survey's sample interval, see
+                        // litho_cli_flow_settle(); NULL = none
 } LithoCliFiles;
 
 // clang-format off

@@ -66,7 +66,7 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
                             litho_flow_length(flow));
     g_autoptr(LithoSurvey) survey =
         litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
-    if (!survey)
+    if (!survey || !litho_cli_flow_settle(flow, &o->trial.files, litho_survey_grid(survey), error))
         return FALSE;
     g_auto(LithoCliPart) part = {0};
     if (!litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, 1 << 22, run, &part, error))

@@ -31,23 +31,51 @@ static LithoFlow *named_flow(const char *word, GError **error)
     return NULL;
 }
 
-// The settings and files of one step: words up to the next "+" or the end. `op` is NULL for a
+typedef struct Waiting {
+    guint step;
+    char *key, *value;
+} Waiting;
+
+static void waiting_free(gpointer data)
+{
+    Waiting *w = data;
+    g_free(w->key);
+    g_free(w->value);
+    g_free(w);
+}
+
+static gboolean set_or_wait(const LithoOperator *op, gpointer params, const char *word, guint step,
+                            LithoCliFiles *files, GError **error)
+{
+    const char *equals = strchr(word, '=');
+    g_autofree char *key = equals ? g_strndup(word, equals - word) : NULL;
+    if (!key || !litho_param_needs_axis(&op->params, key, equals + 1))
+        return litho_operator_set(op, params, word, error);
+    if (!files->waiting)
+        files->waiting = g_ptr_array_new_with_free_func(waiting_free);
+    Waiting *w = g_new0(Waiting, 1);
+    *w = (Waiting){step, g_steal_pointer(&key), g_strdup(equals + 1)};
+    g_ptr_array_add(files->waiting, w);
+    return TRUE;
+}
+
+// The settings and files of step `number`: words up to the next "+" or the end. `op` is NULL for a
 // recipe of several steps, which takes files only. Files are appended to `bare`.
-static gboolean read_step(const LithoOperator *op, gpointer params, char **words, guint n,
-                          GPtrArray *bare, GError **error)
+static gboolean read_step(const LithoOperator *op, gpointer params, guint number, char **words,
+                          guint n, LithoCliFiles *files, GPtrArray *bare, GError **error)
 {
     g_autofree char **own = g_memdup2(words, (n + 1) * sizeof *words);
     own[n] = NULL;
-    g_autofree char **files = litho_cli_settings(op ? &op->params : NULL, own);
-    for (char **file = files; *file; file++)
-        g_ptr_array_add(bare, *file);
+    g_autofree char **paths = litho_cli_settings(op ? &op->params : NULL, own);
+    for (char **path = paths; *path; path++)
+        g_ptr_array_add(bare, *path);
     for (char **word = own; *word; word++) {
         if (!op)
             return litho_refuse(error, LITHO_ERROR_PARAMETER,
                                 "settings such as %s can change a recipe of one step; this one has "
                                 "another number of them",
                                 *word);
-        if (!litho_operator_set(op, params, *word, error))
+        if (!set_or_wait(op, params, *word, number, files, error))
             return FALSE;
     }
     return TRUE;
@@ -68,7 +96,8 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
             n++;
         const gboolean one = at != words + 1 || last == 1;
         LithoStep *step = one && last > 0 ? litho_flow_step(flow, last - 1) : NULL;
-        if (!read_step(step ? step->op : NULL, step ? step->params : NULL, at, n, bare, error))
+        if (!read_step(step ? step->op : NULL, step ? step->params : NULL, last - 1, at, n, files,
+                       bare, error))
             return NULL;
         at += n;
         if (!*at)
@@ -90,6 +119,36 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
                              wants_out, error))
         return NULL;
     return g_steal_pointer(&flow);
+}
+
+// The grid that step `number` reads.
+static gboolean grid_before(const LithoFlow *flow, guint number, LithoGrid *grid, GError **error)
+{
+    for (guint k = 0; k < number; k++) {
+        const LithoStep *step = litho_flow_step((LithoFlow *)flow, k);
+        const LithoGrid in = *grid;
+        if (step->enabled &&
+            !litho_operator_output_grid(step->op, &in, step->params, NULL, grid, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean litho_cli_flow_settle(LithoFlow *flow, const LithoCliFiles *files, const LithoGrid *grid,
+                               GError **error)
+{
+    for (guint k = 0; files->waiting && k < files->waiting->len; k++) {
+        const Waiting *w = files->waiting->pdata[k];
+        LithoStep *step = litho_flow_step(flow, w->step);
+        LithoGrid own;
+        if (grid)
+            own = *grid;
+        if ((grid && !grid_before(flow, w->step, &own, error)) ||
+            !litho_param_parse_along(&step->op->params, step->params, w->key, w->value,
+                                     grid ? &own.axis[LITHO_SAMPLE] : NULL, error))
+            return FALSE;
+    }
+    return TRUE;
 }
 
 gboolean litho_cli_device(const char *backend, LithoDevice *device, GError **error)

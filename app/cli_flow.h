@@ -9,6 +9,13 @@
 // Steps are parted by "+". words[0] is an operator, a recipe file or a recipe itself (what "Copy as command" writes); the
 // other words are settings of the operator (or of a recipe's only step), and files, which are added
 // to `files`. `wants_out` as in litho_cli_files_add(). NULL sets `error`.
+//
+// A setting in a unit that the sample interval ties to the parameter's ("time_window=600ms" counts
+// samples) waits in files->waiting until the survey is open.
 LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out, GError **error);
+// Applies what waits. `grid` is the survey's, NULL = the flow reads none (FALSE then, with the
+// sentence that says so).
+gboolean litho_cli_flow_settle(LithoFlow *flow, const LithoCliFiles *files, const LithoGrid *grid,
+                               GError **error);
 // The device that --backend names (NULL = auto).
 gboolean litho_cli_device(const char *backend, LithoDevice *device, GError **error);

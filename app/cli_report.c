@@ -9,6 +9,7 @@
 #include "app/cli_trial.h"
 #include "app/sheet.h"
 #include "core/error.h"
+#include "core/io/open_options.h"
 
 enum { INPUT, OUTPUT, REMOVED, SIMILAR, KINDS, FK = KINDS, COLUMNS, JUDGED_SAMPLES = 1 << 22 };
 
@@ -138,6 +139,21 @@ static gboolean draw_row(Report *r, guint row, int axis, GError **error)
     return TRUE;
 }
 
+// The command that repeats the run on the whole survey, read as it was read here.
+static char *command_of(const Report *r)
+{
+    char *const *in = r->o->trial.files.in;
+    g_autofree char *command = litho_flow_command(r->flow, in[0], "OUT");
+    g_autofree char *reading = litho_open_options_words(&r->o->trial.open);
+    g_autoptr(GString) text = g_string_new(command);
+    for (char *const *other = in + 1; *other; other++) {
+        g_autofree char *quoted = g_shell_quote(*other);
+        g_string_append_printf(text, " -i %s", quoted);
+    }
+    g_string_append(text, reading);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
 static char **notes_of(const Report *r)
 {
     const LithoQuality *q = &r->quality;
@@ -161,7 +177,7 @@ static char **notes_of(const Report *r)
                         g_strdup_printf("True SNR %.2f dB, gain %.2f dB", q->snr_db, q->gain_db));
     if (*q->why)
         g_ptr_array_add(notes, g_strdup_printf("Note: %s", q->why));
-    g_ptr_array_add(notes, litho_flow_command(r->flow, r->o->trial.files.in[0], "OUT"));
+    g_ptr_array_add(notes, command_of(r));
     g_ptr_array_add(notes, NULL);
     return (char **)g_ptr_array_free(notes, FALSE);
 }
@@ -194,7 +210,9 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
         return FALSE;
     g_autoptr(LithoSurvey) survey =
         litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
-    if (!survey || !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES,
+    if (!survey ||
+        !litho_cli_flow_settle(r->flow, &o->trial.files, litho_survey_grid(survey), error) ||
+        !litho_cli_part(survey, r->flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES,
                                    run, &r->part, error))
         return FALSE;
     LithoJudge *judge = litho_judge_new(device);
@@ -207,10 +225,13 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
         litho_cli_print_quality(&r->quality, &r->part);
     ok = ok &&
          (!o->trial.files.out || litho_sheet_save(r->sheet, o->trial.files.out, o->force, error));
-    return ok && (!o->json ||
-                  litho_cli_save_json(litho_cli_quality_json(&r->quality, &r->part, &o->trial.judge,
-                                                             r->flow, litho_survey_name(survey)),
-                                      o->json, o->force, error));
+    if (!ok || !o->json)
+        return ok;
+    g_autofree char *command = command_of(r);
+    JsonObject *figures = litho_cli_quality_json(&r->quality, &r->part, &o->trial.judge, r->flow,
+                                                 litho_survey_name(survey));
+    json_object_set_string_member(figures, "command", command);
+    return litho_cli_save_json(figures, o->json, o->force, error);
 }
 
 static void report_clear(Report *r)

@@ -262,7 +262,7 @@ static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Op
     return TRUE;
 }
 
-static gboolean run_flow(const LithoFlow *flow, char **words, const Options *o,
+static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
                          LithoPeersModule *peers, LithoRun *run, GError **error)
 {
     const char *const reads[] = {words[0], o->judge.reference, NULL};
@@ -286,7 +286,8 @@ static gboolean run_flow(const LithoFlow *flow, char **words, const Options *o,
     g_autoptr(LithoSurvey) survey =
         o->files.in ? litho_survey_open((const char *const *)o->files.in, &o->open, run, error)
                     : NULL;
-    if (o->files.in && !survey)
+    if ((o->files.in && !survey) ||
+        !litho_cli_flow_settle(flow, &o->files, survey ? litho_survey_grid(survey) : NULL, error))
         return FALSE;
     if (!peers || peers->peers.rank == 0)
         tell_defaults(flow, words);

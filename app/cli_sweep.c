@@ -168,7 +168,8 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
         json_object_set_string_member(values, swept->row->key, word);
         g_string_append_printf(label, "%s%s %s", k ? ", " : "", swept->row->key, word);
         ok = ok &&
-             litho_param_parse(&step->op->params, step->params, swept->row->key, word, &refused);
+             litho_param_parse_along(&step->op->params, step->params, swept->row->key, word,
+                                     &s->part.in->grid.axis[LITHO_SAMPLE], &refused);
     }
     cell->lines[0] = g_strdup(label->str);
     LithoQualityAsk ask = litho_cli_ask(&s->o->trial.judge, &s->part, s->flow);
@@ -245,7 +246,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         return FALSE;
     g_autoptr(LithoSurvey) survey =
         litho_survey_open((const char *const *)o->trial.files.in, &o->trial.open, run, error);
-    if (!survey)
+    if (!survey || !litho_cli_flow_settle(flow, &o->trial.files, litho_survey_grid(survey), error))
         return FALSE;
     const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
     const guint rows = o->n_swept == 2 ? o->swept[1].n : (o->swept[0].n + columns - 1) / columns;

@@ -161,6 +161,8 @@ static gboolean parse_bool(const char *text, double *value)
     return FALSE;
 }
 
+// --- units --------------------------------------------------------------------------------------
+
 // "Hz", "hz"; "trace" for "traces".
 static gboolean is_unit(const char *word, const char *unit)
 {
@@ -170,41 +172,116 @@ static gboolean is_unit(const char *word, const char *unit)
                       g_ascii_strncasecmp(word, unit, n - 1) == 0));
 }
 
-// Factor of a number with this unit behind it; 0 = the unit does not fit the row.
-static double unit_factor(const LithoParam *row, const char *word)
+// Units of one quantity and their size in the first one of its kind in the list.
+static const struct {
+    const char *word, *unit;
+    double factor;
+} multiples[] = {{"ms", "s", 1e-3},        {"us", "s", 1e-6},      {"s", "ms", 1e3},
+                 {"km", "m", 1e3},         {"km/s", "m/s", 1e3},   {"kHz", "Hz", 1e3},
+                 {"percent", "%", 1},      {"deg", "degrees", 1},  {"degree", "degrees", 1},
+                 {"\xc2\xb0", "degrees", 1}, {"1/m", "1/km", 1e3}};
+
+// One `word` in units of `unit`; 0 = it is no such unit.
+static double size_in(const char *word, const char *unit)
 {
-    static const struct {
-        const char *word, *unit;
-        double factor;
-    } others[] = {{"ms", "s", 1e-3},     {"s", "ms", 1e3},          {"km", "m", 1e3},
-                  {"km/s", "m/s", 1e3},  {"kHz", "Hz", 1e3},        {"percent", "%", 1},
-                  {"deg", "degrees", 1}, {"\xc2\xb0", "degrees", 1}};
-    if (*word == '\0' || is_unit(word, row->unit) || is_unit(word, row->depth_unit))
+    if (is_unit(word, unit))
         return 1;
-    for (guint k = 0; k < G_N_ELEMENTS(others); k++)
-        if (g_ascii_strcasecmp(word, others[k].word) == 0 &&
-            g_strcmp0(row->unit, others[k].unit) == 0)
-            return others[k].factor;
+    for (guint k = 0; k < G_N_ELEMENTS(multiples); k++)
+        if (g_ascii_strcasecmp(word, multiples[k].word) == 0 &&
+            g_strcmp0(unit, multiples[k].unit) == 0)
+            return multiples[k].factor;
     return 0;
 }
 
-// A number, alone or with its unit: "30", "30%", "60 Hz", "600ms".
-static gboolean parse_number(const LithoParam *row, const char *text, double *value)
+// The factor of a number with the unit `word` behind it; 0 = the unit does not fit the row.
+static double unit_factor(const LithoParam *row, const char *word)
+{
+    const double depth = size_in(word, row->depth_unit);
+    return *word == '\0' ? 1 : depth > 0 ? depth : size_in(word, row->unit);
+}
+
+// The factor of a unit that the sample interval ties to the row's: a time or a depth for samples, samples
+// for a time. `axis` NULL = one of 1 s, or of 1 m.
+static double axis_factor(const LithoParam *row, const char *word, const LithoAxis *axis)
+{
+    const double step = axis ? fabs(axis->step) : 1;
+    if (g_strcmp0(row->unit, "samples") == 0) {
+        const double one = fmax(axis && strcmp(axis->unit, "s") != 0 ? 0 : size_in(word, "s"),
+                                axis && strcmp(axis->unit, "m") != 0 ? 0 : size_in(word, "m"));
+        return step > 0 ? one / step : 0;
+    }
+    const double of_row = axis ? size_in(axis->unit, row->unit)
+                               : fmax(size_in("s", row->unit), size_in("m", row->unit));
+    return is_unit(word, "samples") ? step * of_row : 0;
+}
+
+// A number and the unit behind it, which may be "". FALSE: no number.
+static gboolean split_number(const char *text, double *value, char **unit)
 {
     char *end = NULL;
     errno = 0;
     *value = g_ascii_strtod(text, &end);
     if (end == text || errno != 0)
         return FALSE;
-    const double factor = unit_factor(row, g_strstrip(end));
-    *value *= factor;
-    return factor != 0;
+    *unit = g_strstrip(g_strdup(end));
+    return TRUE;
 }
 
-static gboolean parse_value(const LithoParam *row, void *params, const char *text, GError **error)
+static gboolean refuse_unit(const LithoParam *row, const char *found, const char *unit,
+                            const LithoAxis *axis, GError **error)
+{
+    const char *letter = unit;
+    while (*letter && !g_ascii_isdigit(*letter))
+        letter++;
+    if (*letter) // "3-5" and the like
+        return refuse(row, found, error);
+    if (!axis && axis_factor(row, unit, NULL) > 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER,
+                            "%s is %s; %s is needed where no survey says the sample interval",
+                            row->key, found, row->unit);
+    return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s is %s; its unit is %s%s, not %s",
+                        row->key, found, row->unit ? row->unit : "none",
+                        g_strcmp0(row->unit, "samples") != 0  ? ""
+                        : axis && strcmp(axis->unit, "m") == 0 ? " or m"
+                                                               : " or ms",
+                        unit);
+}
+
+// A number, alone or with its unit: "30", "30%", "60 Hz", "600ms".
+static gboolean parse_number(const LithoParam *row, const char *text, const LithoAxis *axis,
+                             double *value, GError **error)
+{
+    g_autofree char *unit = NULL;
+    if (!split_number(text, value, &unit))
+        return refuse(row, text, error);
+    const double factor = unit_factor(row, unit);
+    const double along = factor > 0 || !axis ? 0 : axis_factor(row, unit, axis);
+    if (factor == 0 && along == 0)
+        return refuse_unit(row, text, unit, axis, error);
+    *value *= factor > 0 ? factor : along;
+    if (along > 0 && row->type == LITHO_PARAM_INT)
+        *value = nearbyint(*value);
+    return TRUE;
+}
+
+// A file's row may hold a number, too: "2.5km/s" is kept as "2500".
+static gboolean parse_text(const LithoParam *row, void *params, const char *text, GError **error)
+{
+    g_autofree char *unit = NULL;
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    double value;
+    if (!row->unit || !split_number(text, &value, &unit) || *unit == '\0' ||
+        unit_factor(row, unit) == 0)
+        return litho_param_set_text(row, params, text, error);
+    g_ascii_dtostr(number, sizeof number, value * unit_factor(row, unit));
+    return litho_param_set_text(row, params, number, error);
+}
+
+static gboolean parse_value(const LithoParam *row, void *params, const char *text,
+                            const LithoAxis *axis, GError **error)
 {
     if (is_text(row))
-        return litho_param_set_text(row, params, text, error);
+        return parse_text(row, params, text, error);
     double value = 0;
     if (row->type == LITHO_PARAM_CHOICE) {
         for (guint i = 0; i < litho_param_n_choices(row); i++)
@@ -214,10 +291,10 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
     }
     if (row->special_text && g_ascii_strcasecmp(text, row->special_text) == 0)
         return litho_param_set(row, params, row->special, error);
-    g_autofree char *copy = g_strdup(text);
-    gboolean ok =
-        row->type == LITHO_PARAM_BOOL ? parse_bool(copy, &value) : parse_number(row, copy, &value);
-    return ok ? litho_param_set(row, params, value, error) : refuse(row, text, error);
+    if (row->type == LITHO_PARAM_BOOL ? !parse_bool(text, &value) && !refuse(row, text, error)
+                                      : !parse_number(row, text, axis, &value, error))
+        return FALSE;
+    return litho_param_set(row, params, value, error);
 }
 
 const char *litho_param_retired(const char *key)
@@ -247,11 +324,27 @@ static const LithoParam *find_or_refuse(const LithoParamTable *table, const char
     return NULL;
 }
 
+gboolean litho_param_parse_along(const LithoParamTable *table, void *params, const char *key,
+                                 const char *value, const LithoAxis *axis, GError **error)
+{
+    const LithoParam *row = find_or_refuse(table, key, error);
+    return row && parse_value(row, params, value, axis, error);
+}
+
 gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
                            const char *value, GError **error)
 {
-    const LithoParam *row = find_or_refuse(table, key, error);
-    return row && parse_value(row, params, value, error);
+    return litho_param_parse_along(table, params, key, value, NULL, error);
+}
+
+gboolean litho_param_needs_axis(const LithoParamTable *table, const char *key, const char *value)
+{
+    const LithoParam *row = litho_param_find(table, key);
+    g_autofree char *unit = NULL;
+    double number;
+    return row && (row->type == LITHO_PARAM_INT || row->type == LITHO_PARAM_FLOAT) &&
+           split_number(value, &number, &unit) && unit_factor(row, unit) == 0 &&
+           axis_factor(row, unit, NULL) > 0;
 }
 
 char *litho_param_print(const LithoParam *row, const void *params)
@@ -367,7 +460,7 @@ static gboolean set_from_node(const LithoParam *row, void *params, JsonNode *nod
 {
     GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
     if (type == G_TYPE_STRING)
-        return parse_value(row, params, json_node_get_string(node), error);
+        return parse_value(row, params, json_node_get_string(node), NULL, error);
     if (type == G_TYPE_BOOLEAN && row->type == LITHO_PARAM_BOOL)
         return litho_param_set(row, params, json_node_get_boolean(node), error);
     if ((type == G_TYPE_INT64 || type == G_TYPE_DOUBLE) && row->type != LITHO_PARAM_CHOICE &&

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <json-glib/json-glib.h>
 
+#include "core/grid.h"
+
 // One declaration per parameter. An operator's parameters are a plain struct (copied by value
 // between threads, compared field by field) and a table of rows made with the macros below; panel,
 // help, recipes, presets, tooltips and range checks all come from the table.
@@ -107,9 +109,15 @@ gboolean litho_param_set(const LithoParam *row, void *params, double value, GErr
 gboolean litho_param_set_text(const LithoParam *row, void *params, const char *value,
                               GError **error);
 // Parses what a person or a recipe wrote: number (or its special_text), "on/off/true/false/yes/no",
-// choice name, text.
+// choice name, text. A number may carry its unit or one that is a multiple of it: "30%", "0.06kHz".
 gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
                            const char *value, GError **error);
+// The same for data whose samples lie along `axis`: samples may be given as a time or a depth
+// ("600ms"), to the nearest sample, and the other way round ("150samples" for a row in s).
+gboolean litho_param_parse_along(const LithoParamTable *table, void *params, const char *key,
+                                 const char *value, const LithoAxis *axis, GError **error);
+// TRUE for a number whose unit needs parse_along().
+gboolean litho_param_needs_axis(const LithoParamTable *table, const char *key, const char *value);
 // Value as text that parse() reads back exactly; g_free().
 char *litho_param_print(const LithoParam *row, const void *params);
 // Text of the row's special value when `params` holds that value, else NULL.

@@ -237,6 +237,88 @@ static void test_recipe_retired(void)
     g_assert_null(again->note);
 }
 
+static const LithoAxis four_ms = {.n = 500, .step = 0.004, .unit = "s"};
+static const LithoAxis five_m = {.n = 500, .step = 5, .unit = "m"};
+
+// Property: a number in another unit of the same quantity is converted, and samples and times along
+// the survey's axis into each other.
+static void test_units(void)
+{
+    const struct {
+        const char *op, *key, *value;
+        const LithoAxis *axis;
+        const char *printed;
+    } good[] = {
+        {"fx", "prewhitening", "30%", NULL, "30"},
+        {"fx", "prewhitening", "30 percent", NULL, "30"},
+        {"fx", "fmin", "12 Hz", NULL, "12"},
+        {"fx", "fmin", "0.012kHz", NULL, "12"},
+        {"fx", "fmin", "3 1/km", &five_m, "3"},
+        {"fx", "half_width", "3traces", NULL, "3"},
+        {"fx", "half_width", "1 trace", NULL, "1"},
+        {"fx", "time_window", "150 samples", NULL, "150"},
+        {"fx", "time_window", "600ms", &four_ms, "150"},
+        {"fx", "time_window", "0.6 s", &four_ms, "150"},
+        {"fx", "time_window", "601ms", &four_ms, "150"}, // the nearest sample
+        {"fx", "time_window", "1km", &five_m, "200"},
+        {"fx", "time_window", "600 m", &five_m, "120"},
+        {"patch", "window", "64ms", &four_ms, "16"},
+        {"migrate", "velocity", "2.5km/s", NULL, "2500"},
+        {"migrate", "velocity", "2500 m/s", NULL, "2500"},
+        {"migrate", "velocity", "2500 rocks.txt", NULL, "2500 rocks.txt"},
+        {"migrate", "dz", "0.01km", NULL, "10"},
+        {"migrate", "max_dip", "40\xc2\xb0", NULL, "40"},
+        {"migrate", "delay", "80ms", NULL, "0.08"},
+        {"migrate", "delay", "20samples", &four_ms, "0.08"},
+    };
+    for (guint k = 0; k < G_N_ELEMENTS(good); k++) {
+        const LithoOperator *op = litho_operator_find(good[k].op);
+        g_autofree void *params = g_malloc0(op->params.size);
+        g_autoptr(GError) error = NULL;
+        litho_param_defaults(&op->params, params);
+        g_assert_true(litho_param_parse_along(&op->params, params, good[k].key, good[k].value,
+                                              good[k].axis, &error));
+        g_assert_no_error(error);
+        const LithoParam *row = litho_param_find(&op->params, good[k].key);
+        g_autofree char *printed = litho_param_print(row, params);
+        g_assert_cmpstr(printed, ==, good[k].printed);
+    }
+}
+
+// Property: a unit that does not fit is named, with the one that does.
+static void test_units_refused(void)
+{
+    const struct {
+        const char *key, *value;
+        const LithoAxis *axis;
+        const char *said;
+    } bad[] = {
+        {"half_width", "3Hz", &four_ms, "its unit is traces, not Hz"},
+        {"prewhitening", "30ms", NULL, "its unit is %, not ms"},
+        {"fmin", "20 dB", &four_ms, "its unit is Hz, not dB"},
+        {"time_window", "600 m", &four_ms, "its unit is samples or ms, not m"},
+        {"time_window", "600ms", &five_m, "its unit is samples or m, not ms"},
+        {"time_window", "600ms", NULL, "samples is needed where no survey says"},
+        {"time_window", "1ms", &four_ms, "it must be a whole number"},
+        {"time_window", "8.5", &four_ms, "it must be a whole number"},
+        {"half_width", "3-5", NULL, "it must be a whole number"},
+    };
+    const LithoOperator *op = litho_operator_find("fx");
+    g_autofree void *params = g_malloc0(op->params.size);
+    litho_param_defaults(&op->params, params);
+    for (guint k = 0; k < G_N_ELEMENTS(bad); k++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_false(litho_param_parse_along(&op->params, params, bad[k].key, bad[k].value,
+                                               bad[k].axis, &error));
+        g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+        if (!strstr(error->message, bad[k].said))
+            g_error("%s=%s: %s", bad[k].key, bad[k].value, error->message);
+    }
+    g_assert_true(litho_param_needs_axis(&op->params, "time_window", "600ms"));
+    g_assert_false(litho_param_needs_axis(&op->params, "time_window", "600"));
+    g_assert_false(litho_param_needs_axis(&op->params, "half_width", "600ms"));
+}
+
 // Property: each kind of wrong recipe is refused with a sentence that names what is wrong.
 static void test_recipe_refusals(void)
 {
@@ -568,6 +650,8 @@ int main(int argc, char **argv)
     g_test_add_func("/param/declarations", test_declarations);
     g_test_add_func("/param/print-parse", test_print_parse);
     g_test_add_func("/param/refusals", test_refusals);
+    g_test_add_func("/param/units", test_units);
+    g_test_add_func("/param/units-refused", test_units_refused);
     g_test_add_func("/recipe/round-trip", test_recipe_round_trip);
     g_test_add_func("/recipe/refusals", test_recipe_refusals);
     g_test_add_func("/recipe/recipe-retired", test_recipe_retired);

@@ -41,7 +41,7 @@ static void test_depth(void)
 {
     enum { DEEP = 1000000 };
     g_autofree char *brackets = g_malloc(DEEP + 64);
-    static const char *const before[] = {"",        "\"\\\\\"", "\"\\\"[\",", "/* \" */",
+    static const char *const before[] = {"",        "[\"\\\\\",", "[\"\\\"[\",", "/* \" */",
                                          "// \"\n", "'\"',",    "# \"\n"};
     for (guint k = 0; k < G_N_ELEMENTS(before); k++) {
         const gsize n = strlen(before[k]);

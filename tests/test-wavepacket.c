@@ -167,7 +167,7 @@ static void test_usfft(void)
                 sum += s.u[i] * cexp(-2 * M_PI * I * phase);
             }
             float *out = s.d;
-            wp_gather_box(s.g, &((WpCpu *)s.e)->grid, box, out);
+            wp_gather_box(s.g, &((WpCpu *)s.e)->grid, box, NULL, out);
             const float *z = out + 2 * (r * box->n[2] + j3);
             error += pow(cabs((z[0] + I * z[1]) / weight - sum), 2);
             norm += pow(cabs(sum), 2);

@@ -13,7 +13,7 @@
 #include "ui/import/import_guess.h"
 #include "ui/import/import_preview.h"
 #include "ui/import/import_profile.h"
-#include "ui/import/open_options.h"
+#include "core/io/open_options.h"
 #include "ui/window/window_private.h"
 #include "ui/window/recent.h"
 #include "tests/common.h"

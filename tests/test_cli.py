@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -532,6 +533,40 @@ def figures_without_and_with_the_truth():
     assert open("page.pdf", "rb").read(4) == b"%PDF" and "expected_snr_db" in json.load(open("page.json"))
     cli("sweep", "fx", "-i", "judged.npy", "-o", "none.png", status=2)
     cli("find", "migrate", "velocity=2000", "-i", "judged.npy", status=1)
+
+
+@test
+def a_report_repeats_how_its_file_was_read():
+    """The command on the page and in --json runs as it stands: a raw file needs its shape and interval again."""
+    rng = np.random.default_rng(1)
+    rng.normal(size=(12, 14, 96)).astype("<f4").tofile("bare cube.bin")
+    how = ["--shape", "12,14,96", "--dt", "0.002", "--dx", "12.5"]
+    cli("report", "fx", "half_width=1", "-i", "bare cube.bin", *how, "-o", "bare.pdf", "--json", "bare.json")
+    command = json.load(open("bare.json"))["command"]
+    assert command.startswith("lithoscope-cli run fx") and "--shape 12,14,96" in command and "--dt 0.002" in command, command
+    again = shlex.split(command.replace("'OUT'", "bare-out.npy").replace("-o OUT", "-o bare-out.npy"))
+    cli(*again[1:])
+    assert np.load("bare-out.npy").shape == (12, 14, 96)
+    cli("run", "fx", "half_width=1", "-i", "bare cube.bin", *how, "-o", "bare-two.npy")
+    assert np.array_equal(np.load("bare-out.npy"), np.load("bare-two.npy"))
+
+
+@test
+def values_in_units_of_the_survey():
+    """600 ms are 150 samples at 4 ms, in every command that takes parameters; a unit that does not fit is named."""
+    cli("synth", "planes", "inlines=10", "xlines=12", "samples=220", "-o", "units.npy", "--no-truth")
+    cli("run", "fx", "time_window=150", "time_overlap=25", "-i", "units.npy", "-o", "units-a.npy")
+    cli("run", "fx", "time_window=600ms", "time_overlap=0.1s", "-i", "units.npy", "-o", "units-b.npy", "--save-recipe", "units.json")
+    assert np.array_equal(np.load("units-a.npy"), np.load("units-b.npy"))
+    assert json.load(open("units.json"))["flow"][0]["params"]["time_window"] == 150
+    cli("run", "fx", "+", "fx", "time_window=600 ms", "time_overlap=100ms", "-i", "units.npy", "-o", "units-c.npy", "--dry-run")
+    cli("report", "fx", "time_window=600ms", "-i", "units.npy", "--json", "units-report.json")
+    assert "time_window" not in json.load(open("units-report.json"))["command"]  # 150 is the default
+    sheet = cli("sweep", "fx", "time_window=400ms,600ms", "-i", "units.npy", "--json", "units-sweep.json")
+    assert not [r for r in json.load(open("units-sweep.json"))["runs"] if "refused" in r], sheet
+    for word, said in [("time_window=600Hz", "its unit is samples or ms, not Hz"), ("half_width=2ms", "its unit is traces, not ms")]:
+        r = cli("run", "fx", word, "-i", "units.npy", "-o", "units-d.npy", status=2)
+        assert said in r.stderr and len(r.stderr.strip().splitlines()) <= 2, r.stderr
 
 
 run()

@@ -41,7 +41,7 @@ static gboolean make_with(const Params *p, const char *name, TraceFunc trace, Li
             return FALSE;
     }
     LithoCube *spoiled =
-        litho_synth_spoil_with(clean, p->noise, p->snr, p->missing, p->seed, error);
+        litho_synth_spoil_with(clean, p->noise, p->snr, p->missing, p->seed, run, error);
     if (!spoiled)
         return FALSE;
     g_strlcpy(spoiled->name, name, sizeof spoiled->name);

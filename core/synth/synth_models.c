@@ -361,7 +361,7 @@ static gboolean model_it(const Job *job, LithoRun *run, LithoCube **noisy, Litho
     litho_run_begin(run, "modelling", "time steps");
     if (!clean || !simulate_all(job, clean, run, error))
         return FALSE;
-    LithoCube *spoiled = litho_synth_spoil(clean, p->snr, 0, p->seed, error);
+    LithoCube *spoiled = litho_synth_spoil(clean, p->snr, 0, p->seed, run, error);
     LithoCube *model = velocity ? velocity_cube(job, &grid, error) : NULL;
     if (!spoiled || (velocity && !model)) {
         litho_cube_unref(spoiled);

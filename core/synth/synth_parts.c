@@ -2,6 +2,7 @@
 #include "core/synth/synth_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 // splitmix64's finaliser (Steele, Lea, Flood 2014): full avalanche, so that neighbouring indices
 // give unrelated numbers.
@@ -87,13 +88,16 @@ static void colour_filter(LithoNoiseColour colour, double dt, double h[REACH + 1
 }
 
 // Normal noise behind the filter; the noise goes on beyond the ends of the trace.
-static void add_coloured(LithoCube *cube, LithoNoiseColour colour, double sigma, guint64 seed)
+static void add_coloured(LithoCube *cube, LithoNoiseColour colour, double sigma, guint64 seed,
+                         const LithoRun *run)
 {
     const gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
     double h[REACH + 1];
     colour_filter(colour, fabs(cube->grid.axis[LITHO_SAMPLE].step), h);
 #pragma omp parallel for
     for (gint64 t = 0; t < traces; t++) {
+        if (!litho_run_checkpoint(run))
+            continue;
         g_autofree double *white = g_new(double, n + 2 * REACH);
         for (gint64 k = 0; k < n + 2 * REACH; k++)
             white[k] = litho_hash_normal(seed, STREAM_NOISE, t * (n + 2 * REACH) + k);
@@ -106,34 +110,59 @@ static void add_coloured(LithoCube *cube, LithoNoiseColour colour, double sigma,
     }
 }
 
-static void add_noise(LithoCube *cube, double sigma, guint64 seed)
+static void add_noise(LithoCube *cube, double sigma, guint64 seed, const LithoRun *run)
 {
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
 #pragma omp parallel for
-    for (gint64 t = 0; t < traces; t++)
+    for (gint64 t = 0; t < traces; t++) {
+        if (!litho_run_checkpoint(run))
+            continue;
         for (gint64 k = 0; k < n; k++)
             cube->samples[t * n + k] +=
                 (float)(sigma * litho_hash_normal(seed, STREAM_NOISE, t * n + k));
+    }
+}
+
+// litho_cube_copy_box() of all of it, line by line: a cube is as large as memory allows.
+static LithoCube *copy_of(const LithoCube *clean, LithoRun *run, GError **error)
+{
+    g_autoptr(LithoCube) cube = litho_cube_new(&clean->grid, error);
+    const gint64 n[2] = {clean->grid.axis[0].n, clean->grid.axis[1].n};
+    if (!cube)
+        return NULL;
+    litho_cube_inherit(cube, clean);
+    memcpy(cube->live, clean->live, n[0] * n[1] * sizeof *cube->live);
+    const gsize line = (gsize)n[1] * clean->grid.axis[LITHO_SAMPLE].n;
+    for (gint64 i = 0; i < n[0]; i++) {
+        if (!litho_run_step(run, i, n[0], error))
+            return NULL;
+        memcpy(cube->samples + i * line, clean->samples + i * line, line * sizeof(float));
+    }
+    return g_steal_pointer(&cube);
 }
 
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,
-                             guint64 seed, GError **error)
+                             guint64 seed, LithoRun *run, GError **error)
 {
-    return litho_synth_spoil_with(clean, LITHO_NOISE_WHITE, snr_db, missing_percent, seed, error);
+    return litho_synth_spoil_with(clean, LITHO_NOISE_WHITE, snr_db, missing_percent, seed, run,
+                                  error);
 }
 
 LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colour, double snr_db,
-                                  double missing_percent, guint64 seed, GError **error)
+                                  double missing_percent, guint64 seed, LithoRun *run,
+                                  GError **error)
 {
-    LithoCube *cube = litho_cube_copy_box(clean, clean->held, error);
+    g_autoptr(LithoCube) cube = copy_of(clean, run, error);
     if (!cube)
         return NULL;
     gint64 traces = litho_grid_traces(&cube->grid), n = cube->grid.axis[LITHO_SAMPLE].n;
     const double sigma = sqrt(energy(clean) / (traces * n)) * pow(10, -snr_db / 20);
     if (snr_db <= 200 && colour == LITHO_NOISE_WHITE)
-        add_noise(cube, sigma, seed);
+        add_noise(cube, sigma, seed, run);
     else if (snr_db <= 200)
-        add_coloured(cube, colour, sigma, seed);
+        add_coloured(cube, colour, sigma, seed, run);
+    if (!litho_run_step(run, 1, 1, error))
+        return NULL;
     for (gint64 t = 0; t < traces; t++) {
         if (litho_hash_uniform(seed, STREAM_MISSING, t) * 100 >= missing_percent)
             continue;
@@ -141,7 +170,7 @@ LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colou
         for (gint64 k = 0; k < n; k++)
             cube->samples[t * n + k] = 0;
     }
-    return cube;
+    return g_steal_pointer(&cube);
 }
 
 void litho_synth_hand_over(LithoCube *made, LithoCube **to)

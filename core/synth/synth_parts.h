@@ -27,11 +27,12 @@ typedef enum {
 // over the whole cube (10 log10 of energies; above 200 = none), then a fraction of traces taken
 // away (masked and zero). `density` of missing traces is in percent.
 LithoCube *litho_synth_spoil(const LithoCube *clean, double snr_db, double missing_percent,
-                             guint64 seed, GError **error);
+                             guint64 seed, LithoRun *run, GError **error);
 
 // litho_synth_spoil() with noise of a spectrum; white noise gives the function above.
 LithoCube *litho_synth_spoil_with(const LithoCube *clean, LithoNoiseColour colour, double snr_db,
-                                  double missing_percent, guint64 seed, GError **error);
+                                  double missing_percent, guint64 seed, LithoRun *run,
+                                  GError **error);
 
 // Hands the parts to a caller of LithoSynth.make(): takes over the cubes, drops what is not wanted.
 void litho_synth_hand_over(LithoCube *made, LithoCube **to);

@@ -211,7 +211,8 @@ static gboolean make(const void *params, LithoRun *run, LithoCube **noisy, Litho
     gboolean ok = fill(e, run, clean, speeds, error);
     g_array_unref(e->points);
     g_free(e);
-    LithoCube *spoiled = ok ? litho_synth_spoil(clean, p->snr, p->missing, p->seed, error) : NULL;
+    LithoCube *spoiled =
+        ok ? litho_synth_spoil(clean, p->snr, p->missing, p->seed, run, error) : NULL;
     if (!spoiled)
         return FALSE;
     g_strlcpy(spoiled->name, "survey", sizeof spoiled->name);

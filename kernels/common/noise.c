@@ -238,7 +238,13 @@ gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, Litho
                             "no window of %d x %d traces has half of them live: there is nothing "
                             "to measure the noise on",
                             job->n[0], job->n[1]);
+    job->run = run;
     noise_fill(job, litho_run_threads(run), noise);
+    job->run = NULL;
+    if (!litho_run_step(run, job->windows, job->windows, error)) {
+        litho_noise_clear(noise);
+        return FALSE;
+    }
     const double samples = (double)job->windows * noise_wavenumbers(job) * job->n[2];
     litho_run_time(run, "noise level", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 4 * samples,
                    2.5 * samples * log2(noise_wavenumbers(job) * job->n[2]));

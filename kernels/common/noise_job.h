@@ -28,6 +28,7 @@ struct LithoNoiseWindows {
     float *share;  // of that energy in the whole taper's, per window; 0 = the window is left out
     float *leak;   // share of the events' power that missing traces spread over all wavenumbers
     guint8 *taken; // per window
+    const LithoRun *run; // asked between frequencies while noise_fill() works; borrowed
 };
 
 // Frequencies apart by NEAR share no noise behind the taper; those up to FAR tell where events are.
@@ -53,7 +54,8 @@ gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
 // window before it.
 gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k);
 gboolean noise_has_windows(const NoiseJob *job);
-// Level, total and interval of the spectra. `noise` is cleared by the caller.
+// Level, total and interval of the spectra. `noise` is cleared by the caller; after job->run was
+// told to stop it holds nothing of use.
 void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise);
 // Windows fall into two halves along the first axis that holds several.
 int noise_half_of(const NoiseJob *job, gint64 w);

@@ -178,7 +178,8 @@ static void levels(const NoiseJob *job, LevelFunc func, int rows, int threads, d
         g_autofree float *scratch = g_new(float, most);
 #pragma omp for schedule(dynamic)
         for (int k = 0; k < rows * job->nf; k++)
-            sigma[k] = func(job, k % job->nf, GROUPS - k / job->nf, scratch);
+            if (litho_run_checkpoint(job->run))
+                sigma[k] = func(job, k % job->nf, GROUPS - k / job->nf, scratch);
     }
 }
 

@@ -50,6 +50,8 @@ static float *smoothed(const NoiseJob *job, int threads, float *medians)
         return NULL;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int f = 0; f < job->nf; f++) {
+        if (!litho_run_checkpoint(job->run))
+            continue;
         const float *power = job->power + all * f;
         g_autofree float *sorted = g_new(float, all);
         gint64 n = 0;
@@ -97,6 +99,8 @@ static float *loudness(const NoiseJob *job, const float *smooth, int threads)
         g_autofree float *near = g_new(float, n);
 #pragma omp for schedule(dynamic)
         for (gint64 w = 0; w < job->windows; w++) {
+            if (!litho_run_checkpoint(job->run))
+                continue;
             for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
                 neighbourhood(job, smooth, f, w, near + f * nk);
             if (job->share[w] > 0)
@@ -372,7 +376,8 @@ gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, dou
         g_autofree float *near = g_new(float, all), *sorted = g_new(float, all + 2 * nk);
 #pragma omp for schedule(dynamic)
         for (int f = 0; f < job->nf; f++)
-            class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES);
+            if (litho_run_checkpoint(job->run))
+                class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES);
     }
     spread_clear(&m.spread);
     for (int f = 0; f < job->nf; f++)

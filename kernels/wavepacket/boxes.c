@@ -106,8 +106,9 @@ static Extent sample_extent(const WpTiling *t, int k, int m)
     return e;
 }
 
-// Directions that a symmetry of the cube maps on each other have the same extent.
-static void scale_extents(const WpTiling *t, int k, Extent *out)
+// Directions that a symmetry of the cube maps on each other have the same extent. FALSE: told to
+// stop.
+static gboolean scale_extents(const WpTiling *t, int k, const LithoRun *run, Extent *out)
 {
     const WpDirections *d = &t->dir[k];
     int *class = g_new(int, d->n);
@@ -122,13 +123,19 @@ static void scale_extents(const WpTiling *t, int k, Extent *out)
                 class[m] = class[i];
         }
     }
+    gint stopped = 0;
 #pragma omp parallel for schedule(dynamic)
     for (int m = 0; m < d->n; m++)
-        if (class[m] == m)
+        if (class[m] != m)
+            continue;
+        else if (litho_run_checkpoint(run))
             out[m] = sample_extent(t, k, m);
+        else
+            g_atomic_int_set(&stopped, 1);
     for (int m = 0; m < d->n; m++)
         out[m] = out[class[m]];
     g_free(class);
+    return !stopped;
 }
 
 // --- periods ----------------------------------------------------------------------------------
@@ -230,12 +237,16 @@ static void add_coarse(WpGeometry *g)
     }
 }
 
-static void add_directions(WpGeometry *g, int k)
+// FALSE: told to stop.
+static gboolean add_directions(WpGeometry *g, int k, const LithoRun *run)
 {
     const WpTiling *t = g->tiling;
     const WpDirections *d = &t->dir[k];
     Extent *extent = g_new0(Extent, d->n);
-    scale_extents(t, k, extent);
+    if (!scale_extents(t, k, run, extent)) {
+        g_free(extent);
+        return FALSE;
+    }
     double top = corners(t, k) ? 2 * t->taper : t->b[k + 1] - t->a[k + 1];
     double radial = t->design.cm / MIN(t->b[k] - t->a[k], top);
     for (int m = 0; m < d->n; m++) {
@@ -260,6 +271,7 @@ static void add_directions(WpGeometry *g, int k)
         choose_lattice(box);
     }
     g_free(extent);
+    return TRUE;
 }
 
 static void add_residual(WpGeometry *g)
@@ -337,8 +349,9 @@ static gboolean check_size(const WpSpec *spec, GError **error)
     return TRUE;
 }
 
-// All but the windows on the lattices.
-static WpGeometry *lay_out(const WpSpec *spec)
+// All but the windows on the lattices. Told to stop, what there is by then: the step that follows
+// refuses it.
+static WpGeometry *lay_out(const WpSpec *spec, const LithoRun *run)
 {
     gint64 shortest = MIN(spec->n[0], MIN(spec->n[1], spec->n[2]));
     int scales = spec->scales > 0 ? spec->scales : wp_auto_scales(shortest);
@@ -354,9 +367,10 @@ static WpGeometry *lay_out(const WpSpec *spec)
         boxes += g->tiling->dir[k].n;
     g->boxes = g_new0(WpBox, boxes);
     add_coarse(g);
-    for (int k = 1; k <= scales; k++)
-        add_directions(g, k);
-    if (!design.full)
+    gboolean ok = TRUE;
+    for (int k = 1; ok && k <= scales; k++)
+        ok = add_directions(g, k, run);
+    if (ok && !design.full)
         add_residual(g);
     place_boxes(g);
     return g;
@@ -366,7 +380,7 @@ WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
 {
     if (!check_size(spec, error))
         return NULL;
-    WpGeometry *g = lay_out(spec);
+    WpGeometry *g = lay_out(spec, run);
     if (wp_fill_windows(g, run, error))
         return g;
     wp_geometry_free(g);
@@ -402,7 +416,7 @@ gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error)
         return FALSE;
     g_mutex_lock(&lock);
     if (memcmp(&known, spec, sizeof known) != 0) {
-        WpGeometry *g = lay_out(spec);
+        WpGeometry *g = lay_out(spec, NULL);
         answer = sizes_of(g);
         memcpy(&known, spec, sizeof known);
         wp_geometry_free(g);

@@ -87,7 +87,7 @@ gboolean wp_fill_windows(WpGeometry *geometry, LithoRun *run, GError **error);
 // The residual box or NULL (full design).
 const WpBox *wp_residual(const WpGeometry *geometry);
 // Residual weight phi/(n1 n2 n3) for the half spectrum [n1][n2][n3/2+1]; g_free(). NULL: no memory.
-float *wp_residual_weights(const WpGeometry *geometry, GError **error);
+float *wp_residual_weights(const WpGeometry *geometry, LithoRun *run, GError **error);
 // Position (samples from the first one, of the representative nearest to the middle of the volume)
 // that translation p of a box is centred at.
 void wp_box_position(const WpGeometry *geometry, const WpBox *box, const int p[3], double x[3]);

@@ -37,8 +37,8 @@ static void window_row(const WpTiling *t, const WpBox *box, const WpNeighbour *n
     }
 }
 
-// Fills rows and weights; returns sum phi^2.
-static double box_windows(const WpGeometry *g, WpBox *box)
+// Fills rows and weights; returns sum phi^2. Of use only where the run was not told to stop.
+static double box_windows(const WpGeometry *g, WpBox *box, const LithoRun *run)
 {
     int count = 0;
     WpNeighbour *nb = box->kind == WP_DIRECTION
@@ -57,7 +57,7 @@ static double box_windows(const WpGeometry *g, WpBox *box)
         g_free(nb);
         return -1;
     }
-    for (gint64 r = 0; r < rows; r++) {
+    for (gint64 r = 0; r < rows && litho_run_checkpoint(run); r++) {
         window_row(g->tiling, box, nb, count, (int)(r / box->n[1]), (int)(r % box->n[1]), phi);
         int first = 0, end = box->n[2];
         while (first < end && phi[first] == 0)
@@ -79,7 +79,7 @@ static double box_windows(const WpGeometry *g, WpBox *box)
     return sum;
 }
 
-float *wp_residual_weights(const WpGeometry *g, GError **error)
+float *wp_residual_weights(const WpGeometry *g, LithoRun *run, GError **error)
 {
     const WpBox *box = wp_residual(g);
     const int *n = box->n, half = n[2] / 2 + 1;
@@ -90,23 +90,25 @@ float *wp_residual_weights(const WpGeometry *g, GError **error)
         return NULL;
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < n[0]; i++)
-        for (int j = 0; j < n[1]; j++)
+        for (int j = 0; j < n[1] && litho_run_checkpoint(run); j++)
             for (int k = 0; k < half; k++) {
                 double xi[3] = {(double)i / n[0], (double)j / n[1], (double)k / n[2]};
                 weights[((gsize)i * n[1] + j) * half + k] =
                     (float)(scale * wp_window_residual(g->tiling, xi));
             }
+    if (!litho_run_step(run, 1, 1, error))
+        g_clear_pointer(&weights, g_free);
     return weights;
 }
 
-static double residual_energy(const WpGeometry *g, const WpBox *box)
+static double residual_energy(const WpGeometry *g, const WpBox *box, const LithoRun *run)
 {
     const int *n = box->n;
     double sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (int i = 0; i < n[0]; i++) {
         double plane = 0;
-        for (int j = 0; j < n[1]; j++)
+        for (int j = 0; j < n[1] && litho_run_checkpoint(run); j++)
             for (int k = 0; k < n[2]; k++) {
                 double phi = wp_window_residual(
                     g->tiling, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]});
@@ -117,9 +119,9 @@ static double residual_energy(const WpGeometry *g, const WpBox *box)
     return sum;
 }
 
-static void finish_box(WpGeometry *g, WpBox *box)
+static void finish_box(WpGeometry *g, WpBox *box, const LithoRun *run)
 {
-    double sum = box->kind == WP_RESIDUAL ? residual_energy(g, box) : box_windows(g, box);
+    double sum = box->kind == WP_RESIDUAL ? residual_energy(g, box, run) : box_windows(g, box, run);
     double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
     if (sum < 0) // box_windows() had no memory
         return;
@@ -137,10 +139,10 @@ gboolean wp_fill_windows(WpGeometry *g, LithoRun *run, GError **error)
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int b = at; b < end; b++)
             if (g->boxes[b].kind != WP_RESIDUAL && litho_run_checkpoint(run))
-                finish_box(g, &g->boxes[b]);
+                finish_box(g, &g->boxes[b], run);
     }
     if (wp_residual(g)) // parallel inside
-        finish_box(g, &g->boxes[n - 1]);
+        finish_box(g, &g->boxes[n - 1], run);
     if (!litho_run_step(run, n, n, error))
         return FALSE;
     for (int b = 0; b < n; b++) {

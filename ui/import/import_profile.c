@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/io/output.h"
 #include "core/json.h"
-#include "ui/import/open_options.h"
+#include "core/io/open_options.h"
 
 // Two text headers of one origin share their wording and differ in names, dates and numbers; of
 // different origins they share little more than "client" and "line".

@@ -3,7 +3,7 @@
 #include "core/engine/inputs.h"
 #include "ui/session/job.h"
 #include "ui/session/judgement.h"
-#include "ui/import/open_options.h"
+#include "core/io/open_options.h"
 #include "ui/session/snapshots.h"
 #include "ui/panel/timing_panel.h"
 #include "ui/show/podium.h"

@@ -24,6 +24,7 @@ typedef struct Cpu {
     float *up, *down;     // waves under way, of one band
     float *image, *light; // sums [nz][ny][nx]
     LithoCube *out;       // borrowed for the pass
+    gint64 to_clear;      // its first samples, before traces are added
 } Cpu;
 
 static Cpu *cpu_of(MigEngine *engine)
@@ -78,12 +79,12 @@ static gboolean cpu_attach(MigEngine *engine, gboolean fresh, GError **error)
     return TRUE;
 }
 
+static gboolean clear_traces(Cpu *cpu, LithoRun *run, GError **error);
+
 static gboolean cpu_finish(MigEngine *engine, LithoRun *run, GError **error)
 {
-    (void)run;
-    (void)error;
     drop_waves(cpu_of(engine));
-    return TRUE;
+    return clear_traces(cpu_of(engine), run, error); // where no frequency filled them
 }
 
 static void cpu_drain(MigEngine *engine)
@@ -112,13 +113,13 @@ static void cpu_forget(MigEngine *engine, int b)
 static float *alloc_waves(const Band *band, GError **error)
 {
     const LithoMigrateJob *job = band->sweep->job;
-    float *waves = litho_waves_alloc(&band->sweep->waves, MAX(job->nf, 1));
+    float *waves = litho_waves_room(&band->sweep->waves, MAX(job->nf, 1));
     if (!waves)
         no_memory(error, "waves", 4.0 * band->sweep->waves.size * job->nf);
     return waves;
 }
 
-// Zeroed waves of a band under way. The last band's go first: memory for one at a time.
+// Waves of a band under way, to be filled. The last band's go first: memory for one at a time.
 static gboolean begin_waves(Cpu *cpu, int b, gboolean shot, GError **error)
 {
     drop_waves(cpu);
@@ -139,8 +140,19 @@ static gboolean cpu_output(MigEngine *engine, LithoCube *out, gint64 samples, gb
 {
     (void)error;
     cpu_of(engine)->out = out;
-    if (traces)
-        memset(out->samples, 0, sizeof(float) * samples);
+    cpu_of(engine)->to_clear = traces ? samples : 0;
+    return TRUE;
+}
+
+static gboolean clear_traces(Cpu *cpu, LithoRun *run, GError **error)
+{
+    enum { ROOM = 1 << 21 };
+    for (gint64 at = 0; at < cpu->to_clear; at += ROOM) {
+        if (!litho_run_step(run, 0, 1, error))
+            return FALSE;
+        memset(cpu->out->samples + at, 0, sizeof(float) * MIN(ROOM, cpu->to_clear - at));
+    }
+    cpu->to_clear = 0;
     return TRUE;
 }
 
@@ -225,7 +237,8 @@ static void place_source(const Band *band, const LithoShot *shot, float *down)
     litho_shot_spread(job, shot, &x, &y);
     g_autofree float *wavelet = g_new(float, 2 * MAX(job->nf, 1));
     litho_shots_wavelet(job, wavelet);
-    for (int f = 0; f < job->nf; f++)
+    for (int f = 0; f < job->nf; f++) {
+        memset(down + w->size * f, 0, sizeof(float) * w->size);
         for (int j = 0; j < y.n; j++) {
             float *row = litho_wave_row(w, down + w->size * f, y.first + j + job->pad_y) +
                          job->pad_x + x.first;
@@ -234,6 +247,7 @@ static void place_source(const Band *band, const LithoShot *shot, float *down)
                 row[w->stride + i] -= x.weight[i] * y.weight[j] * wavelet[2 * f + 1];
             }
         }
+    }
 }
 
 static gboolean cpu_take_shot(MigEngine *engine, int b, const LithoCube *in, const int *row,
@@ -305,7 +319,7 @@ static gboolean cpu_up(MigEngine *engine, int b, LithoRun *run, GError **error)
     Cpu *cpu = cpu_of(engine);
     const Band *band = &cpu->band[b];
     const LithoMigrateJob *job = engine->job[b];
-    gboolean ok = begin_waves(cpu, b, FALSE, error);
+    gboolean ok = clear_traces(cpu, run, error) && begin_waves(cpu, b, FALSE, error);
     if (ok && job->ratio == 1) {
         ok = litho_sweep_up(band->sweep, cpu->image, cpu->up, run, error) &&
              litho_spectrum_adjoint(job, &band->sweep->waves, cpu->up, cpu->out, run, error);

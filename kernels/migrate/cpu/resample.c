@@ -130,6 +130,10 @@ static void resample_wave(const LithoMigrateJob *job, const Between *b, const Li
                           gboolean adjoint)
 {
     const int fx = fine_waves->nx, fy = fine_waves->ny, cx = job->data_nx, cy = job->data_ny;
+    if (adjoint)
+        memset(fine_wave, 0, sizeof(float) * fine_waves->size);
+    else
+        memset(wave, 0, sizeof(float) * waves->size);
     for (int part = 0; part < 2; part++) {
         if (adjoint) {
             copy_rows(waves, wave, part, job->pad_x, job->pad_y, cx, cy, b->coarse, FALSE);
@@ -154,15 +158,16 @@ static void resample_waves(const LithoMigrateJob *job, const LithoWaves *waves, 
         Between between = between_new(job, adjoint);
 #pragma omp for schedule(dynamic, 1)
         for (int f = 0; f < job->nf; f++)
-            resample_wave(job, &between, waves, planes + waves->size * f, fine_waves,
-                          fine_planes + fine_waves->size * f, adjoint);
+            if (litho_run_checkpoint(run))
+                resample_wave(job, &between, waves, planes + waves->size * f, fine_waves,
+                              fine_planes + fine_waves->size * f, adjoint);
         between_clear(&between);
     }
 }
 
 static float *alloc_fine(const LithoMigrateJob *job, const LithoWaves *waves, GError **error)
 {
-    float *planes = litho_waves_alloc(waves, MAX(job->nf, 1));
+    float *planes = litho_waves_room(waves, MAX(job->nf, 1));
     if (!planes)
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for %.2f GiB of waves",
                     4.0 * waves->size * job->nf / (1 << 30));
@@ -181,7 +186,7 @@ gboolean litho_coarse_spectrum_forward(const LithoMigrateJob *job, const LithoWa
     if (ok)
         resample_waves(job, waves, planes, &fine_waves, fine_planes, FALSE, run);
     free(fine_planes);
-    return ok;
+    return ok && litho_run_step(run, job->nf, job->nf, error);
 }
 
 gboolean litho_coarse_spectrum_adjoint(const LithoMigrateJob *job, const LithoWaves *waves,

@@ -68,6 +68,15 @@ static void forward_line(const LithoMigrateJob *job, const LithoWaves *w, const 
     }
 }
 
+static void clear_waves(const LithoMigrateJob *job, const LithoWaves *w, float *planes,
+                        LithoRun *run)
+{
+#pragma omp parallel for num_threads(litho_run_threads(run))
+    for (int f = 0; f < job->nf; f++)
+        if (litho_run_checkpoint(run))
+            memset(planes + w->size * f, 0, sizeof(float) * w->size);
+}
+
 gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
                                 const LithoCube *in, const int *row, const int *column,
                                 float *planes, LithoRun *run, GError **error)
@@ -75,7 +84,7 @@ gboolean litho_spectrum_forward(const LithoMigrateJob *job, const LithoWaves *w,
     g_autofree float *taper = litho_migrate_job_taper(job);
     g_autofree float *turn = g_new(float, 2 * MAX(job->nf, 1));
     phase_of_start(job, turn);
-    memset(planes, 0, sizeof(float) * w->size * job->nf);
+    clear_waves(job, w, planes, run);
     Line first = line_new(job->nfft);
     fftwf_plan plan = fftwf_plan_dft_r2c_1d(job->nfft, first.samples, first.values, FFTW_ESTIMATE);
     line_free(&first);

@@ -27,18 +27,27 @@ LithoWaves litho_waves_layout(int nx, int ny)
     return (LithoWaves){.nx = nx, .ny = ny, .stride = stride, .size = 2 * (gsize)stride * ny + PAD};
 }
 
+static float *room_for(gsize count)
+{
+    return aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64);
+}
+
 static float *alloc_floats(gsize count)
 {
-    gsize bytes = (count * sizeof(float) + 63) / 64 * 64;
-    float *p = aligned_alloc(64, bytes);
+    float *p = room_for(count);
     if (p)
-        memset(p, 0, bytes);
+        memset(p, 0, count * sizeof *p);
     return p;
 }
 
 float *litho_waves_alloc(const LithoWaves *layout, gsize count)
 {
     return alloc_floats(layout->size * count);
+}
+
+float *litho_waves_room(const LithoWaves *layout, gsize count)
+{
+    return room_for(layout->size * count);
 }
 
 LithoWaveScratch *litho_wave_scratch_new(const LithoWaves *w)

@@ -328,6 +328,8 @@ static gboolean slab_down(Slab *slab, float *image, float *illumination, LithoRu
         Worker worker = worker_new(sweep, slab->down ? 2 : 1);
 #pragma omp for schedule(dynamic, 1)
         for (int g = 0; g < slab->n_groups; g++) {
+            if (g_atomic_int_get(&slab->stop) || !litho_run_checkpoint(run))
+                continue;
             memset(slab->image + n * g, 0, sizeof(float) * n);
             if (slab->light)
                 memset(slab->light + n * g, 0, sizeof(float) * n);
@@ -435,6 +437,9 @@ static gboolean frequency_up(LithoSweep *sweep, Worker *w, const float *image, i
                              LithoRun *run)
 {
     const LithoMigrateJob *job = sweep->job;
+    if (!litho_run_checkpoint(run))
+        return FALSE;
+    memset(wave, 0, sizeof(float) * sweep->waves.size);
     for (int s = job->n_steps - 1; s >= 0; s--) {
         if (!litho_run_checkpoint(run))
             return FALSE;

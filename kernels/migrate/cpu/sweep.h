@@ -34,7 +34,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoSweep, litho_sweep_free)
 gboolean litho_sweep_down(LithoSweep *sweep, float *up, float *down, float *image,
                           float *illumination, MigSlab slab, gpointer data, LithoRun *run,
                           GError **error);
-// The adjoint of the zero-offset sweep: image planes upward into nf waves at the surface (zero
-// before).
+// The adjoint of the zero-offset sweep: image planes upward into nf waves at the surface,
+// whatever they held.
 gboolean litho_sweep_up(LithoSweep *sweep, const float *image, float *up, LithoRun *run,
                         GError **error);

@@ -9,12 +9,24 @@
 #include "core/memory.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
 
-enum { PIECE = 1 << 16 }; // floats per partial sum
+enum {
+    PIECE = 1 << 16, // floats per partial sum
+    ROOM = 1 << 21,  // floats cleared at a time
+};
 
 static int threads_of(WpEngine *engine)
 {
     WpCpu *cpu = (WpCpu *)engine;
     return cpu->threads > 0 ? cpu->threads : litho_run_threads(NULL);
+}
+
+// TRUE: the pass under way is given up, and what was written since is of no use.
+static gboolean stopped(WpEngine *engine, GError **error)
+{
+    if (litho_run_checkpoint(((WpCpu *)engine)->run))
+        return FALSE;
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return TRUE;
 }
 
 // Floats of an array that may be one of coefficients.
@@ -33,7 +45,14 @@ static float *cpu_alloc(WpEngine *engine, gint64 floats, GError **error)
                     floats * 4.0 / (1 << 30));
         return NULL;
     }
-    memset(p, 0, MAX(floats, 16) * sizeof *p);
+    // The system hands out the memory as it is touched: seconds for some gigabytes.
+    for (gint64 at = 0; at < MAX(floats, 16); at += ROOM) {
+        if (stopped(engine, error)) {
+            fftwf_free(p);
+            return NULL;
+        }
+        memset(p + at, 0, MIN(ROOM, MAX(floats, 16) - at) * sizeof *p);
+    }
     return p;
 }
 
@@ -107,17 +126,19 @@ static guint64 shrink_box(const WpBox *box, const float *key, const float *x, fl
 static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, float *out,
                            const WpRule *rule, guint64 *kept, GError **error)
 {
-    (void)error;
+    const LithoRun *run = ((WpCpu *)engine)->run;
     const WpGeometry *g = engine->geometry;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
+        if (!litho_run_checkpoint(run))
+            continue;
         guint64 count =
             shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b], rule->soft);
         if (kept)
             kept[b] += count;
     }
-    return TRUE;
+    return !stopped(engine, error);
 }
 
 static void bin_box(const WpBox *box, const float *c, float scale, int prefix, guint32 *bins)
@@ -138,7 +159,7 @@ static void bin_box(const WpBox *box, const float *c, float scale, int prefix, g
 
 static gboolean cpu_histogram(WpEngine *engine, const float *c, WpHistogram *h, GError **error)
 {
-    (void)error;
+    const LithoRun *run = ((WpCpu *)engine)->run;
     const WpGeometry *g = engine->geometry;
     memset(h->bins, 0, sizeof h->bins);
 #pragma omp parallel num_threads(threads_of(engine))
@@ -146,22 +167,24 @@ static gboolean cpu_histogram(WpEngine *engine, const float *c, WpHistogram *h, 
         guint32 *bins = g_new0(guint32, WP_BINS);
 #pragma omp for schedule(dynamic)
         for (int b = 0; b < g->n_boxes; b++)
-            if (h->scale[b] > 0)
+            if (h->scale[b] > 0 && litho_run_checkpoint(run))
                 bin_box(&g->boxes[b], c + g->boxes[b].at, h->scale[b], h->prefix, bins);
 #pragma omp critical
         for (int i = 0; i < WP_BINS; i++)
             h->bins[i] += bins[i];
         g_free(bins);
     }
-    return TRUE;
+    return !stopped(engine, error);
 }
 
 static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box, GError **error)
 {
-    (void)error;
+    const LithoRun *run = ((WpCpu *)engine)->run;
     const WpGeometry *g = engine->geometry;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
     for (int b = 0; b < g->n_boxes; b++) {
+        if (!litho_run_checkpoint(run))
+            continue;
         const WpBox *box = &g->boxes[b];
         const float *v = c + box->at;
         const int step = box->kind == WP_RESIDUAL ? 1 : 2;
@@ -173,7 +196,7 @@ static gboolean cpu_stats(WpEngine *engine, const float *c, WpBoxStats *per_box,
         }
         per_box[b] = (WpBoxStats){energy, sqrt(peak)};
     }
-    return TRUE;
+    return !stopped(engine, error);
 }
 
 static gboolean cpu_blend(WpEngine *engine, double a, const float *x, double b, float *y, gint64 n,
@@ -338,14 +361,15 @@ static gboolean cpu_begin(WpEngine *engine, LithoRun *run, GError **error)
 {
     (void)error;
     ((WpCpu *)engine)->threads = litho_run_threads(run);
+    ((WpCpu *)engine)->run = run;
     return TRUE;
 }
 
 static gboolean cpu_finish(WpEngine *engine, LithoRun *run, GError **error)
 {
-    (void)engine;
     (void)run;
     (void)error;
+    ((WpCpu *)engine)->run = NULL;
     return TRUE;
 }
 

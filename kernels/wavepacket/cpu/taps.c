@@ -259,13 +259,14 @@ WP_INLINE
 
 // --- boxes ------------------------------------------------------------------------------------
 
-WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box, float *out)
+WP_CLONES void wp_gather_box(const WpGeometry *g, const WpGrid *grid, const WpBox *box,
+                             const LithoRun *run, float *out)
 {
     Points p;
     Lattice lattice;
     make_lattice(g, box, &lattice);
     memset(out, 0, box->floats * sizeof *out);
-    for (int j1 = 0; j1 < box->n[0]; j1++)
+    for (int j1 = 0; j1 < box->n[0] && litho_run_checkpoint(run); j1++)
         for (int j2 = 0; j2 < box->n[1]; j2++) {
             gint64 r = (gint64)j1 * box->n[1] + j2;
             const WpRow *row = &box->rows[r];

@@ -18,8 +18,9 @@ typedef struct WpGrid {
 gint64 wp_grid_layout(const WpGeometry *geometry, WpGrid *grid);
 
 // Forward: fills the coefficients of `box` (box->floats floats) with weight * U at every lattice
-// point, zero where the window is zero.
-void wp_gather_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *box, float *out);
+// point, zero where the window is zero. Of use only where the run was not told to stop.
+void wp_gather_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *box,
+                   const LithoRun *run, float *out);
 // Adjoint: adds weight * value of those points of `box` with first tap l1 in [from, to) to the
 // planes they touch, that is from .. to + w - 2. `values` are the box's coefficients.
 void wp_spread_box(const WpGeometry *geometry, const WpGrid *grid, const WpBox *box,

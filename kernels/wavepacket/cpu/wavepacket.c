@@ -50,7 +50,7 @@ static float *alloc_floats(gint64 floats, GError **error)
     return p;
 }
 
-static gboolean plan_residual(WpCpu *cpu, GError **error)
+static gboolean plan_residual(WpCpu *cpu, LithoRun *run, GError **error)
 {
     const WpBox *box = wp_residual(cpu->engine.geometry);
     if (!box)
@@ -60,7 +60,7 @@ static gboolean plan_residual(WpCpu *cpu, GError **error)
     cpu->residual_data = alloc_floats(2 * (gint64)dim[0] * dim[1] * dim[2], error);
     if (!cpu->residual_data)
         return FALSE;
-    cpu->residual_weight = wp_residual_weights(cpu->engine.geometry, error);
+    cpu->residual_weight = wp_residual_weights(cpu->engine.geometry, run, error);
     if (!cpu->residual_weight)
         return FALSE;
     wp_fft_init(&cpu->residual, box->n, dim, origin, cpu->residual_data);
@@ -276,7 +276,9 @@ static gboolean cpu_forward(WpEngine *engine, const float *u, float *c, LithoRun
         const WpBox *box = &g->boxes[b];
         if (box->kind == WP_RESIDUAL || !litho_run_checkpoint(run))
             continue;
-        wp_gather_box(g, &cpu->grid, box, c + box->at);
+        wp_gather_box(g, &cpu->grid, box, run, c + box->at);
+        if (!litho_run_checkpoint(run))
+            continue;
         fftwf_complex *data = (fftwf_complex *)(c + box->at);
         fftwf_execute_dft(cpu->box_inverse[b], data, data);
     }
@@ -405,7 +407,6 @@ WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **e
     static WpEngineClass class;
     static gsize once;
     (void)form;
-    (void)run;
     if (g_once_init_enter(&once)) {
         class = wp_cpu_arrays;
         class.free = cpu_free;
@@ -418,7 +419,7 @@ WpEngine *wp_engine_cpu(const WpGeometry *g, int form, LithoRun *run, GError **e
     cpu->engine.geometry = g;
     gint64 floats = wp_grid_layout(g, &cpu->grid);
     cpu->grid.data = alloc_floats(floats, error);
-    if (!cpu->grid.data || !plan_residual(cpu, error)) {
+    if (!cpu->grid.data || !plan_residual(cpu, run, error)) {
         cpu_free(&cpu->engine);
         return NULL;
     }

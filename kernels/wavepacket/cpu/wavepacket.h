@@ -8,6 +8,7 @@
 typedef struct WpCpu {
     WpEngine engine;
     int threads;             // of the call under way
+    const LithoRun *run;     // of the pass under way, asked between boxes; NULL = none. Borrowed
     WpGrid grid;             // the oversampled half spectrum
     WpFft fft;               // of the fine grid
     float *deconvolve[3];    // 1/p_a, with the sign that centres l = 0

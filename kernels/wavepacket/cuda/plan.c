@@ -81,7 +81,7 @@ static gboolean make_residual_ffts(WpCuda *cuda, const WpBox *box, GError **erro
     int n[3] = {box->n[0], box->n[1], box->n[2]}, half[3] = {n[0], n[1], n[2] / 2 + 1};
     const gint64 values = (gint64)half[0] * half[1] * half[2];
     const WpFftLayout real = {n, 1, n[0] * n[1] * n[2]}, complex = {half, 1, (int)values};
-    g_autofree float *weight = wp_residual_weights(cuda->engine.geometry, error);
+    g_autofree float *weight = wp_residual_weights(cuda->engine.geometry, NULL, error);
     return weight &&
            wp_cuda_make_fft(cuda, &cuda->residual_forward,
                             &(WpFftShape){3, n, real, complex, CUFFT_R2C, 1, 1}, error) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/import/open_options.h"
+#include "core/io/open_options.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -25,6 +25,7 @@ static const struct {
     {"dx", "--dx", REAL, offsetof(LithoOpenOptions, dx)},
     {"dy", "--dy", REAL, offsetof(LithoOpenOptions, dy)},
     {"file_order", "--file-order", FLAG, offsetof(LithoOpenOptions, file_order)},
+    {"ignore_outliers", "--ignore-outliers", FLAG, offsetof(LithoOpenOptions, ignore_outliers)},
     {"strict", "--strict", FLAG, offsetof(LithoOpenOptions, strict)},
     {"duplicates", "--duplicates", DUPLICATES, offsetof(LithoOpenOptions, duplicates)},
     {"domain", NULL, DOMAIN, offsetof(LithoOpenOptions, domain)},
