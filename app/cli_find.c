@@ -9,6 +9,7 @@
 #include "app/cli_trial.h"
 #include "core/engine/find.h"
 #include "core/error.h"
+#include "core/io/output.h"
 #include "core/json.h"
 
 typedef struct Options {
@@ -16,7 +17,7 @@ typedef struct Options {
     char *recipe;
     int step;
     double seconds;
-    gboolean json;
+    gboolean json, force;
 } Options;
 
 static void options_clear(Options *o)
@@ -57,8 +58,11 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
 
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)
 {
+    const char *const reads[] = {o->trial.judge.reference, NULL};
+    const char *const writes[] = {o->recipe, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, &device, error))
+    if (!litho_cli_device(o->trial.backend, &device, error) ||
+        !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
         return FALSE;
     const guint step = o->step > 0 ? (guint)o->step - 1 : 0;
     if (step >= litho_flow_length(flow))
@@ -89,7 +93,11 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
     }
     litho_find_apply(&find, G_MAXUINT, litho_flow_step(flow, step)->op,
                      litho_flow_step(flow, step)->params);
-    return !o->recipe || litho_flow_save(flow, o->recipe, error);
+    if (!o->recipe)
+        return TRUE;
+    g_autofree char *recipe = litho_flow_print(flow);
+    return litho_output_save(o->recipe, recipe, -1,
+                             o->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE, error);
 }
 
 int litho_cli_find(int argc, char **argv)
@@ -103,6 +111,7 @@ int litho_cli_find(int argc, char **argv)
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe, "Write the recipe found", "FILE.json"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object", NULL},
         LITHO_CLI_TRIAL(&o.trial),
+        {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite FILE.json", NULL},
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,15 +91,38 @@ static void on_glib_error(const char *domain, GLogLevelFlags level, const char *
     _exit(LITHO_EXIT_FAILED);
 }
 
+// FFTW, too, ends the program where one of its blocks is refused; they hold tables for one line of a
+// transform, not the data. TRUE in the signal handler of such an end.
+static gboolean is_fftw_giving_up(void)
+{
+    void *frames[16];
+    const int n = backtrace(frames, G_N_ELEMENTS(frames));
+    for (int k = 0; k < n; k++) {
+        Dl_info info;
+        if (dladdr(frames[k], &info) && info.dli_fname && strstr(info.dli_fname, "libfftw3"))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 static void on_abort(int number)
 {
+    static const char line[] =
+        "lithoscope-cli: there is no memory for the tables of a Fourier transform\n";
     (void)number;
     litho_outputs_abandon(); // abort() goes on when this returns
     litho_cli_pipe_abandon();
+    if (!is_fftw_giving_up())
+        return;
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)ignored;
+    _exit(LITHO_EXIT_FAILED);
 }
 
 static void guard_against_aborts(void)
 {
+    void *frame;
+    backtrace(&frame, 1); // its library is loaded now, while there is memory
     struct sigaction action = {.sa_handler = on_abort};
     sigaction(SIGABRT, &action, NULL);
     g_log_set_handler("GLib", G_LOG_LEVEL_ERROR | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION,

@@ -2,7 +2,7 @@
 // Preloaded into a program under test: the n-th call of one kind fails.
 //
 //     LITHO_FAULT=KIND:N   alloc (of LITHO_FAULT_BYTES or more, default 1 MiB), read, write, sync,
-//                          close, rename, open
+//                          close, rename, open; fftw: allocations by FFTW, of any size
 //     LITHO_FAULT_HIT=FILE is created when the fault was met
 //     LITHO_FAULT_TRACE=1  tells on standard error who called
 //
@@ -75,8 +75,25 @@ static int regular(int fd, int for_writing)
 
 // --- memory -------------------------------------------------------------------------------------
 
+static int by_fftw(void *caller)
+{
+    Dl_info info;
+    return strcmp(kind, "fftw") == 0 && dladdr(caller, &info) && strstr(info.dli_fname, "libfftw3");
+}
+
+static void *aligned(size_t align, size_t n, void *caller)
+{
+    if (number < 0)
+        look_up();
+    if ((n >= bytes && due("alloc")) || (number > 0 && by_fftw(caller) && due("fftw")))
+        return errno = ENOMEM, NULL;
+    return __libc_memalign(align, n);
+}
+
 void *malloc(size_t n)
 {
+    if (number > 0 && by_fftw(__builtin_return_address(0)) && due("fftw"))
+        return errno = ENOMEM, NULL;
     if (n >= bytes && due("alloc"))
         return errno = ENOMEM, NULL;
     return __libc_malloc(n);
@@ -98,19 +115,17 @@ void *realloc(void *p, size_t n)
 
 void *memalign(size_t align, size_t n)
 {
-    if (n >= bytes && due("alloc"))
-        return errno = ENOMEM, NULL;
-    return __libc_memalign(align, n);
+    return aligned(align, n, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t align, size_t n)
 {
-    return memalign(align, n);
+    return aligned(align, n, __builtin_return_address(0));
 }
 
 int posix_memalign(void **p, size_t align, size_t n)
 {
-    void *got = memalign(align, n);
+    void *got = aligned(align, n, __builtin_return_address(0));
     if (!got)
         return ENOMEM;
     *p = got;

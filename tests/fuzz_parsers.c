@@ -88,8 +88,8 @@ static void twsm_grid(const uint8_t *data, size_t size)
 {
     g_autofree char *grid = put("grid.npy", data, size), *points = put("points.txt", data, size);
     twsm_heights_free(twsm_heights_from_npy(grid, 0, 0, 10, 10, NULL));
-    twsm_heights_free(twsm_heights_from_horizon(grid, 10, NULL));
-    twsm_heights_free(twsm_heights_from_horizon(points, 0, NULL));
+    twsm_heights_free(twsm_heights_from_horizon(grid, 10, NULL, NULL));
+    twsm_heights_free(twsm_heights_from_horizon(points, 0, NULL, NULL));
     gint64 shape[3];
     g_free(litho_npy_read(grid, 3, 1 << 20, shape, NULL));
 }

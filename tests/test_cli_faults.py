@@ -146,4 +146,26 @@ def small_blocks():
     assert told > 0
 
 
+@test
+def fftw_blocks():
+    """FFTW ends the program where one of its blocks is refused; a sentence then, status 1, and no temporary file."""
+    told = 0
+    for words in [["run", "fx", "half_width=1", "in.sgy", "out.sgy"], ["run", "patch", "in.sgy", "out.npy"],
+                  ["run", "wavepacket", "scales=2", "block=0", "in.sgy", "out.npy"],
+                  ["run", "migrate", "velocity=2000", "nz=10", "in.sgy", "out.npy"]]:
+        for n in [*range(1, 30, 4), *range(30, 3000, 197)]:
+            for f in os.listdir("."):
+                if f not in KEPT:
+                    os.remove(f)
+            r = subprocess.run([CLI, *words], capture_output=True, text=True, timeout=120,
+                               env=dict(os.environ, **ENV, LITHO_FAULT=f"fftw:{n}", LITHO_FAULT_HIT="hit"))
+            assert r.returncode in (0, 1), (words, n, r.returncode, r.stderr)
+            assert not [f for f in os.listdir(".") if ".part" in f], (words, n)
+            assert r.returncode == 0 or "lithoscope-cli: " in r.stderr, (words, n, r.stderr)
+            told += "tables of a Fourier transform" in r.stderr
+            if not os.path.exists("hit"):
+                break
+    assert told > 10, told
+
+
 run()

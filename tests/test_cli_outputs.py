@@ -49,6 +49,8 @@ def no_output_replaces_an_input_with_or_without_force():
                 r = cli(*args, *force, status=1)
                 assert "input" in r.stderr or not force, (args, r.stderr)
                 assert read("in.sgy") == before and not os.path.exists("out.sgy"), args
+            cli("find", "fx", "-i", "in.sgy", "--seconds", "0.1", "--save", name, *force, status=1)
+            assert read("in.sgy") == before
         r = cli("run", "migrate", "velocity=v.npy", "-i", "in.sgy", "-o", "v.npy", *force, status=1)
         assert read("v.npy") == speeds, r.stderr
         open("recipe.json", "w").write('{"lithoscope":1,"flow":[{"operator":"fx"}]}')
@@ -72,7 +74,7 @@ def an_existing_file_goes_with_force_only():
         ["render", "in.sgy", "--cpu", "-o", "there.png"], ["render", "in.sgy", "--cpu", "-o", "there.pdf"],
         ["render", "in.sgy", "--cpu", "-o", "there.svg"], ["convert", "in.sgy", "there.rsf"],
         ["bench", "fx", "--size", "8x8x64", "--backends", "cpu", "--repeat", "1", "--json", "there"],
-        ["synth", "planes", *SIZE, "-o", "there.npy"],
+        ["synth", "planes", *SIZE, "-o", "there.npy"], ["find", "fx", "-i", "in.sgy", "--seconds", "0.1", "--save", "there.json"],
     ]
     for args in commands:
         name = next(w.split("=")[-1] for w in args if "there" in w)

@@ -226,8 +226,9 @@ static void add_neighbours(const TwsmHeights *h, const guint8 *known, guint8 *li
 }
 
 // Grows the known region into the holes, ring by ring (each cell is visited once), then relaxes the
-// filled cells towards a harmonic surface so that no ring edge is left.
-static void fill_holes(TwsmHeights *h, guint8 *known)
+// filled cells towards a harmonic surface so that no ring edge is left. Of use only where the run was
+// not told to stop.
+static void fill_holes(TwsmHeights *h, guint8 *known, const LithoRun *run)
 {
     gsize count = (gsize)h->nx * h->ny;
     g_autofree guint8 *measured = g_memdup2(known, count);
@@ -236,7 +237,7 @@ static void fill_holes(TwsmHeights *h, guint8 *known)
     for (gsize k = 0; k < count; k++)
         if (known[k])
             add_neighbours(h, known, listed, k, ring);
-    while (ring->len > 0) {
+    while (ring->len > 0 && litho_run_checkpoint(run)) {
         GArray *next = g_array_new(FALSE, FALSE, sizeof(gsize));
         int n;
         for (guint r = 0; r < ring->len; r++) {
@@ -254,12 +255,16 @@ static void fill_holes(TwsmHeights *h, guint8 *known)
     for (int pass = 0; pass < 200; pass++)
         for (gsize k = 0; k < count; k++) {
             int n;
+            if (k % 4096 == 0 && !litho_run_checkpoint(run))
+                return;
             if (!measured[k])
                 h->z[k] = neighbour_mean(h, known, k % h->nx, k / h->nx, &n);
         }
 }
 
-static TwsmHeights *grid_points(const GArray *points, TwsmHeights *h)
+// Takes `h` over. NULL with G_IO_ERROR_CANCELLED when told to stop.
+static TwsmHeights *grid_points(const GArray *points, TwsmHeights *h, LithoRun *run,
+                                GError **error)
 {
     gsize count = (gsize)h->nx * h->ny;
     g_autofree guint8 *known = g_new0(guint8, count);
@@ -277,11 +282,14 @@ static TwsmHeights *grid_points(const GArray *points, TwsmHeights *h)
         if (known[k])
             h->z[k] = (float)(sum[k] / hits[k]);
     }
-    fill_holes(h, known);
+    fill_holes(h, known, run);
+    if (!litho_run_step(run, 0, 1, error))
+        g_clear_pointer(&h, twsm_heights_free);
     return h;
 }
 
-TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, GError **error)
+TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRun *run,
+                                       GError **error)
 {
     g_autoptr(GArray) points = g_str_has_suffix(path, ".npy") ? points_from_npy(path, error)
                                                               : points_from_text(path, error);
@@ -299,7 +307,7 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, GError 
     if (spacing <= 0 && lattice_axis(points, offsetof(Point, x), &x0, &dx, &nx) &&
         lattice_axis(points, offsetof(Point, y), &y0, &dy, &ny) &&
         (double)nx * ny < 4.0 * points->len)
-        return grid_points(points, heights_new(nx, ny, x0, y0, dx, dy));
+        return grid_points(points, heights_new(nx, ny, x0, y0, dx, dy), run, error);
     double area = (hi.x - lo.x) * (hi.y - lo.y);
     double h = spacing > 0 ? spacing : sqrt(area / points->len);
     if (!(area > 0) || (hi.x - lo.x) / h > 20000 || (hi.y - lo.y) / h > 20000) {
@@ -317,5 +325,5 @@ TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, GError 
                     path, points->len, nx, ny, h);
         return NULL;
     }
-    return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h));
+    return grid_points(points, heights_new(nx, ny, lo.x, lo.y, h, h), run, error);
 }

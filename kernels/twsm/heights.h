@@ -2,6 +2,8 @@
 #pragma once
 #include <glib.h>
 
+#include "core/run.h"
+
 // Depths of a boundary, as a function z(x, y) and as files bring it. Metres, z down. Plain data;
 // read-only after it has been made, so any thread may evaluate it.
 
@@ -34,8 +36,10 @@ TwsmHeights *twsm_heights_from_npy(const char *path, double x0, double y0, doubl
 // A horizon: points (x, y, z), one a line of a text file (blank or comma between numbers, lines
 // that begin with # or a letter are skipped), or a .npy array of shape (n, 3). Points on a regular
 // lattice are taken as they are; scattered points are averaged into cells of `spacing` metres
-// (0 = from the density of points) and holes are filled smoothly.
-TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, GError **error);
+// (0 = from the density of points) and holes are filled smoothly, which can be given up through
+// `run` (may be NULL).
+TwsmHeights *twsm_heights_from_horizon(const char *path, double spacing, LithoRun *run,
+                                       GError **error);
 // Triangles of a Wavefront .obj ("v x y z", "f a b c") or GOCAD TSurf ("VRTX id x y z",
 // "TRGL a b c") file. With "ZPOSITIVE Elevation" depths are the negative of z.
 TwsmSheet *twsm_sheet_load(const char *path, GError **error);

@@ -268,7 +268,8 @@ static gboolean read_model(TwsmModel *model, JsonNode *root, const char *folder,
     return litho_json_close(&r, ok, SCHEMA, error);
 }
 
-static gboolean load_file(TwsmModel *model, TwsmBoundary *b, LithoResolved *files, GError **error)
+static gboolean load_file(TwsmModel *model, TwsmBoundary *b, LithoResolved *files, LithoRun *run,
+                          GError **error)
 {
     const double *g = b->file_grid;
     if (!b->file)
@@ -280,7 +281,7 @@ static gboolean load_file(TwsmModel *model, TwsmBoundary *b, LithoResolved *file
         // 128 points a side: enough to tell layers apart.
         b->heights = b->sheet ? twsm_sheet_heights(b->sheet, model->x, model->y, 128, 128) : NULL;
     } else if (b->horizon) {
-        b->heights = twsm_heights_from_horizon(b->file, b->spacing, error);
+        b->heights = twsm_heights_from_horizon(b->file, b->spacing, run, error);
     } else {
         b->heights = twsm_heights_from_npy(b->file, g[0], g[1], g[2], g[3], error);
     }
@@ -306,7 +307,7 @@ TwsmModel *twsm_model_load(const char *path, LithoResolved *files, LithoRun *run
     json_node_unref(root);
     litho_run_begin(run, "model", "boundaries");
     for (int b = 0; ok && b < model->n_boundaries; b++)
-        ok = load_file(model, &model->boundary[b], files, &inner) &&
+        ok = load_file(model, &model->boundary[b], files, run, &inner) &&
              litho_run_step(run, b + 1, model->n_boundaries, &inner);
     if (ok)
         return g_steal_pointer(&model);
