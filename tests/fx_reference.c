@@ -70,6 +70,7 @@ typedef struct Slice {
     int a0, a1, b0, b1; // the window
     cplx *r;            // covariance of the block, forward and backward averaged, undamped
     double lambda;
+    bool first;      // the design that automatic prewhitening looks at: not rescaled
     cplx *taps[128]; // by place in the block, NULL until solved
 } Slice;
 
@@ -195,7 +196,7 @@ static const cplx *predictor(Slice *w, int t)
             hh += creal(conj(h[i]) * h[i]);
         }
     double alpha = fmin(3, fmax(1, hb / (hb - w->lambda * hh)));
-    for (int i = 0; i < n && w->p->post; i++)
+    for (int i = 0; i < n && w->p->post && !w->first; i++)
         h[i] *= alpha;
     free(a);
     free(b);
@@ -236,6 +237,24 @@ static bool predict(Slice *w, int i, int j, cplx *out)
     return 8 * found >= w->size - 1;
 }
 
+// Automatic prewhitening: what the centred filter at 10 % leaves of the noise decides.
+static void adapt(Slice *w, double mean)
+{
+    const int n = w->size, c = n / 2;
+    w->first = true;
+    const cplx *h = predictor(w, c);
+    w->first = false;
+    double left = creal(w->r[c * n + c]);
+    for (int k = 0; k < n; k++)
+        left -= creal(conj(h[k]) * w->r[k * n + c]) + w->lambda * creal(conj(h[k]) * h[k]);
+    const double equations = 2.0 * points(w), taps = n - 1;
+    double rho = left / (mean * fmax(1 - taps / equations, 0.25));
+    rho = fmin(fmax(rho, 0), 0.999);
+    w->lambda = mean * fmin(fmax(0.15 * taps * taps / equations * rho / (1 - rho), 0.001), 10);
+    free(w->taps[c]);
+    w->taps[c] = NULL;
+}
+
 // FALSE: the window holds nothing.
 static bool design(Slice *w)
 {
@@ -250,7 +269,9 @@ static bool design(Slice *w)
         covariance(w);
     for (int a = 0; a < w->size; a++)
         trace += creal(w->r[a * w->size + a]);
-    w->lambda = fmax(w->p->prewhitening / 100, 1e-7) * trace / w->size;
+    w->lambda = (w->p->prewhitening > 0 ? w->p->prewhitening / 100 : 0.1) * trace / w->size;
+    if (trace > 0 && w->p->prewhitening == 0)
+        adapt(w, trace / w->size);
     return trace > 0;
 }
 

@@ -131,6 +131,9 @@ typedef struct Case {
 // solvers, holes, bands.
 static const Case cases[] = {
     {60, 60, 300, 0, "", 1e-5},
+    {60, 60, 300, 0, "prewhitening=automatic", 1e-5},
+    {45, 52, 260, 0.05, "prewhitening=automatic half_width=2", 1e-5},
+    {40, 40, 200, 0, "prewhitening=automatic post=1 form=acf", 1e-5},
     {45, 52, 260, 0, "prewhitening=1", 1e-5},
     {45, 52, 260, 0, "prewhitening=0.1", 3e-5},
     {40, 40, 200, 0, "prewhitening=100 post=1", 1e-5},

@@ -241,6 +241,10 @@ static void test_reference(void)
         const char *settings;
     } cases[] = {
         {23, 26, 64, 0, "prewhitening=0.1"},
+        {23, 26, 64, 0, "prewhitening=automatic"},
+        {23, 26, 64, 0, "prewhitening=automatic window=14 stride=11"},
+        {23, 26, 64, 0, "prewhitening=automatic post=on"},
+        {23, 26, 64, 0.1, "prewhitening=automatic"},
         {23, 26, 64, 0, ""},
         {23, 26, 64, 0, "prewhitening=100"},
         {23, 26, 64, 0, "prewhitening=100 post=on"},

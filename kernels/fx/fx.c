@@ -67,10 +67,11 @@ static gint64 slab(const LithoGrid *in, const void *params)
 #define FX_CHOICE(field, ...) LITHO_CHOICE(LithoFxParams, field, __VA_ARGS__)
 
 static const LithoParam rows[] = {
-    FX_FLOAT(prewhitening, .label = "Prewhitening", .unit = "%", .def = 10, .max = 1000,
-             .soft_min = 0.1, .soft_max = 300, .log = true, .stage = FILTER,
+    FX_FLOAT(prewhitening, .label = "Prewhitening", .special_text = "automatic", .unit = "%",
+             .max = 1000, .soft_min = 0.1, .soft_max = 300, .log = true, .stage = FILTER,
              .doc = "Damping of the filter, in percent of the mean power: more removes more noise "
-                    "and more signal; 1 keeps amplitudes, 10 is typical, 100 is strong."),
+                    "and more signal. Automatic follows the noise that each window and frequency "
+                    "has; 1 keeps amplitudes, 100 is strong."),
     FX_INT(half_width, .label = "Half width", .unit = "traces", .def = 3, .min = 1,
            .max = LITHO_FX_MAX_HALF, .stage = FILTER,
            .doc = "Neighbours on either side that predict a trace; 3 (48 neighbours) is typical, 2 "
@@ -135,15 +136,15 @@ static const LithoParam rows[] = {
 static const char *const stages[] = {"plan", "time FFT", "design + filter", "inverse", NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "a 20 x 20 window, 7 x 7 filter, 10 % prewhitening"},
+    {"default", "", "a 20 x 20 window, 7 x 7 filter, prewhitening that follows the noise"},
     {"fidelity", "prewhitening=1", "keeps amplitudes and steep detail; removes less noise"},
-    {"strong", "prewhitening=100", "removes 2 dB more noise; amplitudes shrink by up to 10 %"},
-    {"published", "form=acf solver=jacobi edge=zero stride=17 fill_passes=0",
+    {"strong", "prewhitening=100", "the same strong damping everywhere; amplitudes shrink by up to 10 %"},
+    {"published", "form=acf solver=jacobi edge=zero stride=17 fill_passes=0 prewhitening=10",
      "the published equations, solved by Jacobi iteration"},
     {NULL},
 };
 
-static const LithoDemo demo = {"mix", "prewhitening=30",
+static const LithoDemo demo = {"mix", "",
                                "planes, curved events and a fault come out of noise as strong as they are"};
 
 static const LithoFindRow find[] = {

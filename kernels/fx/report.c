@@ -7,10 +7,14 @@
 
 // Numbers that stand for "automatic" in the panel, as the filter's own geometry has them: the
 // highest frequency is that of its last bin.
-static void report_used(LithoReport *r, const LithoGrid *grid, const LithoFxParams *p)
+static void report_used(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
+                        const LithoFxParams *p)
 {
     const LithoFxGeometry g = litho_fx_grid_geometry(grid, p);
     const double step = fabs(grid->axis[2].step) / (grid->is_depth ? 1000 : 1);
+    if (!(p->prewhitening > 0) && t->systems > 0)
+        litho_report_used(r, "fx", "prewhitening",
+                          exp2((double)t->octaves / (16.0 * (double)t->systems)));
     if (!(p->fmax > 0))
         litho_report_used(r, "fx", "fmax", (g.bin + g.bins - 1) / (step * g.nfft));
     litho_report_used(r, "fx", "fft_length", g.nfft);
@@ -22,7 +26,7 @@ static void report_used(LithoReport *r, const LithoGrid *grid, const LithoFxPara
 void fx_report(LithoReport *r, const FxTotals *t, const LithoGrid *grid,
                const LithoFxParams *params)
 {
-    report_used(r, grid, params);
+    report_used(r, t, grid, params);
     litho_report_number(r, "windows", "windows", "", t->windows);
     litho_report_number(r, "systems", "systems solved", "", t->systems);
     litho_report_number(r, "empty", "windows passed unchanged: too few traces", "", t->empty);

@@ -6,6 +6,7 @@
 // Counts that both backends make while they filter, and the numbers reported from them.
 typedef struct FxTotals {
     gint64 windows, empty, systems, fallbacks, failed;
+    gint64 octaves; // sum of litho_fx_octaves() over the systems, of automatic prewhitening
     double input, removed, product; // energies of the region, and <output, removed>
 } FxTotals;
 

@@ -31,6 +31,7 @@ typedef struct FxBatch {
     FxMask good;     // lanes with a centred filter
     FxMask factored; // lanes with a Cholesky factor
     int lanes;       // alive ones
+    int points;      // design points
     int weighed;     // `magnitude` belongs to `taps`
     int designed;    // `matrix` holds the equations of the tile as it is
     int stopped;     // go_on() said no: whatever is still to come may be left out

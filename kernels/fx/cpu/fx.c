@@ -265,6 +265,7 @@ static void count_part(const FxPart *part, FxTotals *totals)
                     totals->systems += c[b].systems;
                     totals->fallbacks += c[b].fallbacks;
                     totals->failed += c[b].failed;
+                    totals->octaves += c[b].octaves;
                 }
             }
 }

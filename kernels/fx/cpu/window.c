@@ -21,14 +21,15 @@ static int count_present(const FxWindow *w, FxRect r)
 }
 
 // Largest block that leaves at least as many design points as it has taps. FALSE: none.
-static int choose_shape(const FxWindow *w, FxShape *shape)
+static int choose_shape(const FxWindow *w, FxShape *shape, int *points)
 {
     int il = w->params->half_width, xl = il;
     il = il < (w->n_il - 1) / 2 ? il : (w->n_il - 1) / 2;
     xl = xl < (w->n_xl - 1) / 2 ? xl : (w->n_xl - 1) / 2;
     while (il > 0 || xl > 0) {
         *shape = fx_shape(il, xl);
-        if (count_present(w, fx_rect_inside(w->window, w->n_il, w->n_xl, il, xl)) >= shape->taps)
+        *points = count_present(w, fx_rect_inside(w->window, w->n_il, w->n_xl, il, xl));
+        if (*points >= shape->taps)
             return 1;
         if (il >= xl)
             il--;
@@ -127,7 +128,7 @@ static void set_damping(FxBatch *b)
     FxV trace = {0};
     for (int k = 0; k < b->shape.size; k++)
         trace += b->s->matrix[fx_packed(k, k)];
-    float share = (float)(fmax(b->w->params->prewhitening / 100, 1e-7) / b->shape.size);
+    const float share = litho_fx_share(b->w->params) / (float)b->shape.size;
     b->alive &= trace > 0;
     b->lanes = fx_count(b->alive);
     b->lambda = fx_select(b->alive, share * trace, fx_splat(1));
@@ -170,12 +171,37 @@ static void factorise(FxBatch *b)
     b->counts->flops += b->lanes * n * n * n / 3;
 }
 
+// Automatic prewhitening after a first design, whose centred filter is `h`: the damping of the
+// second.
+static void adapt(FxBatch *b, const FxV *h, int last)
+{
+    const int size = b->shape.size;
+    const FxV *g = b->s->matrix + fx_packed(size - 1, 0);
+    FxV left = g[size - 1];
+    for (int k = 0; k < size - 1; k++)
+        left -= h[k] * g[k] + b->lambda * h[k] * h[k];
+    const FxV mean = b->lambda * (1 / LITHO_FX_FIRST_SHARE); // of dead lanes: anything
+    for (int lane = 0; lane < FX_LANES; lane++) {
+        const float share =
+            litho_fx_automatic(left[lane], mean[lane], b->shape.taps, b->points);
+        b->lambda[lane] = share * mean[lane];
+        if (last && b->alive[lane])
+            b->counts->octaves += litho_fx_octaves(share);
+    }
+    b->counts->flops += 4.0 * b->lanes * size;
+}
+
 // The centred filter in s->beta; what solved it is counted when `last`.
 static void solve(FxBatch *b, int last)
 {
     const int solver = b->w->params->solver, size = b->shape.size;
     FxV *beta = b->s->beta, *direct = b->s->more;
     FxMask done = {0};
+    if (!(b->w->params->prewhitening > 0)) {
+        factorise(b);
+        fx_solve_centre(b->s->factor, size, direct);
+        adapt(b, direct, last);
+    }
     if (solver == LITHO_FX_JACOBI)
         fx_jacobi(b->s->matrix, &b->lambda, size, beta, b->s->more, &done);
     factorise(b);
@@ -338,7 +364,7 @@ static int filter(const FxWindow *w, void *scratch, FxCounts *counts)
     divide(&s, scratch, w->window.il1 - w->window.il0, w->window.xl1 - w->window.xl0,
            w->params->half_width);
     *counts = (FxCounts){0};
-    if (!choose_shape(w, &b.shape)) {
+    if (!choose_shape(w, &b.shape, &b.points)) {
         pass_unchanged(w);
         counts->empty = 1;
         return 1;

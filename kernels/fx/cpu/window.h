@@ -34,6 +34,7 @@ typedef struct FxCounts {
     int systems;   // bins that held anything and had a filter designed
     int fallbacks; // systems that Jacobi gave up and Cholesky solved
     int failed;    // systems that had no solution; their bins pass unchanged
+    int octaves;   // sum of litho_fx_octaves() over the systems, of automatic prewhitening
     int empty;     // 1 = the window has too few traces for any filter and passes unchanged
     double flops;  // real operations spent, lanes without data not counted
 } FxCounts;

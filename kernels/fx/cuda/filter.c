@@ -137,7 +137,8 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
         .out = p->filtered.data,
         .out_pitch = fx_out_pitch(job),
         .counters = p->counters.data,
-        .share = (float)(fmax(params->prewhitening / 100, 1e-7) / size_of(g)),
+        .share = litho_fx_share(params) / (float)size_of(g),
+        .automatic = !(params->prewhitening > 0),
         .solver = params->solver,
         .form = params->form,
         .edge = params->form == LITHO_FX_ACF && params->edge == LITHO_FX_FIT ? LITHO_FX_RENORM

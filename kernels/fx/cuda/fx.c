@@ -182,6 +182,7 @@ static void count(const FxJob *job, const int counters[LITHO_FX_COUNTERS], FxTot
     totals->systems = counters[LITHO_FX_SYSTEMS];
     totals->empty = job->empty;
     totals->failed = counters[LITHO_FX_FAILED];
+    totals->octaves = counters[LITHO_FX_OCTAVES];
     totals->fallbacks = counters[LITHO_FX_FALLBACKS];
 }
 

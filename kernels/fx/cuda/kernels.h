@@ -64,13 +64,20 @@ typedef struct LithoFxGroup {
     int out_pitch;
     int *counters; // LITHO_FX_COUNTERS
 
-    float share;                        // prewhitening / 100, at least 1e-7, over size
+    float share;                        // litho_fx_share() over size
+    int automatic;                      // prewhitening is
     int solver, form, edge, mute, post; // edge: renorm for form acf
 } LithoFxGroup;
 
 // States of a tile's traces.
 enum { LITHO_FX_ABSENT, LITHO_FX_FILLED, LITHO_FX_LIVE, LITHO_FX_OUTSIDE };
-enum { LITHO_FX_SYSTEMS, LITHO_FX_FALLBACKS, LITHO_FX_FAILED, LITHO_FX_COUNTERS };
+enum {
+    LITHO_FX_SYSTEMS,
+    LITHO_FX_FALLBACKS,
+    LITHO_FX_FAILED,
+    LITHO_FX_OCTAVES, // sum of litho_fx_octaves()
+    LITHO_FX_COUNTERS
+};
 
 // --- cuda/spectra.cu -----------------------------------------------------------------------------
 

@@ -363,6 +363,23 @@ __device__ static void write_centre(const LithoFxGroup &g, Shared<SIZE> s, const
         taps[c] = make_float2(0, 0);
 }
 
+// Automatic prewhitening after a first design with `lambda`, whose centred filter is in s.x: the
+// share of the mean diagonal for the second.
+template <int SIZE>
+__device__ static float automatic_share(const LithoFxSpot &spot, Shared<SIZE> s,
+                                        const float *matrix, float lambda)
+{
+    const int e = s.size() - 1;
+    float taken = 0;
+    for (int k = threadIdx.x; k < e; k += blockDim.x)
+        taken += s.x[k] * (matrix[litho_fx_packed(s.pitch(), e, k)] + lambda * s.x[k]);
+    taken = block_sum(taken, s.part);
+    const int points =
+        (spot.c_il1 - spot.c_il0) * (spot.c_xl1 - spot.c_xl0) - spot.missing;
+    return litho_fx_automatic(matrix[litho_fx_packed(s.pitch(), e, e)] - taken,
+                              lambda / LITHO_FX_FIRST_SHARE, e, points);
+}
+
 // Block number that the spot's filter `slot` predicts.
 __device__ static inline int place_of(const LithoFxGroup &g, const LithoFxSpot &spot, int slot)
 {
@@ -474,8 +491,16 @@ __global__ void __launch_bounds__(LARGE)
         trace += matrix[litho_fx_packed(s.pitch(), k, k)];
     trace = block_sum(trace, s.part);
     const bool alive = trace > 0;
-    const float lambda = alive ? g.share * trace : 1.0f;
+    float lambda = alive ? g.share * trace : 1.0f, share = 1;
     bool done = false;
+    if (g.automatic) {
+        load(s, matrix, lambda);
+        cholesky(s);
+        solve_centre(s);
+        share = automatic_share(spot, s, matrix, lambda);
+        lambda *= share / LITHO_FX_FIRST_SHARE;
+        __syncthreads();
+    }
     if (g.solver != LITHO_FX_CHOLESKY) {
         load(s, matrix, lambda);
         done = jacobi(s);
@@ -501,6 +526,8 @@ __global__ void __launch_bounds__(LARGE)
             atomicAdd(g.counters + LITHO_FX_FALLBACKS, 1);
         if (!good)
             atomicAdd(g.counters + LITHO_FX_FAILED, 1);
+        if (g.automatic)
+            atomicAdd(g.counters + LITHO_FX_OCTAVES, litho_fx_octaves(share));
     }
 }
 
