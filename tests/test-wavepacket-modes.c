@@ -9,6 +9,7 @@
 
 #include "core/engine/engine.h"
 #include "core/error.h"
+#include "core/synth/synth_parts.h"
 #include "kernels/wavepacket/wavepacket.h"
 #include "tests/wavepacket-data.h"
 
@@ -119,6 +120,64 @@ static void test_denoise(void)
     b.p->threshold = 0;
     g_autoptr(LithoCube) same = apply(&b, noisy);
     g_assert_cmpfloat(wp_test_error(same->samples, noisy->samples, n), <, 1.2e-3);
+    clear(&b);
+}
+
+// Property: noise of low frequency has a level of its own in every box: measured by frequency it
+// leaves 3 dB and more over one level for all boxes, and 10 dB are gained. White noise loses
+// nothing by it.
+static void test_coloured(void)
+{
+    g_autoptr(LithoCube) truth = events_cube(64, 64, 64);
+    const gint64 n = litho_grid_samples(&truth->grid);
+    for (int colour = LITHO_NOISE_WHITE; colour <= LITHO_NOISE_LOW; colour++) {
+        g_autoptr(LithoCube) noisy = litho_synth_spoil_with(truth, colour, 0, 0, 5, NULL);
+        Bench b = bench();
+        g_autoptr(LithoCube) measured = apply(&b, noisy);
+        b.p->sigma = sqrt(wp_test_energy(truth->samples, n) / n);
+        g_autoptr(LithoCube) stated = apply(&b, noisy);
+        const double own = wp_test_snr(measured->samples, truth->samples, n);
+        const double one = wp_test_snr(stated->samples, truth->samples, n);
+        g_test_message("noise %d: level per box %.2f dB, one level %.2f dB", colour, own, one);
+        g_assert_cmpfloat(own, >, 10);
+        g_assert_cmpfloat(own, >, colour == LITHO_NOISE_LOW ? one + 3 : one - 0.2);
+        clear(&b);
+    }
+}
+
+static LithoCube *read_box(const LithoBox *box, LithoRun *run, gpointer data, GError **error)
+{
+    (void)run;
+    return litho_cube_copy_box(data, *box, error);
+}
+
+// Property: the noise measured part by part, whatever the parts, is that of the whole, and exec()
+// gives the same samples with it; numbers of another layout are refused.
+static void test_measured(void)
+{
+    g_autoptr(LithoCube) noisy = events_cube(90, 40, 70);
+    add_noise(noisy, 3);
+    Bench b = bench();
+    g_autoptr(LithoCube) expected = apply(&b, noisy);
+    const guint64 row = 4 * 40 * 70, parts[] = {0, 60 * 2 * row, 1};
+    for (guint k = 0; k < G_N_ELEMENTS(parts); k++) {
+        const LithoReader reader = {&noisy->grid, parts[k], read_box, noisy};
+        g_autoptr(GError) error = NULL;
+        LithoMeasured *measured =
+            litho_operator_wavepacket.measure(b.p, &reader, NULL, &error);
+        g_assert_no_error(error);
+        litho_measured_unref(litho_flow_step(b.flow, 0)->measured);
+        litho_flow_step(b.flow, 0)->measured = measured;
+        g_autoptr(LithoCube) out = apply(&b, noisy);
+        g_assert_cmpmem(out->samples, litho_grid_samples(&out->grid) * sizeof(float),
+                        expected->samples, litho_grid_samples(&out->grid) * sizeof(float));
+    }
+    g_autofree char *key = litho_operator_wavepacket.measure_key(b.p);
+    g_autoptr(GError) error = NULL;
+    litho_measured_unref(litho_flow_step(b.flow, 0)->measured);
+    litho_flow_step(b.flow, 0)->measured = litho_measured_new(key, "nonsense", "nonsense", 8);
+    g_assert_null(litho_engine_run(b.engine, b.flow, noisy, NULL, &b.run, &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
     clear(&b);
 }
 
@@ -388,6 +447,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wavepacket-modes/denoise", test_denoise);
+    g_test_add_func("/wavepacket-modes/coloured", test_coloured);
+    g_test_add_func("/wavepacket-modes/measured", test_measured);
     g_test_add_func("/wavepacket-modes/reconstruct", test_reconstruct);
     g_test_add_func("/wavepacket-modes/compress", test_compress);
     g_test_add_func("/wavepacket-modes/damage", test_damage);

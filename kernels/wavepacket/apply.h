@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/operator.h"
+#include "core/qc.h"
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
 
@@ -73,6 +74,9 @@ typedef struct WpJob {
     int segment; // size of the segments where the job chose it, else 0
     double input_energy;
     double sigma;        // estimated noise level
+    LithoNoise noise;    // of the input by frequency; n 0 = not measured
+    guint64 noise_of;    // serial of the cube it was measured on, and what it was taken from
+    LithoMeasured *noise_from; // instead; NULL = nothing. A reference
     double *block_sigma; // per block
     WpBoxStats *stats;   // per box: energy summed, peak over all blocks
     double peak;         // max over boxes but the coarse one of peak/sigma_b
@@ -145,9 +149,24 @@ float *wp_levels(const WpJob *job, double k_sigma);
 gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *counts, LithoRun *run,
                             GError **error);
 
+// --- noise.c -------------------------------------------------------------------------------------
+
+// LithoOperator.measure_key and measure: the noise of the whole input.
+char *wp_measure_key(const void *params);
+LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
+                          GError **error);
+// Takes `measured`, or measures `in`, unless job->noise is of those already. Where nothing can be
+// measured its n is 0. FALSE: cancelled, no memory, numbers that make no sense.
+gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,
+                       GError **error);
+void wp_forget_noise(WpJob *job);
+// Level per box: k times the deviation that job->noise has in it; the coarse box is never
+// thresholded; g_free().
+float *wp_noise_levels(const WpJob *job, double k);
+
 // --- modes.c, compress.c: each fills job->result and reports its numbers -------------------------
 
-gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *params, LithoRun *run, GError **error);
+gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 gboolean wp_reconstruct(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,
                         GError **error);
 gboolean wp_compress(WpJob *job, const LithoWavepacketParams *params, LithoRun *run,

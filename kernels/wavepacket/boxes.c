@@ -432,6 +432,7 @@ void wp_geometry_free(WpGeometry *g)
         return;
     for (int b = 0; b < g->n_boxes; b++) {
         g_free(g->boxes[b].weight);
+        g_free(g->boxes[b].profile);
         g_free(g->boxes[b].rows);
     }
     for (int a = 0; a < 3; a++)

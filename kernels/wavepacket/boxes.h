@@ -14,6 +14,8 @@
 
 enum { WP_THINNEST = 16 }; // samples of a volume along any axis, at least
 
+enum { WP_PROFILE = 64 };  // bands of |xi_3| from 0 to 1/2
+
 typedef enum { WP_COARSE, WP_DIRECTION, WP_RESIDUAL } WpBoxKind;
 
 // Points j3 = first .. first+count-1 of one lattice row have phi > 0; their weights begin at
@@ -32,6 +34,7 @@ typedef struct WpBox {
     int n[3];             // lattice points
     int j0[3];            // first lattice index
     double sigma;         // standard deviation of a coefficient for white noise of variance 1
+    float *profile;       // WP_PROFILE: share of the window's energy per band; sums to 1
     gint64 at;            // first float of its coefficients
     gint64 floats;        // 2 n1 n2 n3, residual n1 n2 n3
     // Weight of a point = phi s_b (M1 M2 M3)^(-1/2) (n1 n2 n3)^(-1/2): window, normalisation and

@@ -255,6 +255,7 @@ void wp_job_free(WpJob *job)
 {
     wp_lanes_free(job);
     wp_probes_free(job);
+    wp_forget_noise(job);
     wp_geometry_free(job->geometry);
     for (int a = 0; a < 3; a++)
         g_free(job->tapers[a]);
@@ -389,9 +390,10 @@ static gboolean restore_dead(WpJob *job, const LithoCube *in, GError **error)
     return ok;
 }
 
-static gboolean run_mode(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
-                         LithoRun *run, GError **error)
+static gboolean run_mode(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
+    const LithoWavepacketParams *p = pass->params;
+    const LithoCube *in = pass->in;
     switch (p->mode) {
     case WP_COMPRESS:
         return wp_compress(job, p, run, error) && restore_dead(job, in, error);
@@ -400,7 +402,7 @@ static gboolean run_mode(WpJob *job, const LithoWavepacketParams *p, const Litho
     case WP_RECONSTRUCT:
         return wp_reconstruct(job, p, run, error) && restore_dead(job, in, error);
     default:
-        return wp_denoise(job, p, run, error) && restore_dead(job, in, error);
+        return wp_denoise(job, pass, run, error) && restore_dead(job, in, error);
     }
 }
 
@@ -416,7 +418,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     else
         wp_report_spectrum(job, run); // each pass has a report of its own
     if ((anew && (!reserve(job, error) || !stage_forward(job, pass->in, run, error))) ||
-        !run_mode(job, p, pass->in, run, error) || !wp_report_error(job, run, "snr", error) ||
+        !run_mode(job, pass, run, error) || !wp_report_error(job, run, "snr", error) ||
         !k->store(job->engine, job->result, pass->out, error))
         return FALSE;
     if (p->mode == WP_INTERPOLATE)

@@ -37,10 +37,15 @@ static gboolean filter_blocks(WpJob *job, const WpRule *rule, int corrections, L
     return wp_lanes_work(job, &work, run, error);
 }
 
-gboolean wp_denoise(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, GError **error)
+gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    const double sigma = p->sigma > 0 ? p->sigma : job->sigma;
-    g_autofree float *level = wp_levels(job, p->threshold * sigma);
+    const LithoWavepacketParams *p = pass->params;
+    if (!(p->sigma > 0) && !wp_know_noise(job, pass->in, pass->measured, run, error))
+        return FALSE;
+    const gboolean measured = !(p->sigma > 0) && job->noise.n > 0;
+    const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
+    g_autofree float *level = measured ? wp_noise_levels(job, p->threshold)
+                                       : wp_levels(job, p->threshold * sigma);
     const WpRule rule = {.level = level, .soft = p->rule == 1};
     wp_report_threshold(job->counts, "|c| / sigma_b", p->threshold * sigma, run);
     if (!filter_blocks(job, &rule, p->corrections, run, error))
@@ -204,6 +209,11 @@ static double decibels(double signal, double misfit)
     return misfit > 0 && signal > 0 ? 10 * log10(signal / misfit) : 0;
 }
 
+// Over-relaxation: a step goes further than the projection, as in successive projections with
+// relaxation (Youla and Webb, 1982), but for the last one. 30 steps fill three quarters of the
+// traces as well as 100 projections do.
+#define OVER 1.8
+
 // One iteration: v of the one before is in job->result (the volume itself at first), and so is the
 // new one in the end.
 static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
@@ -214,6 +224,7 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
     const double t = last > 0 ? (double)it / last : 1;
     const double threshold = 0.99 * job->peak * pow(p->params->floor, t);
     const float *v = it ? job->result : job->volume;
+    const double step = it < last ? OVER : 1;
     double change = 0, misfit = 0;
     g_autofree float *level = wp_levels(job, threshold);
     const WpRule rule = {.level = level};
@@ -221,6 +232,7 @@ static gboolean iterate(WpJob *job, Pocs *p, LithoRun *run, GError **error)
         // Misfit of the packets alone against the recorded traces.
         (run && run->report &&
          !k->distance(job->engine, job->work, job->volume, p->live, traces, n3, &misfit, error)) ||
+        !k->blend(job->engine, 1 - step, v, step, job->work, job->samples, error) ||
         !k->insert(job->engine, job->volume, p->trust, job->work, traces, n3, error) ||
         !k->distance(job->engine, job->work, v, NULL, traces, n3, &change, error))
         return FALSE;

@@ -21,10 +21,10 @@ static const LithoParam rows[] = {
                 .doc = "Denoise: coefficients below this many standard deviations of the noise are "
                        "dropped; 3 keeps weak events, 3.5 gives the best SNR at 0 dB."),
     LITHO_FLOAT(FIELD, sigma, .label = "Noise level", .when = "mode=denoise",
-                .special_text = "estimated", .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
+                .special_text = "measured", .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
                 .stage = WP_STAGE_SHRINK,
-                .doc = "Standard deviation of the noise in units of the data; 0 = estimated from "
-                       "the median of the finest coefficients."),
+                .doc = "Standard deviation of white noise in units of the data; 0 = measured per "
+                       "frequency, so that each box has its own level."),
     LITHO_CHOICE(FIELD, rule, "hard\0soft\0", .label = "Rule", .when = "mode=denoise",
                  .stage = WP_STAGE_SHRINK,
                  .doc = "Hard keeps what passes the threshold as it is; soft shrinks it by the "
@@ -189,7 +189,7 @@ static const LithoDemo demo = {"conflict", "", "crossing dips come out of noise 
 static const LithoFindRow find[] = {{"threshold", 2, 5}, {"directions", 3, 5}, {NULL}};
 
 static const LithoNumberDoc numbers[] = {
-    {"sigma", "Standard deviation of the noise that the threshold is a multiple of."},
+    {"sigma", "Standard deviation of the noise, all frequencies together."},
     {"sigma_estimated",
      "Standard deviation of the noise as the finest packets show it: they hold little signal."},
     {"iteration", "Iterations of the filling done so far."},
@@ -252,6 +252,8 @@ const LithoOperator litho_operator_wavepacket = {
     .needs_input = TRUE,
     .find = find,
     .check = check,
+    .measure_key = wp_measure_key,
+    .measure = wp_measure,
     .split = split,
     .suggest = suggest,
     .cpu = &cpu,

@@ -37,7 +37,22 @@ static void window_row(const WpTiling *t, const WpBox *box, const WpNeighbour *n
     }
 }
 
-// Fills rows and weights; returns sum phi^2. Of use only where the run was not told to stop.
+// Adds window energy at a frequency along the samples to its band.
+static inline void add_profile(double *profile, double xi3, double energy)
+{
+    const double f = fabs(xi3 - rint(xi3)); // beyond Nyquist: its image
+    profile[MIN((int)(2 * WP_PROFILE * f), WP_PROFILE - 1)] += energy;
+}
+
+static void keep_profile(WpBox *box, const double *profile, double sum)
+{
+    box->profile = g_new(float, WP_PROFILE);
+    for (int k = 0; k < WP_PROFILE; k++)
+        box->profile[k] = (float)(sum > 0 ? profile[k] / sum : 0);
+}
+
+// Fills rows, weights and profile; returns sum phi^2. Of use only where the run was not told to
+// stop.
 static double box_windows(const WpGeometry *g, WpBox *box, const LithoRun *run)
 {
     int count = 0;
@@ -48,7 +63,7 @@ static double box_windows(const WpGeometry *g, WpBox *box, const LithoRun *run)
     const double s = box->kind == WP_DIRECTION ? G_SQRT2 : 1;
     const float factor = (float)(s / sqrt(box->M[0] * box->M[1] * box->M[2] * (double)points));
     float *phi = g_new(float, box->n[2]), *weight = g_try_new(float, points);
-    double sum = 0;
+    double sum = 0, profile[WP_PROFILE] = {0};
     gint64 at = 0;
     box->rows = g_try_new0(WpRow, rows);
     if (!weight || !box->rows) {
@@ -66,10 +81,14 @@ static double box_windows(const WpGeometry *g, WpBox *box, const LithoRun *run)
             end--;
         box->rows[r] = (WpRow){(guint32)at, (guint16)first, (guint16)(end - first)};
         for (int j = first; j < end; j++) {
+            double xi[3];
+            lattice_xi(box, (int)(r / box->n[1]), (int)(r % box->n[1]), j, xi);
+            add_profile(profile, xi[2], (double)phi[j] * phi[j]);
             sum += (double)phi[j] * phi[j];
             weight[at++] = phi[j] * factor;
         }
     }
+    keep_profile(box, profile, sum);
     g_free(phi);
     g_free(nb);
     box->weight = g_try_realloc_n(weight, MAX(at, 1), sizeof *weight);
@@ -101,21 +120,24 @@ float *wp_residual_weights(const WpGeometry *g, LithoRun *run, GError **error)
     return weights;
 }
 
-static double residual_energy(const WpGeometry *g, const WpBox *box, const LithoRun *run)
+static double residual_energy(const WpGeometry *g, WpBox *box, const LithoRun *run)
 {
     const int *n = box->n;
-    double sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (int i = 0; i < n[0]; i++) {
-        double plane = 0;
-        for (int j = 0; j < n[1] && litho_run_checkpoint(run); j++)
-            for (int k = 0; k < n[2]; k++) {
-                double phi = wp_window_residual(
+    g_autofree double *bands = g_new0(double, n[2]);
+    double sum = 0, profile[WP_PROFILE] = {0};
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < n[2]; k++)
+        for (int i = 0; i < n[0] && litho_run_checkpoint(run); i++)
+            for (int j = 0; j < n[1]; j++) {
+                const double phi = wp_window_residual(
                     g->tiling, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]});
-                plane += phi * phi;
+                bands[k] += phi * phi;
             }
-        sum += plane;
+    for (int k = 0; k < n[2]; k++) {
+        add_profile(profile, (double)k / n[2], bands[k]);
+        sum += bands[k];
     }
+    keep_profile(box, profile, sum);
     return sum;
 }
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The noise's level by frequency, and what it makes of it in every box.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "kernels/common/noise.h"
+#include "kernels/wavepacket/apply.h"
+
+// Windows long enough to tell quiet coefficients by their neighbours in frequency.
+enum { TRACES = 16, SAMPLES = 64, WINDOWS = 2048 };
+static const int window[3] = {TRACES, TRACES, SAMPLES};
+
+// Variance of a coefficient of the box over sigma_b^2: the noise's spectrum seen through the window.
+static double box_variance(const WpBox *box, const LithoNoise *noise)
+{
+    const int last = (int)noise->n - 1; // Nyquist
+    double sum = 0;
+    for (int k = 0; k < WP_PROFILE; k++) {
+        const double at = (k + 0.5) / WP_PROFILE * last;
+        const int lo = MIN((int)at, last), hi = MIN(lo + 1, last);
+        const double sigma = noise->sigma[lo] + (at - lo) * (noise->sigma[hi] - noise->sigma[lo]);
+        sum += box->profile[k] * sigma * sigma;
+    }
+    return sum;
+}
+
+float *wp_noise_levels(const WpJob *job, double k)
+{
+    const WpGeometry *g = job->geometry;
+    float *level = g_new0(float, g->n_boxes);
+    for (int b = 0; b < g->n_boxes; b++)
+        if (g->boxes[b].kind != WP_COARSE)
+            level[b] =
+                (float)(k * g->boxes[b].sigma * sqrt(box_variance(&g->boxes[b], &job->noise)));
+    return level;
+}
+
+// --- as numbers of the recipe --------------------------------------------------------------------
+
+enum { VERSION = 1, MOST = 4096 };
+
+// Followed by n doubles.
+typedef struct Head {
+    guint32 version, n;
+    double df, total, low, high;
+} Head;
+
+char *wp_measure_key(const void *params)
+{
+    const LithoWavepacketParams *p = params;
+    return p->sigma > 0 || p->mode != WP_DENOISE ? NULL : g_strdup("noise level by frequency");
+}
+
+static LithoMeasured *to_measured(const LithoNoise *noise, const void *params)
+{
+    const Head head = {VERSION, noise->n, noise->df, noise->total, noise->low, noise->high};
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autofree char *key = wp_measure_key(params);
+    g_autofree char *text = g_strdup_printf("noise level %.4g", noise->total);
+    g_byte_array_append(bytes, (const guint8 *)&head, sizeof head);
+    g_byte_array_append(bytes, (const guint8 *)noise->sigma,
+                        (guint)(noise->n * sizeof *noise->sigma));
+    return litho_measured_new(key, text, bytes->data, bytes->len);
+}
+
+static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError **error)
+{
+    gsize n;
+    Head head = {0};
+    const guint8 *bytes = litho_measured_bytes(measured, &n);
+    if (n >= sizeof head)
+        memcpy(&head, bytes, sizeof head);
+    gboolean good = head.version == VERSION && head.n > 1 && head.n <= MOST &&
+                    n == sizeof head + head.n * sizeof *noise->sigma && head.df > 0 &&
+                    isfinite(head.total) && head.total >= 0;
+    if (good) {
+        *noise = (LithoNoise){.n = head.n,
+                              .df = head.df,
+                              .total = head.total,
+                              .low = head.low,
+                              .high = head.high,
+                              .sigma = g_memdup2(bytes + sizeof head, n - sizeof head)};
+        for (guint k = 0; k < noise->n; k++)
+            good &= isfinite(noise->sigma[k]) && noise->sigma[k] >= 0;
+        if (!good)
+            litho_noise_clear(noise);
+    }
+    return good || litho_refuse(error, LITHO_ERROR_PARAMETER,
+                                "the measured noise level in the recipe cannot be read; without "
+                                "\"measured\" it is measured again");
+}
+
+// Inlines [lo, hi) with a window more at their end: every window lies in a part.
+static gboolean add_part(LithoNoiseWindows *windows, const LithoReader *reader, gint64 lo,
+                         gint64 hi, LithoRun *run, GError **error)
+{
+    LithoBox within = litho_box_full(reader->grid);
+    LithoRun quiet = run ? *run : (LithoRun){0};
+    quiet.on_progress = NULL;
+    quiet.report = NULL;
+    within.lo[0] = MAX(lo - TRACES, 0);
+    within.hi[0] = MIN(hi + TRACES, within.hi[0]);
+    g_autoptr(LithoCube) part = reader->read(&within, &quiet, reader->data, error);
+    return part && litho_noise_windows_add(windows, part, within, &quiet, error);
+}
+
+LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
+                          GError **error)
+{
+    const gint64 n = reader->grid->axis[0].n;
+    const guint64 row = 2 * sizeof(float) * (guint64)litho_grid_samples(reader->grid) / n;
+    gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * TRACES : n;
+    LithoNoiseWindows *windows =
+        litho_noise_windows_new(reader->grid, NULL, window, WINDOWS, error);
+    LithoMeasured *measured = NULL;
+    LithoNoise noise;
+    gboolean ok = windows != NULL;
+    step = MAX(step, TRACES);
+    litho_run_begin(run, "noise level", "inlines");
+    for (gint64 lo = 0; ok && lo < n; lo += step)
+        ok = litho_run_step(run, lo, n, error) &&
+             add_part(windows, reader, lo, MIN(lo + step, n), run, error);
+    if (ok && litho_noise_windows_finish(windows, run, &noise, error)) {
+        measured = to_measured(&noise, params);
+        litho_noise_clear(&noise);
+    }
+    litho_noise_windows_free(windows);
+    return measured;
+}
+
+// --- keeping -------------------------------------------------------------------------------------
+
+void wp_forget_noise(WpJob *job)
+{
+    if (job->noise.n > 0)
+        litho_noise_clear(&job->noise);
+    job->noise = (LithoNoise){0};
+    job->noise_of = 0;
+    g_clear_pointer(&job->noise_from, litho_measured_unref);
+}
+
+gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,
+                       GError **error)
+{
+    g_autoptr(GError) unknown = NULL;
+    if (measured ? measured == job->noise_from : !job->noise_from && job->noise_of == in->serial)
+        return TRUE;
+    wp_forget_noise(job);
+    if (measured) {
+        if (!from_measured(measured, &job->noise, error))
+            return FALSE;
+        job->noise_from = litho_measured_ref(measured);
+        return TRUE;
+    }
+    if (!litho_cube_host(in, error))
+        return FALSE;
+    if (!litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, &unknown)) {
+        job->noise = (LithoNoise){0};
+        if (!g_error_matches(unknown, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
+            g_propagate_error(error, g_steal_pointer(&unknown));
+            return FALSE;
+        }
+    }
+    job->noise_of = in->serial;
+    return TRUE;
+}
