@@ -131,7 +131,7 @@ static void test_coloured(void)
     g_autoptr(LithoCube) truth = events_cube(64, 64, 64);
     const gint64 n = litho_grid_samples(&truth->grid);
     for (int colour = LITHO_NOISE_WHITE; colour <= LITHO_NOISE_LOW; colour++) {
-        g_autoptr(LithoCube) noisy = litho_synth_spoil_with(truth, colour, 0, 0, 5, NULL);
+        g_autoptr(LithoCube) noisy = litho_synth_spoil_with(truth, colour, 0, 0, 5, NULL, NULL);
         Bench b = bench();
         g_autoptr(LithoCube) measured = apply(&b, noisy);
         b.p->sigma = sqrt(wp_test_energy(truth->samples, n) / n);

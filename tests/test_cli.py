@@ -517,7 +517,7 @@ def two_operators_in_a_row():
 def figures_without_and_with_the_truth():
     """run --report, find, sweep and report speak of the same numbers under the same names."""
     cli("synth", "planes", "inlines=24", "xlines=24", "samples=96", "snr=0", "-o", "judged.npy")
-    cli("run", "fx", "-i", "judged.npy", "-o", "judged-fx.npy", "--report", "judged.json", "--reference", "judged-truth.npy",
+    cli("run", "fx", "prewhitening=10", "-i", "judged.npy", "-o", "judged-fx.npy", "--report", "judged.json", "--reference", "judged-truth.npy",
         "--hide", "5", "--seed", "1")
     r = json.load(open("judged.json"))
     low, high = r["expected_snr_interval_db"]
