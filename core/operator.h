@@ -144,7 +144,8 @@ struct LithoOperator {
     gboolean (*output_grid)(const LithoGrid *in, const void *params, LithoResolved *known,
                             LithoGrid *out, GError **error);
     // Input samples (input-grid indices, clipped) that `region` of the output depends on, beside
-    // what is measured. NULL = all of it: the operator is global, cannot stream, and gives no quick preview of slices.
+    // what is measured. NULL = all of it: the operator is global, cannot stream, and gives no quick
+    // preview of slices.
     LithoBox (*input_box)(const LithoGrid *in, const void *params, LithoBox region);
     // The parameters with which measure() finds the same numbers, as one text; NULL = with these
     // parameters nothing of the whole input is needed. Pure; g_free(). Both functions are NULL

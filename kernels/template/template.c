@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The example operator: a running mean over 2h+1 inlines, times a gain. It is built and tested, not
-// offered to users. Copy the folder, rename files and names (template, Template), put the new name
-// into the list in kernels/meson.build: the operator is in the program.
+// offered to users. docs/tour.md, "Adding an operator", says how a copy of the folder becomes an
+// operator of the program.
 //
 // This file is the declaration; the work is in cpu/template.c and cuda/template.c.
 #include "kernels/template/template.h"

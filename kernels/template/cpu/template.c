@@ -82,7 +82,6 @@ static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError
         return FALSE;
     double start = litho_now_ms();
     litho_cube_paste(pass->out, p->mean);
-    litho_cube_inherit(pass->out, pass->in);
     gint64 n = litho_box_count(pass->out->held);
     for (gint64 k = 0; k < n; k++)
         pass->out->samples[k] *= (float)params->gain;
