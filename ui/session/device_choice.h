@@ -12,7 +12,7 @@ typedef struct LithoDeviceChoice LithoDeviceChoice;
 LithoDeviceChoice *litho_device_choice_new(void (*known)(gpointer owner), gpointer owner);
 void litho_device_choice_free(LithoDeviceChoice *choice); // no call follows; NULL is fine
 
-// As litho_device_parse() takes it: "auto", "cuda:all". One that is not there leaves the CPU, and
+// `wanted`: text for litho_device_parse(), "cuda:all". One that is not there leaves the CPU, and
 // the reason with the label.
 void litho_device_choice_ask(LithoDeviceChoice *choice, const char *wanted);
 const char *litho_device_choice_wanted(const LithoDeviceChoice *choice); // asked for last

@@ -3,7 +3,7 @@
 #include "core/engine/quality.h"
 #include "ui/session/session.h"
 
-// What can be told without truth about the result on screen: expected SNR, what leaves with the
+// Figures of the result on screen that need no truth: expected SNR, signal that leaves with the
 // noise, how much is removed (core/engine/quality.h), judged on the area in view in a job beside
 // the worker; the newest question wins. And the local similarity of output and removed on the
 // visible slices, as long as somebody wants to see it.

@@ -2,7 +2,7 @@
 #pragma once
 #include "ui/session/session.h"
 
-// What the flow assumes of the medium (a velocity): the newest layer that its operators told, how
+// The medium that the flow assumes (a velocity): the newest layer that its operators told, how
 // strongly it lies over the sections, and its value anywhere. Main thread.
 //
 // Signal "changed": another layer, none any more, or another opacity.

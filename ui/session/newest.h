@@ -21,5 +21,5 @@ LithoNewest *litho_newest_new(const LithoNewestFuncs *funcs, gpointer owner);
 // No done() follows; the thread is cancelled and not waited for. NULL is fine.
 void litho_newest_free(LithoNewest *newest);
 void litho_newest_ask(LithoNewest *newest, gpointer question); // takes it over
-// What waits is dropped, what is under way is cancelled and its answer thrown away.
+// The question that waits is dropped; the one under way is cancelled, its answer thrown away.
 void litho_newest_forget(LithoNewest *newest);

@@ -55,7 +55,7 @@ static gboolean fetch(gpointer data)
         g_free(self->problem);
         self->problem = g_strdup(error->message);
     }
-    // What was wanted longest ago goes first; the newest always stays.
+    // The slice wanted longest ago goes first; the newest always stays.
     guint64 kept = litho_pager_bytes(self);
     while (kept > self->budget && self->parts->len > 3) {
         kept -= bytes_of(g_ptr_array_index(self->parts, 0));
@@ -153,7 +153,7 @@ static void add_wanted(LithoPager *self, GArray *list, int axis, gint64 index)
         g_array_append_val(list, box);
 }
 
-// What is looked at moves to the end of the list: it is given up last.
+// A slice that is looked at moves to the end of the list: it is given up last.
 static void refresh(LithoPager *self, LithoBox box)
 {
     for (guint k = 0; k < self->parts->len; k++) {

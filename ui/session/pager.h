@@ -14,8 +14,8 @@ LithoPager *litho_pager_new(LithoSurvey *survey, guint64 budget, void (*arrived)
 void litho_pager_free(LithoPager *pager); // NULL is fine
 // These slices are on screen, the most important axis first. Newest wins.
 void litho_pager_want(LithoPager *pager, const gint64 slice[3], const int *axes, guint n);
-// What is there, of LithoCube; borrowed until the next arrival or want. `stamp` grows with every
-// change, and `dropped` with every slice given up.
+// Slices that are there, of LithoCube; borrowed until the next arrival or want. `stamp` grows with
+// every change, and `dropped` with every slice given up.
 const GPtrArray *litho_pager_parts(LithoPager *pager, guint64 *stamp, guint64 *dropped);
 // The part that holds this sample's trace or slice; NULL = not read yet. Borrowed.
 LithoCube *litho_pager_find(LithoPager *pager, const gint64 at[3]);

@@ -15,7 +15,7 @@ typedef struct Place {
 struct LithoPlaces {
     LithoGrid grid; // shown
     gboolean has_grid;
-    // Of the shape shown before, when it was left, and where that led to in the present shape.
+    // Place in the shape shown before, when it was left; and where it led to in the present one.
     Place left, arrived;
     guint n_visible;
     int visible[3]; // axes of the slices on screen

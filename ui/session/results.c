@@ -3,8 +3,8 @@
 
 struct LithoResults {
     guint64 tag; // of the newest wish
-    // Of the newest wish, as text; how many different ones there have been; the first wish of this
-    // one.
+    // Kind of the newest wish, as text; how many different ones there have been; the first wish of
+    // this one.
     char *kind_text;
     guint64 kind, first_tag;
     LithoResult *newest;

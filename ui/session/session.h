@@ -10,7 +10,7 @@
 #include "ui/session/memory_plan.h"
 #include "ui/session/numbers.h"
 
-// What the window shows and edits: the input cube, the flow, the newest result, and how they are
+// The window shows and edits it: the input cube, the flow, the newest result, and how they are
 // looked at. Widgets read it and call its setters; it tells them by signals what changed. No GTK in
 // here. Main thread only; the heavy work happens in the worker and in jobs.
 //
@@ -48,17 +48,17 @@ LithoSurvey *litho_session_page_survey(LithoSession *session); // borrowed or NU
 // ui/session/pager.h.
 const GPtrArray *litho_session_pages(LithoSession *session, guint64 *stamp, guint64 *dropped);
 gboolean litho_session_pages_wanted(LithoSession *session); // something is being read
-// What is shown in place of the result of a cube beyond memory on the slice of `axis`, and why, in
+// The stand-in for the result of a cube beyond memory on the slice of `axis`, and why, in
 // one or two short lines; NULL = the result. Static.
 const char *litho_session_not_computed(LithoSession *session, int axis);
 // Shows a first part of a cube that is still being read, in colours of that range; nothing is
 // computed. NULL, NULL = back to the input.
 void litho_session_set_preview(LithoSession *session, LithoCube *cube, const LithoRange *range);
-// What takes the input's place in every comparison, e.g. a kept result, and what to call it; NULL =
+// A cube in the input's place in every comparison, e.g. a kept result, and its name; NULL =
 // the input. References `cube`.
 void litho_session_set_reference(LithoSession *session, LithoCube *cube, const char *name);
 const char *litho_session_reference_name(LithoSession *session); // NULL = the input; borrowed
-// What the output is compared with: the preview of a cube being read, the reference, or the input.
+// The output is compared with it: the preview of a cube being read, the reference, or the input.
 LithoCube *litho_session_against(LithoSession *session); // borrowed or NULL
 const char *litho_session_path(LithoSession *session);   // of the input; NULL = none
 // Grid that the views show: the result's, or the input's while there is none. NULL = nothing yet.
@@ -73,7 +73,7 @@ gboolean litho_session_side_by_side(LithoSession *session);
 // operator's curve of that role (core/report.h). The same where both are one.
 double litho_session_to_input(LithoSession *session, double sample);
 double litho_session_from_input(LithoSession *session, double sample);
-// As litho_session_slice_view(), in indices of the input.
+// The view of litho_session_slice_view() in indices of the input.
 LithoSliceView litho_session_input_view(LithoSession *session, int axis);
 // The look of a panel that shows the input or the result.
 LithoLook litho_session_look_for(LithoSession *session, LithoShow show);
@@ -119,7 +119,7 @@ const LithoAreaNumbers *litho_session_area_numbers(LithoSession *session); // NU
 LithoCube *litho_session_output(LithoSession *session);
 // Newest result, partial or whole; NULL before the first. Borrowed until "result".
 const LithoResult *litho_session_result(LithoSession *session);
-// What the operators have told so far, in the order of their first telling: of the pass that runs,
+// Figures that the operators have told, in the order of their first telling: of the pass that runs,
 // completed by the one before. NULL = nothing; g_array_unref(). Elements: LithoNumber, LithoCurve,
 // LithoShape, LithoLayer.
 GArray *litho_session_report_numbers(LithoSession *session);
@@ -160,8 +160,8 @@ const LithoMemoryPlan *litho_session_memory(LithoSession *session); // NULL = no
 
 // --- device -------------------------------------------------------------------------------------
 
-// What litho_device_parse() takes: "auto", "cuda:all". Asked in a thread: opening a driver takes a
-// while.
+// `wanted`: text for litho_device_parse(), "auto", "cuda:all". Asked in a thread: opening a driver
+// takes a while.
 void litho_session_set_device(LithoSession *session, const char *wanted);
 LithoDevice litho_session_device(LithoSession *session); // that computes the flow as it stands
 const char *litho_session_wanted_device(LithoSession *session);
@@ -175,7 +175,7 @@ int litho_session_gpus(LithoSession *session);
 void litho_session_set_volume(LithoSession *session, const char *name);
 // The volume in place of the result; NULL = the result is shown.
 const char *litho_session_volume(LithoSession *session);
-// What computes, e.g. "CPU, 2 threads"; `why` is NULL, or why it is not what was asked for.
+// The device that computes, "CPU, 2 threads"; `why` is NULL, or why it is not the one asked for.
 const char *litho_session_device_label(LithoSession *session, const char **why);
 
 // --- display ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ int litho_session_numbers_shown(LithoSession *self)
 
 const LithoCubeNumbers *litho_session_numbers(LithoSession *self, int which)
 {
-    // Those of the file before are not of the one that is being opened.
+    // While a file is being opened the numbers are of the file before.
     return self->preview ? NULL : litho_numbers_get(self->numbers, which);
 }
 

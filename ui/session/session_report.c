@@ -33,7 +33,7 @@ void litho_session_report_look(LithoSession *self)
     litho_report_unref(newest);
 }
 
-// Of a file that is being opened there are no figures yet, and the others are not its own.
+// A file that is being opened has no figures yet; the ones at hand are of the file before.
 static gboolean shows(LithoSession *self)
 {
     return !self->preview;

@@ -2,7 +2,7 @@
 #pragma once
 #include <glib.h>
 
-// What the program remembers between two starts: ~/.config/lithoscope/settings.ini. Main thread.
+// Choices remembered between two starts: ~/.config/lithoscope/settings.ini. Main thread.
 typedef struct LithoSettings LithoSettings;
 
 // `path` NULL = the user's file. A missing or broken file gives the defaults.

@@ -35,7 +35,7 @@ void litho_snapshots_adopt(LithoSnapshots *snapshots, guint k);
 gboolean litho_snapshots_useful(LithoSnapshots *snapshots);
 // Index of the snapshot whose flow is the present one, -1 = none.
 int litho_snapshots_present(LithoSnapshots *snapshots);
-// What takes the input's place in every comparison; -1 = the input. A snapshot without a result is
+// The snapshot in the input's place in comparisons; -1 = the input. A snapshot without a result is
 // computed first, in a thread; until then the input stays.
 void litho_snapshots_compare(LithoSnapshots *snapshots, int k);
 int litho_snapshots_compared(LithoSnapshots *snapshots);

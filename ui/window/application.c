@@ -245,7 +245,7 @@ static LithoWindow *window_of(LithoApplication *self)
     return LITHO_WINDOW(window);
 }
 
-// What the command line asked for beside files.
+// Wishes of the command line beside files.
 static void apply_options(LithoApplication *self, LithoWindow *window)
 {
     g_autofree char *recipe = g_steal_pointer(&self->recipe);

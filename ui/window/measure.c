@@ -172,7 +172,7 @@ static void report(Measure *m)
         save_picture(GTK_WIDGET(m->window), m->picture);
 }
 
-// What stands above the figures of scrubbing alone.
+// The head of the figures of scrubbing alone.
 static void report_drawing(Measure *m)
 {
     const char *gl = litho_canvas_gl_name(litho_window_canvas(m->window), NULL);
@@ -353,7 +353,7 @@ static void note_latency(Measure *m)
     m->last_latency = last;
 }
 
-// Of each axis, since the last call.
+// Slices drawn of each axis since the last call.
 static void count_slices(Measure *m)
 {
     for (int a = 0; a < 3; a++)

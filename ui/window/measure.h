@@ -2,7 +2,7 @@
 #pragma once
 #include "ui/window/window.h"
 
-// What the program does for a live demonstration, measured in the real window: waits for the first
+// A live demonstration, measured in the real window: waits for the first
 // result, drags a parameter of the first step up and down its slider for some seconds at 125 events
 // a second, then compares the texture on the card with the downloaded result; sweeps the slices
 // through the cube and turns the 3-D views, one step with every frame.

@@ -64,7 +64,7 @@ static gboolean begins_with(const char *title, char **words)
     return *start && g_str_has_prefix(folded, start);
 }
 
-// What was typed exactly comes first; otherwise the order stays.
+// A title that was typed exactly comes first; otherwise the order stays.
 static void sort_hits(Hit *hits, guint n, char **words)
 {
     Hit first[MAX_HITS], rest[MAX_HITS];
@@ -258,7 +258,7 @@ typedef struct Palette {
     GtkWidget *dialog, *entry, *list;
 } Palette;
 
-// What stands at the right of a line: the key of a command, the present value of a parameter.
+// The right end of a line: the key of a command, the present value of a parameter.
 static GtkWidget *make_hint(LithoSession *session, const Hit *hit)
 {
     if (hit->command && hit->command->accel)

@@ -113,8 +113,8 @@ void litho_panels_remember(LithoPanels *panels, LithoSettings *settings)
 
 // --- room ---------------------------------------------------------------------------------------
 
-// Of a panel that stands there, or what it had when it was folded: GTK measures nothing that is
-// hidden.
+// Width of a panel that stands there, or its width when it was folded: GTK measures nothing that
+// is hidden.
 static int width_of(LithoPanels *panels, int panel)
 {
     GtkWidget *widget = panels->panel[panel];

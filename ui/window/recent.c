@@ -3,8 +3,8 @@
 
 #include "ui/panel/parts.h"
 
-// Of the items that are cubes: a file dialog adds what is chosen in it as well, before it is known
-// whether it can be read, and pictures that are written.
+// Group of the items that are cubes: a file dialog adds files that are chosen in it as well, before
+// it is known whether they can be read, and pictures that are written.
 static char cube_group[] = "lithoscope-cube";
 
 static gboolean is_ours(GtkRecentInfo *info)

@@ -3,6 +3,6 @@
 #include <gtk/gtk.h>
 #include "core/cube.h"
 
-// What was read, as a page: file and format, a map of the traces, axes with where each value comes
+// A page about the survey: file and format, a map of the traces, axes with where each value comes
 // from, counts, and what opening repaired or assumed.
 GtkWidget *litho_survey_page_new(LithoCube *cube);

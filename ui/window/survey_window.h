@@ -2,7 +2,7 @@
 #pragma once
 #include "ui/window/window.h"
 
-// What the file says and how it was read: format, where each axis comes from, the header bytes that
+// A window about the file and its reading: format, where each axis comes from, header bytes that
 // were tried with their evidence, the text header, and the trace header under the slices.
 void litho_survey_open_window(LithoWindow *window);
 

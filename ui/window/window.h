@@ -24,7 +24,7 @@ void litho_window_open_demo(LithoWindow *self);
 void litho_window_load_recipe(LithoWindow *self, const char *path);
 // Whole result; waits for it when it is still being computed. `force`: replaces an existing file.
 void litho_window_save(LithoWindow *self, const char *path, gboolean force);
-// What is on screen as a picture; the suffix decides (.png, .pdf, .svg).
+// The views on screen as a picture; the suffix decides (.png, .pdf, .svg).
 void litho_window_export(LithoWindow *self, const char *path);
 
 // A sentence of the reader without its advice about command-line options ("; give --format 5"),
@@ -32,7 +32,7 @@ void litho_window_export(LithoWindow *self, const char *path);
 char *litho_plain_sentence(const char *sentence);
 // Shows one sentence; `details` may be NULL.
 void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details);
-// What was refused has succeeded since: the sentence goes, unless it is about the newest result.
+// A refused wish has succeeded since: the sentence goes, unless it is about the newest result.
 void litho_window_clear_error(LithoWindow *self);
 const char *litho_window_error(LithoWindow *self); // shown now, or NULL; borrowed
 gboolean litho_window_is_busy(LithoWindow *self);  // opening, saving, drawing a picture

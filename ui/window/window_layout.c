@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the window is made of.
+// The parts of the window and how they lie.
 #include "ui/panel/flow_list.h"
 #include "ui/panel/parts.h"
 #include "ui/panel/snapshot_bar.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What is on screen as a picture in a file.
+// The views on screen as a picture in a file.
 #include "ui/window/window_private.h"
 
 #include <string.h>
