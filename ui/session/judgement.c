@@ -8,6 +8,7 @@
 #include "core/engine/probe.h"
 #include "core/error.h"
 #include "ui/session/job.h"
+#include "ui/session/similarity_maps.h"
 
 enum {
     SETTLE_MS = 150,         // after the last result: a drag needs the processors
@@ -38,9 +39,8 @@ struct _LithoJudgement {
     LithoCube *truth; // of the input's shape, or NULL
     char *truth_name;
 
-    gboolean maps_wanted, map_again;
-    LithoJob *map_job;
-    LithoCube *map[3];
+    gboolean maps_wanted;
+    LithoSimilarityMaps *maps; // NULL once disposed
 };
 
 G_DEFINE_TYPE(LithoJudgement, litho_judgement, G_TYPE_OBJECT)
@@ -220,95 +220,11 @@ static void look_soon(LithoJudgement *self)
 
 // --- maps ---------------------------------------------------------------------------------------
 
-typedef struct MapQuestion {
-    LithoJudgement *self;
-    LithoCube *in, *out;
-    LithoBox box[3];
-} MapQuestion;
-
-typedef struct Maps {
-    LithoCube *map[3];
-} Maps;
-
-static void map_question_free(gpointer data)
-{
-    MapQuestion *q = data;
-    litho_cube_unref(q->in);
-    litho_cube_unref(q->out);
-    g_object_unref(q->self);
-    g_free(q);
-}
-
-static void maps_free(Maps *maps)
-{
-    for (int a = 0; maps && a < 3; a++)
-        litho_cube_unref(maps->map[a]);
-    g_free(maps);
-}
-
-static gpointer make_maps(LithoRun *run, gpointer data, GError **error)
-{
-    MapQuestion *q = data;
-    Maps *maps = g_new0(Maps, 1);
-    gboolean ok = litho_cube_host(q->in, error) && litho_cube_host(q->out, error);
-    for (int a = 0; ok && a < 3; a++)
-        if (!litho_box_empty(q->box[a]))
-            ok = litho_similarity(q->in, q->out, q->box[a], NULL, run, &maps->map[a], NULL, error);
-    if (ok)
-        return maps;
-    maps_free(maps);
-    return NULL;
-}
-
-static void map_look(LithoJudgement *self);
-
-static void maps_made(gpointer result, const GError *error, gpointer data)
-{
-    LithoJudgement *self = ((MapQuestion *)data)->self;
-    Maps *maps = result;
-    (void)error; // without a map the section stands alone
-    self->map_job = NULL;
-    if (self->session && maps && self->maps_wanted)
-        for (int a = 0; a < 3; a++) {
-            litho_cube_unref(self->map[a]);
-            self->map[a] = g_steal_pointer(&maps->map[a]);
-        }
-    maps_free(maps);
-    if (!self->session)
-        return;
-    tell(self);
-    if (self->map_again)
-        map_look(self);
-}
-
-static gboolean holds(const LithoCube *map, LithoBox slice)
-{
-    return map && litho_box_contains(map->held, slice);
-}
-
-static void drop_maps(LithoJudgement *self)
-{
-    for (int a = 0; a < 3; a++)
-        g_clear_pointer(&self->map[a], litho_cube_unref);
-}
-
 static void map_look(LithoJudgement *self)
 {
     LithoCube *in = litho_session_input(self->session), *out = litho_session_output(self->session);
-    self->map_again = self->map_job != NULL;
-    if (!self->maps_wanted || self->map_job)
-        return;
-    if (!litho_judgement_applies(self->session) || !out || !in || in == out)
-        return;
-    const LithoDisplay *d = litho_session_display(self->session);
-    MapQuestion *q = g_new0(MapQuestion, 1);
-    q->self = g_object_ref(self);
-    q->in = litho_cube_ref(in);
-    q->out = litho_cube_ref(out);
-    for (int a = 0; a < 3; a++)
-        q->box[a] = litho_box_slice(&in->grid, a, d->slice[a]);
-    self->map_job =
-        litho_job_start(&(LithoJobFuncs){make_maps, NULL, maps_made, map_question_free}, q);
+    if (self->maps_wanted && litho_judgement_applies(self->session) && out && in && in != out)
+        litho_similarity_maps_ask(self->maps, in, out, litho_session_display(self->session)->slice);
 }
 
 LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
@@ -317,7 +233,7 @@ LithoCube *litho_judgement_map(LithoJudgement *self, int axis)
     if (!self->maps_wanted || !grid || axis >= 3)
         return NULL;
     LithoBox slice = litho_box_slice(grid, axis, litho_session_display(self->session)->slice[axis]);
-    return holds(self->map[axis], slice) ? self->map[axis] : NULL;
+    return litho_similarity_maps_get(self->maps, axis, slice);
 }
 
 void litho_judgement_want_maps(LithoJudgement *self, gboolean wanted)
@@ -325,7 +241,7 @@ void litho_judgement_want_maps(LithoJudgement *self, gboolean wanted)
     if (self->maps_wanted == wanted)
         return;
     self->maps_wanted = wanted;
-    drop_maps(self);
+    litho_similarity_maps_forget(self->maps);
     map_look(self);
     tell(self);
 }
@@ -344,7 +260,7 @@ static void on_changed_flow(LithoJudgement *self)
     self->fresh = FALSE;
     self->again = self->job != NULL && applies;
     litho_job_cancel(self->job);
-    drop_maps(self);
+    litho_similarity_maps_forget(self->maps);
     g_clear_pointer(&self->why, g_free);
     if (!applies)
         self->known = FALSE;
@@ -472,9 +388,8 @@ static void dispose(GObject *object)
     LithoJudgement *self = LITHO_JUDGEMENT(object);
     g_clear_handle_id(&self->timeout, g_source_remove);
     litho_job_cancel(self->job);
-    litho_job_cancel(self->map_job);
-    self->again = self->map_again = FALSE;
-    drop_maps(self);
+    self->again = FALSE;
+    g_clear_pointer(&self->maps, litho_similarity_maps_free);
     forget_truth(self);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_judgement_parent_class)->dispose(object);
@@ -491,8 +406,14 @@ static void finalize(GObject *object)
     G_OBJECT_CLASS(litho_judgement_parent_class)->finalize(object);
 }
 
+static void maps_changed(gpointer owner)
+{
+    tell(owner);
+}
+
 static void litho_judgement_init(LithoJudgement *self)
 {
+    self->maps = litho_similarity_maps_new(maps_changed, self);
     self->seed = 1;
 }
 
