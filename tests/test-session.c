@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The objects a session is made of, without a window, a display or an operator at work.
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/report.h"
 #include "kernels/kernels.h"
 #include "kernels/template/template.h"
@@ -17,6 +19,8 @@
 #include "ui/session/places.h"
 #include "ui/session/ranges.h"
 #include "ui/session/results.h"
+#include "ui/session/state_store.h"
+#include "ui/session/state_writer.h"
 
 // Answers of one object, as its owner sees them.
 typedef struct Heard {
@@ -489,8 +493,104 @@ static void test_area(void)
     litho_area_tool_free(tool);
 }
 
+// --- the session on disk ------------------------------------------------------------------------
+
+typedef struct Desk {
+    int number; // told from one session to the next
+    gboolean is_open;
+    guint n_failed;
+} Desk;
+
+static char *desk_text(gpointer owner)
+{
+    LithoFlow *flow = litho_flow_new();
+    JsonNode *recipe = litho_flow_to_json(flow);
+    g_autofree char *steps = litho_json_text(recipe);
+    json_node_unref(recipe);
+    litho_flow_free(flow);
+    return g_strdup_printf("{\"lithoscope-session\": 1, \"recipe\": %s, \"selected\": %d}", steps,
+                           ((Desk *)owner)->number);
+}
+
+static gboolean desk_is_open(gpointer owner)
+{
+    return ((Desk *)owner)->is_open;
+}
+
+static void desk_failed(const GError *error, gpointer owner)
+{
+    g_assert_nonnull(error);
+    ((Desk *)owner)->n_failed++;
+}
+
+static int saved_number(const char *key)
+{
+    g_autoptr(GError) error = NULL;
+    JsonNode *state = litho_state_read(key, &error);
+    g_assert_no_error(error);
+    int number =
+        state ? (int)json_object_get_int_member(json_node_get_object(state), "selected") : -1;
+    g_clear_pointer(&state, json_node_unref);
+    return number;
+}
+
+static void wait_until_settled(const LithoStateWriter *writer)
+{
+    gboolean late = FALSE;
+    guint timeout = g_timeout_add_seconds(60, give_up, &late);
+    while (!litho_state_writer_is_settled(writer) && !late)
+        g_main_context_iteration(NULL, TRUE);
+    g_assert_false(late);
+    g_source_remove(timeout);
+}
+
+// Property: a change is on disk a while later, all changes of that while at once; flush() writes
+// now; without a key nothing is written; an unreadable folder is told once, and again when writing
+// has worked meanwhile.
+static void test_state_writer(void)
+{
+    static const LithoStateWriterFuncs writer_funcs = {desk_text, desk_is_open, desk_failed};
+    Desk desk = {1, TRUE, 0};
+    LithoStateWriter *writer = litho_state_writer_new(&writer_funcs, &desk);
+    litho_state_writer_touched(writer);
+    g_assert_true(litho_state_writer_is_settled(writer)); // nothing is open
+    litho_state_writer_set_key(writer, "desk");
+    litho_state_writer_touched(writer);
+    g_assert_true(litho_state_writer_is_dirty(writer));
+    desk.number = 2;
+    litho_state_writer_touched(writer);
+    g_assert_cmpint(saved_number("desk"), ==, -1);
+    wait_until_settled(writer);
+    g_assert_cmpint(saved_number("desk"), ==, 2);
+    desk.number = 3;
+    litho_state_writer_touched(writer);
+    litho_state_writer_flush(writer);
+    g_assert_cmpint(saved_number("desk"), ==, 3);
+
+    g_autofree char *folder =
+        g_build_filename(g_get_user_state_dir(), "lithoscope", "sessions", NULL);
+    g_autofree char *aside = g_strconcat(folder, "-aside", NULL);
+    for (int round = 1; round <= 2; round++) {
+        g_assert_cmpint(g_rename(folder, aside), ==, 0);
+        g_assert_true(g_file_set_contents(folder, "no folder", -1, NULL));
+        for (int k = 0; k < 2; k++) {
+            litho_state_writer_touched(writer);
+            wait_until_settled(writer);
+        }
+        g_assert_cmpuint(desk.n_failed, ==, round);
+        g_assert_cmpint(g_unlink(folder), ==, 0);
+        g_assert_cmpint(g_rename(aside, folder), ==, 0);
+        litho_state_writer_touched(writer);
+        wait_until_settled(writer);
+    }
+    litho_state_remove("desk");
+    litho_state_writer_free(writer);
+}
+
 int main(int argc, char **argv)
 {
+    g_autofree char *states = g_dir_make_tmp("lithoscope-session-XXXXXX", NULL);
+    g_setenv("XDG_STATE_HOME", states, TRUE); // before anything asks for it
     g_test_init(&argc, &argv, NULL);
     litho_kernels_init();
     g_test_add_func("/session/newest", test_newest);
@@ -505,5 +605,12 @@ int main(int argc, char **argv)
     g_test_add_func("/session/device-choice", test_device_choice);
     g_test_add_func("/session/memory", test_memory);
     g_test_add_func("/session/area", test_area);
-    return g_test_run();
+    g_test_add_func("/session/state-writer", test_state_writer);
+    int status = g_test_run();
+    g_autofree char *lithoscope = g_build_filename(states, "lithoscope", NULL);
+    g_autofree char *sessions = g_build_filename(lithoscope, "sessions", NULL);
+    g_rmdir(sessions);
+    g_rmdir(lithoscope);
+    g_rmdir(states);
+    return status;
 }

@@ -65,7 +65,7 @@ static void test_import(void)
     g_assert_cmpint(grid->axis[1].n, ==, 5);
     g_assert_cmpfloat(litho_cube_trace(litho_session_input(gui.session), 2, 3)[7], ==,
                       make_value(&make, 2, 3, 7));
-    g_assert_cmpint(gui.window->open.inline_byte, ==, 61);
+    g_assert_cmpint(litho_open_file_options(gui.window->file)->inline_byte, ==, 61);
 
     g_autofree char *next = gui_write_odd(&gui, "next.sgy", &make, "OTHER CLIENT");
     gui_open_file(&gui, next);
@@ -87,7 +87,7 @@ static void test_import(void)
     g_assert_true(litho_profile_delete("Northern", NULL));
     g_assert_null(litho_profile_match("client recorded northern surveys processing sequence line"));
     g_assert_nonnull(litho_profile_bad_name("../etc/passwd"));
-    g_assert_false(litho_profile_save("a/b", &gui.window->open, "", NULL));
+    g_assert_false(litho_profile_save("a/b", litho_open_file_options(gui.window->file), "", NULL));
 }
 
 // Property: a file that says IBM and holds IEEE floats does not open silently; the error offers the
@@ -164,7 +164,7 @@ static void test_raw(void)
         for (int j = 0; j < n[1]; j++)
             g_assert_cmpmem(litho_cube_trace(litho_session_input(gui.session), i, j), 160,
                             x + (i * n[1] + j) * n[2], 160);
-    g_autofree char *words = litho_open_options_words(&gui.window->open);
+    g_autofree char *words = litho_open_options_words(litho_open_file_options(gui.window->file));
     g_assert_cmpstr(words, ==, " --shape 6,9,40");
     g_autofree char *other = gui_write_cube(&gui, "between.sgy", 4, 5, 30);
     gui_open_file(&gui, other);

@@ -189,7 +189,7 @@ static void test_typed(void)
 
 static gboolean state_written(Gui *g)
 {
-    return !g->window->state_dirty && !g->window->state_job;
+    return litho_state_writer_is_settled(g->window->writer);
 }
 
 // Property: the range and the colours of velocities come back with the file's session.

@@ -19,7 +19,7 @@ static Gui gui;
 
 static gboolean state_written(Gui *g)
 {
-    return !g->window->state_dirty && !g->window->state_job;
+    return litho_state_writer_is_settled(g->window->writer);
 }
 
 // --- sessions -----------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ static void test_session(void)
     gui_activate(&gui, "win.show('split')");
     g_assert_true(gui_wait(state_written, &gui, 10));
     gui_activate(&gui, "win.maximise(0)"); // alone, with nothing else to save
-    g_assert_true(gui.window->state_dirty);
+    g_assert_true(litho_state_writer_is_dirty(gui.window->writer));
     g_assert_true(gui_wait(state_written, &gui, 10));
     g_autofree char *key = litho_state_newest();
     g_autoptr(GError) error = NULL;

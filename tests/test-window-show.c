@@ -73,7 +73,7 @@ static void test_play(void)
     g_assert_cmpint(litho_session_input(gui.session)->grid.axis[1].n, ==, 10);
     g_assert_cmpfloat(gui_gain(&gui), ==, 3);
     g_assert_cmpint(litho_session_display(gui.session)->show, ==, LITHO_SHOW_REMOVED);
-    g_assert_cmpstr(gui.window->paths[0], ==, file);
+    g_assert_cmpstr(litho_open_file_path(gui.window->file), ==, file);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
 }

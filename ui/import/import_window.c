@@ -344,8 +344,9 @@ static GtkWidget *make_right(LithoImport *self)
 static void on_open(LithoImport *self)
 {
     LithoWindow *window = self->window;
-    gboolean same = window->paths && g_strv_equal((const char *const *)window->paths,
-                                                  (const char *const *)self->paths);
+    char **open = litho_open_file_paths(window->file);
+    gboolean same =
+        open && g_strv_equal((const char *const *)open, (const char *const *)self->paths);
     g_auto(GStrv) paths = g_strdupv(self->paths);
     LithoOpenOptions options = self->options;
     gtk_window_destroy(GTK_WINDOW(self->dialog));

@@ -25,9 +25,9 @@ LithoPlace *litho_place_remember(LithoWindow *window)
     place->window = g_object_ref(window);
     place->input = input ? litho_cube_ref(input) : NULL;
     place->survey = survey ? litho_survey_ref(survey) : NULL;
-    place->paths = g_strdupv(window->paths);
-    place->key = g_strdup(window->state_key);
-    place->open = window->open;
+    place->paths = g_strdupv(litho_open_file_paths(window->file));
+    place->key = g_strdup(litho_open_file_key(window->file));
+    place->open = *litho_open_file_options(window->file);
     place->state = litho_json_parse(text, -1, NULL); // our own text
     return place;
 }
@@ -47,8 +47,7 @@ void litho_place_free(LithoPlace *place)
 
 void litho_place_show(LithoWindow *window, LithoCube *cube)
 {
-    g_clear_pointer(&window->state_key, g_free);
-    g_clear_pointer(&window->paths, g_strfreev);
+    litho_window_state_close(window);
     litho_snapshots_clear(window->snapshots);
     litho_session_set_input(window->session, cube);
     litho_window_show_title(window);
@@ -65,7 +64,7 @@ void litho_place_return(LithoPlace *place)
                                           litho_memory_available());
         else
             litho_session_set_input(window->session, place->input);
-        g_clear_pointer(&window->state_key, g_free);
+        litho_window_state_leave(window);
         if (place->key)
             litho_window_state_adopt(window, (const char *const *)place->paths, &place->open);
         litho_window_state_restore(window, place->state, FALSE);

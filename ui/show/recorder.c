@@ -24,11 +24,12 @@ static gboolean tell_cube(LithoWindow *window, LithoScriptCube *cube, GError **e
     LithoCube *input = litho_session_input(window->session);
     if (!input)
         return TRUE; // a source, or nothing
-    if (window->paths && !window->paths[1]) {
-        cube->file = g_strdup(window->paths[0]);
+    char **paths = litho_open_file_paths(window->file);
+    if (paths && !paths[1]) {
+        cube->file = g_strdup(paths[0]);
         return TRUE;
     }
-    if (g_strcmp0(window->state_key, "demo") != 0)
+    if (g_strcmp0(litho_open_file_key(window->file), "demo") != 0)
         return litho_refuse(
             error, LITHO_ERROR_UNSUPPORTED,
             "a script can name one file or the demo cube, and something else is open");

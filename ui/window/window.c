@@ -71,7 +71,7 @@ char *litho_plain_sentence(const char *sentence)
 void litho_window_show_error(LithoWindow *self, const char *sentence, const char *details)
 {
     g_autofree char *plain = litho_plain_sentence(sentence);
-    g_clear_pointer(&self->failed_paths, g_strfreev);
+    litho_open_file_set_failed(self->file, NULL);
     litho_bar_set_remedy(self->error, FALSE);
     litho_bar_tell(self->error, plain, details);
 }
@@ -87,7 +87,7 @@ const char *litho_window_error(LithoWindow *self)
     return litho_bar_text(self->error);
 }
 
-// What opening had to repair or assume: the first sentence, the others behind Details.
+// Repairs and assumptions of opening: the first sentence, the others behind Details.
 static void show_notes(LithoWindow *self)
 {
     LithoCube *cube = litho_session_input(self->session);
@@ -117,8 +117,8 @@ static void show_notes(LithoWindow *self)
 void litho_window_show_title(LithoWindow *self)
 {
     const LithoCube *cube = litho_session_input(self->session);
-    litho_header_show_title(self->header,
-                            cube && cube->survey && self->paths ? g_strv_length(self->paths) : 1);
+    char **paths = litho_open_file_paths(self->file);
+    litho_header_show_title(self->header, cube && cube->survey && paths ? g_strv_length(paths) : 1);
 }
 
 static void show_device(LithoWindow *self)
@@ -303,14 +303,14 @@ static gboolean close_request(GtkWindow *window)
 static void dispose(GObject *object)
 {
     LithoWindow *self = LITHO_WINDOW(object);
-    g_clear_handle_id(&self->blink_timeout, g_source_remove);
+    g_clear_pointer(&self->podium, litho_podium_free); // first: it puts things back in their places
+    g_clear_pointer(&self->blink, litho_blink_free);
     g_clear_pointer(&self->busy, litho_busy_line_free);
     g_clear_pointer(&self->notice, litho_notice_free);
+    g_clear_pointer(&self->panels, litho_panels_free);
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
     g_clear_pointer(&self->save_path, g_free);
-    litho_window_state_clear(self);
-    g_clear_pointer(&self->podium, litho_podium_free);
-    g_clear_pointer(&self->panels, litho_panels_free);
+    g_clear_pointer(&self->writer, litho_state_writer_free);
     g_clear_object(&self->snapshots);
     if (self->judgement)
         g_object_run_dispose(G_OBJECT(self->judgement)); // its jobs hold references
@@ -325,6 +325,7 @@ static void dispose(GObject *object)
 
 static void finalize(GObject *object)
 {
+    litho_open_file_free(LITHO_WINDOW(object)->file);
     litho_job_bar_free(LITHO_WINDOW(object)->job); // every job holds a reference to its window
     G_OBJECT_CLASS(litho_window_parent_class)->finalize(object);
 }
@@ -333,10 +334,12 @@ static void litho_window_init(LithoWindow *self)
 {
     self->session = litho_session_new();
     self->one_section = -1;
+    self->file = litho_open_file_new();
     self->watchdog = litho_watchdog_new();
     self->snapshots = litho_snapshots_new(self->session);
     self->colours = g_ptr_array_new();
     self->judgement = litho_judgement_new(self->session);
+    self->blink = litho_blink_new(self->session);
     litho_window_build(self);
     litho_window_state_init(self);
     litho_window_actions_init(self);

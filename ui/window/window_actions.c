@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "ui/window/about.h"
 #include "ui/window/commands.h"
 #include "ui/window/display_gain.h"
 #include "ui/import/import_profile.h"
@@ -16,16 +16,9 @@
 #include "ui/panel/find_window.h"
 #include "ui/window/survey_window.h"
 #include "ui/session/medium.h"
-#include "ui/session/points.h"
 #include "ui/panel/sweep.h"
 
 #define CLIP_STEP 1.12201845 // 1 dB
-
-static void set_enabled(LithoWindow *self, const char *name, gboolean enabled)
-{
-    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(self), name);
-    g_simple_action_set_enabled(G_SIMPLE_ACTION(action), enabled);
-}
 
 static const LithoDisplay *display_of(LithoWindow *self)
 {
@@ -99,10 +92,11 @@ ACTION(do_import)
 {
     SELF;
     const LithoOpenOptions none = {0};
-    if (self->failed_paths && litho_bar_text(self->error))
-        litho_import_open(self, (const char *const *)self->failed_paths, &none);
-    else if (self->paths)
-        litho_import_open(self, (const char *const *)self->paths, &self->open);
+    char **failed = litho_open_file_failed(self->file), **paths = litho_open_file_paths(self->file);
+    if (failed && litho_bar_text(self->error))
+        litho_import_open(self, (const char *const *)failed, &none);
+    else if (paths)
+        litho_import_open(self, (const char *const *)paths, litho_open_file_options(self->file));
 }
 
 ACTION(do_use_profile)
@@ -111,16 +105,17 @@ ACTION(do_use_profile)
     LithoOpenOptions options;
     g_autoptr(GError) error = NULL;
     litho_bar_hide(self->offer);
-    if (!self->offered || !self->paths)
+    const char *profile = litho_open_file_profile(self->file);
+    g_auto(GStrv) paths = g_strdupv(litho_open_file_paths(self->file));
+    if (!profile || !paths)
         return;
-    g_auto(GStrv) paths = g_strdupv(self->paths);
-    if (litho_profile_load(self->offered, &options, &error))
+    if (litho_profile_load(profile, &options, &error))
         litho_window_open_as(self, (const char *const *)paths, &options, LITHO_OPEN_AGAIN);
     else
         litho_window_show_error(self, error->message, NULL);
 }
 
-// What stands at the axes; remembered with the settings.
+// The units at the axes; remembered with the settings.
 ACTION(do_time_unit)
 {
     SELF;
@@ -228,24 +223,10 @@ ACTION(do_split)
     toggle_show(LITHO_WINDOW(data), LITHO_SHOW_SPLIT);
 }
 
-static gboolean blink(gpointer data)
-{
-    LithoWindow *self = data;
-    litho_session_hold_input(self->session, !display_of(self)->hold_input);
-    return G_SOURCE_CONTINUE;
-}
-
 ACTION(do_blink)
 {
-    SELF;
-    if (self->blink_timeout) {
-        g_clear_handle_id(&self->blink_timeout, g_source_remove);
-        litho_session_hold_input(self->session, FALSE);
-    } else {
-        self->blink_timeout = g_timeout_add(400, blink, self);
-        blink(self);
-    }
-    g_simple_action_set_state(action, g_variant_new_boolean(self->blink_timeout != 0));
+    gboolean on = litho_blink_toggle(LITHO_WINDOW(data)->blink);
+    g_simple_action_set_state(action, g_variant_new_boolean(on));
 }
 
 // --- look ---------------------------------------------------------------------------------------
@@ -396,32 +377,6 @@ ACTION(do_fullscreen)
         gtk_window_fullscreen(GTK_WINDOW(self));
 }
 
-// --- help ---------------------------------------------------------------------------------------
-
-ACTION(do_about)
-{
-    static const char *const authors[] = {"Lithoscope developers", NULL};
-    static const char *const maps[] = {
-        "Computed in Oklab (B. Ottosson, 2020); part of this program, GPL", NULL};
-    static const char *const libraries[] = {"GTK, GLib, json-glib, Cairo (LGPL)",
-                                            "FFTW (GPL)",
-                                            "OpenBLAS, Zstandard (BSD)",
-                                            "libepoxy (MIT)",
-                                            "libpng (libpng)",
-                                            NULL};
-    GtkIconTheme *icons = gtk_icon_theme_get_for_display(gtk_widget_get_display(GTK_WIDGET(data)));
-    gboolean installed = gtk_icon_theme_has_icon(icons, "org.lithoscope.Lithoscope");
-    GtkAboutDialog *about = g_object_new(
-        GTK_TYPE_ABOUT_DIALOG, "transient-for", data, "modal", TRUE, "destroy-with-parent", TRUE,
-        "program-name", "Lithoscope", "version", LITHO_VERSION, "logo-icon-name",
-        installed ? "org.lithoscope.Lithoscope" : "image-x-generic-symbolic", "license-type",
-        GTK_LICENSE_GPL_3_0, "authors", authors, "comments",
-        "Seismic cubes, tuned while you look at them", NULL);
-    gtk_about_dialog_add_credit_section(about, "Colour maps", (const char **)maps);
-    gtk_about_dialog_add_credit_section(about, "Libraries", (const char **)libraries);
-    gtk_window_present(GTK_WINDOW(about));
-}
-
 // Commands that are one call without further arguments.
 static const struct {
     const char *name;
@@ -449,6 +404,7 @@ static const struct {
     {"palette", G_CALLBACK(litho_palette_open), ON_WINDOW},
     {"shortcuts", G_CALLBACK(litho_shortcuts_open), ON_WINDOW},
     {"help", G_CALLBACK(litho_help_open), ON_WINDOW},
+    {"about", G_CALLBACK(litho_about_open), ON_WINDOW},
 };
 
 // Commands that make something larger or smaller by a factor.
@@ -526,38 +482,9 @@ static const GActionEntry entries[] = {
     {"fold-left", do_fold_left, NULL, NULL, NULL, {0}},
     {"fold-right", do_fold_right, NULL, NULL, NULL, {0}},
     {"fullscreen", do_fullscreen, NULL, NULL, NULL, {0}},
-    {"about", do_about, NULL, NULL, NULL, {0}},
 };
 
-// --- keys ---------------------------------------------------------------------------------------
-
-// Single letters come after the widgets had their turn: whoever types a number or a path must not
-// switch the view. Commands with Ctrl or function keys are the application's accelerators.
-static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
-                       LithoWindow *self)
-{
-    (void)keys;
-    (void)code;
-    if (key == GDK_KEY_space && !(state & (GDK_CONTROL_MASK | GDK_ALT_MASK))) {
-        litho_session_hold_input(self->session, TRUE);
-        return TRUE;
-    }
-    const LithoWindowCommand *command = litho_command_for_key(key, state);
-    if (!command)
-        return FALSE;
-    return gtk_widget_activate_action_variant(GTK_WIDGET(self), command->action,
-                                              litho_command_target(command));
-}
-
-static void on_key_released(GtkEventControllerKey *keys, guint key, guint code,
-                            GdkModifierType state, LithoWindow *self)
-{
-    (void)keys;
-    (void)code;
-    (void)state;
-    if (key == GDK_KEY_space)
-        litho_session_hold_input(self->session, FALSE);
-}
+// --- all of them --------------------------------------------------------------------------------
 
 void litho_window_actions_init(LithoWindow *self)
 {
@@ -565,78 +492,6 @@ void litho_window_actions_init(LithoWindow *self)
     add_calls(self);
     litho_podium_add_actions(self->podium);
     litho_display_gain_init(G_ACTION_MAP(self), self->session);
-    // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
-    GtkEventController *first = gtk_shortcut_controller_new();
-    gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
-    gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(first),
-                                         gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_F10, 0),
-                                                          gtk_named_action_new("win.fold-right")));
-    gtk_widget_add_controller(GTK_WIDGET(self), first);
-    GtkEventController *keys = gtk_event_controller_key_new();
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
-    g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);
-    gtk_widget_add_controller(GTK_WIDGET(self), keys);
+    litho_window_keys_init(self);
     litho_window_actions_update(self);
-}
-
-void litho_window_actions_update(LithoWindow *self)
-{
-    LithoHistory *history = litho_session_history(self->session);
-    gboolean has = litho_session_grid(self->session) != NULL;
-    gboolean idle = !litho_window_is_busy(self);
-    gboolean computing = litho_session_progress(self->session, NULL);
-    gboolean comparable = litho_session_comparable(self->session);
-    gboolean full = gtk_window_is_fullscreen(GTK_WINDOW(self));
-    gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
-    gboolean paged = litho_session_is_paged(self->session);
-    gboolean points = litho_points_count(litho_points_of(self->session)) > 0;
-    const struct {
-        const char *name;
-        gboolean enabled;
-    } states[] = {{"open", idle},
-                  {"open-last", idle},
-                  {"demo", idle},
-                  {"continue", idle},
-                  {"snapshot", steps && litho_snapshots_present(self->snapshots) < 0},
-                  {"snapshot-go", litho_snapshots_count(self->snapshots) > 0},
-                  {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0 && !paged},
-                  {"save", has},
-                  {"picture", has},
-                  {"truth", idle && has && litho_window_has_truth(self)},
-                  {"reference", idle && litho_session_input(self->session) && !paged},
-                  {"reference-forget", litho_judgement_truth(self->judgement, NULL) != NULL},
-                  {"point", has},
-                  {"points-save", points},
-                  {"points-forget", points},
-                  {"recipe-save", steps},
-                  {"copy-command", steps},
-                  {"undo", litho_history_undo_name(history) != NULL},
-                  {"redo", litho_history_redo_name(history) != NULL},
-                  {"compute", has && steps},
-                  {"sweep", has && steps && !paged},
-                  {"find", litho_session_input(self->session) && steps && !paged},
-                  {"race", has && steps && !paged},
-                  {"area", has},
-                  {"survey", litho_session_input(self->session) != NULL},
-                  {"import", idle && (self->paths || self->failed_paths)},
-                  {"pause", idle && computing},
-                  {"cancel", !idle || computing || full},
-                  {"removed", comparable},
-                  {"split", comparable},
-                  {"blink", comparable},
-                  {"similarity", litho_judgement_applies(self->session)}};
-    for (guint k = 0; k < G_N_ELEMENTS(states); k++)
-        set_enabled(self, states[k].name, states[k].enabled);
-    GAction *pause = g_action_map_lookup_action(G_ACTION_MAP(self), "pause");
-    g_simple_action_set_state(G_SIMPLE_ACTION(pause),
-                              g_variant_new_boolean(litho_session_is_paused(self->session)));
-    GAction *similarity = g_action_map_lookup_action(G_ACTION_MAP(self), "similarity");
-    g_simple_action_set_state(G_SIMPLE_ACTION(similarity),
-                              g_variant_new_boolean(litho_judgement_wants_maps(self->judgement)));
-    const char *shown = litho_show_keys[litho_session_shown(self->session)];
-    GAction *show = g_action_map_lookup_action(G_ACTION_MAP(self), "show");
-    g_simple_action_set_state(G_SIMPLE_ACTION(show), g_variant_new_string(shown));
-    const char *volume = litho_session_volume(self->session);
-    GAction *volumes = g_action_map_lookup_action(G_ACTION_MAP(self), "volume");
-    g_simple_action_set_state(G_SIMPLE_ACTION(volumes), g_variant_new_string(volume ? volume : ""));
 }

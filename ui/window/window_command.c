@@ -66,8 +66,8 @@ static gboolean needs_input(const LithoFlow *flow)
 static char *other_files(LithoWindow *self)
 {
     GString *words = g_string_new(NULL);
-    for (char **path = self->paths && self->paths[0] ? self->paths + 1 : NULL; path && *path;
-         path++) {
+    char **paths = litho_open_file_paths(self->file);
+    for (char **path = paths && paths[0] ? paths + 1 : NULL; path && *path; path++) {
         g_autofree char *quoted = g_shell_quote(*path);
         g_string_append_printf(words, " -i %s", quoted);
     }
@@ -92,8 +92,8 @@ static char *program(void)
 char *litho_window_short_command(LithoWindow *self, const char *out)
 {
     const LithoFlow *flow = litho_session_flow(self->session);
-    const char *path = self->paths && self->paths[0] ? self->paths[0] : "demo.sgy";
-    g_autofree char *in = needs_input(flow) ? g_path_get_basename(path) : NULL;
+    const char *path = litho_open_file_path(self->file);
+    g_autofree char *in = needs_input(flow) ? g_path_get_basename(path ? path : "demo.sgy") : NULL;
     g_autofree char *result = out  ? g_path_get_basename(out)
                               : in ? output_name(in)
                                    : g_strdup("result.sgy");
@@ -103,20 +103,22 @@ char *litho_window_short_command(LithoWindow *self, const char *out)
 char *litho_window_command(LithoWindow *self)
 {
     const LithoFlow *flow = litho_session_flow(self->session);
-    gboolean demo = self->state_key && !self->paths;
-    const char *in = !needs_input(flow)              ? NULL
-                     : self->paths && self->paths[0] ? self->paths[0]
-                     : demo                          ? "demo.sgy"
-                                                     : "INPUT.sgy";
+    const char *path = litho_open_file_path(self->file);
+    const char *in = !needs_input(flow)                    ? NULL
+                     : path                                ? path
+                     : litho_open_file_is_demo(self->file) ? "demo.sgy"
+                                                           : "INPUT.sgy";
     g_autofree char *out = in ? output_name(in) : g_strdup("result.sgy");
     g_autofree char *run = run_part(flow, in, out);
-    g_autofree char *words = in ? litho_open_options_words(&self->open) : g_strdup("");
+    g_autofree char *words =
+        in ? litho_open_options_words(litho_open_file_options(self->file)) : g_strdup("");
     const char *device = litho_session_wanted_device(self->session);
     g_autofree char *backend =
         strcmp(device, "auto") != 0 ? g_strdup_printf(" --backend %s", device) : g_strdup("");
     g_autofree char *more = in ? other_files(self) : g_strdup("");
     g_autofree char *cli = program();
-    g_autofree char *make =
-        demo && in ? g_strdup_printf("%s synth survey -o demo.sgy && ", cli) : g_strdup("");
+    g_autofree char *make = litho_open_file_is_demo(self->file) && in
+                                ? g_strdup_printf("%s synth survey -o demo.sgy && ", cli)
+                                : g_strdup("");
     return g_strdup_printf("%s%s%s%s%s%s", make, cli, run + strlen(COMMAND), more, words, backend);
 }

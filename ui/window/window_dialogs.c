@@ -35,7 +35,7 @@ static void remember_folder(LithoWindow *self, GtkNativeDialog *dialog, GListMod
     litho_settings_set_text(self->settings, key, folder);
 }
 
-// What is saved begins beside the data, anything else where it was left. One call only: a chooser
+// Saving begins beside the data, any other dialog where it was left. One call only: a chooser
 // that is told two folders in a row shows neither.
 static void use_folder(LithoWindow *self, GtkFileChooserNative *dialog, const char *key,
                        gboolean save)
@@ -74,18 +74,49 @@ static void add_filter(GtkFileChooserNative *dialog, const char *name, const cha
     g_object_unref(filter);
 }
 
-// `key` names the folder to begin in among the settings.
-static GtkFileChooserNative *make_dialog(LithoWindow *self, const char *title, gboolean save,
-                                         const char *key, Chosen chosen)
+static void suggest(LithoWindow *self, GtkFileChooserNative *dialog, const char *tail)
+{
+    LithoCube *cube = litho_session_input(self->session);
+    g_autofree char *base = g_strdup(cube && *cube->name ? cube->name : "result");
+    char *dot = strrchr(base, '.');
+    if (dot && dot > base)
+        *dot = 0;
+    g_autofree char *name = g_strconcat(base, tail, NULL);
+    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+}
+
+// One kind of dialog.
+typedef struct Dialog {
+    const char *title;
+    gboolean save;
+    gboolean several;  // files at once
+    const char *key;   // of the settings: the folder where it begins
+    const char *tail;  // with `save`: behind the cube's name, the name that is suggested
+    const char *names; // of the files that it offers
+    const char *const *globs;
+    gboolean also_all; // offers all files as well
+    Chosen chosen;
+} Dialog;
+
+static const char *const all[] = {"*", NULL};
+
+static void show(LithoWindow *self, const Dialog *d)
 {
     GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        title, GTK_WINDOW(self), save ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN,
-        save ? "_Save" : "_Open", "_Cancel");
+        d->title, GTK_WINDOW(self),
+        d->save ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN,
+        d->save ? "_Save" : "_Open", "_Cancel");
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-    g_object_set_data(G_OBJECT(dialog), "litho-chosen", (gpointer)chosen);
+    g_object_set_data(G_OBJECT(dialog), "litho-chosen", (gpointer)d->chosen);
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_response), self, 0);
-    use_folder(self, dialog, key, save);
-    return dialog;
+    use_folder(self, dialog, d->key, d->save);
+    gtk_file_chooser_set_select_multiple(GTK_FILE_CHOOSER(dialog), d->several);
+    add_filter(dialog, d->names, d->globs);
+    if (d->also_all)
+        add_filter(dialog, "All files", all);
+    if (d->save)
+        suggest(self, dialog, d->tail);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
 
 // --- open ---------------------------------------------------------------------------------------
@@ -103,13 +134,14 @@ void litho_window_choose_open(LithoWindow *self)
 {
     static const char *const seismic[] = {"*.sgy", "*.segy", "*.SGY", "*.SEGY", "*.su", "*.npy",
                                           "*.rsf", "*.bin",  "*.raw", "*.json", NULL};
-    static const char *const all[] = {"*", NULL};
-    GtkFileChooserNative *dialog =
-        make_dialog(self, "Open a seismic cube", FALSE, "data-folder", open_chosen);
-    gtk_file_chooser_set_select_multiple(GTK_FILE_CHOOSER(dialog), TRUE);
-    add_filter(dialog, "Seismic data and recipes", seismic);
-    add_filter(dialog, "All files", all);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    static const Dialog dialog = {.title = "Open a seismic cube",
+                                  .several = TRUE,
+                                  .key = "data-folder",
+                                  .names = "Seismic data and recipes",
+                                  .globs = seismic,
+                                  .also_all = TRUE,
+                                  .chosen = open_chosen};
+    show(self, &dialog);
 }
 
 // --- save ---------------------------------------------------------------------------------------
@@ -120,25 +152,17 @@ static void save_chosen(LithoWindow *self, GListModel *files)
     litho_window_save(self, path, TRUE); // the chooser has asked about overwriting
 }
 
-static void suggest(LithoWindow *self, GtkFileChooserNative *dialog, const char *tail)
-{
-    LithoCube *cube = litho_session_input(self->session);
-    g_autofree char *base = g_strdup(cube && *cube->name ? cube->name : "result");
-    char *dot = strrchr(base, '.');
-    if (dot && dot > base)
-        *dot = 0;
-    g_autofree char *name = g_strconcat(base, tail, NULL);
-    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
-}
-
 void litho_window_choose_save(LithoWindow *self)
 {
     static const char *const formats[] = {"*.sgy", "*.su", "*.npy", "*.rsf", NULL};
-    GtkFileChooserNative *dialog =
-        make_dialog(self, "Save the result", TRUE, "result-folder", save_chosen);
-    add_filter(dialog, "SEG-Y, SU, NumPy, RSF", formats);
-    suggest(self, dialog, "-result.sgy");
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    static const Dialog dialog = {.title = "Save the result",
+                                  .save = TRUE,
+                                  .key = "result-folder",
+                                  .tail = "-result.sgy",
+                                  .names = "SEG-Y, SU, NumPy, RSF",
+                                  .globs = formats,
+                                  .chosen = save_chosen};
+    show(self, &dialog);
 }
 
 static void picture_chosen(LithoWindow *self, GListModel *files)
@@ -150,11 +174,14 @@ static void picture_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_picture(LithoWindow *self)
 {
     static const char *const formats[] = {"*.png", "*.pdf", "*.svg", NULL};
-    GtkFileChooserNative *dialog =
-        make_dialog(self, "Export the picture", TRUE, "picture-folder", picture_chosen);
-    add_filter(dialog, "PNG, PDF, SVG", formats);
-    suggest(self, dialog, ".png");
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    static const Dialog dialog = {.title = "Export the picture",
+                                  .save = TRUE,
+                                  .key = "picture-folder",
+                                  .tail = ".png",
+                                  .names = "PNG, PDF, SVG",
+                                  .globs = formats,
+                                  .chosen = picture_chosen};
+    show(self, &dialog);
 }
 
 // --- recipe -------------------------------------------------------------------------------------
@@ -179,16 +206,17 @@ static void recipe_save_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_recipe(LithoWindow *self, gboolean save)
 {
     static const char *const formats[] = {"*.json", NULL};
-    GtkFileChooserNative *dialog =
-        make_dialog(self, save ? "Save the recipe" : "Open a recipe", save, "recipe-folder",
-                    save ? recipe_save_chosen : recipe_open_chosen);
-    add_filter(dialog, "Recipes", formats);
-    if (save)
-        suggest(self, dialog, "-recipe.json");
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    const Dialog dialog = {.title = save ? "Save the recipe" : "Open a recipe",
+                           .save = save,
+                           .key = "recipe-folder",
+                           .tail = "-recipe.json",
+                           .names = "Recipes",
+                           .globs = formats,
+                           .chosen = save ? recipe_save_chosen : recipe_open_chosen};
+    show(self, &dialog);
 }
 
-// --- colours ------------------------------------------------------------------------------------
+// --- tables and other cubes ---------------------------------------------------------------------
 
 static void colours_chosen(LithoWindow *self, GListModel *files)
 {
@@ -199,13 +227,13 @@ static void colours_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_colours(LithoWindow *self)
 {
     static const char *const formats[] = {"*.csv", "*.txt", NULL};
-    GtkFileChooserNative *dialog = make_dialog(self, "Load a colour map: rows of red, green, blue",
-                                               FALSE, "colour-folder", colours_chosen);
-    add_filter(dialog, "Tables of colours", formats);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    static const Dialog dialog = {.title = "Load a colour map: rows of red, green, blue",
+                                  .key = "colour-folder",
+                                  .names = "Tables of colours",
+                                  .globs = formats,
+                                  .chosen = colours_chosen};
+    show(self, &dialog);
 }
-
-// --- reference ----------------------------------------------------------------------------------
 
 static void reference_chosen(LithoWindow *self, GListModel *files)
 {
@@ -215,14 +243,13 @@ static void reference_chosen(LithoWindow *self, GListModel *files)
 
 void litho_window_choose_reference(LithoWindow *self)
 {
-    static const char *const all[] = {"*", NULL};
-    GtkFileChooserNative *dialog = make_dialog(self, "Compare with a file of the survey's shape",
-                                               FALSE, "reference-folder", reference_chosen);
-    add_filter(dialog, "All files", all);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    static const Dialog dialog = {.title = "Compare with a file of the survey's shape",
+                                  .key = "reference-folder",
+                                  .names = "All files",
+                                  .globs = all,
+                                  .chosen = reference_chosen};
+    show(self, &dialog);
 }
-
-// --- points -------------------------------------------------------------------------------------
 
 static void points_chosen(LithoWindow *self, GListModel *files)
 {
@@ -233,9 +260,12 @@ static void points_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_points(LithoWindow *self)
 {
     static const char *const formats[] = {"*.csv", NULL};
-    GtkFileChooserNative *dialog =
-        make_dialog(self, "Save the noted points", TRUE, "points-folder", points_chosen);
-    add_filter(dialog, "Tables (CSV)", formats);
-    suggest(self, dialog, "-points.csv");
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    static const Dialog dialog = {.title = "Save the noted points",
+                                  .save = TRUE,
+                                  .key = "points-folder",
+                                  .tail = "-points.csv",
+                                  .names = "Tables (CSV)",
+                                  .globs = formats,
+                                  .chosen = points_chosen};
+    show(self, &dialog);
 }

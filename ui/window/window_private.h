@@ -5,14 +5,17 @@
 #include "ui/session/judgement.h"
 #include "core/io/open_options.h"
 #include "ui/session/snapshots.h"
+#include "ui/session/state_writer.h"
 #include "ui/panel/timing_panel.h"
 #include "ui/show/podium.h"
 #include "ui/show/start_page.h"
 #include "ui/window/bar.h"
+#include "ui/window/blink.h"
 #include "ui/window/busy_line.h"
 #include "ui/window/header.h"
 #include "ui/window/job_bar.h"
 #include "ui/window/notice.h"
+#include "ui/window/open_file.h"
 #include "ui/window/panels.h"
 #include "ui/window/window.h"
 
@@ -30,34 +33,24 @@ struct _LithoWindow {
     LithoBar *offer;     // of an import profile that fits the open file
     LithoBar *notes;     // of the open file
     LithoNotice *notice;
-    char **failed_paths;    // what could not be opened, or NULL
-    char *offered;          // import profile that fits the open file, or NULL
     GtkWidget *scan_map;    // fills while headers are scanned
     gboolean shows_problem; // the error bar tells about the newest result
     LithoPanels *panels;
     LithoStartPage *start;
     GtkWidget *stack, *canvas, *params, *timings, *status;
     int one_section; // the view that was maximised because the file is a line; -1 = it is none
-    guint blink_timeout;
+    LithoBlink *blink;
     LithoJobBar *job; // opening, saving, picture: one at a time
     char *save_path; // a save that waits for the whole result
     gboolean save_force;
 
     GPtrArray *colours; // the user's own maps, of LithoColormap, borrowed
     LithoSnapshots *snapshots;
-    // The file that is open, and its session (window_state.c).
-    char **paths;          // absolute; NULL = the demo, or nothing
-    LithoOpenOptions open; // how it was read
-    char *state_key;       // NULL = nothing is open
-    gboolean state_dirty, state_failed;
-    guint state_timeout;
-    LithoJob *state_job;
-    JsonObject *state_views; // slices and zoom that wait for a result of their shape; or NULL
-    JsonObject
-        *views_before; // of what is open, while the first line of another file is shown; or NULL
+    LithoOpenFile *file;      // that is open
+    LithoStateWriter *writer; // of its session, window_state.c; NULL once disposed
 };
 
-// What opening does to the flow: NORMAL: a file brings the session it was left with; one that was
+// Effect of opening on the flow: NORMAL: a file brings the session it was left with; one that was
 // left without a flow takes the present one. CONTINUE: its session replaces the flow. AGAIN: the
 // same file read otherwise, everything else stays.
 typedef enum { LITHO_OPEN_NORMAL, LITHO_OPEN_CONTINUE, LITHO_OPEN_AGAIN } LithoOpenMode;
@@ -67,7 +60,9 @@ void litho_window_show_title(LithoWindow *self); // name and sizes of what is op
 
 // window_actions.c
 void litho_window_actions_init(LithoWindow *self);
-void litho_window_actions_update(LithoWindow *self); // what is possible now
+// window_keys.c, window_possible.c
+void litho_window_keys_init(LithoWindow *self);
+void litho_window_actions_update(LithoWindow *self); // enables the actions that are possible now
 
 // window_layout.c
 void litho_window_build(LithoWindow *self);
@@ -130,6 +125,8 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
 void litho_window_state_init(LithoWindow *self);
 void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
                               const LithoOpenOptions *options);  // this file is open now
+void litho_window_state_leave(LithoWindow *self);                // another file follows
+void litho_window_state_close(LithoWindow *self);                // nothing of a name is open
 void litho_window_state_touched(LithoWindow *self);              // it will be saved soon
 void litho_window_state_preview(LithoWindow *self, gboolean on); // another file's line is shown
 void litho_window_state_flush(LithoWindow *self);                // now
@@ -139,8 +136,7 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
 void litho_window_state_restore_flow(LithoWindow *self, JsonNode *state);
 guint litho_window_state_flow_length(JsonNode *state); // steps of its flow; 0 also when unreadable
 void litho_window_state_result(LithoWindow *self); // a result arrived: its views may be restored
-void litho_window_state_clear(LithoWindow *self);
-// What the session saved last is about, and the name of its cube; NULL = there is none, or its file
-// has gone. g_free() both.
+// Sentence about the session saved last, and the name of its cube; NULL = there is none, or its
+// file has gone. g_free() both.
 char *litho_window_state_last(char **name, GError **error);
 void litho_window_continue(LithoWindow *self);

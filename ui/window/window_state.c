@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a window remembers about the file that is open: written a second after each change and on
+// The memory of the file that is open: written a second after each change and on
 // leaving, so that neither a crash nor closing loses anything; restored when the file is opened
 // again.
 #include "ui/window/window_private.h"
@@ -11,8 +11,6 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "ui/session/state_store.h"
-
-enum { SAVE_AFTER_MS = 1000 };
 
 // --- telling ------------------------------------------------------------------------------------
 
@@ -92,15 +90,17 @@ char *litho_window_state_text(LithoWindow *self)
     json_object_set_int_member(root, "lithoscope-session", 1);
     json_object_set_int_member(root, "saved", g_get_real_time() / G_USEC_PER_SEC);
     json_object_set_string_member(root, "name", litho_header_title(self->header));
-    json_object_set_array_member(root, "paths", paths_to_json(self->paths));
-    json_object_set_object_member(root, "open", litho_open_options_to_json(&self->open));
+    json_object_set_array_member(root, "paths", paths_to_json(litho_open_file_paths(self->file)));
+    json_object_set_object_member(root, "open",
+                                  litho_open_options_to_json(litho_open_file_options(self->file)));
     json_object_set_member(root, "recipe", litho_flow_to_json(litho_session_flow(session)));
     json_object_set_int_member(root, "selected", litho_session_selected(session));
     json_object_set_string_member(root, "show",
                                   litho_show_keys[litho_session_display(session)->show]);
     json_object_set_object_member(root, "look", look_to_json(session));
-    if (self->views_before)
-        json_object_set_object_member(root, "views", json_object_ref(self->views_before));
+    JsonObject *before = litho_open_file_views(self->file, LITHO_VIEWS_BEFORE);
+    if (before)
+        json_object_set_object_member(root, "views", json_object_ref(before));
     else if (litho_session_grid(session))
         json_object_set_object_member(root, "views", views_to_json(self));
     json_object_set_array_member(root, "snapshots", litho_snapshots_to_json(self->snapshots));
@@ -117,87 +117,45 @@ char *litho_window_state_text(LithoWindow *self)
 
 // --- writing ------------------------------------------------------------------------------------
 
-typedef struct Writing {
-    LithoWindow *window;
-    char *key, *text;
-    gint64 stamp;
-} Writing;
-
-static void writing_free(gpointer data)
+static char *text_of(gpointer window)
 {
-    Writing *w = data;
-    g_object_unref(w->window);
-    g_free(w->key);
-    g_free(w->text);
-    g_free(w);
+    return litho_window_state_text(window);
 }
 
-static gpointer write_work(LithoRun *run, gpointer data, GError **error)
+// While a file is being opened nothing is settled; the end of that comes back.
+static gboolean is_open(gpointer window)
 {
-    (void)run;
-    Writing *w = data;
-    return litho_state_write(w->key, w->text, w->stamp, error) ? w : NULL;
+    return !litho_job_bar_is_at_work(((LithoWindow *)window)->job);
 }
 
-// A session that cannot be saved is told once, not once a second.
-static void write_done(gpointer result, const GError *error, gpointer data)
+static void write_failed(const GError *error, gpointer window)
 {
-    LithoWindow *self = ((Writing *)data)->window;
-    (void)result;
-    self->state_job = NULL;
-    if (!self->session)
-        return;
-    if (error && !self->state_failed)
-        litho_window_show_error(self, error->message, NULL);
-    self->state_failed = error != NULL;
-    if (self->state_dirty)
-        litho_window_state_touched(self);
-}
-
-static gboolean save_later(gpointer data)
-{
-    static const LithoJobFuncs funcs = {write_work, NULL, write_done, writing_free};
-    LithoWindow *self = data;
-    self->state_timeout = 0;
-    if (!self->state_key || litho_job_bar_is_at_work(self->job) || self->state_job)
-        return G_SOURCE_REMOVE; // while a file is being opened nothing is settled; done() comes
-                                // back
-    Writing *w = g_new0(Writing, 1);
-    *w = (Writing){g_object_ref(self), g_strdup(self->state_key), litho_window_state_text(self),
-                   g_get_monotonic_time()};
-    self->state_dirty = FALSE;
-    self->state_job = litho_job_start(&funcs, w);
-    return G_SOURCE_REMOVE;
+    litho_window_show_error(window, error->message, NULL);
 }
 
 // The line of a file being opened has a grid, slices and zoom of its own: those of the file that is
 // open, whose state is still the one being kept, are put aside meanwhile.
 void litho_window_state_preview(LithoWindow *self, gboolean on)
 {
-    if (!on)
-        g_clear_pointer(&self->views_before, json_object_unref);
-    else if (!self->views_before && litho_session_grid(self->session))
-        self->views_before = views_to_json(self);
+    if (!on) {
+        litho_open_file_keep_views(self->file, LITHO_VIEWS_BEFORE, NULL);
+    } else if (!litho_open_file_views(self->file, LITHO_VIEWS_BEFORE) &&
+               litho_session_grid(self->session)) {
+        JsonObject *views = views_to_json(self);
+        litho_open_file_keep_views(self->file, LITHO_VIEWS_BEFORE, views);
+        json_object_unref(views);
+    }
 }
 
 void litho_window_state_touched(LithoWindow *self)
 {
-    self->state_dirty = self->state_key != NULL;
-    if (self->state_dirty && !self->state_timeout && !self->state_job)
-        self->state_timeout = g_timeout_add(SAVE_AFTER_MS, save_later, self);
+    if (self->writer) // not while the window goes
+        litho_state_writer_touched(self->writer);
 }
 
-// On leaving, and before another file takes over: now, without a thread.
 void litho_window_state_flush(LithoWindow *self)
 {
-    g_autoptr(GError) error = NULL;
-    g_clear_handle_id(&self->state_timeout, g_source_remove);
-    if (!self->state_key || !self->state_dirty)
-        return;
-    g_autofree char *text = litho_window_state_text(self);
-    if (!litho_state_write(self->state_key, text, g_get_monotonic_time(), &error))
-        g_warning("%s", error->message);
-    self->state_dirty = FALSE;
+    litho_state_writer_flush(self->writer);
 }
 
 // --- restoring ----------------------------------------------------------------------------------
@@ -312,7 +270,7 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
     g_autoptr(GError) error = NULL;
     g_autoptr(LithoFlow) flow =
         litho_flow_from_json(json_object_get_member(root, "recipe"), &error);
-    g_clear_pointer(&self->state_views, json_object_unref);
+    litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, NULL);
     if (!flow) {
         g_autofree char *text =
             g_strdup_printf("The recipe saved with this file cannot be used and was left aside: %s",
@@ -334,13 +292,14 @@ void litho_window_state_restore(LithoWindow *self, JsonNode *state, gboolean kee
             litho_session_show(self->session, k);
     JsonObject *views = litho_json_object_or_null(root, "views");
     if (views && !restore_views(self, views))
-        self->state_views = json_object_ref(views);
+        litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, views);
 }
 
 void litho_window_state_result(LithoWindow *self)
 {
-    if (self->state_views && restore_views(self, self->state_views))
-        g_clear_pointer(&self->state_views, json_object_unref);
+    JsonObject *views = litho_open_file_views(self->file, LITHO_VIEWS_WAITING);
+    if (views && restore_views(self, views))
+        litho_open_file_keep_views(self->file, LITHO_VIEWS_WAITING, NULL);
 }
 
 // --- where one left off -------------------------------------------------------------------------
@@ -427,17 +386,28 @@ void litho_window_continue(LithoWindow *self)
 void litho_window_state_adopt(LithoWindow *self, const char *const *paths,
                               const LithoOpenOptions *options)
 {
-    g_strfreev(self->paths);
-    g_free(self->state_key);
-    self->paths = g_strdupv((char **)paths);
-    self->open = *options;
-    self->state_key = litho_state_key(paths);
+    litho_open_file_adopt(self->file, paths, options);
+    litho_state_writer_set_key(self->writer, litho_open_file_key(self->file));
+}
+
+void litho_window_state_leave(LithoWindow *self)
+{
+    litho_open_file_leave(self->file);
+    litho_state_writer_set_key(self->writer, NULL);
+}
+
+void litho_window_state_close(LithoWindow *self)
+{
+    litho_window_state_leave(self);
+    litho_open_file_close(self->file);
 }
 
 void litho_window_state_init(LithoWindow *self)
 {
     static const char *const signals[] = {"flow-changed", "params-changed", "display-changed",
                                           "slices-changed"};
+    static const LithoStateWriterFuncs funcs = {text_of, is_open, write_failed};
+    self->writer = litho_state_writer_new(&funcs, self);
     for (guint k = 0; k < G_N_ELEMENTS(signals); k++)
         g_signal_connect_object(self->session, signals[k], G_CALLBACK(litho_window_state_touched),
                                 self, G_CONNECT_SWAPPED);
@@ -445,15 +415,4 @@ void litho_window_state_init(LithoWindow *self)
                             self, G_CONNECT_SWAPPED);
     g_signal_connect_object(self->canvas, "layout-changed", G_CALLBACK(litho_window_state_touched),
                             self, G_CONNECT_SWAPPED);
-}
-
-void litho_window_state_clear(LithoWindow *self)
-{
-    g_clear_handle_id(&self->state_timeout, g_source_remove);
-    g_clear_pointer(&self->state_key, g_free);
-    g_clear_pointer(&self->state_views, json_object_unref);
-    g_clear_pointer(&self->views_before, json_object_unref);
-    g_clear_pointer(&self->paths, g_strfreev);
-    g_clear_pointer(&self->failed_paths, g_strfreev);
-    g_clear_pointer(&self->offered, g_free);
 }

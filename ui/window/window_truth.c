@@ -14,9 +14,10 @@ static const char truth_name[] = "Truth";
 
 char *litho_window_truth_path(LithoWindow *self)
 {
-    if (!self->paths || !self->paths[0] || self->paths[1])
+    char **paths = litho_open_file_paths(self->file);
+    if (!paths || !paths[0] || paths[1])
         return NULL;
-    const char *path = self->paths[0], *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    const char *path = paths[0], *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     const gsize stem = dot && dot > (slash ? slash + 1 : path) ? (gsize)(dot - path) : strlen(path);
     g_autofree char *truth = g_strdup_printf("%.*s-truth%s", (int)stem, path, path + stem);
     return g_file_test(truth, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer(&truth) : NULL;
@@ -95,16 +96,11 @@ static void loaded(gpointer result, const GError *error, gpointer data)
     litho_window_tell_done(self, fits);
 }
 
-// Of the demo or of a generated file that is open.
-static gboolean is_demo(LithoWindow *self)
-{
-    return self->state_key && !self->paths;
-}
-
 gboolean litho_window_has_truth(LithoWindow *self)
 {
     g_autofree char *path = litho_window_truth_path(self);
-    return (path || is_demo(self) || litho_judgement_truth(self->judgement, NULL)) &&
+    return (path || litho_open_file_is_demo(self->file) ||
+            litho_judgement_truth(self->judgement, NULL)) &&
            !litho_session_is_paged(self->session);
 }
 
@@ -116,7 +112,7 @@ static void start(LithoWindow *self, const char *path, const char *name)
     *t = (Truth){.window = g_object_ref(self),
                  .path = g_strdup(path),
                  .name = g_strdup(name),
-                 .options = self->open,
+                 .options = *litho_open_file_options(self->file),
                  .input_serial = litho_session_input(self->session)->serial};
     litho_window_start_job(self, "truth", "Opening the reference", &funcs, t);
 }

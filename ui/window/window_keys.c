@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Keys of the window that no widget took.
+#include "ui/window/commands.h"
+#include "ui/window/window_private.h"
+
+// Single letters come after the widgets had their turn: whoever types a number or a path must not
+// switch the view. Commands with Ctrl or function keys are the application's accelerators.
+static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                       LithoWindow *self)
+{
+    (void)keys;
+    (void)code;
+    if (key == GDK_KEY_space && !(state & (GDK_CONTROL_MASK | GDK_ALT_MASK))) {
+        litho_session_hold_input(self->session, TRUE);
+        return TRUE;
+    }
+    const LithoWindowCommand *command = litho_command_for_key(key, state);
+    if (!command)
+        return FALSE;
+    return gtk_widget_activate_action_variant(GTK_WIDGET(self), command->action,
+                                              litho_command_target(command));
+}
+
+static void on_key_released(GtkEventControllerKey *keys, guint key, guint code,
+                            GdkModifierType state, LithoWindow *self)
+{
+    (void)keys;
+    (void)code;
+    (void)state;
+    if (key == GDK_KEY_space)
+        litho_session_hold_input(self->session, FALSE);
+}
+
+void litho_window_keys_init(LithoWindow *self)
+{
+    // GTK keeps F10 for menu bars, also where there is none: it is taken before anything sees it.
+    GtkEventController *first = gtk_shortcut_controller_new();
+    gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
+    gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(first),
+                                         gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_F10, 0),
+                                                          gtk_named_action_new("win.fold-right")));
+    gtk_widget_add_controller(GTK_WIDGET(self), first);
+    GtkEventController *keys = gtk_event_controller_key_new();
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
+    g_signal_connect(keys, "key-released", G_CALLBACK(on_key_released), self);
+    gtk_widget_add_controller(GTK_WIDGET(self), keys);
+}

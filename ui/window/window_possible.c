@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Actions that are possible now, and the state of those that are switched on and off.
+#include "ui/session/points.h"
+#include "ui/window/window_private.h"
+
+static void set_enabled(LithoWindow *self, const char *name, gboolean enabled)
+{
+    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(self), name);
+    g_simple_action_set_enabled(G_SIMPLE_ACTION(action), enabled);
+}
+
+void litho_window_actions_update(LithoWindow *self)
+{
+    LithoHistory *history = litho_session_history(self->session);
+    gboolean has = litho_session_grid(self->session) != NULL;
+    gboolean idle = !litho_window_is_busy(self);
+    gboolean computing = litho_session_progress(self->session, NULL);
+    gboolean comparable = litho_session_comparable(self->session);
+    gboolean full = gtk_window_is_fullscreen(GTK_WINDOW(self));
+    gboolean steps = litho_flow_length(litho_session_flow(self->session)) > 0;
+    gboolean paged = litho_session_is_paged(self->session);
+    gboolean points = litho_points_count(litho_points_of(self->session)) > 0;
+    const struct {
+        const char *name;
+        gboolean enabled;
+    } states[] = {{"open", idle},
+                  {"open-last", idle},
+                  {"demo", idle},
+                  {"continue", idle},
+                  {"snapshot", steps && litho_snapshots_present(self->snapshots) < 0},
+                  {"snapshot-go", litho_snapshots_count(self->snapshots) > 0},
+                  {"snapshot-compare", litho_snapshots_count(self->snapshots) > 0 && !paged},
+                  {"save", has},
+                  {"picture", has},
+                  {"truth", idle && has && litho_window_has_truth(self)},
+                  {"reference", idle && litho_session_input(self->session) && !paged},
+                  {"reference-forget", litho_judgement_truth(self->judgement, NULL) != NULL},
+                  {"point", has},
+                  {"points-save", points},
+                  {"points-forget", points},
+                  {"recipe-save", steps},
+                  {"copy-command", steps},
+                  {"undo", litho_history_undo_name(history) != NULL},
+                  {"redo", litho_history_redo_name(history) != NULL},
+                  {"compute", has && steps},
+                  {"sweep", has && steps && !paged},
+                  {"find", litho_session_input(self->session) && steps && !paged},
+                  {"race", has && steps && !paged},
+                  {"area", has},
+                  {"survey", litho_session_input(self->session) != NULL},
+                  {"import", idle && (litho_open_file_path(self->file) ||
+                                      litho_open_file_failed(self->file))},
+                  {"pause", idle && computing},
+                  {"cancel", !idle || computing || full},
+                  {"removed", comparable},
+                  {"split", comparable},
+                  {"blink", comparable},
+                  {"similarity", litho_judgement_applies(self->session)}};
+    for (guint k = 0; k < G_N_ELEMENTS(states); k++)
+        set_enabled(self, states[k].name, states[k].enabled);
+    GAction *pause = g_action_map_lookup_action(G_ACTION_MAP(self), "pause");
+    g_simple_action_set_state(G_SIMPLE_ACTION(pause),
+                              g_variant_new_boolean(litho_session_is_paused(self->session)));
+    GAction *similarity = g_action_map_lookup_action(G_ACTION_MAP(self), "similarity");
+    g_simple_action_set_state(G_SIMPLE_ACTION(similarity),
+                              g_variant_new_boolean(litho_judgement_wants_maps(self->judgement)));
+    const char *shown = litho_show_keys[litho_session_shown(self->session)];
+    GAction *show = g_action_map_lookup_action(G_ACTION_MAP(self), "show");
+    g_simple_action_set_state(G_SIMPLE_ACTION(show), g_variant_new_string(shown));
+    const char *volume = litho_session_volume(self->session);
+    GAction *volumes = g_action_map_lookup_action(G_ACTION_MAP(self), "volume");
+    g_simple_action_set_state(G_SIMPLE_ACTION(volumes), g_variant_new_string(volume ? volume : ""));
+}

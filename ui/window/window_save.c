@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The one job at a time (opening, saving, a picture), and saving.
+#include "ui/window/window_private.h"
+
+#include "core/engine/stream.h"
+#include "core/error.h"
+#include "core/io/survey.h"
+
+// --- the job bar --------------------------------------------------------------------------------
+
+gboolean litho_window_is_busy(LithoWindow *self)
+{
+    return litho_job_bar_is_at_work(self->job) || self->save_path != NULL;
+}
+
+void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
+                            const LithoJobFuncs *funcs, gpointer data)
+{
+    litho_bar_hide(self->error);
+    litho_job_bar_start(self->job, what, sentence, funcs, data);
+    litho_window_actions_update(self);
+}
+
+void litho_window_show_job(LithoWindow *self, const LithoProgress *p)
+{
+    litho_job_bar_show(self->job, p);
+}
+
+// The window may have been closed while the job was at work: then there is nobody to tell.
+gboolean litho_window_end_job(LithoWindow *self, const GError *error)
+{
+    litho_job_bar_end(self->job);
+    if (!self->session)
+        return FALSE;
+    litho_job_bar_hide(self->job);
+    if (error && !litho_error_is_cancelled(error))
+        litho_window_show_error(self, error->message, NULL);
+    litho_window_actions_update(self);
+    return TRUE;
+}
+
+void litho_window_tell_done(LithoWindow *self, gboolean ok)
+{
+    g_signal_emit_by_name(self, "job-done", litho_job_bar_what(self->job), ok);
+    if (self->session && self->save_path &&
+        !litho_job_bar_is_at_work(self->job)) { // it has waited for this job
+        g_autofree char *path = g_steal_pointer(&self->save_path);
+        litho_window_save(self, path, self->save_force);
+    }
+}
+
+void litho_window_cancel_job(LithoWindow *self)
+{
+    litho_job_bar_cancel(self->job);
+    if (self->save_path) {
+        g_clear_pointer(&self->save_path, g_free);
+        litho_job_bar_hide(self->job);
+    }
+}
+
+// --- saving -------------------------------------------------------------------------------------
+
+typedef struct Saving {
+    LithoWindow *window;
+    LithoCube *cube;
+    LithoFlow *flow;
+    LithoSurvey *survey; // of a cube beyond memory, computed piece by piece; or NULL
+    LithoDevice device;
+    LithoInputs *inputs;
+    char *path, *note;
+    gboolean force;
+} Saving;
+
+static void saving_free(gpointer data)
+{
+    Saving *s = data;
+    g_object_unref(s->window);
+    litho_cube_unref(s->cube);
+    litho_flow_free(s->flow);
+    litho_survey_unref(s->survey);
+    litho_inputs_free(s->inputs);
+    g_free(s->path);
+    g_free(s->note);
+    g_free(s);
+}
+
+static gpointer save_work(LithoRun *run, gpointer data, GError **error)
+{
+    Saving *s = data;
+    LithoSaveOptions options = {.force = s->force, .note = s->note};
+    if (s->survey) {
+        LithoStreamOptions stream = {.device = s->device, .save = options};
+        return litho_stream_run(s->flow, s->survey, s->path, &stream, run, error) ? s->path : NULL;
+    }
+    return litho_cube_save(s->cube, s->path, &options, run, error) ? s->path : NULL;
+}
+
+static void save_progress(const LithoProgress *progress, gpointer data)
+{
+    Saving *s = data;
+    if (s->window->session)
+        litho_window_show_job(s->window, progress);
+}
+
+static void save_done(gpointer result, const GError *error, gpointer data)
+{
+    Saving *s = data;
+    if (!litho_window_end_job(s->window, error))
+        return;
+    if (result)
+        litho_window_notice_saved(s->window, s->path);
+    litho_window_tell_done(s->window, result != NULL);
+}
+
+LithoInputs *litho_window_inputs(LithoWindow *self)
+{
+    LithoInputs *inputs = litho_inputs_new();
+    g_autofree char *truth = litho_window_truth_path(self);
+    for (char **path = litho_open_file_paths(self->file); path && *path; path++)
+        litho_inputs_add(inputs, *path);
+    if (truth)
+        litho_inputs_add(inputs, truth);
+    const LithoCube *reference = litho_judgement_truth(self->judgement, NULL);
+    if (reference && reference->survey)
+        litho_inputs_add(inputs, litho_survey_path(reference->survey));
+    litho_inputs_add_flow(inputs, litho_session_flow(self->session));
+    return inputs;
+}
+
+// `cube` NULL: the result of a cube beyond memory is computed while it is written.
+static void save_start(LithoWindow *self, LithoCube *cube, const char *path, gboolean force)
+{
+    static const LithoJobFuncs funcs = {save_work, save_progress, save_done, saving_free};
+    Saving *s = g_new0(Saving, 1);
+    s->window = g_object_ref(self);
+    s->cube = cube ? litho_cube_ref(cube) : NULL;
+    if (!cube)
+        s->survey = litho_survey_ref(litho_session_page_survey(self->session));
+    s->device = litho_session_device(self->session);
+    s->flow = litho_flow_copy(litho_session_flow(self->session));
+    s->inputs = litho_window_inputs(self);
+    s->path = g_strdup(path);
+    s->force = force;
+    g_autofree char *command = litho_window_short_command(self, path);
+    s->note = g_strdup_printf("Lithoscope " LITHO_VERSION ": %s", command);
+    g_autofree char *base = g_path_get_basename(path);
+    g_autofree char *sentence = g_strdup_printf("Saving %s", base);
+    litho_window_start_job(self, "save", sentence, &funcs, s);
+}
+
+void litho_window_save(LithoWindow *self, const char *path, gboolean force)
+{
+    if (!litho_session_grid(self->session))
+        return;
+    const gboolean at_work = litho_job_bar_is_at_work(self->job);
+    if (at_work && !self->save_path && g_strcmp0(litho_job_bar_what(self->job), "picture") == 0) {
+        // The result does not depend on the picture: it is saved when that is done.
+        self->save_path = g_strdup(path);
+        self->save_force = force;
+        litho_window_notice(self, "Saving begins when the picture is done.");
+        return;
+    }
+    if (litho_window_is_busy(self)) {
+        litho_window_show_error(self, "Something is being opened or saved; cancel it or wait.",
+                                NULL);
+        return;
+    }
+    LithoCube *output = litho_session_output(self->session);
+    if (output || litho_session_is_paged(self->session)) {
+        save_start(self, output, path, force);
+        return;
+    }
+    self->save_path = g_strdup(path);
+    self->save_force = force;
+    litho_job_bar_wait(self->job, "Waiting for the whole result");
+    litho_window_actions_update(self);
+    if (!litho_session_progress(self->session, NULL))
+        litho_session_recompute(self->session); // it had been cancelled
+}
+
+void litho_window_result_arrived(LithoWindow *self)
+{
+    if (litho_job_bar_is_at_work(self->job))
+        return; // a save that waits for it goes on at its end
+    LithoCube *output = self->save_path ? litho_session_output(self->session) : NULL;
+    if (self->save_path && litho_session_problem(self->session))
+        litho_window_cancel_job(self);
+    if (!output)
+        return;
+    g_autofree char *path = g_steal_pointer(&self->save_path);
+    save_start(self, output, path, self->save_force);
+}
