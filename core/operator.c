@@ -58,6 +58,12 @@ const LithoVolumeDoc *litho_operator_volume(const LithoOperator *op, const char 
     return NULL;
 }
 
+LithoBox litho_volume_box(const LithoVolumeDoc *volume, const LithoGrid *grid, LithoBox region)
+{
+    return volume && !litho_box_empty(region) ? litho_box_grow(grid, region, volume->reach)
+                                              : region;
+}
+
 gboolean litho_operator_preset(const LithoOperator *op, const char *name, void *params,
                                GError **error)
 {

@@ -28,6 +28,7 @@ typedef struct LithoVolumeDoc {
     const char *name; // "noise level": names it on the command line, in recipes and in the window
     const char *unit; // "degrees"; "" = none, or that of the samples
     const char *doc;  // one sentence
+    gint64 reach[3];  // of the result: its samples so far away on either side are needed, too
 } LithoVolumeDoc;
 
 // A demonstration that shows the operator at its best: a generated survey and settings.
@@ -175,6 +176,8 @@ const LithoOperator *litho_operator_find(const char *key);
 const char *litho_operator_number_doc(const LithoOperator *op, const char *key);
 // The volume of that name; NULL = it has none.
 const LithoVolumeDoc *litho_operator_volume(const LithoOperator *op, const char *name);
+// Samples of the result that `region` of the volume depends on; NULL = the result itself.
+LithoBox litho_volume_box(const LithoVolumeDoc *volume, const LithoGrid *grid, LithoBox region);
 // The operator of first choice, NULL = there is none.
 const LithoOperator *litho_operator_first_choice(void);
 // Applies preset `name` on top of the defaults. FALSE: no such preset.

@@ -96,8 +96,9 @@ LithoBox litho_walk_want(LithoWalk *walk, const LithoBox *region)
         LithoWalkStep *l = &walk->step[k];
         l->region = l->step->op->input_box ? need : litho_box_full(&l->out); // all or nothing
         const gboolean measured = walk->measured || l->measured;
+        const LithoBox of = litho_volume_box(l->volume, &l->out, l->region);
         l->need = l->has_in ? litho_operator_input_box(l->step->op, &l->in, l->step->params,
-                                                       measured, l->region)
+                                                       measured, of)
                             : (LithoBox){0};
         need = l->need;
     }

@@ -303,7 +303,8 @@ guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
         const LithoWalkStep *l = &walk->step[k];
         const LithoImpl *impl = litho_device_impl(engine->device, l->step->op, NULL);
         if (impl && impl->memory)
-            bytes += impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known, l->region);
+            bytes += impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known,
+                                  litho_volume_box(l->volume, &l->out, l->region));
     }
     return bytes;
 }

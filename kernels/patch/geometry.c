@@ -2,6 +2,8 @@
 //
 // Geometry from a cube's grid: linked into the program and into the CUDA module.
 #include "kernels/patch/erratic.h"
+#include "kernels/patch/patch.h"
+#include "kernels/patch/structure.h"
 
 enum { BLOCK = 256, AROUND = 32 };
 
@@ -77,4 +79,34 @@ LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox
         box.hi[a] = to;
     }
     return litho_patch_with_erratic(in, p, box);
+}
+
+int litho_patch_structure_volume(const LithoVolumeDoc *volume)
+{
+    static const char *const names[] = {[LITHO_PATCH_DIP_INLINE] = LITHO_PATCH_DIP_IL,
+                                        [LITHO_PATCH_DIP_XLINE] = LITHO_PATCH_DIP_XL,
+                                        [LITHO_PATCH_COHERENCE] = LITHO_PATCH_COHERENT};
+    for (guint k = 0; volume && k < G_N_ELEMENTS(names); k++)
+        if (g_str_equal(volume->name, names[k]))
+            return (int)k;
+    return -1;
+}
+
+float litho_patch_dip_unit(const LithoGrid *grid)
+{
+    return (float)(grid->axis[2].step * (grid->is_depth ? 1 : 1000));
+}
+
+LithoBox litho_patch_structure_box(const LithoGrid *grid, LithoBox region)
+{
+    return litho_box_grow(
+        grid, region,
+        (const gint64[3]){LITHO_PATCH_DIP_TRACES, LITHO_PATCH_DIP_TRACES, LITHO_PATCH_DIP_SAMPLES});
+}
+
+void litho_patch_take_live(LithoCube *to, const LithoCube *from)
+{
+    for (gint64 il = to->held.lo[0]; il < to->held.hi[0]; il++)
+        for (gint64 xl = to->held.lo[1]; xl < to->held.hi[1]; xl++)
+            to->live[litho_cube_trace_index(to, il, xl)] = litho_cube_is_live(from, il, xl);
 }

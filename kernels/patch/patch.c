@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/suggest.h"
+#include "kernels/patch/structure.h"
 
 enum {
     LEVEL = LITHO_PATCH_STAGE_LEVEL,
@@ -112,9 +113,29 @@ static const LithoPreset presets[] = {
 
 static const LithoDemo demo = {"survey", "", "a faulted, folded survey without its noise"};
 
+#define AROUND                                                                                     \
+    {                                                                                              \
+        LITHO_PATCH_DIP_TRACES, LITHO_PATCH_DIP_TRACES, LITHO_PATCH_DIP_SAMPLES                    \
+    }
+
 static const LithoVolumeDoc volumes[] = {
-    {LITHO_PATCH_NOISE_LEVEL, "", "Standard deviation of the noise, all frequencies together, as it was "
-                                  "measured by place and time."},
+    {LITHO_PATCH_NOISE_LEVEL,
+     "",
+     "Standard deviation of the noise, all frequencies together, as it was "
+     "measured by place and time.",
+     {0}},
+    {LITHO_PATCH_DIP_IL, "ms/trace",
+     "Dip of the result's events along inline numbers, positive "
+     "where they deepen; in depth in m/trace.",
+     AROUND},
+    {LITHO_PATCH_DIP_XL, "ms/trace",
+     "Dip of the result's events along crossline numbers, positive "
+     "where they deepen; in depth in m/trace.",
+     AROUND},
+    {LITHO_PATCH_COHERENT, "",
+     "Coherence of the result: 1 where events are parallel planes, low at "
+     "faults, at crossing events and in noise.",
+     AROUND},
     {NULL},
 };
 

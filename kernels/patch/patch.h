@@ -11,6 +11,17 @@ extern const LithoOperator litho_operator_patch;
 
 // Names of its volumes.
 #define LITHO_PATCH_NOISE_LEVEL "noise level"
+#define LITHO_PATCH_DIP_IL "dip inline"
+#define LITHO_PATCH_DIP_XL "dip crossline"
+#define LITHO_PATCH_COHERENT "coherence"
+// Which number of structure.h the volume is; -1 = none of them.
+int litho_patch_structure_volume(const LithoVolumeDoc *volume);
+// Dips in samples a trace times this are in the volume's unit.
+float litho_patch_dip_unit(const LithoGrid *grid);
+// Traces of `to` are live where they are in `from`, which holds them.
+void litho_patch_take_live(LithoCube *to, const LithoCube *from);
+// Samples of the result that a structure volume in `region` needs.
+LithoBox litho_patch_structure_box(const LithoGrid *grid, LithoBox region);
 
 // The CPU backend's implementation (cpu/patch.c).
 extern const LithoImpl litho_patch_cpu;
@@ -21,7 +32,8 @@ LithoPatchGeometry litho_patch_grid_geometry(const LithoGrid *grid, const LithoP
 LithoBox litho_patch_input_box(const LithoGrid *in, const void *params, LithoBox region);
 
 // `box` with what decides whether its samples are erratic (erratic.h).
-LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *params, LithoBox box);
+LithoBox litho_patch_with_erratic(const LithoGrid *in, const LithoPatchParams *params,
+                                  LithoBox box);
 // The operator's measure_key() and measure() (levels.c): the level of the noise.
 char *litho_patch_measure_key(const void *params);
 LithoMeasured *litho_patch_measure(const void *params, const LithoReader *reader, LithoRun *run,

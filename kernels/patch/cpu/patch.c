@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "kernels/patch/cpu/plan.h"
+#include "kernels/patch/cpu/structure.h"
 
 static guint64 budget_bytes(void)
 {
@@ -135,17 +136,46 @@ static void report_energy(const LithoPass *pass, LithoReport *report)
         litho_report_number(report, "removed", "energy removed", "%", 100 * removed / input);
 }
 
+static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    return (params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error);
+}
+
+// Of the result, which is made with what lies around the region. Traces that were filled are live.
+static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
+                          GError **error)
+{
+    LithoPass result = *pass;
+    result.volume = NULL;
+    result.region = litho_patch_structure_box(&p->grid, pass->region);
+    g_autoptr(LithoCube) out = litho_cube_new_box(&p->grid, result.region, error);
+    if (!out)
+        return FALSE;
+    result.out = out;
+    litho_cube_inherit(out, pass->in);
+    if (!filter(p, &result, run, error) ||
+        !patch_structure(out, pass->region, volume, litho_patch_dip_unit(&p->grid), pass->out, run,
+                         error))
+        return FALSE;
+    litho_patch_take_live(pass->out, out);
+    return TRUE;
+}
+
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
     const LithoPatchParams *params = pass->params;
+    const int volume = litho_patch_structure_volume(pass->volume);
     if (!litho_cube_host(pass->in, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
+    if (volume >= 0)
+        return structure(p, pass, volume, run, error);
     if (pass->volume)
         return patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, pass->out, error);
-    if (!(params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error))
+    if (!filter(p, pass, run, error))
         return FALSE;
     if (run && run->report) {
         if (params->mode != LITHO_PATCH_FILL)

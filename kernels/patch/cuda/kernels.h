@@ -89,6 +89,30 @@ int litho_patch_copy_dead(const LithoPatchTask *task, cudaStream_t stream);
 // sums[block][2]: energies of the input and of what was removed, over live traces.
 int litho_patch_weigh(const LithoPatchTask *task, int blocks, double *sums, cudaStream_t stream);
 
+// --- cuda/structure.cu ---------------------------------------------------------------------------
+
+// Dips or coherence by the rules of structure.h, a chunk of inlines at a time.
+typedef struct LithoPatchDips {
+    const float *in;
+    LithoPatchBox held;        // of `in`: all that `region` needs
+    const unsigned char *live; // traces of `held`
+    long long n[3];            // of the survey
+    LithoPatchBox region;      // to be made
+    LithoPatchBox sums;        // its traces and those around whose products it takes
+    float *out;
+    LithoPatchBox out_held;
+    float *fits;     // [inline of sums][crossline of sums]: the weights of LithoPatchFit
+    float *products; // [product][inline of sums][crossline of sums][sample], added along time
+    float *across;   // [product][inline of sums][crossline of region][sample], crosslines added too
+    int volume;
+    float unit; // of dips
+} LithoPatchDips;
+
+int litho_patch_fits(const LithoPatchDips *task, cudaStream_t stream);
+int litho_patch_products(const LithoPatchDips *task, cudaStream_t stream);
+int litho_patch_across(const LithoPatchDips *task, cudaStream_t stream);
+int litho_patch_dips(const LithoPatchDips *task, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,9 +9,10 @@ enum { WEIGH_BLOCKS = 1024 };
 static void destroy(gpointer data)
 {
     PatchPlan *p = data;
-    LithoCudaArray *const arrays[] = {&p->sigma, &p->live,    &p->wanted,  &p->tables,  &p->share,
-                                      &p->ring,  &p->largest, &p->sums,    &p->filled,  &p->x,
-                                      &p->y,     &p->missing, &p->windows, &p->spectra, &p->kept};
+    LithoCudaArray *const arrays[] = {&p->sigma, &p->live,     &p->wanted,  &p->tables,  &p->share,
+                                      &p->ring,  &p->largest,  &p->sums,    &p->filled,  &p->x,
+                                      &p->y,     &p->missing,  &p->windows, &p->spectra, &p->kept,
+                                      &p->fits,  &p->products, &p->across};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
@@ -178,20 +179,49 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
 static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
-    return level &&
-           patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, level, error) &&
+    return level && patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, level, error) &&
            litho_cuda_enter(p->context, error) &&
            litho_cuda_buffer_upload(pass->out->device, 0, level->samples,
                                     litho_box_count(level->held), error);
 }
 
+// Of the result, which is made with what lies around the region. Traces that were filled are live.
+static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
+                                 GError **error)
+{
+    LithoPass result = *pass;
+    result.volume = NULL;
+    result.region = litho_patch_structure_box(&p->grid, pass->region);
+    LithoBuffer *buffer = litho_cuda_buffer_alloc(litho_cuda_device(p->context),
+                                                  litho_box_count(result.region), error);
+    if (!buffer)
+        return FALSE;
+    g_autoptr(LithoCube) out = litho_cube_new_device(&p->grid, result.region, buffer, error);
+    if (!out) {
+        litho_cuda_buffer_free(buffer);
+        return FALSE;
+    }
+    result.out = out;
+    litho_cube_inherit(out, pass->in);
+    const gboolean ok =
+        run_pass(p, &result, run, error) && patch_structure(p, pass, out, volume, run, error);
+    if (ok)
+        litho_patch_take_live(pass->out, out);
+    else // launches that read the result must be over
+        cudaStreamSynchronize(litho_cuda_stream(p->context));
+    return ok;
+}
+
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
     PatchPlan *p = data;
+    const int volume = litho_patch_structure_volume(pass->volume);
     if (!litho_cuda_enter(p->context, error))
         return FALSE;
     if (litho_box_empty(pass->region))
         return TRUE;
+    if (volume >= 0)
+        return structure_volume(p, pass, volume, run, error);
     if (pass->volume)
         return level_volume(p, pass, run, error);
     const gboolean ok = run_pass(p, pass, run, error);

@@ -26,6 +26,7 @@ typedef struct PatchPlan {
     cufftHandle forward, inverse;
     gboolean have_forward, have_inverse;
     LithoCudaArray windows, spectra, kept;
+    LithoCudaArray fits, products, across; // of dips
 } PatchPlan;
 
 // One sweep: the caller fills in all but the last group of the task, and `stage`.
@@ -42,6 +43,11 @@ gint64 patch_windows(const LithoPatchGeometry *g, LithoPatchBox region);
 // Bytes of strips and windows for a region, at least.
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
 LithoPatchBox patch_box(LithoBox box);
+
+// cuda/structure.c. Dips or coherence of `result`, which holds on this device all that the pass's
+// region needs, into pass->out.
+gboolean patch_structure(PatchPlan *p, const LithoPass *pass, const LithoCube *result, int volume,
+                         LithoRun *run, GError **error);
 
 // cuda/fill.c. The pass with mode fill or both.
 gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, float *out, LithoRun *run,
