@@ -390,14 +390,28 @@ static gboolean read_rows(const char *path, JsonArray **rows, GError **error)
     return TRUE;
 }
 
-static gboolean save(const LithoTableAsk *ask, const char *json, JsonArray *rows,
+// The rows there are, in the order of `all`, whatever order they were made in.
+static JsonArray *in_order(JsonArray *rows, GArray *all)
+{
+    JsonArray *sorted = json_array_new();
+    for (guint k = 0; k < all->len; k++) {
+        g_autofree char *id = row_id(&g_array_index(all, Row, k));
+        JsonObject *row = row_of(rows, id);
+        if (row)
+            json_array_add_object_element(sorted, json_object_ref(row));
+    }
+    return sorted;
+}
+
+static gboolean save(const LithoTableAsk *ask, const char *json, JsonArray *unsorted, GArray *all,
                      LithoReplace replace, GError **error)
 {
     JsonObject *object = json_object_new();
+    JsonArray *rows = in_order(unsorted, all);
     json_object_set_string_member(object, "version", LITHO_VERSION);
-    json_object_set_array_member(object, "rows", json_array_ref(rows));
-    g_autofree char *figures = litho_json_object_text(object);
+    json_object_set_array_member(object, "rows", rows); // takes it over
     g_autofree char *text = litho_operators_text(rows);
+    g_autofree char *figures = litho_json_object_text(object);
     return litho_output_save(json, figures, -1, replace, error) &&
            litho_output_save(ask->markdown, text, -1, replace, error);
 }
@@ -412,6 +426,9 @@ gboolean litho_operators_table(const LithoTableAsk *ask, LithoRun *run, GError *
     JsonArray *rows = json_array_new();
     gboolean ok = litho_outputs_check(writes, replace, error) &&
                   (!ask->resume || read_rows(json, &rows, error));
+    // Figures of an earlier run alone make a table, too.
+    if (ok && json_array_get_length(rows) > 0)
+        ok = save(ask, json, rows, wanted, replace, error);
     for (guint k = 0; ok && k < wanted->len; k++) {
         const Row *row = &g_array_index(wanted, Row, k);
         g_autofree char *id = row_id(row);
@@ -426,7 +443,7 @@ gboolean litho_operators_table(const LithoTableAsk *ask, LithoRun *run, GError *
             break;
         }
         json_array_add_object_element(rows, object);
-        ok = save(ask, json, rows, replace, error);
+        ok = save(ask, json, rows, wanted, replace, error);
         replace = LITHO_REPLACE_ANY; // the first row has found the names free or to be replaced
     }
     json_array_unref(rows);

@@ -92,14 +92,29 @@ static void add_table(GString *text, JsonArray *rows, const char *task, const ch
     g_string_append_c(text, '\n');
 }
 
+// "half_width=2" of a word of a command, which may be quoted; numbers to four digits.
+static void add_setting(GString *text, const char *word)
+{
+    g_autofree char *plain = g_shell_unquote(word, NULL);
+    const char *value = plain ? strchr(plain, '=') : NULL;
+    char *end;
+    if (!value)
+        return;
+    const double number = g_ascii_strtod(value + 1, &end);
+    g_string_append_printf(text, "%s%.*s", text->len ? " " : "", (int)(value + 1 - plain), plain);
+    if (value[1] && *end == 0)
+        g_string_append_printf(text, "%.4g", number);
+    else
+        g_string_append(text, value + 1);
+}
+
 // "lithoscope-cli run fx half_width=2 -i IN -o OUT" gives "half_width=2".
 static char *settings_of(const char *command)
 {
     g_auto(GStrv) words = g_strsplit(command, " ", -1);
     GString *text = g_string_new(NULL);
     for (char **word = words; *word; word++)
-        if (strchr(*word, '='))
-            g_string_append_printf(text, "%s%s", text->len ? " " : "", *word);
+        add_setting(text, *word);
     return g_string_free(text, FALSE);
 }
 
@@ -138,7 +153,8 @@ char *litho_operators_text(JsonArray *rows)
     add_table(text, rows, "fill", "seconds", FALSE);
     g_string_append(text, "Settings found:\n\n");
     add_settings(text, rows);
+    g_string_append(text, "| baseline | what it does |\n|---|---|\n");
     for (const LithoBaseline *const *b = litho_baselines(); *b; b++)
-        g_string_append_printf(text, "* `%s`, %s: %s\n", (*b)->key, (*b)->title, (*b)->doc);
+        g_string_append_printf(text, "| `%s`, %s | %s |\n", (*b)->key, (*b)->title, (*b)->doc);
     return g_string_free(text, FALSE);
 }
