@@ -1,22 +1,33 @@
 #!/usr/bin/python3
-"""Expected SNR against the true one: 20 settings on 6 cubes of known truth.
+"""Expected SNR against the true one: 23 settings on 11 cubes of known truth, for several seeds.
 
-    tests/decide_table.py build/app/lithoscope-cli [FOLDER] > table.md
+    tests/decide_table.py build/app/lithoscope-cli [--seeds 101,102] [--jobs N] [--folder DIR]
+                          [--json FILE] [--only WORD] > table.md
 
-The cubes are generated into FOLDER (default: a temporary one). Prints the tables of docs/decide.md
-and fails when a choice is more than 0.3 dB from the best setting, or when an expected SNR misses the
-true one by more than 0.5 dB on white noise.
+The cubes are generated into DIR (default: a temporary one). Prints the tables of docs/decide.md: a
+cell is expected / true SNR in dB of the first seed; the rows below are of all seeds. Fails when a
+choice is more than 0.3 dB from the best setting, when the median of the errors in white noise is
+over 0.5 dB, or when fewer than 95 % of the intervals hold the truth. An estimate is judged on
+seeds that it was not developed on: 1 to 30 were used for that.
 """
+import argparse
+import array
 import json
-import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-CUBES = [("planes", 0, "white"), ("curved", 0, "white"), ("conflict", -6, "white"),
-         ("fault", -6, "white"), ("planes", 0, "low"), ("fault", 0, "band")]
+# kind, settings, whether the noise is white, whether it varies in time
+CUBES = [("planes", "snr=0", True, False), ("curved", "snr=0", True, False),
+         ("conflict", "snr=-6", True, False), ("fault", "snr=-6", True, False),
+         ("mix", "snr=0", True, False),
+         ("survey", "snr=0 missing=10 inlines=64 xlines=64 samples=256", True, True),
+         ("planes", "snr=20", True, False), ("fault", "snr=20", True, False),
+         ("planes", "snr=0 noise=low", False, False), ("curved", "snr=0 noise=low", False, False),
+         ("fault", "snr=0 noise=band", False, False)]
 SETTINGS = [("fx", s) for s in (
     "", "prewhitening=1", "prewhitening=30", "prewhitening=100", "prewhitening=300",
     "half_width=2", "half_width=2 prewhitening=100", "half_width=1 prewhitening=30",
@@ -25,6 +36,7 @@ SETTINGS = [("fx", s) for s in (
 SETTINGS += [("patch", s) for s in (
     "", "threshold=2.5", "threshold=3.5", "window=24 threshold=2.7", "window=24 rule=energy",
     "window=12")]
+SETTINGS += [("wavepacket", s) for s in ("", "threshold=2.5", "directions=5")]
 
 
 def call(*words):
@@ -33,53 +45,111 @@ def call(*words):
         sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
-def cube_path(folder, cube):
-    return os.path.join(folder, "{}{}{}.npy".format(*cube))
+def name_of(cube):
+    kind, words, _, varying = cube
+    parts = [w for w in words.split() if not w.startswith(("inlines", "xlines", "samples"))]
+    return f"{kind} {' '.join(parts)}{' varying' if varying else ''}"
 
 
-def measure(cli, folder, cube, settings):
-    path, (op, words) = cube_path(folder, cube), settings
-    with tempfile.TemporaryDirectory(dir=folder) as own:
+def vary(path, truth):
+    """Noise three times as strong at the end of the traces as at their start."""
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(truth, "rb") as file:
+        clean = file.read()
+    head = 10 + int.from_bytes(data[8:10], "little")
+    samples = int(data[10:head].decode().split("(")[1].split(")")[0].split(",")[2])
+    noisy, signal = array.array("f", data[head:]), array.array("f", clean[head:])
+    for x in range(0, len(noisy), samples):
+        if any(noisy[x:x + samples]):
+            for t in range(samples):
+                noisy[x + t] = signal[x + t] + (noisy[x + t] - signal[x + t]) * (0.5 + t / samples)
+    with open(path, "wb") as file:
+        file.write(data[:head] + noisy.tobytes())
+
+
+def generate(cli, folder, cube, seed):
+    path = os.path.join(folder, f"{name_of(cube).replace(' ', '_')}-{seed}.npy")
+    if not os.path.exists(path):
+        call(cli, "synth", cube[0], *cube[1].split(), f"seed={seed}", "-o", path)
+        if cube[3]:
+            vary(path, path.replace(".npy", "-truth.npy"))
+    return path
+
+
+def measure(cli, path, setting):
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as own:
         report = os.path.join(own, "report.json")
-        call(cli, "run", op, *words.split(), "-i", path, "-o", os.path.join(own, "out.npy"),
-             "--threads", "4", "--report", report, "--reference", path.replace(".npy", "-truth.npy"))
+        call(cli, "run", setting[0], *setting[1].split(), "-i", path,
+             "-o", os.path.join(own, "out.npy"), "--threads", "1", "--progress", "none",
+             "--report", report, "--reference", path.replace(".npy", "-truth.npy"))
         with open(report, encoding="utf-8") as file:
             r = json.load(file)
-    return r["expected_snr_db"], r["snr_db"], r["expected_snr_interval_db"]
+    low, high = r["expected_snr_interval_db"]
+    return {"cube": os.path.basename(path)[:-4], "setting": " ".join(setting).strip(),
+            "told": r["expected_snr_db"], "low": low, "high": high, "true": r["snr_db"],
+            "sigma": r["noise_sigma"]}
+
+
+def row_of(name, runs, lost):
+    errors = sorted(abs(r["told"] - r["true"]) for r in runs)
+    worst = max((r["told"] - r["true"] for r in runs), key=abs)
+    inside = sum(r["low"] <= r["true"] <= r["high"] for r in runs)
+    width = statistics.median(r["high"] - r["low"] for r in runs)
+    tell = "" if lost is None else f"{lost:.2f}"
+    return (f"| {name} | {tell} | {statistics.median(errors):.2f} | "
+            f"{errors[int(0.9 * (len(errors) - 1))]:.2f} | {worst:+.2f} | {inside} of {len(runs)} | "
+            f"{width:.1f} |"), statistics.median(errors), inside / len(runs)
 
 
 def main():
-    cli, folder = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cli")
+    parser.add_argument("--seeds", default="1")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--folder", default=None)
+    parser.add_argument("--json", default=None)
+    parser.add_argument("--only", default="", help="cubes whose name holds this")
+    args = parser.parse_args()
+    folder = args.folder or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
-    names = [f"{k} {s} dB, {n}" for k, s, n in CUBES]
-    print("| setting | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
-    for cube in CUBES:
-        if not os.path.exists(cube_path(folder, cube)):
-            kind, snr, noise = cube
-            call(cli, "synth", kind, f"snr={snr}", f"noise={noise}", "-o", cube_path(folder, cube))
-    # Runs have serial parts: one of them for four processors.
-    pool = ThreadPoolExecutor(max(os.cpu_count() // 4, 1))
-    rows = [[pool.submit(measure, cli, folder, cube, settings) for cube in CUBES]
-            for settings in SETTINGS]
-    table = []
-    for settings, futures in zip(SETTINGS, rows):
-        row = [future.result() for future in futures]
-        table.append(row)
-        cells = " | ".join(f"{e:.2f} / {t:.2f}" for e, t, _ in row)
-        print(f"| `{(settings[0] + ' ' + settings[1]).strip()}` | {cells} |", flush=True)
-    print("\n| cube | chosen: true SNR | best: true SNR | lost | rms error | worst error | inside "
-          "the interval |\n|---|---|---|---|---|---|---|")
+    cubes = [c for c in CUBES if args.only in name_of(c)]
+    seeds = args.seeds.split(",")
+    pool = ThreadPoolExecutor(args.jobs)
+    made = {(c, s): pool.submit(generate, args.cli, folder, c, s) for s in seeds for c in cubes}
+    paths = {key: future.result() for key, future in made.items()}
+    # The slow ones first, so that none is left alone at the end.
+    asked = {(c, s, w): pool.submit(measure, args.cli, path, w) for w in reversed(SETTINGS)
+             for (c, s), path in paths.items()}
+    runs = {key: future.result() for key, future in asked.items()}
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(list(runs.values()), file, indent=1)
+    print("| setting | " + " | ".join(name_of(c) for c in cubes) + " |\n|---|" + "---|" * len(cubes))
+    for w in SETTINGS:
+        cells = [runs[c, seeds[0], w] for c in cubes]
+        print(f"| `{' '.join(w).strip()}` | "
+              + " | ".join(f"{r['told']:.2f} / {r['true']:.2f}" for r in cells) + " |")
+    print("\n| cube | lost by the choice, at most | error, median | 90 % | worst | inside the "
+          "interval | its width |\n|---|---|---|---|---|---|---|")
     failed = False
-    for c, name in enumerate(names):
-        column = [row[c] for row in table]
-        chosen, best = max(column)[1], max(t for _, t, _ in column)
-        errors = [e - t for e, t, _ in column]
-        worst = max(errors, key=abs)
-        rms = math.sqrt(sum(e * e for e in errors) / len(errors))
-        inside = sum(lo <= t <= hi for _, t, (lo, hi) in column)
-        print(f"| {name} | {chosen:.2f} | {best:.2f} | {best - chosen:.2f} | {rms:.2f} | {worst:+.2f} "
-              f"| {inside} of {len(column)} |")
-        failed |= best - chosen > 0.3 or (CUBES[c][2] == "white" and abs(worst) > 0.5)
+    for c in cubes:
+        lost = 0
+        for s in seeds:
+            column = [runs[c, s, w] for w in SETTINGS]
+            chosen = max(column, key=lambda r: r["told"])
+            lost = max(lost, max(r["true"] for r in column) - chosen["true"])
+        line, _, _ = row_of(name_of(c), [runs[c, s, w] for s in seeds for w in SETTINGS], lost)
+        print(line)
+        failed |= lost > 0.3
+    for title, of in (("fx", "fx"), ("patch", "patch"), ("wavepacket", "wavepacket"), ("all", "")):
+        for white in (True, False):
+            part = [r for (c, _, w), r in runs.items() if c[2] == white and w[0].startswith(of)]
+            if part:
+                line, median, inside = row_of(f"{title}, {'white' if white else 'coloured'}", part,
+                                              None)
+                print(line)
+                failed |= inside < 0.95 or (white and median > 0.5)
     return failed
 
 

@@ -7,7 +7,7 @@
 #include "core/error.h"
 
 enum { ALL_VALUES = 6, COARSE = 5, MOST_TRIALS = 160 };
-// The first round may ask a quarter of the area, where that leaves so many samples.
+// Searching may ask a quarter of the area, where that leaves so many samples.
 enum { PART = 4, LEAST_PART = 1 << 17 };
 // A change that gains less than this, in dB, is no reason to leave what the person has chosen.
 #define WORTH_DB 0.05
@@ -276,61 +276,72 @@ static void prune(Search *s, const double now[LITHO_FIND_MOST], double value[LIT
         s->find->item[k].found = value[k];
 }
 
-// The wide round on a part of the area where there is enough of it.
-static void search_part(Search *s, double value[LITHO_FIND_MOST], GError **error)
+// The part of the area that is asked while searching, where there is enough of it: a change that
+// is worth its while shows there, too.
+static LithoBox search_area(const Search *s)
 {
     const LithoBox whole = s->question.area;
     const LithoBox part = litho_quality_part(whole, litho_box_count(whole) / PART);
     const gboolean small = !litho_flow_is_local(s->flow) || litho_box_count(part) < LEAST_PART ||
                            2 * litho_box_count(part) > litho_box_count(whole);
-    s->question.area = small ? whole : part;
-    g_array_set_size(s->trials, small ? s->trials->len : 0);
+    return small ? whole : part;
+}
+
+// A round over the whole ranges and one beside the values found, then the changes that are worth
+// it.
+static void search_best(Search *s, const double now[LITHO_FIND_MOST], double value[LITHO_FIND_MOST],
+                        GError **error)
+{
     double score = try_values(s, value, NULL, error);
-    if (score > -INFINITY)
-        search_round(s, TRUE, value, &score, error);
-    s->question.area = whole;
-    if (!small)
-        g_array_set_size(s->trials, 0);
+    if (score == -INFINITY)
+        return;
+    search_round(s, TRUE, value, &score, error);
+    search_round(s, FALSE, value, &score, error);
+    prune(s, now, value, &score, error);
+}
+
+static void keep_now(LithoFind *find)
+{
+    for (guint k = 0; k < find->n; k++) {
+        find->item[k].found = find->item[k].now;
+        find->item[k].gain_db = 0;
+    }
+    find->found = find->now;
 }
 
 static gboolean search(Search *s, GError **error)
 {
     LithoFind *find = s->find;
+    const LithoBox whole = s->question.area;
     double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
     for (guint k = 0; k < find->n; k++)
         now[k] = find->item[k].now;
-    double score = try_values(s, now, &find->now, error);
-    if (score == -INFINITY) {
+    const double before = try_values(s, now, &find->now, error);
+    if (before == -INFINITY) {
         if (error && !*error)
             litho_refuse(error, LITHO_ERROR_NUMERICS,
                          "the area tells nothing about this operator: %s", find->now.why);
         return FALSE;
     }
-    const double before = score;
     memcpy(value, now, sizeof value);
-    search_part(s, value, error);
+    s->question.area = search_area(s);
+    const gboolean is_part = !litho_box_equal(s->question.area, whole);
+    if (is_part)
+        g_array_set_size(s->trials, 0);
+    search_best(s, now, value, error);
+    if (is_part)
+        g_array_set_size(s->trials, 0);
+    s->question.area = whole;
     if (s->cancelled)
         return FALSE;
     // Asked for in any case: time may be up, and the part may tell otherwise than the whole.
-    double asked[LITHO_FIND_MOST];
-    memcpy(asked, value, sizeof asked);
+    double after = before;
     if (memcmp(now, value, sizeof now) != 0)
-        score = try_values(s, value, &find->found, error);
+        after = try_values(s, value, &find->found, error);
     if (s->cancelled)
         return FALSE;
-    if (!(score > before)) {
-        memcpy(value, now, sizeof value);
-        score = before;
-    }
-    search_round(s, FALSE, value, &score, error);
-    prune(s, now, value, &score, error);
-    if (s->cancelled)
-        return FALSE;
-    if (memcmp(now, value, sizeof now) == 0)
-        find->found = find->now;
-    else if (memcmp(asked, value, sizeof asked) != 0 &&
-             try_values(s, value, &find->found, error) == -INFINITY)
-        return FALSE;
+    if (!(after > before))
+        keep_now(find);
     find->gain_db = s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
                                       : find->found.hidden_snr_db - find->now.hidden_snr_db;
     return TRUE;

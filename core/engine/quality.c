@@ -14,7 +14,7 @@
 struct LithoJudge {
     LithoEngine *plain, *probed, *hidden;
     // Cubes made for the last question, kept for the next one.
-    LithoCube *cut;         // of a flow that is not local: the area as a cube of its own
+    LithoCube *cut;         // what the area depends on, or the area as a cube of its own
     guint64 cut_of;         // serial of the input it was cut out of
     LithoBox cut_box;       // and where
     LithoCube *probe, *sum; // b, and y + e b
@@ -153,22 +153,54 @@ static gboolean same_shape(const LithoFlow *flow, const LithoGrid *in, GError **
                         "can be judged by their noise");
 }
 
+// The cube of the last question, kept while it is of this input and box.
+static LithoCube *cut_of(LithoJudge *judge, const LithoCube *in, LithoBox box, gboolean whole_grid,
+                         GError **error)
+{
+    if (judge->cut && judge->cut_of == in->serial && litho_box_equal(judge->cut_box, box) &&
+        whole_grid == litho_grid_same_shape(&judge->cut->grid, &in->grid))
+        return judge->cut;
+    g_clear_pointer(&judge->cut, litho_cube_unref);
+    judge->cut =
+        whole_grid ? litho_cube_copy_box(in, box, error) : litho_quality_cut(in, box, error);
+    judge->cut_of = in->serial;
+    judge->cut_box = box;
+    return judge->cut;
+}
+
+// Samples that the area depends on, in whole blocks: a slightly larger halo does not ask for
+// others.
+static gboolean box_around(const LithoQualityAsk *ask, LithoBox area, LithoBox *box, GError **error)
+{
+    enum { BLOCK = 32 };
+    if (!litho_walk_input_box(ask->flow, &ask->in->grid, area, NULL, box, error))
+        return FALSE;
+    *box = litho_box_union(*box, area);
+    for (int a = 0; a < 3; a++) {
+        box->lo[a] = box->lo[a] < 0 ? 0 : box->lo[a] / BLOCK * BLOCK;
+        box->hi[a] = (box->hi[a] + BLOCK - 1) / BLOCK * BLOCK;
+    }
+    *box = litho_box_intersect(*box, ask->in->held);
+    return TRUE;
+}
+
+// A flow that measures its input, or is loaded to a device, is shown what the area depends on and
+// no more: of a flow that is local a part of the same grid, else the area as a cube of its own.
 static gboolean make_case(LithoJudge *judge, const LithoQualityAsk *ask, Case *c, GError **error)
 {
     const LithoBox area = litho_box_empty(ask->area) ? ask->in->held : ask->area;
+    const gboolean local = litho_flow_is_local(ask->flow);
+    LithoBox box = area;
     *c = (Case){.flow = ask->flow, .in = ask->in, .area = area};
-    if (!same_shape(ask->flow, &ask->in->grid, error) || !litho_cube_host(ask->in, error))
+    if (!same_shape(ask->flow, &ask->in->grid, error) || !litho_cube_host(ask->in, error) ||
+        (local && !box_around(ask, area, &box, error)))
         return FALSE;
-    if (litho_flow_is_local(ask->flow) || litho_box_equal(area, litho_box_full(&ask->in->grid)))
+    if (litho_box_equal(box, local ? ask->in->held : litho_box_full(&ask->in->grid)))
         return TRUE;
-    if (!judge->cut || judge->cut_of != ask->in->serial || !litho_box_equal(judge->cut_box, area)) {
-        g_clear_pointer(&judge->cut, litho_cube_unref);
-        if (!(judge->cut = litho_quality_cut(ask->in, area, error)))
-            return FALSE;
-        judge->cut_of = ask->in->serial;
-        judge->cut_box = area;
-    }
-    c->in = judge->cut;
+    if (!(c->in = cut_of(judge, ask->in, box, local, error)))
+        return FALSE;
+    if (local)
+        return TRUE;
     c->area = litho_box_full(&judge->cut->grid);
     for (int axis = 0; axis < 3; axis++)
         c->shift[axis] = area.lo[axis];
@@ -555,8 +587,8 @@ static double mean_power(const LithoNoise *noise, guint from, guint to, double *
 // than a third below is what events leave in all wavenumbers, most of it where traces are missing.
 // The level is the mean of the upper and the lower half. A lower half that stands further out of
 // the upper one than its scatter explains holds events: its weight falls with the fourth power of
-// the hump. The interval holds both, with the scatter between groups of windows and 0.2 % for events
-// that nothing tells from noise.
+// the hump. The interval holds both, with the scatter between groups of windows and 0.2 % for
+// events that nothing tells from noise.
 static void take_for_white(LithoNoise *noise)
 {
     const guint n = noise->n, half = n / 2;

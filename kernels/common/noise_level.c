@@ -5,7 +5,7 @@
 #include "kernels/common/noise_job.h"
 #include "kernels/common/select.h"
 
-enum { GROUPS = NOISE_GROUPS, CUT = 3, PASSES = 10 };
+enum { GROUPS = NOISE_GROUPS, CUT = 3, PASSES = 10, LANES = 8 };
 
 // --- medians -------------------------------------------------------------------------------------
 
@@ -121,13 +121,24 @@ static double noise_power(float *x, gint64 n, int freedom)
     double mean = litho_select_kth(x, n, n / 2) / quantile(freedom, 0.5);
     const double share = mean_below(freedom, CUT) / below(freedom, CUT);
     for (int pass = 0; pass < PASSES; pass++) {
-        gint64 kept = 0;
-        double sum = 0;
-        for (gint64 k = 0; k < n; k++)
-            if (x[k] <= CUT * mean) {
+        const double limit = CUT * mean;
+        double sum = 0, sums[LANES] = {0};
+        gint64 kept = 0, counts[LANES] = {0}, k = 0;
+        for (; k + LANES <= n; k += LANES) // of a fixed order, on any machine
+            for (int lane = 0; lane < LANES; lane++) {
+                const gboolean below_limit = x[k + lane] <= limit;
+                sums[lane] += below_limit ? x[k + lane] : 0;
+                counts[lane] += below_limit;
+            }
+        for (; k < n; k++)
+            if (x[k] <= limit) {
                 sum += x[k];
                 kept++;
             }
+        for (int lane = 0; lane < LANES; lane++) {
+            sum += sums[lane];
+            kept += counts[lane];
+        }
         mean = kept > 0 ? sum / kept / share : mean;
     }
     return mean;
