@@ -78,6 +78,11 @@ const char *litho_param_choice(const LithoParam *row, guint i)
     return NULL;
 }
 
+const LithoRetiredChoice *litho_param_retired_choice(const LithoParam *row, const char *text)
+{
+    return row->retired && g_ascii_strcasecmp(text, row->retired->name) == 0 ? row->retired : NULL;
+}
+
 double litho_param_get(const LithoParam *row, const void *params)
 {
     switch (row->type) {
@@ -287,7 +292,9 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
         for (guint i = 0; i < litho_param_n_choices(row); i++)
             if (g_ascii_strcasecmp(text, litho_param_choice(row, i)) == 0)
                 return litho_param_set(row, params, i, error);
-        return refuse(row, text, error);
+        const LithoRetiredChoice *retired = litho_param_retired_choice(row, text);
+        return retired ? litho_refuse(error, LITHO_ERROR_PARAMETER, "%s", retired->why)
+                       : refuse(row, text, error);
     }
     if (row->special_text && g_ascii_strcasecmp(text, row->special_text) == 0)
         return litho_param_set(row, params, row->special, error);
@@ -459,8 +466,11 @@ JsonObject *litho_params_to_json(const LithoParamTable *table, const void *param
 static gboolean set_from_node(const LithoParam *row, void *params, JsonNode *node, GError **error)
 {
     GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
-    if (type == G_TYPE_STRING)
-        return parse_value(row, params, json_node_get_string(node), NULL, error);
+    if (type == G_TYPE_STRING) {
+        const char *text = json_node_get_string(node);
+        const LithoRetiredChoice *retired = litho_param_retired_choice(row, text);
+        return parse_value(row, params, retired ? retired->instead : text, NULL, error);
+    }
     if (type == G_TYPE_BOOLEAN && row->type == LITHO_PARAM_BOOL)
         return litho_param_set(row, params, json_node_get_boolean(node), error);
     if ((type == G_TYPE_INT64 || type == G_TYPE_DOUBLE) && row->type != LITHO_PARAM_CHOICE &&

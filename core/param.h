@@ -40,6 +40,14 @@ typedef enum {
     LITHO_ROLE_BAND_HIGH, // in the spectrum; Hz, 1/km where samples are depths
 } LithoParamRole;
 
+// A name that a CHOICE row had once. Recipes that hold it are read with a note; it cannot be
+// chosen.
+typedef struct LithoRetiredChoice {
+    const char *name;    // in older recipes
+    const char *instead; // one of the row's choices, taken in its place
+    const char *why;     // sentence for the reader of such a recipe
+} LithoRetiredChoice;
+
 typedef struct LithoParam {
     LithoParamType type;
     size_t offset;
@@ -63,8 +71,9 @@ typedef struct LithoParam {
     const char *written_when; // FILE, as `when`: conditions under which the operator writes the
                               // file; it reads it under all others. NULL = it always reads
     const char *choices;      // "a\0b\0"; CHOICE only
-    const char *def_text;     // default of TEXT and FILE; NULL = ""
-    const char *doc;          // one sentence: what it physically does, typical values
+    const LithoRetiredChoice *retired; // a choice that older recipes hold; NULL = there is none
+    const char *def_text;              // default of TEXT and FILE; NULL = ""
+    const char *doc;                   // one sentence: what it physically does, typical values
 } LithoParam;
 
 #define LITHO_PARAM_CHECK(S, f, T)                                                                 \
@@ -98,6 +107,8 @@ const LithoParam *litho_param_find(const LithoParamTable *table, const char *key
 void litho_param_defaults(const LithoParamTable *table, void *params);
 // Sentence why a key of older recipes is no parameter of any operator now; NULL = it never was one.
 const char *litho_param_retired(const char *key);
+// The row's retired choice when `text` is its name, else NULL.
+const LithoRetiredChoice *litho_param_retired_choice(const LithoParam *row, const char *text);
 // Number of names of a CHOICE row, and name `i` (NULL past the end).
 guint litho_param_n_choices(const LithoParam *row);
 const char *litho_param_choice(const LithoParam *row, guint i);
@@ -133,8 +144,8 @@ gboolean litho_param_equal(const LithoParam *row, const void *a, const void *b);
 int litho_params_first_stage(const LithoParamTable *table, const void *a, const void *b);
 
 // JSON object { key: value } of all rows, and back (starting from what `params` holds; an unknown
-// key or an illegal value is an error that names it, and leaves `params` as it was; retired keys are
-// passed over).
+// key or an illegal value is an error that names it, and leaves `params` as it was; retired keys
+// are passed over, retired choices replaced).
 JsonObject *litho_params_to_json(const LithoParamTable *table, const void *params);
 gboolean litho_params_from_json(const LithoParamTable *table, void *params, JsonObject *object,
                                 GError **error);

@@ -319,6 +319,28 @@ static void test_units_refused(void)
     g_assert_false(litho_param_needs_axis(&op->params, "half_width", "600ms"));
 }
 
+// Property: a recipe that holds a choice of an older version is read with the choice that took its
+// place and says one sentence; nobody can choose it, the recipe written back does not have it.
+static void test_recipe_retired_choice(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoFlow) flow =
+        litho_flow_parse("{\"lithoscope\":1,\"flow\":[{\"operator\":\"twsm\",\"params\":{"
+                         "\"algorithm\":\"matrix\"}}]}",
+                         &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(flow->note);
+    const LithoStep *step = litho_flow_step(flow, 0);
+    const LithoParam *algorithm = litho_param_find(&step->op->params, "algorithm");
+    g_autofree char *now = litho_param_print(algorithm, step->params);
+    g_assert_cmpstr(now, ==, "fused");
+    g_assert_false(litho_operator_set(step->op, step->params, "algorithm=matrix", &error));
+    g_assert_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER);
+    g_assert_cmpstr(error->message, ==, flow->note);
+    g_autofree char *text = litho_flow_print(flow);
+    g_assert_null(strstr(text, "matrix"));
+}
+
 // Property: each kind of wrong recipe is refused with a sentence that names what is wrong.
 static void test_recipe_refusals(void)
 {
@@ -655,6 +677,7 @@ int main(int argc, char **argv)
     g_test_add_func("/recipe/round-trip", test_recipe_round_trip);
     g_test_add_func("/recipe/refusals", test_recipe_refusals);
     g_test_add_func("/recipe/recipe-retired", test_recipe_retired);
+    g_test_add_func("/recipe/recipe-retired-choice", test_recipe_retired_choice);
     g_test_add_func("/recipe/command", test_command);
     g_test_add_func("/qc/percentile", test_percentile);
     g_test_add_func("/qc/range", test_range);

@@ -108,26 +108,6 @@ static void test_kernels(void)
         }
 }
 
-// Property: on the matrix units (float16 beams and fields, float32 sums) one, two and three sources
-// are within 1e-3 of the fused sum, and not equal to it (they did go there).
-static void test_matrix(void)
-{
-    static const char *const models[] = {one_source, two_sources, three_sources};
-    LithoDevice gpu;
-    if (!gpu_or_skip(&gpu))
-        return;
-    for (guint k = 0; k < G_N_ELEMENTS(models); k++) {
-        g_autoptr(LithoCube) fused =
-            twsm_case_run_well(gpu, models[k], "algorithm=fused frequencies=100");
-        g_autoptr(LithoCube) matrix =
-            twsm_case_run_well(gpu, models[k], "algorithm=matrix frequencies=100");
-        double error = twsm_case_cube_difference(matrix, fused);
-        g_test_message("%u sources: %.2g", k + 1, error);
-        g_assert_cmpfloat(error, <, 1e-3);
-        g_assert_cmpfloat(error, >, 1e-7);
-    }
-}
-
 #define WIDE                                                                                       \
     "{'layers':[{'velocity':2000,'density':2200},{'velocity':2600,'density':2300},"                \
     "{'velocity':3200,'density':2500}],"                                                           \
@@ -175,7 +155,7 @@ static void test_clusters(void)
 // depends on who computes it. Where there are fewer, several cards to a GPU stand for them.
 static void test_gpus(void)
 {
-    static const char *const algorithms[] = {"fused", "fast", "matrix"};
+    static const char *const algorithms[] = {"fused", "fast"};
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
         return;
@@ -213,7 +193,6 @@ static void test_cancel(void)
                                            "algorithm=fused near_field=on",
                                            "algorithm=fused mask=segment",
                                            "algorithm=mod2",
-                                           "algorithm=matrix",
                                            "algorithm=fast"};
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
@@ -250,7 +229,6 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/twsm-cuda/full-size", test_full_size);
     g_test_add_func("/twsm-cuda/kernels", test_kernels);
-    g_test_add_func("/twsm-cuda/matrix", test_matrix);
     g_test_add_func("/twsm-cuda/clusters", test_clusters);
     g_test_add_func("/twsm-cuda/gpus", test_gpus);
     g_test_add_func("/twsm-cuda/cancel", test_cancel);

@@ -45,6 +45,19 @@ char *litho_flow_print(const LithoFlow *flow)
     return g_strconcat(text, "\n", NULL);
 }
 
+// Sentence about a key or a choice that older recipes hold; NULL = it is of today.
+static const char *retired_note(const LithoOperator *op, const char *key, JsonNode *node)
+{
+    const LithoParam *row = litho_param_find(&op->params, key);
+    if (!row)
+        return litho_param_retired(key);
+    const LithoRetiredChoice *choice =
+        JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == G_TYPE_STRING
+            ? litho_param_retired_choice(row, json_node_get_string(node))
+            : NULL;
+    return choice ? choice->why : NULL;
+}
+
 static gboolean read_params(LithoFlow *flow, LithoStep *step, JsonNode *node, const char *where,
                             GError **error)
 {
@@ -55,9 +68,10 @@ static gboolean read_params(LithoFlow *flow, LithoStep *step, JsonNode *node, co
                             where);
     JsonObject *params = json_node_get_object(node);
     g_autoptr(GList) keys = json_object_get_members(params);
-    for (GList *k = keys; k; k = k->next)
-        if (!litho_param_find(&step->op->params, k->data) && litho_param_retired(k->data))
-            flow->note = litho_param_retired(k->data);
+    for (GList *k = keys; k; k = k->next) {
+        const char *note = retired_note(step->op, k->data, json_object_get_member(params, k->data));
+        flow->note = note ? note : flow->note;
+    }
     if (litho_params_from_json(&step->op->params, step->params, params, error))
         return TRUE;
     g_prefix_error(error, "%s: ", step->op->key);

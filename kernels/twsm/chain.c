@@ -20,9 +20,8 @@ TwsmAlgorithm twsm_leg_algorithm(const TwsmLeg *leg, TwsmAlgorithm asked)
         return TWSM_FFT;
     if (asked == TWSM_AUTO || asked == TWSM_FFT)
         return TWSM_FUSED;
-    // Both pay between boundaries only, as receivers are few.
-    if ((asked == TWSM_FAST || asked == TWSM_MATRIX) &&
-        (leg->mask || leg->near || leg->to->n < 4 * TWSM_PAD))
+    // Clusters pay between boundaries only, as receivers are few.
+    if (asked == TWSM_FAST && (leg->mask || leg->near || leg->to->n < 4 * TWSM_PAD))
         return TWSM_FUSED;
     // Clusters are squares of a regular mesh, and stand for smooth beams only: raw coefficients
     // have a kink.

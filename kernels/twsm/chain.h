@@ -52,7 +52,6 @@ typedef enum {
     TWSM_FUSED,
     TWSM_FFT,
     TWSM_FAST,
-    TWSM_MATRIX, // many sources on matrix units; a GPU's only, FUSED on the CPU
 } TwsmAlgorithm;
 
 // Options and findings of a run of legs.

@@ -110,8 +110,6 @@ guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
         bytes += lattices(&z);
     else if (p->algorithm == TWSM_FAST)
         bytes += 1.1 * field / z.sources + partial;
-    else if (p->algorithm == TWSM_MATRIX)
-        bytes += 0.75 * field + 1.4 * partial; // of up to four sources
     else
         bytes += partial;
     return (guint64)bytes;

@@ -129,6 +129,10 @@ static gboolean output_grid(const LithoGrid *in, const void *params, LithoResolv
     return setup != NULL;
 }
 
+static const LithoRetiredChoice matrix = {
+    "matrix", "fused",
+    "algorithm=matrix is no choice any more: fused takes its place, with a smaller error"};
+
 static const LithoParam rows[] = {
     // First, since it shows only where a person has chosen the strips.
     LITHO_INT(TwsmParams, strip_width, .label = "Strip width", .when = "algorithm=alg1|alg2|mod2",
@@ -168,8 +172,8 @@ static const LithoParam rows[] = {
         .max = 100000, .soft_max = 512, .advanced = true, .stage = TWSM_STAGE_PLAN,
         .doc = "Number of frequencies K, from one per record on; 0 takes all up to the highest."),
     LITHO_FLOAT(TwsmParams, record, .label = "Record", .special_text = "from the model",
-                .unit = "s", .def = 0, .min = 0, .max = 100, .soft_max = 8,
-                .advanced = true, .stage = TWSM_STAGE_PLAN,
+                .unit = "s", .def = 0, .min = 0, .max = 100, .soft_max = 8, .advanced = true,
+                .stage = TWSM_STAGE_PLAN,
                 .doc = "Length of the record; arrivals later than this wrap around to its start. 0 "
                        "leaves it to the model."),
     LITHO_FLOAT(TwsmParams, cells_per_wavelength, .label = "Cells per wavelength",
@@ -216,14 +220,12 @@ static const LithoParam rows[] = {
                .stage = TWSM_STAGE_MESH,
                .doc = "Computes with fewer than 1.2 cells per wavelength too."),
     LITHO_CHOICE(
-        TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0matrix\0",
-        .label = "Algorithm", .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
-        .doc = "How the sum over all pairs is done; all give the same traces within 1e-5, "
-               "matrix within 1e-3, fast within its own error. alg1, alg2 and mod2 are the "
-               "paper's; fused stores "
+        TwsmParams, algorithm, "auto\0alg1\0alg2\0mod2\0fused\0fft\0fast\0", .label = "Algorithm",
+        .retired = &matrix, .advanced = true, .stage = TWSM_STAGE_PROPAGATE,
+        .doc = "How the sum over all pairs is done; all give the same traces within 1e-5, fast "
+               "within its own error. alg1, alg2 and mod2 are the paper's; fused stores "
                "nothing; fft is for parallel flat boundaries; fast lets clusters of elements "
-               "meet through a few nodes; matrix is for many sources on a GPU's matrix units; "
-               "auto is fft where it applies, else fused."),
+               "meet through a few nodes; auto is fft where it applies, else fused."),
     LITHO_CHOICE(TwsmParams, fast_error,
                  "1e-3\0"
                  "1e-4\0"
@@ -240,8 +242,7 @@ static LithoSplit split(const LithoGrid *in, const void *params)
     (void)in;
     const TwsmAlgorithm a = ((const TwsmParams *)params)->algorithm;
     const gboolean alone = a == TWSM_ALG1 || a == TWSM_ALG2 || a == TWSM_MOD2 || a == TWSM_FFT;
-    return (LithoSplit){alone ? LITHO_SPLIT_NONE : LITHO_SPLIT_ROWS, "rows",
-                        TWSM_STAGE_PROPAGATE};
+    return (LithoSplit){alone ? LITHO_SPLIT_NONE : LITHO_SPLIT_ROWS, "rows", TWSM_STAGE_PROPAGATE};
 }
 
 static const char *const stages[] = {"plan", "mesh", "source", "propagate", "traces", NULL};

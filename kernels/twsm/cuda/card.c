@@ -160,8 +160,8 @@ void twsm_card_clear(TwsmCard *card)
     LithoCudaArray *const arrays[] = {
         &card->field[0],       &card->field[1], &card->partial,
         &card->coef,           &card->mask,     &card->phase,
-        &card->column,         &card->sum,      &card->halves,
-        &card->peak,           &card->list,     &card->start,
+        &card->column,         &card->sum,      &card->clustered,
+        &card->direct,           &card->list,     &card->start,
         &card->rays,           &card->beam_t,   &card->beam_a,
         &card->kernels,        &card->lattice,  &card->lane[0].partial,
         &card->lane[1].partial};

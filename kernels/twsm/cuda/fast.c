@@ -83,12 +83,12 @@ static gboolean reserve(Fast *f, GError **error)
     gsize bands = f->task->stride / TWSM_GPU_BLOCK;
     double chunk = CHUNK / ((double)f->from.n * f->task->stride);
     f->chunk = (int)CLAMP(chunk, 1, f->count);
-    return litho_cuda_reserve(c, &f->card->halves,
+    return litho_cuda_reserve(c, &f->card->clustered,
                               8 * (gsize)f->from.n * TWSM_GPU_CLUSTER * f->task->stride, error) &&
            litho_cuda_reserve(c, &f->card->list, 4 * bands * f->chunk * f->from.n, error) &&
            litho_cuda_reserve(c, &f->card->start, 4 * bands * f->chunk * (TWSM_GPU_CLASSES + 1),
                               error) &&
-           litho_cuda_reserve(c, &f->card->peak, sizeof(guint64), error);
+           litho_cuda_reserve(c, &f->card->direct, sizeof(guint64), error);
 }
 
 // Right-hand side q: the targets of this card, a chunk at a time.
@@ -99,7 +99,7 @@ static gboolean run_source(Fast *f, int q, const float *u, float *y, GError **er
     cudaStream_t stream = litho_cuda_stream(card->context);
     const TwsmBand band = task->band;
     if (!LITHO_CUDA(
-            litho_twsm_cluster_field(&f->leg, &f->from, u, task->stride, card->halves.data, stream),
+            litho_twsm_cluster_field(&f->leg, &f->from, u, task->stride, card->clustered.data, stream),
             error))
         return FALSE;
     for (int at = 0; at < f->count; at += f->chunk) {
@@ -107,10 +107,10 @@ static gboolean run_source(Fast *f, int q, const float *u, float *y, GError **er
         if (!LITHO_CUDA(litho_twsm_partners(&f->from, &f->to, task->leg->pair.turns,
                                             task->how->rule, band.k0, task->stride,
                                             band.k0 + band.n - 1, f->first + at, n, card->list.data,
-                                            card->start.data, card->peak.data, stream),
+                                            card->start.data, card->direct.data, stream),
                         error) ||
             !LITHO_CUDA(litho_twsm_clusters(
-                            &f->leg, &f->from, &f->to, card->halves.data, task->stride, band.k0,
+                            &f->leg, &f->from, &f->to, card->clustered.data, task->stride, band.k0,
                             task->stride, (float)task->chain->sig, f->first + at, n,
                             task->how->rule.most, card->list.data, card->start.data, y, stream),
                         error) ||
@@ -127,7 +127,7 @@ static gboolean tell_share(const Fast *f, int rows, GError **error)
     const TwsmTask *task = f->task;
     guint64 direct = 0;
     if (!litho_cuda_download(litho_cuda_device(f->card->context), (float *)&direct,
-                             f->card->peak.data, 2, error))
+                             f->card->direct.data, 2, error))
         return FALSE;
     double bands = task->stride / (double)TWSM_GPU_BLOCK * task->chain->n_rhs;
     task->how->direct_share = direct / (bands * rows * task->leg->from->n);
@@ -151,7 +151,7 @@ gboolean twsm_card_clusters(TwsmCard *card, const TwsmTask *task, int row, int r
     f.first = row / per_row * f.to.n_x;
     f.count = (rows + per_row - 1) / per_row * f.to.n_x;
     if (!reserve(&f, error) ||
-        !LITHO_CUDA(cudaMemsetAsync(card->peak.data, 0, sizeof(guint64), stream), error))
+        !LITHO_CUDA(cudaMemsetAsync(card->direct.data, 0, sizeof(guint64), stream), error))
         return FALSE;
     litho_cuda_mark(card->context, "clusters", LITHO_STAGE_COMPUTE, 0, 0);
     for (int q = 0; q < task->chain->n_rhs; q++) {

@@ -5,9 +5,9 @@
 #include "kernels/twsm/cluster_rule.h"
 #include "kernels/twsm/mask_rule.h"
 
-// Launchers of cuda/fused.cu, cuda/fast.cu, cuda/matrix.cu and cuda/stored.cu. Each gives
-// (int)cudaGetLastError(). All pointers are device pointers. A field is float2 [right-hand
-// side][padded element][stride], frequency fastest.
+// Launchers of cuda/fused.cu, cuda/fast.cu and cuda/stored.cu. Each gives (int)cudaGetLastError().
+// All pointers are device pointers. A field is float2 [right-hand side][padded element][stride],
+// frequency fastest.
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,15 +83,6 @@ int litho_twsm_clusters(const TwsmGpuLeg *leg, const TwsmGpuClusters *from,
                         const TwsmGpuClusters *to, const void *field, int stride, int k0, int n_k,
                         float sig, int first, int count, int most, const void *list,
                         const void *start, void *y, cudaStream_t stream);
-
-// Sums on the matrix units, for 1 to 4 right-hand sides. pack(): the field of all sources
-// [rhs][n][stride] as float16, 6 bytes a component triple, [tile of 16][n_k][rhs][3][16], and its
-// peak (one int). matrix(): partial [rhs][slice][rows][n_k]; `scale` brings the largest beam under
-// 16384.
-int litho_twsm_pack(const void *u, int n, int stride, int n_k, int rhs, void *peak, void *out,
-                    cudaStream_t stream);
-int litho_twsm_matrix(const TwsmGpuLeg *leg, const void *field, int k0, int n_k, int rhs, int row,
-                      int rows, float scale, const void *peak, void *partial, cudaStream_t stream);
 
 // Stored strips, row major: P[r][j] = a E^k of targets row + r; with `near` a / (2 pi t) E^k.
 // `phase` (may be NULL) takes E.

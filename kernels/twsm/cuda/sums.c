@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// One leg on one GPU with nothing stored: the fused sum, and the one on matrix units.
+// One leg on one GPU with nothing stored: the fused sum.
 #include <math.h>
 
 #include "kernels/twsm/cuda/twsm.h"
@@ -89,83 +89,6 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row0, int row
                     !twsm_card_step(card, task, (double)done / total, error))
                     return FALSE;
             }
-    litho_cuda_mark_end(card->context);
-    return TRUE;
-}
-
-// --- matrix units -----------------------------------------------------------------------------
-
-enum { MATRIX_RHS = 4 };
-
-// Work of a launch with up to four right-hand sides: at most 35 ms.
-static const double MATRIX_CHUNK = 3.6e10;
-
-// Brings the largest beam there can be (two elements at the guard distance of pair.h, |coefficient|
-// <= 2) to 16384, a quarter of float16's range.
-static float beam_scale(const TwsmLeg *leg)
-{
-    float area = 0;
-    for (int k = 0; k < leg->from->n; k++)
-        area = MAX(area, leg->from->area[k]);
-    return 16384 / (4 * fabsf(leg->pair.amp) * sqrtf(area));
-}
-
-// Right-hand sides q .. q + n_q - 1 of the whole band.
-static gboolean matrix_part(TwsmCard *card, const TwsmTask *task, const TwsmGpuLeg *leg, int q,
-                            int n_q, int row0, int rows, const float *u, float *y, GError **error)
-{
-    cudaStream_t stream = litho_cuda_stream(card->context);
-    int slices = (leg->n_from + TWSM_GPU_SLICE - 1) / TWSM_GPU_SLICE;
-    int n_k = task->stride, k0 = task->band.k0;
-    int chunk = (int)MIN(MATRIX_CHUNK / n_k / leg->n_from, 1e6);
-    chunk = MIN(MAX(chunk / TWSM_GPU_ROWS, 1) * TWSM_GPU_ROWS, rows);
-    float scale = beam_scale(task->leg);
-    const float *from = u + twsm_field_row(task, leg->n_from, q);
-    if (!litho_cuda_reserve(card->context, &card->halves, 6 * (gsize)n_q * leg->n_from * n_k,
-                            error) ||
-        !litho_cuda_reserve(card->context, &card->peak, sizeof(int), error) ||
-        !LITHO_CUDA(litho_twsm_pack(from, leg->n_from, task->stride, n_k, n_q, card->peak.data,
-                                    card->halves.data, stream),
-                    error) ||
-        !open_lanes(card, 8 * (gsize)slices * chunk * n_k * n_q, error))
-        return FALSE;
-    for (int row = row0, turn = 0; row < row0 + rows; row += chunk, turn++) {
-        TwsmLane *lane = &card->lane[turn % 2];
-        int n = MIN(chunk, row0 + rows - row);
-        if (!LITHO_CUDA(litho_twsm_matrix(leg, card->halves.data, k0, n_k, n_q, row, n, scale,
-                                          card->peak.data, lane->partial.data, lane->stream),
-                        error))
-            return FALSE;
-        for (int s = 0; s < n_q; s++) {
-            const float *sums = (const float *)lane->partial.data + 2 * (gsize)s * slices * n * n_k;
-            if (!LITHO_CUDA(litho_twsm_reduce(leg, sums, k0, n_k, (float)task->chain->sig, row, n,
-                                              from + twsm_field_row(task, leg->n_from, s),
-                                              y + twsm_field_row(task, leg->n_to, q + s),
-                                              task->stride, lane->stream),
-                            error))
-                return FALSE;
-        }
-        double part = (q + n_q * (double)(row + n - row0) / rows) / task->chain->n_rhs;
-        if (!close_chunk(card, lane, error) || !twsm_card_step(card, task, part, error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-gboolean twsm_card_matrix(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
-                          float *y, GError **error)
-{
-    TwsmGpuLeg leg;
-    int rhs = task->chain->n_rhs;
-    if (rows <= 0)
-        return TRUE;
-    if (!twsm_card_leg(card, task->leg, &leg, error))
-        return FALSE;
-    double beams = (double)leg.n_from * rows * task->band.n * rhs;
-    litho_cuda_mark(card->context, "beams", LITHO_STAGE_COMPUTE, 0, 12 * beams);
-    for (int q = 0; q < rhs; q += MATRIX_RHS)
-        if (!matrix_part(card, task, &leg, q, MIN(MATRIX_RHS, rhs - q), row, rows, u, y, error))
-            return FALSE;
     litho_cuda_mark_end(card->context);
     return TRUE;
 }

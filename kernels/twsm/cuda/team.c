@@ -134,8 +134,6 @@ static gboolean sum_rows(TwsmCard *card, const TwsmTask *task, int row, int rows
         return twsm_card_strips(card, task, u, y, error);
     case TWSM_FAST:
         return twsm_card_clusters(card, task, row, rows, u, y, error);
-    case TWSM_MATRIX:
-        return twsm_card_matrix(card, task, row, rows, u, y, error);
     default:
         return twsm_card_fused(card, task, row, rows, u, y, error);
     }

@@ -59,7 +59,7 @@ static int block(TwsmAlgorithm algorithm, int n_frequencies)
 static gboolean by_rows(const TwsmLeg *leg, const TwsmHow *how)
 {
     TwsmAlgorithm a = twsm_leg_algorithm(leg, how->algorithm);
-    return a == TWSM_FUSED || a == TWSM_FAST || a == TWSM_MATRIX;
+    return a == TWSM_FUSED || a == TWSM_FAST;
 }
 
 // Cards that share the job: several only for sums by rows. LITHO_TWSM_CARDS lets a machine stand

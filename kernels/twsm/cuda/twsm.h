@@ -25,7 +25,7 @@ typedef struct TwsmCard {
     LithoCudaArray partial;  // sums over slices, or a strip
     TwsmLane lane[2];        // fused; no stream = not opened yet
     cudaEvent_t ready;       // what lanes wait for
-    LithoCudaArray coef, mask, phase, column, sum, halves, peak, list, start, rays;
+    LithoCudaArray coef, mask, phase, column, sum, clustered, direct, list, start, rays;
     LithoCudaArray beam_t, beam_a, kernels, lattice; // FFT
     cublasHandle_t blas;
     cufftHandle four, two; // transforms of 4 and 2 lattices of `pad` points; 0 = none
@@ -60,9 +60,6 @@ gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows
 // end.
 gboolean twsm_card_clusters(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                             float *y, GError **error);
-// Sums on the matrix units (algorithm=matrix), up to four right-hand sides at a time.
-gboolean twsm_card_matrix(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
-                          float *y, GError **error);
 gboolean twsm_card_strips(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
                           GError **error);
 gboolean twsm_card_lattice(TwsmCard *card, const TwsmTask *task, const float *u, float *y,
