@@ -66,18 +66,14 @@ static void test_full_size(void)
     remove(sheet);
 }
 
-#define TWO_BOUNDARIES(sources)                                                                    \
-    "{'layers':[{'velocity':2000,'density':2200},{'velocity':2600,'density':2300},"                \
-    "{'velocity':3200,'density':2500}],"                                                           \
-    "'boundaries':[{'type':'gaussian','depth':300,'amplitude':200,'sigma_x':120},"                 \
-    "{'type':'dipping','depth':700,'dip_x':8,'dip_y':-4}],"                                        \
-    "'extent':{'x':[-400,400],'y':[-350,350]},'wave_code':'0T 1R 0T'," sources                     \
-    "'receivers':{'x':[-200,100,5],'y':[-100,100,3],'z':0},'wavelet':{'ricker':8},'fmax':20,"      \
-    "'record':7,'dt':0.004}"
-
-static const char one_source[] = TWO_BOUNDARIES("'source':[150,20,10],");
-static const char two_sources[] = TWO_BOUNDARIES("'sources':[[50,20,10],[-120,0,10]],");
-static const char three_sources[] = TWO_BOUNDARIES("'sources':[[50,20,10],[-120,0,10],[0,0,0]],");
+static const char one_source[] =
+    "{'layers':[{'velocity':2000,'density':2200},{'velocity':2600,'density':2300},"
+    "{'velocity':3200,'density':2500}],"
+    "'boundaries':[{'type':'gaussian','depth':300,'amplitude':200,'sigma_x':120},"
+    "{'type':'dipping','depth':700,'dip_x':8,'dip_y':-4}],"
+    "'extent':{'x':[-400,400],'y':[-350,350]},'wave_code':'0T 1R 0T','source':[150,20,10],"
+    "'receivers':{'x':[-200,100,5],'y':[-100,100,3],'z':0},'wavelet':{'ricker':8},'fmax':20,"
+    "'record':7,'dt':0.004}";
 
 // Property: every shape of the fused kernel (1 to 4 groups of 32 frequencies, with and without the
 // near field; plain pairs, pairs with complex coefficients and damping, masked pairs) gives the
