@@ -446,6 +446,17 @@ static void test_table(void)
     }
 }
 
+// Property: the keys that open GTK's inspector in other programs do nothing here.
+static void test_no_inspector(void)
+{
+    gui_type(&gui, "key ctrl+shift+i");
+    gui_type(&gui, "key ctrl+shift+d");
+    gui_spin(&gui, 0.5);
+    g_autoptr(GList) all = gtk_window_list_toplevels();
+    for (GList *w = all; w; w = w->next)
+        g_assert_cmpstr(G_OBJECT_TYPE_NAME(w->data), !=, "GtkInspectorWindow");
+}
+
 int main(int argc, char **argv)
 {
     gui_init(&argc, &argv);
@@ -457,6 +468,7 @@ int main(int argc, char **argv)
     g_autofree char *path = gui_write_cube(&gui, "keys.sgy", 40, 44, 80);
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/keys/compare", test_compare);
+    g_test_add_func("/keys/no-inspector", test_no_inspector);
     g_test_add_func("/keys/slices", test_slices);
     g_test_add_func("/keys/zoom", test_zoom);
     g_test_add_func("/keys/look", test_look);

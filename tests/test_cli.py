@@ -199,6 +199,15 @@ def long_thin_volumes_are_cut_by_themselves():
     assert abs(peak - program - needs) < 0.2 * needs, (peak, program, needs)
     cli(*run_it, "block=512", "long.npy", "asked.npy", "--force")
     assert read("asked.npy") == read("long-out.npy")
+    # With less memory the coefficients are made again each time: what is told is what is done.
+    os.environ["LITHO_MEMORY"] = "2"
+    try:
+        less = float(re.search(r"needs ([0-9.]+) of", cli(*run_it, "long.npy", "less.npy", "--dry-run", "--force").stdout).group(1))
+        peak, _ = peak_of(*run_it, "long.npy", "less.npy", "--force")
+    finally:
+        del os.environ["LITHO_MEMORY"]
+    assert less < 0.8 * needs and abs(peak - program - less) < 0.2 * less, (peak, program, less, needs)
+    assert read("less.npy") == read("long-out.npy")
 
 
 @test
@@ -569,6 +578,48 @@ def values_in_units_of_the_survey():
     for word, said in [("time_window=600Hz", "its unit is samples or ms, not Hz"), ("half_width=2ms", "its unit is traces, not ms")]:
         r = cli("run", "fx", word, "-i", "units.npy", "-o", "units-d.npy", status=2)
         assert said in r.stderr and len(r.stderr.strip().splitlines()) <= 2, r.stderr
+
+
+def processor_seconds(pid):
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/schedstat") as f:
+                total += int(f.read().split()[0])
+        except FileNotFoundError:
+            pass
+    return total * 1e-9
+
+
+@test
+def a_cancelled_command_computes_no_further():
+    """The promise is 100 ms of processor time after the signal; three times that on a slower machine. Large pieces of memory
+    are filled when the signal comes, which is where seconds went. The sanitizers count another time."""
+    if "Sanitizer" in open("/proc/self/maps").read() or os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
+        return
+    if not os.path.exists("/proc/self/schedstat"):
+        return
+    cli("synth", "planes", "inlines=128", "xlines=128", "samples=256", "missing=20", "-o", "stop.npy", "--no-truth")
+    worst = {}
+    for words in [["synth", "planes", "inlines=300", "xlines=300", "samples=1000"], ["find", "fx", "-i", "stop.npy"],
+                  ["run", "wavepacket", "mode=interpolate", "-i", "stop.npy"], ["run", "migrate", "velocity=2500", "-i", "stop.npy"],
+                  ["run", "migrate", "velocity=2500", "mode=demigrate", "-i", "stop.npy"]]:
+        out = ["-o", "stopped.npy", "--force"] if words[0] in ("run", "synth") else []
+        for seconds in (0.5, 1.5):
+            p = subprocess.Popen([CLI, *words, *out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while p.poll() is None and processor_seconds(p.pid) < seconds:
+                time.sleep(0.005)
+            if p.poll() is not None:
+                break
+            before = processor_seconds(p.pid)
+            p.send_signal(signal.SIGINT)
+            _, status, used = os.wait4(p.pid, 0)
+            p.returncode = os.waitstatus_to_exitcode(status)
+            assert p.returncode == 3, (words, seconds, p.returncode)
+            after = used.ru_utime + used.ru_stime - before
+            worst[" ".join(words)] = max(after, worst.get(" ".join(words), 0))
+            assert after < 0.3, (words, seconds, after)
+    print("# " + ", ".join(f"{w}: {t:.3f} s" for w, t in worst.items()), flush=True)
 
 
 run()

@@ -285,6 +285,11 @@ static double neighbour_distance(const LithoHeads *heads, const Place *at)
     return n ? sum / n : 0;
 }
 
+static gboolean on_axis(const LithoAxis *axis, double index)
+{
+    return index > -0.5 && index < axis->n - 0.5;
+}
+
 static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid *grid,
                       const Place *at, const LithoXyFit *before)
 {
@@ -300,6 +305,9 @@ static void add_heads(LithoXyFit *fit, const LithoHeads *heads, const LithoGrid 
                        : heads->trace[k];
         double x = litho_scaled(litho_head_i32(heads, k, at->x_byte), scalar);
         double y = litho_scaled(litho_head_i32(heads, k, at->y_byte), scalar);
+        if ((at->inline_byte && !on_axis(&grid->axis[0], i)) ||
+            (at->xline_byte && !on_axis(&grid->axis[1], j)))
+            continue; // a stray that was left out of the grid: one would turn the whole fit
         if ((x == 0 && y == 0) || litho_head_i32(heads, k, at->x_byte) == G_MININT32)
             continue; // no coordinates in this trace; the second is what NaN becomes
         if (before) { // later rounds: points far off the first fit (dead traces, typing errors) go

@@ -72,6 +72,7 @@ typedef struct WpJob {
     // Known after the forward stage.
     gboolean transformed;
     int segment; // size of the segments where the job chose it, else 0
+    gboolean keeps; // coefficients of all segments at once, where the engines have room
     double input_energy;
     double sigma;        // estimated noise level
     LithoNoise noise;    // of the input by frequency; n 0 = not measured

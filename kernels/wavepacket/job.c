@@ -181,22 +181,30 @@ static guint64 budget(const WpMachine *machine, const LithoRun *run)
     return machine->available(run) / (machine->gpu ? 1 : 2);
 }
 
-guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine)
+// Memory with the coefficients of all segments, which are kept where that is within what a run may
+// take and half of what is left; 0 = they are made again each time. What is told before a run and
+// what it does are decided here, both.
+static guint64 memory_to_keep(const LithoGrid *in, const LithoWavepacketParams *p, int block,
+                              const WpMachine *machine, const LithoRun *run)
 {
-    guint64 need;
-    const guint64 have = budget(machine, NULL);
-    const int block = choose_block(in, p, machine, have, &need);
     const WpSpec spec = spec_of(in, p, block);
     WpSizes s;
-    if (block <= 0 || !wp_geometry_sizes(&spec, &s, NULL))
-        return need;
-    // Segments keep their coefficients where that is within half of what is left, see lanes.c.
     guint64 blocks = 1;
+    if (block <= 0 || !wp_geometry_sizes(&spec, &s, NULL))
+        return 0;
     for (int a = 0; a < 3; a++)
         blocks *= blocks_along(in->axis[a].n, spec.n[a], overlap_of(p, block));
     const guint64 one = sizeof(float) * (guint64)s.floats, all = blocks * one;
-    const gboolean keeps = need - one + 2 * all <= machine->available(NULL);
-    return keeps && need - one + all <= have ? need - one + all : need;
+    const guint64 kept = memory_with(in, p, block, machine->gpu) - one + all;
+    return kept + all <= machine->available(run) && kept <= budget(machine, run) ? kept : 0;
+}
+
+guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine)
+{
+    guint64 need;
+    const int block = choose_block(in, p, machine, budget(machine, NULL), &need);
+    const guint64 kept = memory_to_keep(in, p, block, machine, NULL);
+    return kept > 0 ? kept : need;
 }
 
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
@@ -229,6 +237,8 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     job->grid = *in;
     job->segment = block != p->block ? block : 0;
     job->samples = litho_grid_samples(in);
+    // Cards share the segments, and each asks its own memory.
+    job->keeps = machine->gpu || memory_to_keep(in, p, block, machine, run) > 0;
     job->spec = spec_of(in, p, block);
     for (int a = 0; a < 3; a++)
         job->n[a] = in->axis[a].n;

@@ -116,7 +116,8 @@ gboolean wp_reserve(WpEngine *engine, float **array, gint64 floats, GError **err
     return *array != NULL;
 }
 
-// Every block its own coefficients if they fit into half of what the engine has left.
+// Every block its own coefficients where the job may keep them and they fit into half of what the
+// engine has left.
 static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
 {
     const guint64 need =
@@ -124,7 +125,8 @@ static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
     if (job->c[lane->first])
         return TRUE;
     lane->shared =
-        lane->end - lane->first > 1 && need > lane->engine->class->available(lane->engine) / 2;
+        lane->end - lane->first > 1 &&
+        (!job->keeps || need > lane->engine->class->available(lane->engine) / 2);
     for (int b = lane->first; b < lane->end; b++)
         if (lane->shared && b > lane->first)
             job->c[b] = job->c[lane->first];

@@ -177,12 +177,29 @@ static char *choose_window_renderer(GdkDisplay *display)
     return software;
 }
 
+static gboolean no_inspector(GtkWindow *window, gboolean toggle)
+{
+    (void)window;
+    (void)toggle;
+    return TRUE;
+}
+
+// Control+Shift+I and D open GTK's inspector in every program. It is a tool for its makers, changes
+// whatever a key hits in it and ends the program by a fault of its own; GTK_DEBUG=interactive still
+// opens it. Before the first window is made: their classes inherit this.
+static void leave_out_inspector(void)
+{
+    GtkWindowClass *windows = g_type_class_ref(GTK_TYPE_WINDOW); // kept
+    windows->enable_debugging = no_inspector;
+}
+
 char *litho_application_prepare(GtkApplication *app, LithoSettings *settings)
 {
     // GTK has taken the person's locale. Numbers keep their point: recipes, commands and what is
     // typed into a field have it, and half of the window's numbers with a comma would be worse than
     // none.
     setlocale(LC_NUMERIC, "C");
+    leave_out_inspector();
     char *software = choose_window_renderer(gdk_display_get_default());
     static const GActionEntry entries[] = {
         {"appearance", on_appearance, "s", "'system'", NULL, {0}}};
