@@ -185,10 +185,8 @@ static gpointer cancel_later(gpointer data)
 // is whole.
 static void test_cancel(void)
 {
-    static const char *const settings[] = {"algorithm=fused",
-                                           "algorithm=fused near_field=on",
-                                           "algorithm=fused mask=segment",
-                                           "algorithm=mod2",
+    static const char *const settings[] = {"algorithm=fused", "algorithm=fused near_field=on",
+                                           "algorithm=fused mask=segment", "algorithm=mod2",
                                            "algorithm=fast"};
     LithoDevice gpu;
     if (!gpu_or_skip(&gpu))
