@@ -92,6 +92,8 @@ void litho_fk_clear(LithoFk *fk);
 
 // --- noise ---------------------------------------------------------------------------------------
 
+enum { LITHO_NOISE_TIMES = 64 };
+
 // Standard deviation of the random noise, per frequency.
 typedef struct LithoNoise {
     guint n;       // frequencies 0, df, 2 df, ... up to Nyquist
@@ -100,6 +102,11 @@ typedef struct LithoNoise {
                    // litho_noise_clear()
     double total;  // standard deviation of a sample: the noise of all frequencies
     double low, high; // of `total`: 95 % by its scatter over the cube
+    // Level along the traces in units of `total`, at samples first_time + k time_step of the grid;
+    // n_times = 0: alike.
+    guint n_times;
+    double first_time, time_step;
+    float at_time[LITHO_NOISE_TIMES];
 } LithoNoise;
 
 typedef gboolean (*LithoNoiseFunc)(const LithoCube *cube, const LithoBox *box, const int window[3],

@@ -123,7 +123,18 @@ static void fill_signs(guint64 key, gint64 from, gint64 n, float *signs)
     }
 }
 
-static void fill_trace(const Filter *filter, guint64 key, gint64 from, gint64 to, float *out)
+// Level of sample t in units of the whole, linear between the times that are known.
+static float level_at(const LithoNoise *noise, gint64 t)
+{
+    if (noise->n_times < 2 || !(noise->time_step > 0))
+        return 1;
+    const double x = CLAMP((t - noise->first_time) / noise->time_step, 0, noise->n_times - 1.0);
+    const guint k = MIN((guint)x, noise->n_times - 2);
+    return (float)(noise->at_time[k] + (x - k) * (noise->at_time[k + 1] - noise->at_time[k]));
+}
+
+static void fill_trace(const Filter *filter, const LithoNoise *noise, guint64 key, gint64 from,
+                       gint64 to, float *out)
 {
     const gint64 n = to - from;
     const int reach = filter->reach;
@@ -136,6 +147,8 @@ static void fill_trace(const Filter *filter, guint64 key, gint64 from, gint64 to
         for (gint64 t = 0; t < n; t++)
             out[t] += h * (signs[t + reach - m] + signs[t + reach + m]);
     }
+    for (gint64 t = 0; t < n; t++)
+        out[t] *= level_at(noise, from + t);
 }
 
 LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNoise *noise,
@@ -154,7 +167,7 @@ LithoCube *litho_probe_new(const LithoCube *like, LithoBox held, const LithoNois
         gint64 from, to;
         probe->live[x] = litho_cube_is_live(like, i, j);
         if (litho_trace_span(like, i, j, held.lo[2], held.hi[2], &from, &to))
-            fill_trace(&filter, trace_key(i, j, seed), from, to,
+            fill_trace(&filter, noise, trace_key(i, j, seed), from, to,
                        litho_cube_trace(probe, i, j) + (from - held.lo[2]));
     }
     return probe;

@@ -300,7 +300,9 @@ static gboolean make_probe(LithoJudge *judge, const LithoQualityAsk *ask, const 
         same_noise(&judge->probe_noise, ask->noise) && litho_box_contains(judge->probe->held, need))
         return TRUE;
     drop_probe(judge);
-    judge->probe = litho_probe_new(c->in, need, ask->noise, ask->seed, error);
+    LithoNoise noise = *ask->noise;
+    noise.first_time -= c->shift[2];
+    judge->probe = litho_probe_new(c->in, need, &noise, ask->seed, error);
     judge->sum = judge->probe ? litho_cube_copy_box(c->in, need, error) : NULL;
     if (!judge->sum)
         return FALSE;

@@ -62,4 +62,6 @@ int noise_half_of(const NoiseJob *job, gint64 w);
 // Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group
 // first, from the quiet coefficients; `leaking` [frequency]: without regard to what missing traces
 // spread. FALSE: there is no memory.
-gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking);
+// `noise` gets its level along the traces.
+gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
+                            LithoNoise *noise);

@@ -223,8 +223,9 @@ void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
     g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
     g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     const double much_less = 0.95;
+    noise->n_times = 0;
     levels(job, level, 1, threads, all);
-    if (!noise_has_neighbours(job) || !noise_quiet_levels(job, threads, sigma, leaking)) {
+    if (!noise_has_neighbours(job) || !noise_quiet_levels(job, threads, sigma, leaking, noise)) {
         levels(job, quiet_level, GROUPS + 1, threads, sigma);
         memcpy(leaking, sigma, job->nf * sizeof *sigma);
     }

@@ -359,9 +359,30 @@ static void quiet_level_of(const NoiseJob *job, const ClassSums *sums, int f, do
             weight[g] > 0 ? sqrt(fmax(power[g], 0) / weight[g]) : sigma[f];
 }
 
+// RMS over the windows at each place along the traces.
+static void level_of_time(const NoiseJob *job, const float *loud, LithoNoise *noise)
+{
+    const gint64 places = job->count[2], n = MIN(places, LITHO_NOISE_TIMES);
+    double power[LITHO_NOISE_TIMES] = {0}, weight[LITHO_NOISE_TIMES] = {0};
+    for (gint64 w = 0; w < job->windows; w++) {
+        const gint64 k = noise_place_of(job, w, 2) * n / places;
+        power[k] += (double)job->share[w] * loud[w];
+        weight[k] += job->share[w];
+    }
+    noise->n_times = (guint)n;
+    const double first = noise_start_of(job, 2, 0) + 0.5 * (job->n[2] - 1);
+    const double last = noise_start_of(job, 2, places - 1) + 0.5 * (job->n[2] - 1);
+    const double bin = n > 0 ? (last - first) / MAX(places - 1, 1) * places / n : 0;
+    noise->time_step = bin;
+    noise->first_time = first + 0.5 * (n < places ? bin : 0);
+    for (gint64 k = 0; k < n; k++)
+        noise->at_time[k] = weight[k] > 0 ? (float)sqrt(power[k] / weight[k]) : 1;
+}
+
 // Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
 // the leak of missing traces. FALSE: there is no memory.
-gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking)
+gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
+                            LithoNoise *noise)
 {
     const gsize nk = noise_wavenumbers(job), all = (gsize)job->windows * nk;
     g_autofree float *median = g_new0(float, job->nf);
@@ -380,6 +401,7 @@ gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, dou
                 class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES);
     }
     spread_clear(&m.spread);
+    level_of_time(job, loud, noise);
     for (int f = 0; f < job->nf; f++)
         quiet_level_of(job, sums, f, sigma, leaking);
     return TRUE;
