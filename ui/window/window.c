@@ -289,6 +289,38 @@ static void remember(LithoWindow *self)
     litho_settings_set_text(s, "device", litho_session_wanted_device(self->session));
 }
 
+// A visible modal dialog of `window`, or of one of its dialogs; NULL = none is open.
+static GtkWindow *modal_dialog(GtkWindow *window)
+{
+    g_autoptr(GList) toplevels = gtk_window_list_toplevels();
+    for (GList *l = toplevels; l; l = l->next) {
+        GtkWindow *parent = gtk_window_get_transient_for(l->data);
+        while (parent && parent != window)
+            parent = gtk_window_get_transient_for(parent);
+        if (parent && gtk_window_get_modal(l->data) && gtk_widget_get_visible(l->data))
+            return l->data;
+    }
+    return NULL;
+}
+
+// GTK drops the close button's event while a modal dialog is open. The window's dialogs are closed
+// first, as by their own close buttons; GTK then closes the window with the same event.
+static gboolean before_event(GSignalInvocationHint *hint, guint n_values, const GValue *values,
+                             gpointer data)
+{
+    (void)hint, (void)n_values, (void)data;
+    GdkEvent *event = g_value_peek_pointer(&values[1]);
+    if (gdk_event_get_event_type(event) != GDK_DELETE)
+        return TRUE;
+    GtkNative *native = gtk_native_get_for_surface(gdk_event_get_surface(event));
+    if (!native || !LITHO_IS_WINDOW(native))
+        return TRUE;
+    GtkWindow *dialog;
+    for (int k = 0; k < 16 && (dialog = modal_dialog(GTK_WINDOW(native))) != NULL; k++)
+        gtk_window_close(dialog);
+    return TRUE;
+}
+
 static gboolean close_request(GtkWindow *window)
 {
     LithoWindow *self = LITHO_WINDOW(window);
@@ -364,6 +396,10 @@ static void litho_window_class_init(LithoWindowClass *klass)
     G_OBJECT_CLASS(klass)->dispose = dispose;
     G_OBJECT_CLASS(klass)->finalize = finalize;
     GTK_WINDOW_CLASS(klass)->close_request = close_request;
+    // The hook runs before the handlers of the surface's "event", GTK's own among them.
+    g_type_class_unref(g_type_class_ref(GDK_TYPE_SURFACE));
+    g_signal_add_emission_hook(g_signal_lookup("event", GDK_TYPE_SURFACE), 0, before_event, NULL,
+                               NULL);
     g_signal_new("job-done", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                  G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);
 }
