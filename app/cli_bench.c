@@ -218,7 +218,10 @@ int litho_cli_bench(int argc, char **argv)
     const GOptionEntry entries[] = {
         {"size", 0, 0, G_OPTION_ARG_STRING, &o.size, "Input to generate (128x128x512)", "N1xN2xN3"},
         {"backends", 0, 0, G_OPTION_ARG_STRING, &o.backends,
-         "Of cpu1 (one thread), cpu, cuda (every GPU), cuda:N; the first is the reference", "LIST"},
+         "Of cpu1 (one thread), cpu, cuda (every GPU by itself), cuda:N, cuda:N-M, cuda:all "
+         "(together); "
+         "the first is the reference",
+         "LIST"},
         {"repeat", 0, 0, G_OPTION_ARG_INT, &o.repeat, "Timed runs after the warm-up (10)", "N"},
         {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.seconds,
          "No further run of a kind after this long (20)", "S"},

@@ -144,14 +144,16 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
     job->share = g_new0(float, job->windows);
     job->leak = g_new0(float, job->windows);
     job->taken = g_malloc0(job->windows);
-    job->power = g_try_new(float, (gsize)job->nf * job->windows * noise_wavenumbers(job));
+    const gsize powers = (gsize)job->nf * job->windows * noise_wavenumbers(job);
+    job->power = g_try_new(float, powers);
+    job->smooth = noise_has_neighbours(job) ? g_try_new(float, powers) : NULL;
     float *in = fftwf_alloc_real(samples);
     fftwf_complex *out = fftwf_alloc_complex((gsize)noise_wavenumbers(job) * job->nf);
     if (in && out)
         job->plan = fftwf_plan_dft_r2c_3d(job->n[0], job->n[1], job->n[2], in, out, FFTW_ESTIMATE);
     fftwf_free(in);
     fftwf_free(out);
-    if (job->plan && job->power)
+    if (job->plan && job->power && (job->smooth || !noise_has_neighbours(job)))
         return TRUE;
     return litho_refuse(error, LITHO_ERROR_MEMORY,
                         "there is no memory for %d windows of %d x %d x %d samples",
@@ -166,6 +168,7 @@ static void job_clear(NoiseJob *job)
     g_free(job->leak);
     g_free(job->taken);
     g_free(job->power);
+    g_free(job->smooth);
     if (job->plan)
         fftwf_destroy_plan(job->plan);
 }

@@ -25,6 +25,7 @@ struct LithoNoiseWindows {
     gint64 windows;     // taken
     float *power;  // [frequency][window][wavenumber], |F|^2 over the energy of the taper on live
                    // traces
+    float *smooth; // of its size, for noise_quiet_levels(); NULL where neighbours tell nothing
     float *share;  // of that energy in the whole taper's, per window; 0 = the window is left out
     float *leak;   // share of the events' power that missing traces spread over all wavenumbers
     guint8 *taken; // per window
@@ -61,7 +62,6 @@ void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise);
 int noise_half_of(const NoiseJob *job, gint64 w);
 // Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group
 // first, from the quiet coefficients; `leaking` [frequency]: without regard to what missing traces
-// spread. FALSE: there is no memory.
-// `noise` gets its level along the traces.
-gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
-                            LithoNoise *noise);
+// spread. `noise` gets its level along the traces. Needs noise_has_neighbours().
+void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
+                        LithoNoise *noise);

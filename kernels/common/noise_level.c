@@ -225,7 +225,9 @@ void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
     const double much_less = 0.95;
     noise->n_times = 0;
     levels(job, level, 1, threads, all);
-    if (!noise_has_neighbours(job) || !noise_quiet_levels(job, threads, sigma, leaking, noise)) {
+    if (noise_has_neighbours(job)) {
+        noise_quiet_levels(job, threads, sigma, leaking, noise);
+    } else {
         levels(job, quiet_level, GROUPS + 1, threads, sigma);
         memcpy(leaking, sigma, job->nf * sizeof *sigma);
     }

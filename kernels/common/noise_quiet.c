@@ -41,13 +41,10 @@ static void smooth(const NoiseJob *job, const float *power, float scale, float *
     }
 }
 
-// Power of all windows in units of the frequency's median, smoothed; the medians.
-static float *smoothed(const NoiseJob *job, int threads, float *medians)
+// Power of all windows in units of the frequency's median, smoothed, to job->smooth; the medians.
+static void smooth_all(const NoiseJob *job, int threads, float *medians)
 {
     const gint64 nk = noise_wavenumbers(job), all = job->windows * nk;
-    float *to = g_try_new(float, all * job->nf);
-    if (!to)
-        return NULL;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int f = 0; f < job->nf; f++) {
         if (!litho_run_checkpoint(job->run))
@@ -62,9 +59,9 @@ static float *smoothed(const NoiseJob *job, int threads, float *medians)
         medians[f] = median;
         for (gint64 w = 0; w < job->windows; w++)
             if (job->share[w] > 0)
-                smooth(job, power + w * nk, median > 0 ? 1 / median : 0, to + all * f + w * nk);
+                smooth(job, power + w * nk, median > 0 ? 1 / median : 0,
+                       job->smooth + all * f + w * nk);
     }
-    return to;
 }
 
 // Mean of the neighbourhood of window w at frequency f. Beyond the ends of the axis stand the
@@ -381,17 +378,15 @@ static void level_of_time(const NoiseJob *job, const float *loud, LithoNoise *no
 
 // Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
 // the leak of missing traces. FALSE: there is no memory.
-gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
-                            LithoNoise *noise)
+void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
+                        LithoNoise *noise)
 {
     const gsize nk = noise_wavenumbers(job), all = (gsize)job->windows * nk;
     g_autofree float *median = g_new0(float, job->nf);
-    g_autofree float *smooth = smoothed(job, threads, median);
-    if (!smooth)
-        return FALSE;
-    g_autofree float *loud = loudness(job, smooth, threads);
+    smooth_all(job, threads, median);
+    g_autofree float *loud = loudness(job, job->smooth, threads);
     g_autofree ClassSums *sums = g_new0(ClassSums, (gsize)2 * job->nf * CLASSES);
-    Measure m = {.smooth = smooth, .loud = loud, .median = median, .spread = spread_new(job)};
+    Measure m = {.smooth = job->smooth, .loud = loud, .median = median, .spread = spread_new(job)};
 #pragma omp parallel num_threads(threads)
     {
         g_autofree float *near = g_new(float, all), *sorted = g_new(float, all + 2 * nk);
@@ -404,5 +399,4 @@ gboolean noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, dou
     level_of_time(job, loud, noise);
     for (int f = 0; f < job->nf; f++)
         quiet_level_of(job, sums, f, sigma, leaking);
-    return TRUE;
 }

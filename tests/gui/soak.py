@@ -92,7 +92,7 @@ def act(rng):
 
 def start(home):
     env = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home, XDG_STATE_HOME=home, XDG_CACHE_HOME=home, GSETTINGS_BACKEND="memory",
-               LITHO_MODULE_DIR="/nonexistent", GTK_A11Y="none", LIBGL_ALWAYS_SOFTWARE="1", GDK_BACKEND="x11")
+               LITHO_MODULE_DIR="/nonexistent", GTK_A11Y="none", G_DEBUG="", LIBGL_ALWAYS_SOFTWARE="1", GDK_BACKEND="x11")
     subprocess.run([CLI, "synth", "survey", "inlines=24", "xlines=30", "samples=120", "-o", "soak.sgy", "--no-truth", "--force"],
                    check=True, capture_output=True, env=env)
     said = open("said.txt", "w+")
