@@ -95,7 +95,7 @@ static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *op
     printf("\n");
 }
 
-// What one process did.
+// The share of one process in a run.
 typedef struct RankTold {
     double seconds, cpu_s, waited_s;
     guint64 sent, received;

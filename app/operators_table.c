@@ -15,7 +15,7 @@
 
 // --- rows ---------------------------------------------------------------------------------------
 
-// What is wrong with a cube.
+// A cube, and its noise or its missing traces.
 typedef struct Row {
     const char *cube;  // generator
     const char *noise; // its spectrum; NULL = none, traces are missing

@@ -8,7 +8,7 @@
 
 enum { PIECE = 4 << 20 }; // bytes of a sum sent and added at a time
 
-// What precedes every message.
+// The head of every message.
 typedef struct Frame {
     guint64 bytes;
     guint32 failed;

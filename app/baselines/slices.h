@@ -4,8 +4,8 @@
 #include "core/cube.h"
 #include "core/run.h"
 
-// What methods in the F-X domain share: time windows, their spectra, and windows of traces that
-// are blended. All in double precision.
+// The shared part of methods in the F-X domain: time windows, their spectra, and windows of traces
+// that are blended. All in double precision.
 
 enum { SLICE_TIME = 150, SLICE_OVERLAP = 50 }; // samples, the time windows of operator fx
 

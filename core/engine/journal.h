@@ -13,7 +13,7 @@
 
 typedef struct LithoJournal LithoJournal;
 
-// What a run computes. Texts are compared and owned by the maker, except `flow`, which is borrowed.
+// A run is told by these. Texts are compared and owned by the maker; `flow` is borrowed.
 typedef struct LithoJournalHead {
     char *input;  // sizes and times of the files read, and the survey's grid
     char *recipe; // as it was asked for

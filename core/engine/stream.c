@@ -402,7 +402,7 @@ static LithoCube *await_slab(Stream *s, gint64 slab, GError **error)
     }
 }
 
-// Of slabs that all ranks compute together only the first has anything to do with the result.
+// The first rank alone writes slabs that all ranks compute together.
 static gboolean put_slab(Stream *s, LithoCube *cube, LithoWriter *writer, GError **error)
 {
     if (!writer && s->ranks == 1)

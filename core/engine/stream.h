@@ -11,7 +11,7 @@
 // Steps that need numbers of their whole input are measured first where there is more than one slab
 // (core/engine/measure.h). The samples do not depend on slab size, number of devices or threads.
 
-// What becomes of the slabs of a run that ends before its time (core/engine/journal.h).
+// The slabs of a run that ends before its time (core/engine/journal.h).
 typedef enum LithoKeep {
     LITHO_KEEP_NOTHING, // no journal; the file in the making is removed
     LITHO_KEEP_LONG,    // they stay when the run has lasted LITHO_KEEP_SECONDS, or was killed

@@ -41,7 +41,7 @@ gboolean litho_outputs_check(const char *const *paths, LithoReplace replace, GEr
 // Ownership: free with litho_output_free(), which removes what was not finished. One thread at a
 // time, except litho_output_write_at(), which is safe anywhere.
 LithoOutput *litho_output_new(const char *path, LithoReplace replace, GError **error);
-// As litho_output_new(), for bytes that may outlive the process: they go to "TARGET.part", where
+// Like litho_output_new(), for bytes that may outlive the process: they go to "TARGET.part", where
 // another process finds them after litho_output_keep() or after the death of this one. `anew`: what
 // stands there is dropped. Refused while another process writes there.
 LithoOutput *litho_output_resume(const char *path, LithoReplace replace, gboolean anew,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What a journal needs of a writer: how far it has come, and whether a file holds that much.
+// The mark of a writer in a journal: how far it has come, and whether a file holds that much.
 #include <string.h>
 
 #include "core/io/writer_private.h"

@@ -32,7 +32,7 @@ struct LithoWriter {
     GArray *runs; // likewise; NULL in others
 };
 
-// Of what is written of a lasting file. writer_mark.c
+// Adds bytes of a lasting file to its mark. writer_mark.c
 void litho_writer_count(LithoWriter *writer, const guint8 *bytes, gint64 n, gint64 at);
 
 // Bytes in front of the first trace, and everything the trace headers need. segy_write.c

@@ -142,7 +142,7 @@ static gboolean filter(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErro
     return (params->mode == LITHO_PATCH_DENOISE ? denoise : patch_fill)(p, pass, run, error);
 }
 
-// Of the result, which is made with what lies around the region. Traces that were filled are live.
+// Structure of the result, which is made with the region's surroundings. Filled traces are live.
 static gboolean structure(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
                           GError **error)
 {

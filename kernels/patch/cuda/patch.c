@@ -185,7 +185,7 @@ static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run,
                                     litho_box_count(level->held), error);
 }
 
-// Of the result, which is made with what lies around the region. Traces that were filled are live.
+// Structure of the result, which is made with the region's surroundings. Filled traces are live.
 static gboolean structure_volume(PatchPlan *p, const LithoPass *pass, int volume, LithoRun *run,
                                  GError **error)
 {

@@ -6,7 +6,7 @@
 #include "kernels/patch/cuda/plan.h"
 #include "kernels/patch/structure.h"
 
-// Of products and their sums over crosslines.
+// Memory for products and their sums over crosslines.
 #define CHUNK_BYTES ((guint64)512 << 20)
 // Inlines of a launch are counted in 16 bits.
 enum { MOST_INLINES = 32768, AROUND = LITHO_PATCH_TENSOR_TRACES };
