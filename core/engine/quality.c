@@ -628,8 +628,6 @@ gboolean litho_quality_noise(const LithoCube *cube, const LithoBox *box, LithoRu
     return TRUE;
 }
 
-// --- words --------------------------------------------------------------------------------------
-
 LithoBox litho_quality_part(LithoBox area, gint64 samples)
 {
     enum { SIDE = 16 };
@@ -647,59 +645,4 @@ LithoBox litho_quality_part(LithoBox area, gint64 samples)
         area.hi[axis] = area.lo[axis] + keep;
     }
     return area;
-}
-
-const char *litho_quality_disagreement(const LithoQuality *q)
-{
-    const double more = q->hidden_snr_db - q->expected_snr_db;
-    if (!(fabs(more) > 1))
-        return "";
-    return more > 0 ? "Hidden traces promise more than the noise level: noise remains that a "
-                      "prediction of missing traces does not touch, or the noise level is too high."
-                    : "Hidden traces promise less than the noise level: events differ from trace "
-                      "to trace more than neighbours can tell, or the noise level is too low.";
-}
-
-static void add_number(JsonObject *object, const char *key, double value)
-{
-    if (isfinite(value))
-        json_object_set_double_member(object, key, value);
-}
-
-void litho_quality_to_json(const LithoQuality *q, JsonObject *object)
-{
-    add_number(object, "expected_snr_db", q->expected_snr_db);
-    if (isfinite(q->expected_low_db) && isfinite(q->expected_high_db)) {
-        JsonArray *interval = json_array_new();
-        json_array_add_double_element(interval, q->expected_low_db);
-        json_array_add_double_element(interval, q->expected_high_db);
-        json_object_set_array_member(object, "expected_snr_interval_db", interval);
-    }
-    add_number(object, "expected_gain_db", q->expected_gain_db);
-    add_number(object, "input_snr_db", q->input_snr_db);
-    add_number(object, "noise_sigma", q->noise_sigma);
-    if (q->leak.count > 0) {
-        add_number(object, "similarity_share", q->leak.share);
-        json_object_set_string_member(object, "similarity_reading",
-                                      litho_leak_words(litho_leak_reading(q->leak.share)));
-        JsonArray *worst = json_array_new();
-        for (int axis = 0; axis < 3; axis++)
-            json_array_add_int_element(worst, q->leak.worst[axis]);
-        if (q->leak.share > 0) // an index per axis
-            json_object_set_array_member(object, "similarity_worst", worst);
-        else
-            json_array_unref(worst);
-    }
-    add_number(object, "removed_percent", 100 * q->removed);
-    add_number(object, "snr_db", q->snr_db);
-    add_number(object, "gain_db", q->gain_db);
-    add_number(object, "hidden_snr_db", q->hidden_snr_db);
-    if (q->hidden_traces > 0)
-        json_object_set_int_member(object, "hidden_traces", q->hidden_traces);
-    add_number(object, "seconds", q->seconds);
-    json_object_set_int_member(object, "samples", q->count);
-    if (*q->why)
-        json_object_set_string_member(object, "note", q->why);
-    if (*litho_quality_disagreement(q))
-        json_object_set_string_member(object, "disagreement", litho_quality_disagreement(q));
 }

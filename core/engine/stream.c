@@ -6,189 +6,9 @@
 #include "core/engine/engine.h"
 #include "core/engine/journal.h"
 #include "core/engine/measure.h"
+#include "core/engine/stream_plan.h"
 #include "core/error.h"
 #include "core/memory.h"
-
-// A device's engine is shared by threads, lanes, one of which computes at a time. Beside it the CPU
-// has one that reads; a GPU has one that reads and uploads and one that downloads.
-enum { CPU_LANES = 2, GPU_LANES = 3 };
-
-static int device_count(const LithoStreamOptions *options)
-{
-    return options->device.backend ? MAX(options->device.count, 1) : 1;
-}
-
-// Device of engine k.
-static LithoDevice device_at(const LithoStreamOptions *options, const LithoStreamPlan *plan,
-                             guint k)
-{
-    if (!options->device.backend)
-        return litho_device_cpu();
-    return (LithoDevice){.backend = options->device.backend,
-                         .index = options->device.index + (int)k,
-                         .count = plan->sharing};
-}
-
-static gboolean on_cpu(const LithoStreamOptions *options)
-{
-    return !options->device.backend || options->device.backend == litho_backend_cpu();
-}
-
-// Chooses who computes: slabs are dealt out, or all devices share the only one.
-static void deal_out(const LithoFlow *flow, const LithoWalk *walk,
-                     const LithoStreamOptions *options, LithoStreamPlan *plan)
-{
-    plan->engines = litho_flow_is_local(flow) ? (guint)device_count(options) : 1;
-    plan->sharing = 1;
-    for (guint k = 0; options->device.backend && plan->engines == 1 && k < walk->n; k++) {
-        const LithoWalkStep *l = &walk->step[k];
-        const LithoGrid *in = l->has_in ? &l->in : NULL;
-        const int n = litho_device_sharing(options->device, l->step->op, in, l->step->params);
-        if (n > plan->sharing) {
-            plan->sharing = n;
-            plan->shared = litho_operator_split(l->step->op, in, l->step->params).unit;
-        }
-    }
-}
-
-static int rank_count(const LithoStreamOptions *options)
-{
-    return options->peers ? options->peers->n : 1;
-}
-
-static LithoBox inlines_of(const LithoGrid *out, gint64 lo, gint64 hi)
-{
-    LithoBox box = litho_box_full(out);
-    box.lo[0] = lo;
-    box.hi[0] = MIN(hi, out->axis[0].n);
-    return box;
-}
-
-static LithoBox slab_box(const LithoStreamPlan *plan, gint64 slab)
-{
-    const gint64 lo = plan->first + slab * plan->slab;
-    return inlines_of(&plan->out, lo, lo + plan->slab);
-}
-
-// Bytes a slab of `n` inlines in the middle of the survey takes in all threads: input with halo and
-// output, and as much again for the operator's own use unless it tells.
-static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOptions *options,
-                       LithoStreamPlan *plan, gint64 n)
-{
-    gint64 lo = MAX((plan->out.axis[0].n - n) / 2, 0);
-    const LithoBox region = inlines_of(&plan->out, lo, lo + n);
-    const LithoBox need = litho_walk_want(walk, &region);
-    guint64 input = in ? litho_box_count(need) * 4 : 0, output = litho_box_count(region) * 4;
-    LithoEngine *engine = litho_engine_new(device_at(options, plan, 0));
-    guint64 operators = litho_engine_memory(engine, walk);
-    litho_engine_free(engine);
-    gboolean cpu = on_cpu(options);
-    plan->halo = in ? litho_box_size(need, 0) - litho_box_size(region, 0) : 0;
-    // `operators` counts one input and one output already; the lanes beside the one that computes
-    // have an input on its way there or an output on its way back.
-    plan->device_bytes = cpu || operators == 0 ? 0 : operators;
-    if (plan->device_bytes > 0 && n < plan->out.axis[0].n)
-        plan->device_bytes += (plan->lanes - 1) * MAX(input, output);
-    const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
-    const gint64 lanes = (gint64)plan->engines * plan->lanes;
-    plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
-    if (cpu)
-        plan->host_bytes +=
-            operators > input + output ? operators - input - output : input + output;
-}
-
-// Inlines per slab must divide into whole spatial windows where an operator says so.
-static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
-{
-    gint64 multiple = 1;
-    for (guint k = 0; k < litho_flow_length(flow); k++) {
-        const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && step->op->slab && in)
-            multiple = MAX(multiple, step->op->slab(in, step->params));
-    }
-    return multiple;
-}
-
-guint64 litho_stream_device_memory(const LithoStreamOptions *options)
-{
-    guint64 least = G_MAXUINT64, unused, total;
-    for (int k = 0; !on_cpu(options) && k < device_count(options); k++) {
-        const LithoDevice one = {.backend = options->device.backend,
-                                 .index = options->device.index + k};
-        if (litho_device_memory(one, &unused, &total, NULL))
-            least = MIN(least, unused);
-    }
-    return least;
-}
-
-// Says why a plan does not fit into `budget`, of the host or of a device, and the change that helps
-// where a step knows one.
-static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
-                      const LithoStreamPlan *plan, gboolean host, guint64 budget, GError **error)
-{
-    const LithoBox first = inlines_of(&plan->out, 0, plan->slab);
-    const guint64 bytes = host ? plan->host_bytes : plan->device_bytes;
-    g_autofree char *change = NULL;
-    LithoEngine *engine = litho_engine_new(device_at(options, plan, 0));
-    litho_walk_want(walk, &first);
-    if (host == on_cpu(options))
-        change = litho_engine_less_memory(engine, walk, bytes - budget);
-    litho_engine_free(engine);
-    g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                "the smallest piece this flow can work on needs %.3f GiB of %s; %.3f GiB may be "
-                "used%s%s",
-                bytes / 1073741824.0, host ? "host memory" : "memory of the GPU",
-                budget / 1073741824.0, change ? ": " : "", change ? change : "");
-}
-
-// `first`: inline of output to begin with.
-static gboolean make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
-                          const LithoStreamOptions *options, gint64 first, LithoStreamPlan *plan,
-                          GError **error)
-{
-    *plan = (LithoStreamPlan){.out = walk->out, .first = first};
-    deal_out(flow, walk, options, plan);
-    walk->measured = TRUE; // in a pass before, where there are several slabs
-    guint64 budget = options->memory ? options->memory : litho_memory_available() / 2;
-    gint64 all = plan->out.axis[0].n, multiple = slab_multiple(flow, in), n = all;
-    // More slabs than devices keep everybody busy, and reading and writing beside computing; a
-    // small cube is done sooner in one piece.
-    gint64 shares = 4 * (gint64)plan->engines * rank_count(options);
-    gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
-    if (litho_flow_is_local(flow) && (large || shares > 4))
-        n = MIN(n, (all + shares - 1) / shares);
-    const guint64 device_budget =
-        options->device_memory ? options->device_memory : litho_stream_device_memory(options);
-    plan->lanes = on_cpu(options) ? CPU_LANES : GPU_LANES;
-    for (;; n = (n + 1) / 2) {
-        if (n < all)
-            n = MIN(MAX((n + multiple - 1) / multiple, 1) * multiple, all);
-        slab_bytes(walk, in, options, plan, n);
-        if (plan->host_bytes <= budget && plan->device_bytes <= device_budget)
-            break;
-        if (n > multiple && litho_flow_is_local(flow))
-            continue;
-        plan->lanes = 1; // the last thing to give up is that copies run beside the computing
-        slab_bytes(walk, in, options, plan, n);
-        break;
-    }
-    plan->slab = n;
-    plan->n_slabs = (all - plan->first + n - 1) / n;
-    if (plan->host_bytes > budget)
-        too_large(walk, options, plan, TRUE, budget, error);
-    else if (plan->device_bytes > device_budget)
-        too_large(walk, options, plan, FALSE, device_budget, error);
-    return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
-}
-
-gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
-                           const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
-                           GError **error)
-{
-    const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
-    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    return walk && make_plan(flow, walk, in, options, 0, plan, error);
-}
 
 // --- computing --------------------------------------------------------------------------------
 //
@@ -295,7 +115,7 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
         run.timings = s->run->timings;
         run.report = s->run->report;
     }
-    LithoBox region = slab_box(&s->plan, slab);
+    LithoBox region = litho_stream_slab_box(&s->plan, slab);
     g_autoptr(LithoCube) in = s->survey ? read_slab(s, region, &run, error) : NULL;
     if (s->survey && !in)
         return NULL;
@@ -360,7 +180,7 @@ static LithoCube *receive_slab(Stream *s, gint64 slab, GError **error)
 {
     LithoPeers *p = s->options->peers;
     const int from = (int)(slab % s->ranks);
-    const LithoBox box = slab_box(&s->plan, slab);
+    const LithoBox box = litho_stream_slab_box(&s->plan, slab);
     LithoCube *cube = litho_cube_new_box(&s->plan.out, box, error);
     if (cube &&
         litho_peers_receive(p, cube->samples, litho_box_count(box) * sizeof(float), from, s->run,
@@ -377,7 +197,8 @@ static gboolean step(Stream *s, gint64 slab, GError **error)
 {
     gint64 total = s->plan.out.axis[0].n;
     if (s->plan.n_slabs > 1)
-        return litho_run_step(s->run, MIN(s->plan.first + slab * s->plan.slab, total), total, error);
+        return litho_run_step(s->run, MIN(s->plan.first + slab * s->plan.slab, total), total,
+                              error);
     if (litho_run_checkpoint(s->run))
         return TRUE;
     g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
@@ -459,15 +280,13 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     g_autofree Lane *lane = g_new0(Lane, lanes);
     g_autofree GThread **threads = g_new0(GThread *, lanes);
     for (guint k = 0; k < n; k++) {
-        engines[k] = litho_engine_new(device_at(s->options, &s->plan, k));
+        engines[k] = litho_engine_new(litho_stream_device(s->options, &s->plan, k));
         g_mutex_init(&busy[k]);
     }
     s->ahead = (gint64)lanes * s->ranks;
     for (guint k = 0; k < lanes; k++) {
-        lane[k] = (Lane){.stream = s,
-                         .engine = engines[k % n],
-                         .busy = &busy[k % n],
-                         .used = &computed[k % n]};
+        lane[k] = (Lane){
+            .stream = s, .engine = engines[k % n], .busy = &busy[k % n], .used = &computed[k % n]};
         threads[k] = g_thread_new("litho-slab", lane_main, &lane[k]);
     }
     gboolean ok = take_up(s, writer);
@@ -479,8 +298,8 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
         used += computed[k];
     }
     litho_run_used_devices(s->run, n > 1 ? (int)used : s->shared);
-    litho_run_used_ranks(s->run, s->together ? MAX(s->ranks_used, 1)
-                                             : (int)MIN(s->ranks, s->plan.n_slabs));
+    litho_run_used_ranks(s->run,
+                         s->together ? MAX(s->ranks_used, 1) : (int)MIN(s->ranks, s->plan.n_slabs));
     if (!ok)
         g_propagate_error(error, g_steal_pointer(&s->error));
     return ok;
@@ -524,7 +343,7 @@ static gboolean measure(LithoFlow *flow, LithoSurvey *survey, const LithoStreamO
 {
     LithoPeers *p = options->peers;
     if ((!p || p->rank == 0) &&
-        !litho_measure_flow(flow, survey, device_at(options, plan, 0), bytes, run, error))
+        !litho_measure_flow(flow, survey, litho_stream_device(options, plan, 0), bytes, run, error))
         return FALSE;
     for (guint k = 0; p && p->n > 1 && k < litho_flow_length(flow); k++) {
         LithoStep *step = litho_flow_step(flow, k);
@@ -557,7 +376,8 @@ static char *note_of(const LithoFlow *flow, const char *note)
     return g_string_free(text, FALSE);
 }
 
-// --- slabs of an earlier run ----------------------------------------------------------------------
+// --- slabs of an earlier run
+// ----------------------------------------------------------------------
 
 static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow, gboolean anew,
                                 GError **error)
@@ -578,8 +398,8 @@ static void tell(const Stream *s, char *sentence)
         g_free(sentence);
 }
 
-// Opens the journal where the run is to have one, and with it the file of an interrupted run. FALSE:
-// that was another run, or another process is at it.
+// Opens the journal where the run is to have one, and with it the file of an interrupted run.
+// FALSE: that was another run, or another process is at it.
 static gboolean take_up_journal(Stream *s, LithoFlow *own, const char *path,
                                 const LithoJournalHead *head, LithoWriter **writer, GError **error)
 {
@@ -619,7 +439,7 @@ static gboolean agree_on_first(Stream *s, const LithoFlow *flow, LithoWalk *walk
     gint64 first = s->plan.first;
     if (p && p->n > 1 && !litho_peers_spread(p, &first, sizeof first, s->run, error))
         return FALSE;
-    return first == 0 || make_plan(flow, walk, in, s->options, first, &s->plan, error);
+    return first == 0 || litho_stream_make_plan(flow, walk, in, s->options, first, &s->plan, error);
 }
 
 // A failed run's slabs stay or go; where they stay, its sentence says so.
@@ -686,7 +506,7 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     // Held to the end: what the files say stays known.
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    if (!walk || !make_plan(flow, walk, in, options, 0, &s.plan, error))
+    if (!walk || !litho_stream_make_plan(flow, walk, in, options, 0, &s.plan, error))
         return FALSE;
     if (options->peers) {
         s.together = options->peers->n > 1 && !litho_flow_is_local(flow);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/stream.h"
+#include "core/walk.h"
+
+// Internal to a stream: the size of its slabs, and who computes them. stream.c runs the plan. The
+// calls keep nothing; any thread.
+
+// Device of engine `k` of the plan.
+LithoDevice litho_stream_device(const LithoStreamOptions *options, const LithoStreamPlan *plan,
+                                guint k);
+// Slab `slab` of the output, in indices of the output's grid.
+LithoBox litho_stream_slab_box(const LithoStreamPlan *plan, gint64 slab);
+// The largest slabs that fit into the budgets of `options`, from inline `first` of the output on.
+// `in`: grid of the input, NULL where the flow needs none. FALSE: the smallest piece does not fit.
+gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
+                                const LithoStreamOptions *options, gint64 first,
+                                LithoStreamPlan *plan, GError **error);
