@@ -232,8 +232,8 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part, 
     return TRUE;
 }
 
-gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, LithoNoise *noise,
-                                    GError **error)
+static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run, LithoNoise *noise,
+                       GError **error)
 {
     const double start = litho_now_ms();
     if (!noise_has_windows(job))
@@ -242,7 +242,7 @@ gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, Litho
                             "to measure the noise on",
                             job->n[0], job->n[1]);
     job->run = run;
-    noise_fill(job, litho_run_threads(run), noise);
+    noise_fill(job, litho_run_threads(run), interval, noise);
     job->run = NULL;
     if (!litho_run_step(run, job->windows, job->windows, error)) {
         litho_noise_clear(noise);
@@ -254,6 +254,12 @@ gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, Litho
     return TRUE;
 }
 
+gboolean litho_noise_windows_finish(LithoNoiseWindows *job, LithoRun *run, LithoNoise *noise,
+                                    GError **error)
+{
+    return finish(job, TRUE, run, noise, error);
+}
+
 void litho_noise_windows_free(LithoNoiseWindows *job)
 {
     if (!job)
@@ -262,14 +268,26 @@ void litho_noise_windows_free(LithoNoiseWindows *job)
     g_free(job);
 }
 
-gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
-                             int most, LithoRun *run, LithoNoise *noise, GError **error)
+static gboolean measure(const LithoCube *cube, const LithoBox *box, const int window[3], int most,
+                        gboolean interval, LithoRun *run, LithoNoise *noise, GError **error)
 {
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     LithoNoiseWindows *job = litho_noise_windows_new(&cube->grid, &held, window, most, error);
     litho_run_begin(run, "noise level", "windows");
     const gboolean ok = job && litho_noise_windows_add(job, cube, held, run, error) &&
-                        litho_noise_windows_finish(job, run, noise, error);
+                        finish(job, interval, run, noise, error);
     litho_noise_windows_free(job);
     return ok;
+}
+
+gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
+                             int most, LithoRun *run, LithoNoise *noise, GError **error)
+{
+    return measure(cube, box, window, most, TRUE, run, noise, error);
+}
+
+gboolean litho_noise_measure_level(const LithoCube *cube, const LithoBox *box, const int window[3],
+                                   int most, LithoRun *run, LithoNoise *noise, GError **error)
+{
+    return measure(cube, box, window, most, FALSE, run, noise, error);
 }

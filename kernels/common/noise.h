@@ -51,3 +51,6 @@ void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine
 
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error);
+// The same without the interval, which takes twice as long as the level: low and high say nothing.
+gboolean litho_noise_measure_level(const LithoCube *cube, const LithoBox *box, const int window[3],
+                                   int most, LithoRun *run, LithoNoise *noise, GError **error);

@@ -55,9 +55,9 @@ gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
 // window before it.
 gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k);
 gboolean noise_has_windows(const NoiseJob *job);
-// Level, total and interval of the spectra. `noise` is cleared by the caller; after job->run was
-// told to stop it holds nothing of use.
-void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise);
+// Level, total and, when it is asked for, interval of the spectra. `noise` is cleared by the caller;
+// after job->run was told to stop it holds nothing of use.
+void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise);
 // Windows fall into two halves along the first axis that holds several.
 int noise_half_of(const NoiseJob *job, gint64 w);
 // Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group

@@ -139,7 +139,10 @@ static double noise_power(float *x, gint64 n, int freedom)
             sum += sums[lane];
             kept += counts[lane];
         }
-        mean = kept > 0 ? sum / kept / share : mean;
+        const double next = kept > 0 ? sum / kept / share : mean;
+        if (next == mean)
+            break; // it rests
+        mean = next;
     }
     return mean;
 }
@@ -218,8 +221,9 @@ gboolean noise_has_windows(const NoiseJob *job)
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
 // (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
-void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
+void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise)
 {
+    const int rows = interval ? GROUPS + 1 : 1;
     g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
     g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     const double much_less = 0.95;
@@ -228,14 +232,14 @@ void noise_fill(const NoiseJob *job, int threads, LithoNoise *noise)
     if (noise_has_neighbours(job)) {
         noise_quiet_levels(job, threads, sigma, leaking, noise);
     } else {
-        levels(job, quiet_level, GROUPS + 1, threads, sigma);
+        levels(job, quiet_level, rows, threads, sigma);
         memcpy(leaking, sigma, job->nf * sizeof *sigma);
     }
     const double quiet = total_of(job, sigma), with_leak = total_of(job, leaking);
     const gboolean even = with_leak > much_less * total_of(job, all);
     double totals[GROUPS], mean = 0, spread = 0;
     int groups = 0;
-    for (int g = 0; g < GROUPS; g++)
+    for (int g = 0; interval && g < GROUPS; g++)
         if (has_group(job, g)) {
             totals[groups] = total_of(job, sigma + (gsize)(GROUPS - g) * job->nf);
             mean += totals[groups++];

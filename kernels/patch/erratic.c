@@ -4,14 +4,17 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/common/clones.h"
 
 enum { PIECE = LITHO_PATCH_PIECE, REACH = LITHO_PATCH_ERRATIC_TRACES, LEAST_NEIGHBOURS = 4 };
+enum { STEP_SAMPLES = 1 << 20 }; // between two looks at the cancel flag
 
 typedef struct Job {
     const LithoCube *in;
     gint64 n[2];          // traces of `held`
     gint64 first, pieces; // of the survey's pieces that `held` touches
     float *energy;        // [trace][piece], mean of the squares; 0 = absent
+    float *strongest;     // [trace][piece], of the piece, the one before it and the one behind it
     guint8 *erratic;      // [trace][piece]
     float ratio;          // of energies
 } Job;
@@ -41,51 +44,57 @@ static void measure_trace(Job *job, gint64 k)
             energy_of(job, job->in->samples + k * nt, job->first + p);
 }
 
-// The strongest of three pieces of a neighbour.
-static float strongest(const Job *job, gint64 trace, gint64 piece)
+static void compare_trace(Job *job, gint64 k)
 {
-    const float *e = job->energy + trace * job->pieces;
-    float most = e[piece];
-    if (piece > 0)
-        most = MAX(most, e[piece - 1]);
-    if (piece + 1 < job->pieces)
-        most = MAX(most, e[piece + 1]);
-    return most;
+    const float *e = job->energy + k * job->pieces;
+    float *most = job->strongest + k * job->pieces;
+    for (gint64 p = 0; p < job->pieces; p++) {
+        const float before = p > 0 ? e[p - 1] : 0, behind = p + 1 < job->pieces ? e[p + 1] : 0;
+        most[p] = MAX(e[p], MAX(before, behind));
+    }
 }
 
-// Above the ratio to more than half of the neighbours that have any energy.
-static gboolean is_erratic(const Job *job, gint64 il, gint64 xl, gint64 piece)
+// Counts, for each piece, neighbours that have any energy and those among them that are weaker.
+LITHO_CLONES static void count_neighbour(const float *own, const float *other, float ratio,
+                                         gint64 pieces, int *neighbours, int *weaker)
 {
-    const float own = job->energy[(il * job->n[1] + xl) * job->pieces + piece];
-    int neighbours = 0, weaker = 0;
-    if (own <= 0)
-        return FALSE;
-    for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
-        for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++) {
-            const float other = strongest(job, i * job->n[1] + j, piece);
-            if ((i == il && j == xl) || other <= 0)
-                continue;
-            neighbours++;
-            weaker += own > job->ratio * other;
-        }
-    return neighbours >= LEAST_NEIGHBOURS && 2 * weaker > neighbours;
+    for (gint64 p = 0; p < pieces; p++) {
+        const int there = other[p] > 0;
+        neighbours[p] += there;
+        weaker[p] += there & (own[p] > ratio * other[p]);
+    }
 }
 
+// A piece is erratic when it is above the ratio to more than half of the neighbours that have any
+// energy.
 static void judge_trace(Job *job, gint64 k)
 {
-    for (gint64 p = 0; p < job->pieces; p++)
-        job->erratic[k * job->pieces + p] = is_erratic(job, k / job->n[1], k % job->n[1], p);
+    const gint64 il = k / job->n[1], xl = k % job->n[1], pieces = job->pieces;
+    const float *own = job->energy + k * pieces;
+    g_autofree int *neighbours = g_new0(int, 2 * pieces);
+    int *weaker = neighbours + pieces;
+    for (gint64 i = MAX(il - REACH, 0); i <= MIN(il + REACH, job->n[0] - 1); i++)
+        for (gint64 j = MAX(xl - REACH, 0); j <= MIN(xl + REACH, job->n[1] - 1); j++)
+            if (i != il || j != xl)
+                count_neighbour(own, job->strongest + (i * job->n[1] + j) * pieces, job->ratio,
+                                pieces, neighbours, weaker);
+    for (gint64 p = 0; p < pieces; p++)
+        job->erratic[k * pieces + p] =
+            own[p] > 0 && neighbours[p] >= LEAST_NEIGHBOURS && 2 * weaker[p] > neighbours[p];
 }
 
-// Both loops an inline at a time.
+// Each of the three loops a few inlines at a time: about ten milliseconds of one thread.
 static gboolean run_traces(Job *job, void (*each)(Job *, gint64), int part, LithoRun *run,
                            GError **error)
 {
-    for (gint64 il = 0; il < job->n[0]; il++) {
+    const gint64 samples = job->n[1] * job->pieces * PIECE;
+    const gint64 step = CLAMP(STEP_SAMPLES / samples, 1, job->n[0]);
+    for (gint64 il = 0; il < job->n[0]; il += step) {
+        const gint64 end = MIN(il + step, job->n[0]);
 #pragma omp parallel for schedule(static) num_threads(litho_run_threads(run))
-        for (gint64 xl = 0; xl < job->n[1]; xl++)
-            each(job, il * job->n[1] + xl);
-        if (!litho_run_step(run, part * job->n[0] + il + 1, 2 * job->n[0], error))
+        for (gint64 k = il * job->n[1]; k < end * job->n[1]; k++)
+            each(job, k);
+        if (!litho_run_step(run, part * job->n[0] + end, 3 * job->n[0], error))
             return FALSE;
     }
     return TRUE;
@@ -128,16 +137,18 @@ static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, 
     job.first = in->held.lo[2] / PIECE;
     job.pieces = (in->held.hi[2] - 1) / PIECE + 1 - job.first;
     const gsize n = (gsize)job.n[0] * job.n[1] * job.pieces;
-    g_autofree float *energy = g_try_new0(float, n);
+    g_autofree float *energy = g_try_new0(float, n), *strongest = g_try_new(float, n);
     g_autofree guint8 *erratic = g_try_malloc0(n);
-    if (!energy || !erratic)
+    if (!energy || !strongest || !erratic)
         return litho_refuse(error, LITHO_ERROR_MEMORY,
                             "there is no memory to look for erratic traces");
     job.energy = energy;
+    job.strongest = strongest;
     job.erratic = erratic;
     litho_run_begin(run, "erratic noise", "inlines");
     if (!run_traces(&job, measure_trace, 0, run, error) ||
-        !run_traces(&job, judge_trace, 1, run, error) || !make_clean(clean, &job, error))
+        !run_traces(&job, compare_trace, 1, run, error) ||
+        !run_traces(&job, judge_trace, 2, run, error) || !make_clean(clean, &job, error))
         return FALSE;
     litho_run_time(run, "erratic noise", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    4.0 * litho_box_count(in->held), 2.0 * litho_box_count(in->held));

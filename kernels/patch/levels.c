@@ -86,7 +86,7 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, int k, LithoBo
 {
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise;
-    if (litho_qc_noise_windows(part, &box, m->window, CELL_WINDOWS, run, &noise, &trouble)) {
+    if (litho_noise_measure_level(part, &box, m->window, CELL_WINDOWS, run, &noise, &trouble)) {
         put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
         litho_noise_clear(&noise);
         m->done[k] = 1;
