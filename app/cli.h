@@ -25,8 +25,8 @@ int litho_cli_demo(int argc, char **argv);
 int litho_cli_reproduce(int argc, char **argv);
 int litho_cli_compare(int argc, char **argv);
 
-// Prints "lithoscope-cli: SENTENCE" and gives the status that fits (cancelled or failed). Takes
-// over `error`.
+// Prints "lithoscope-cli: SENTENCE" and gives the status that fits (cancelled, misused or
+// failed). Takes over `error`.
 int litho_cli_fail(GError *error);
 // Says on stderr that the call was wrong: the sentence of `error` and where help is to be found.
 int litho_cli_misused(const char *command, GError *error);

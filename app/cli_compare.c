@@ -147,9 +147,8 @@ int litho_cli_compare(int argc, char **argv)
          "For finding settings, per operator and row (20; 0 = defaults alone)", "S"},
         {"seed", 0, 0, G_OPTION_ARG_INT, &o.seed, "Other cubes and other noise (1)", "N"},
         {"resume", 0, 0, G_OPTION_ARG_NONE, &o.resume, "Keep the rows that the files have", NULL},
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        LITHO_CLI_DEVICE(&o.backend, &o.threads),
+        LITHO_CLI_PROGRESS(&o.progress),
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Overwrite files", NULL},
         {NULL},
     };

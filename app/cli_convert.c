@@ -107,7 +107,7 @@ int litho_cli_convert(int argc, char **argv)
          "SEG-Y and SU: omit missing traces or write dead ones", "omit|dead"},
         {"note", 0, 0, G_OPTION_ARG_STRING, &c.note, "Line for the text header", "TEXT"},
         {"force", 0, 0, G_OPTION_ARG_NONE, &c.save.force, "Replace an existing output", NULL},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &c.progress, "auto, plain, jsonl or none", "FORM"},
+        LITHO_CLI_PROGRESS(&c.progress),
         {NULL},
     };
     g_autoptr(GOptionContext) context = litho_cli_options(

@@ -8,6 +8,7 @@
 
 #include "app/cli.h"
 #include "app/cli_files.h"
+#include "app/cli_flow.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/engine/engine.h"
@@ -263,7 +264,7 @@ static gboolean check(Demo *d, char **words, GError **error)
     if (!(d->fps >= 0 && d->fps <= 120))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--fps must lie between 0 and 120");
     if (!litho_cli_threads(d->threads, error) ||
-        !litho_device_parse(d->backend ? d->backend : "auto", &d->device, error))
+        !litho_cli_device(d->backend, &d->device, error))
         return FALSE;
     g_autofree char *path = litho_script_find(words[0], error);
     d->script = path ? litho_script_load(path, error) : NULL;
@@ -280,10 +281,9 @@ int litho_cli_demo(int argc, char **argv)
         {"fps", 0, 0, G_OPTION_ARG_DOUBLE, &d.fps,
          "Frames a second of every step's time; without it one a step, eight where something moves",
          "N"},
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &d.backend, "auto, cpu, cuda, cuda:1", "DEVICE"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &d.threads, "CPU threads (0 = all)", "N"},
+        LITHO_CLI_DEVICE(&d.backend, &d.threads),
         {"force", 0, 0, G_OPTION_ARG_NONE, &d.force, "Overwrite frames", NULL},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &d.progress, "auto, jsonl or none", "FORM"},
+        LITHO_CLI_PROGRESS(&d.progress),
         {NULL},
     };
     g_autoptr(GOptionContext) context =

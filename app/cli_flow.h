@@ -17,5 +17,11 @@ LithoFlow *litho_cli_flow(char **words, LithoCliFiles *files, gboolean wants_out
 // sentence that says so).
 gboolean litho_cli_flow_settle(LithoFlow *flow, const LithoCliFiles *files, const LithoGrid *grid,
                                GError **error);
-// The device that --backend names (NULL = auto).
+// Rows of a command's table that say where it computes.
+// clang-format off
+#define LITHO_CLI_DEVICE(backend, threads) \
+    {"backend", 0, 0, G_OPTION_ARG_STRING, backend, "auto, cpu, cuda or cuda:N", "NAME"}, \
+    {"threads", 0, 0, G_OPTION_ARG_INT, threads, "CPU threads (0 = all)", "N"}
+// clang-format on
+// The device that --backend names (NULL = auto). LITHO_ERROR_WORD: there is no such name.
 gboolean litho_cli_device(const char *backend, LithoDevice *device, GError **error);

@@ -6,6 +6,7 @@
 #include "app/cli.h"
 #include "app/cli_open.h"
 #include "app/cli_page.h"
+#include "app/cli_pipe.h"
 #include "app/progress.h"
 #include "core/error.h"
 #include "core/operator.h"
@@ -14,11 +15,13 @@
 
 int litho_cli_fail(GError *error)
 {
-    gboolean cancelled = litho_error_is_cancelled(error) || litho_cli_pipe_closed();
+    const gboolean cancelled = litho_error_is_cancelled(error) || litho_cli_pipe_closed();
+    const gboolean misused = g_error_matches(error, LITHO_ERROR, LITHO_ERROR_WORD);
+    g_autofree char *sentence = litho_cli_pipe_words(error->message);
     if (!litho_cli_pipe_closed())
-        fprintf(stderr, "lithoscope-cli: %s\n", error->message);
+        fprintf(stderr, "lithoscope-cli: %s\n", sentence);
     g_error_free(error);
-    return cancelled ? LITHO_EXIT_CANCELLED : LITHO_EXIT_FAILED;
+    return cancelled ? LITHO_EXIT_CANCELLED : misused ? LITHO_EXIT_USAGE : LITHO_EXIT_FAILED;
 }
 
 int litho_cli_misused(const char *command, GError *error)

@@ -146,6 +146,16 @@ gboolean litho_cli_pipe_begin(LithoCliFiles *files, GError **error)
     return TRUE;
 }
 
+char *litho_cli_pipe_words(const char *sentence)
+{
+    GString *text = g_string_new(sentence);
+    if (*in_path)
+        g_string_replace(text, in_path, "standard input", 0);
+    if (*out_path)
+        g_string_replace(text, out_path, "standard output", 0);
+    return g_string_free(text, FALSE);
+}
+
 gboolean litho_cli_pipe_to_stdout(const LithoCliFiles *files)
 {
     return *out_path && g_strcmp0(files->out, out_path) == 0;

@@ -13,6 +13,9 @@ gboolean litho_cli_pipe_begin(LithoCliFiles *files, GError **error);
 gboolean litho_cli_pipe_end(const LithoCliFiles *files, GError **error);
 // TRUE when the output goes to standard output: nothing else may be printed there.
 gboolean litho_cli_pipe_to_stdout(const LithoCliFiles *files);
+// What a sentence says to the person at the screen: with "standard input" and "standard output" for
+// the names of the temporary files. New text.
+char *litho_cli_pipe_words(const char *sentence);
 // Removes the temporary files. Registered for the end of the process; takes neither lock nor memory,
 // so that a signal handler may call it.
 void litho_cli_pipe_abandon(void);

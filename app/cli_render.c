@@ -325,7 +325,7 @@ static GOptionContext *options(Render *r)
         {"nearest", 0, 0, G_OPTION_ARG_NONE, &r->nearest, "Cells without interpolation", NULL},
         {"cpu", 0, 0, G_OPTION_ARG_NONE, &r->cpu, "Draw without OpenGL", NULL},
         {"force", 0, 0, G_OPTION_ARG_NONE, &r->force, "Replace an existing picture", NULL},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &r->progress, "auto, plain, jsonl or none", "FORM"},
+        LITHO_CLI_PROGRESS(&r->progress),
         {NULL},
     };
     g_autofree char *names = litho_colormap_names();

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "app/cli.h"
+#include "app/cli_flow.h"
 #include "app/cli_open.h"
 #include "app/progress.h"
 #include "core/backend.h"
@@ -469,7 +470,7 @@ static gboolean check(Reproduce *r, char **words, GError **error)
 {
     r->figures = g_ptr_array_new_with_free_func(figure_free);
     r->earlier = g_ptr_array_new_with_free_func((GDestroyNotify)json_node_unref);
-    if (!litho_device_parse(r->backend ? r->backend : "auto", &r->device, error) ||
+    if (!litho_cli_device(r->backend, &r->device, error) ||
         !read_table(r, error))
         return FALSE;
     r->machine = litho_device_label(r->device, 0);

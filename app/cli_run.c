@@ -57,7 +57,7 @@ static gboolean parse_device(const Options *o, LithoPeersModule *peers, LithoDev
     const char *wanted = o->backend && strcmp(o->backend, "auto") != 0 ? o->backend
                          : o->gpus                                     ? "cuda"
                                                                        : "auto";
-    if (!litho_device_parse(wanted, device, error))
+    if (!litho_cli_device(wanted, device, error))
         return FALSE;
     const int there = device->backend->n_devices;
     if (peers)
@@ -409,9 +409,8 @@ int litho_cli_run(int argc, char **argv)
     const GOptionEntry entries[] = {
         LITHO_CLI_INPUT(&o.files, "Survey to read; may be repeated"),
         LITHO_CLI_OUTPUT(&o.files, "File to write"),
-        {"backend", 0, 0, G_OPTION_ARG_STRING, &o.backend, "auto, cpu, cuda or cuda:N", "NAME"},
+        LITHO_CLI_DEVICE(&o.backend, &o.threads),
         {"gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus, "How many GPUs to use", "N|all"},
-        {"threads", 0, 0, G_OPTION_ARG_INT, &o.threads, "CPU threads (0 = all)", "N"},
         {"memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.memory,
          "Host memory to stay under (default: half of what is free)", "GiB"},
         {"gpu-memory", 0, 0, G_OPTION_ARG_DOUBLE, &o.gpu_memory,
@@ -425,7 +424,7 @@ int litho_cli_run(int argc, char **argv)
         {"save-recipe", 0, 0, G_OPTION_ARG_FILENAME, &o.recipe,
          "Write the recipe, with what was measured of the whole survey", "FILE.json"},
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
-        {"progress", 0, 0, G_OPTION_ARG_STRING, &o.progress, "auto, plain, jsonl or none", "FORM"},
+        LITHO_CLI_PROGRESS(&o.progress),
         {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},
         {"restart", 0, 0, G_OPTION_ARG_NONE, &o.restart,
          "Begin anew where an interrupted run has kept slabs", NULL},

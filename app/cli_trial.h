@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "app/cli_files.h"
+#include "app/cli_flow.h"
 #include "app/cli_judge.h"
 #include "app/progress.h"
 
@@ -20,11 +21,8 @@ typedef struct LithoCliTrial {
 // clang-format off
 #define LITHO_CLI_TRIAL(trial) \
     LITHO_CLI_JUDGE(&(trial)->judge), \
-    {"backend", 0, 0, G_OPTION_ARG_STRING, &(trial)->backend, "auto, cpu, cuda or cuda:N", \
-     "NAME"}, \
-    {"threads", 0, 0, G_OPTION_ARG_INT, &(trial)->threads, "CPU threads (0 = all)", "N"}, \
-    {"progress", 0, 0, G_OPTION_ARG_STRING, &(trial)->progress, "auto, plain, jsonl or none", \
-     "FORM"}
+    LITHO_CLI_DEVICE(&(trial)->backend, &(trial)->threads), \
+    LITHO_CLI_PROGRESS(&(trial)->progress)
 // clang-format on
 
 // Fills `run` and shows its progress until litho_cli_progress_end(). FALSE sets

@@ -10,6 +10,12 @@ void litho_cli_signals_init(void);
 // TRUE when nobody reads the standard output or error any more: nothing is said about it.
 gboolean litho_cli_pipe_closed(void);
 
+// The row of a command's table.
+#define LITHO_CLI_PROGRESS(form)                                                                   \
+    {                                                                                              \
+        "progress", 0, 0, G_OPTION_ARG_STRING, form, "auto, plain, jsonl or none", "FORM"          \
+    }
+
 // Progress of a command on stderr and its cancel by a signal.
 typedef struct LithoCliProgress {
     GCancellable *cancel;

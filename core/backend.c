@@ -151,7 +151,7 @@ gboolean litho_device_parse(const char *text, LithoDevice *device, GError **erro
     else if ((sscanf(text, "cuda:%d-%d%n", &index, &last, &used) != 2 || text[used] != '\0' ||
               last < index) &&
              strcmp(text, "cuda") != 0 && !all) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_WORD,
                     "'%s' is no device; auto, cpu, cuda, cuda:N, cuda:N-M or cuda:all is needed",
                     text);
         return FALSE;

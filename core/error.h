@@ -15,6 +15,7 @@ typedef enum {
     LITHO_ERROR_PARAMETER,   // unknown key or value outside the legal range
     LITHO_ERROR_MEMORY,      // host or device memory does not suffice
     LITHO_ERROR_DEVICE,      // a device call failed; the sentence names the call
+    LITHO_ERROR_WORD,        // an option says nothing that exists: the command line is wrong
     LITHO_ERROR_NUMERICS,    // a computation grew, broke down or produced non-finite numbers
 } LithoErrorCode;
 
