@@ -142,7 +142,7 @@ static LithoMigrateJob *made_job(const char *settings, int side, int steps,
     const int nt = (int)fmax(ceil(2 * p->nz * p->dz / 2000 / 0.004), 100); // reaches all depths
     LithoGrid in = time_grid(side, side, nt, 10, 0.004);
     p->pad = 0; // the slowness has the data's cells
-    LithoMigrateJob *job = litho_migrate_job_new(&in, p, NULL, NULL, NULL);
+    LithoMigrateJob *job = litho_migrate_job_new(&in, p, NULL, NULL, NULL, NULL);
     g_assert_nonnull(job);
     g_assert_cmpint(job->n_steps, ==, steps);
     job->slowness = g_new(float, (gsize)side *side *steps);

@@ -3,7 +3,7 @@
 // Depth migration as an operator: threads, parts, stages, small grids, refusals, cancel.
 #include "tests/common.h"
 #include "core/engine/worker.h"
-#include "kernels/migrate/job.h"
+#include "kernels/migrate/stages.h"
 #include "tests/migrate_helpers.h"
 
 // Property: the samples do not depend on the number of threads, and the parts shown on the way are
@@ -400,6 +400,70 @@ static void test_velocity_interval(void)
     g_unlink(path);
 }
 
+// A velocity cube that varies in all directions.
+static char *varying_velocity(void)
+{
+    LithoGrid vg = time_grid(9, 8, 40, 40, 20);
+    vg.is_depth = TRUE;
+    g_autoptr(LithoCube) v = litho_cube_new(&vg, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&vg); k++)
+        v->samples[k] = (float)(2000 + 400 * sin(0.37 * k));
+    char *path = scratch_path("litho-test-kept.npy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(v, path, &save, NULL, NULL));
+    return path;
+}
+
+static void same_slowness(const LithoMigrateJobs *a, const LithoMigrateJobs *b)
+{
+    g_assert_cmpint(a->n, ==, b->n);
+    for (int k = 0; k < a->n; k++) {
+        const LithoMigrateJob *x = a->job[k], *y = b->job[k];
+        g_assert_cmpint(x->n_steps, ==, y->n_steps);
+        const gsize plane = (gsize)x->cells.nx * x->cells.ny * sizeof(float);
+        g_assert_cmpmem(x->slowness, plane * x->n_steps, y->slowness, plane * y->n_steps);
+        g_assert_cmpmem(x->slow_min, sizeof(double) * x->n_steps, y->slow_min,
+                        sizeof(double) * y->n_steps);
+        g_assert_cmpmem(x->slow_max, sizeof(double) * x->n_steps, y->slow_max,
+                        sizeof(double) * y->n_steps);
+    }
+}
+
+// Property: the slowness of all grids is kept while the band or the design moves, made anew when
+// cells, steps or the rock do, and always what a fresh start makes.
+static void test_kept_velocity(void)
+{
+    static const struct {
+        const char *move;
+        gboolean kept;
+    } moves[] = {{"fmax=40", TRUE},   {"fmin=5", TRUE},        {"degree=15 max_dip=50", TRUE},
+                 {"sponge=4", FALSE}, {"velocity_dz=12", FALSE}, {"step=2", FALSE},
+                 {"fmax=45", TRUE}};
+    g_autofree char *path = varying_velocity();
+    LithoGrid in = time_grid(40, 36, 300, 12.5, 0.004);
+    g_autofree char *all =
+        g_strdup_printf("velocity=%s velocity_dz=20 nz=120 sponge=6 coarse=on fmax=50", path);
+    g_autoptr(LithoFlow) flow = flow_of(all);
+    const LithoMigrateParams *p = litho_flow_step(flow, 0)->params;
+    g_autoptr(LithoResolved) known = litho_migrate_model_resolve(path, NULL, NULL);
+    LithoMigrateJobs jobs = {.n = 0};
+    g_assert_true(litho_migrate_jobs_velocity(&jobs, &in, p, known, NULL, NULL));
+    g_assert_cmpint(jobs.n, >, 1);
+    for (guint k = 0; k < G_N_ELEMENTS(moves); k++) {
+        const guint64 serial = jobs.job[0]->slowness_serial;
+        set(flow, moves[k].move);
+        g_assert_true(litho_migrate_jobs_velocity(&jobs, &in, p, known, NULL, NULL));
+        g_test_message("%s: %d grids", moves[k].move, jobs.n);
+        g_assert_true((jobs.job[0]->slowness_serial == serial) == moves[k].kept);
+        LithoMigrateJobs fresh = {.n = 0};
+        g_assert_true(litho_migrate_jobs_velocity(&fresh, &in, p, known, NULL, NULL));
+        same_slowness(&jobs, &fresh);
+        litho_migrate_jobs_clear(&fresh);
+    }
+    litho_migrate_jobs_clear(&jobs);
+    g_unlink(path);
+}
+
 static gpointer cancel_later(gpointer data)
 {
     g_usleep(150000);
@@ -448,6 +512,7 @@ int main(int argc, char **argv)
     g_test_add_func("/migrate/rows", test_rows);
     g_test_add_func("/migrate/velocity-grid", test_velocity_grid);
     g_test_add_func("/migrate/velocity-interval", test_velocity_interval);
+    g_test_add_func("/migrate/kept-velocity", test_kept_velocity);
     g_test_add_func("/migrate/cancel", test_cancel);
     return g_test_run();
 }

@@ -229,67 +229,6 @@ float *litho_migrate_job_taper(const LithoMigrateJob *job)
     return taper;
 }
 
-// --- velocity ---------------------------------------------------------------------------------
-
-const float *litho_migrate_job_slowness(const LithoMigrateJob *job, int s, float *scratch)
-{
-    const gsize n = (gsize)job->cells.nx * job->cells.ny;
-    if (job->slowness)
-        return job->slowness + n * s;
-    for (gsize k = 0; k < n; k++)
-        scratch[k] = (float)job->slow_min[s];
-    return scratch;
-}
-
-// One step's plane on the image's cells.
-static void step_slowness(const LithoMigrateJob *job, int s, float *plane)
-{
-    const gint64 lo[2] = {-job->pad_y, -job->pad_x};
-    const gint64 hi[2] = {job->cells.ny - job->pad_y, job->cells.nx - job->pad_x};
-    double thick = job->dz * job->step;
-    litho_migrate_model_slowness(job->model, &job->map, lo, hi, s * thick, (s + 1) * thick, plane);
-    const gsize n = (gsize)job->cells.nx * job->cells.ny;
-    const float factor = job->half ? 2 : 1;
-    float low = INFINITY, high = 0;
-    for (gsize k = 0; k < n; k++) {
-        plane[k] *= factor;
-        low = fminf(low, plane[k]);
-        high = fmaxf(high, plane[k]);
-    }
-    job->slow_min[s] = low;
-    job->slow_max[s] = high;
-}
-
-static void sketch_velocity(LithoMigrateJob *job)
-{
-    for (int s = 0; s < job->n_steps; s++) {
-        job->slow_min[s] = (job->half ? 2 : 1) / job->velocity.max;
-        job->slow_max[s] = (job->half ? 2 : 1) / job->velocity.min;
-    }
-}
-
-static gboolean init_velocity(LithoMigrateJob *job, LithoRun *run, GError **error)
-{
-    const gsize n = (gsize)job->cells.nx * job->cells.ny;
-    if (!job->varies) {
-        g_autofree float *plane = g_new(float, n);
-        for (int s = 0; s < job->n_steps; s++)
-            step_slowness(job, s, plane);
-        return TRUE;
-    }
-    job->slowness = g_try_new(float, MAX(n * job->n_steps, 1));
-    if (!job->slowness)
-        return refuse(error, LITHO_ERROR_MEMORY,
-                      "no memory for %.2f GiB of velocity on the migration grid",
-                      n * job->n_steps * 4.0 / (1 << 30));
-    litho_run_begin(run, "velocity", "depths");
-#pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
-    for (int s = 0; s < job->n_steps; s++)
-        if (litho_run_checkpoint(run))
-            step_slowness(job, s, job->slowness + n * s);
-    return litho_run_step(run, job->n_steps, job->n_steps, error);
-}
-
 // --- sponge -----------------------------------------------------------------------------------
 
 // Factors of an axis of n cells, `ratio` of the image's each, whose first one lies `before` cells
@@ -414,23 +353,27 @@ static LithoMigrateJob *job_begin(const LithoGrid *in, const LithoMigrateParams 
 }
 
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       LithoResolved *known, LithoRun *run, GError **error)
+                                       LithoResolved *known, LithoMigrateJob *last, LithoRun *run,
+                                       GError **error)
 {
     g_autoptr(LithoMigrateJob) job = job_begin(in, params, known, error);
-    return job && init_velocity(job, run, error) ? g_steal_pointer(&job) : NULL;
+    return job && litho_migrate_job_velocity(job, last, run, error) ? g_steal_pointer(&job) : NULL;
 }
 
 LithoMigrateJob *litho_migrate_job_sketch(const LithoGrid *in, const LithoMigrateParams *params,
                                           LithoResolved *known, GError **error)
 {
     LithoMigrateJob *job = job_begin(in, params, known, error);
-    if (job)
-        sketch_velocity(job);
+    for (int s = 0; job && s < job->n_steps; s++) {
+        job->slow_min[s] = (job->half ? 2 : 1) / job->velocity.max;
+        job->slow_max[s] = (job->half ? 2 : 1) / job->velocity.min;
+    }
     return job;
 }
 
 LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first,
-                                           int n, LithoRun *run, GError **error)
+                                           int n, LithoMigrateJob *last, LithoRun *run,
+                                           GError **error)
 {
     g_autoptr(LithoMigrateJob) job = g_memdup2(fine, sizeof *fine);
     job->ratio = ratio;
@@ -444,7 +387,10 @@ LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double r
     init_cells(job);
     job->n_steps = MAX((job->nz - 1 + job->step - 1) / job->step, 0);
     init_sponge(job);
-    return litho_migrate_job_mean_slowness(job, fine, run, error) ? g_steal_pointer(&job) : NULL;
+    return litho_migrate_job_take_slowness(job, last) ||
+                   litho_migrate_job_mean_slowness(job, fine, run, error)
+               ? g_steal_pointer(&job)
+               : NULL;
 }
 
 void litho_migrate_job_keep(LithoMigrateJob *job, int first, int n)

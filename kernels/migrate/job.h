@@ -46,6 +46,7 @@ typedef struct LithoMigrateJob {
     LithoVelocityRange velocity;
     double *slow_min, *slow_max; // [n_steps] s/m of the propagating wave (doubled when half)
     float *slowness;             // [n_steps][ny][nx], or NULL when every step is constant
+    guint64 slowness_serial;     // tells planes of slowness apart; 0 = there are none
     gboolean varies;             // to the sides: there are planes of slowness
 
     const LithoSecondDerivative **filter; // [n_steps][nf]
@@ -69,18 +70,29 @@ static inline int litho_migrate_padding(const LithoMigrateParams *p)
 enum { LITHO_MIGRATE_TABLE = 1024 }; // entries of the pointwise table: interpolation error < 1e-5
 
 // Geometry, frequencies and velocity of the whole band on the image's grid. `in` is the input's
-// grid, `known` the velocity's file when it is one. NULL: refused or cancelled.
+// grid, `known` the velocity's file when it is one. `last` (may be NULL) is a job that this one
+// replaces: its slowness is taken over where both are the same. NULL: refused or cancelled.
 LithoMigrateJob *litho_migrate_job_new(const LithoGrid *in, const LithoMigrateParams *params,
-                                       LithoResolved *known, LithoRun *run, GError **error);
+                                       LithoResolved *known, LithoMigrateJob *last, LithoRun *run,
+                                       GError **error);
 // A job without planes of slowness, every step as slow and as fast as the whole model, from which
 // memory is counted. Cannot run.
 LithoMigrateJob *litho_migrate_job_sketch(const LithoGrid *in, const LithoMigrateParams *params,
                                           LithoResolved *known, GError **error);
 // Frequencies first .. first + n - 1 of a job on the image's grid, on cells and depths `ratio`
-// times as wide; its slowness is the mean of the other's cells. Neither is designed yet. NULL:
-// cancelled, memory.
+// times as wide; its slowness is the mean of the other's cells, or that of `last` (may be NULL)
+// where both are the same. Neither is designed yet. NULL: cancelled, memory.
 LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double ratio, int first,
-                                           int n, LithoRun *run, GError **error);
+                                           int n, LithoMigrateJob *last, LithoRun *run,
+                                           GError **error);
+// Slowness of the model in every step on the image's grid (velocity.c). FALSE: cancelled, memory.
+gboolean litho_migrate_job_velocity(LithoMigrateJob *job, LithoMigrateJob *last, LithoRun *run,
+                                    GError **error);
+// Takes over the planes of slowness of `last`, which has none afterwards. FALSE when `last` is NULL
+// or its steps, cells or model are others: nothing has changed then.
+gboolean litho_migrate_job_take_slowness(LithoMigrateJob *job, LithoMigrateJob *last);
+// A number that no planes of slowness have had yet.
+guint64 litho_migrate_slowness_serial(void);
 // Mean slowness of a coarser job: FALSE when cancelled or without memory (ladder.c).
 gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrateJob *fine,
                                          LithoRun *run, GError **error);

@@ -100,6 +100,7 @@ gboolean litho_migrate_job_mean_slowness(LithoMigrateJob *job, const LithoMigrat
         return FALSE;
     }
     LithoTaps along_z = litho_taps_mean(fine->n_steps, job->n_steps, 0, job->ratio);
+    job->slowness_serial = job->slowness ? litho_migrate_slowness_serial() : 0;
     if (job->slowness)
         cell_means(job, fine, &along_z, run);
     else
@@ -149,7 +150,21 @@ static int count_up_to(const LithoMigrateJob *fine, double omega)
     return n;
 }
 
-gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError **error)
+// The job of `ratio` among those that go, when `fine` has taken its planes from them: wider cells
+// are means of these. May be NULL.
+static LithoMigrateJob *job_of_ratio(const LithoMigrateJobs *last, const LithoMigrateJob *fine,
+                                     double ratio)
+{
+    const gboolean same = last && last->n > 0 && fine->slowness_serial != 0 &&
+                          last->job[0]->slowness_serial == fine->slowness_serial;
+    for (int k = 1; same && k < last->n; k++)
+        if (last->job[k]->ratio == ratio)
+            return last->job[k];
+    return NULL;
+}
+
+gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, const LithoMigrateJobs *last,
+                                  LithoRun *run, GError **error)
 {
     LithoMigrateJob *fine = jobs->job[0];
     const double top = fmin(fine->omega[fine->nf - 1], held_below(fine));
@@ -169,7 +184,8 @@ gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError 
     end[n] = 0;
     for (int k = 1; k < n; k++) {
         jobs->job[k] =
-            litho_migrate_job_coarser(fine, ratio[k], end[k + 1], end[k] - end[k + 1], run, error);
+            litho_migrate_job_coarser(fine, ratio[k], end[k + 1], end[k] - end[k + 1],
+                                      job_of_ratio(last, fine, ratio[k]), run, error);
         if (!jobs->job[k])
             return FALSE;
         jobs->n = k + 1;

@@ -16,10 +16,14 @@ gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in
                                      LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
-    litho_migrate_jobs_clear(jobs);
-    jobs->job[0] = litho_migrate_job_new(in, params, known, run, error);
+    LithoMigrateJobs last = *jobs;
+    *jobs = (LithoMigrateJobs){.job = {litho_migrate_job_new(in, params, known, last.job[0], run,
+                                                             error)}};
     jobs->n = jobs->job[0] != NULL;
-    if (!jobs->n || (params->coarse && !litho_migrate_jobs_split(jobs, run, error))) {
+    const gboolean ok =
+        jobs->n && (!params->coarse || litho_migrate_jobs_split(jobs, &last, run, error));
+    litho_migrate_jobs_clear(&last);
+    if (!ok) {
         litho_migrate_jobs_clear(jobs);
         return FALSE;
     }
@@ -80,7 +84,7 @@ gboolean litho_migrate_jobs_sketch(LithoMigrateJobs *jobs, const LithoGrid *in,
 {
     *jobs = (LithoMigrateJobs){.job = {litho_migrate_job_sketch(in, params, known, NULL)}};
     jobs->n = jobs->job[0] != NULL;
-    if (jobs->n && (!params->coarse || litho_migrate_jobs_split(jobs, NULL, NULL)))
+    if (jobs->n && (!params->coarse || litho_migrate_jobs_split(jobs, NULL, NULL, NULL)))
         return TRUE;
     litho_migrate_jobs_clear(jobs);
     return FALSE;

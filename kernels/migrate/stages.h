@@ -14,14 +14,16 @@ typedef struct LithoMigrateJobs {
 } LithoMigrateJobs;
 
 void litho_migrate_jobs_clear(LithoMigrateJobs *jobs);
-// Grids, frequencies and velocity; polynomials. Both take their time as a stage of the run.
+// Grids, frequencies and velocity; polynomials. Both take their time as a stage of the run. The
+// velocity of `jobs` as it was is kept where it stays the same.
 gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in,
                                      const LithoMigrateParams *params, LithoResolved *known,
                                      LithoRun *run, GError **error);
 // Splits the one job on the image's grid: every frequency to the widest cells that hold its waves
 // as well as the image's hold the highest one's. Left as it is where grids or bands would be too
-// small.
-gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, LithoRun *run, GError **error);
+// small. `last` (may be NULL): jobs that go, whose velocity may be taken over.
+gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, const LithoMigrateJobs *last,
+                                  LithoRun *run, GError **error);
 gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigrateParams *params,
                                    LithoRun *run, GError **error);
 // Hands the parameters behind the design (wavelet, growth) to the jobs, marks the output live and
