@@ -24,6 +24,7 @@ int litho_cli_render(int argc, char **argv);
 int litho_cli_demo(int argc, char **argv);
 int litho_cli_reproduce(int argc, char **argv);
 int litho_cli_compare(int argc, char **argv);
+int litho_cli_verify(int argc, char **argv);
 
 // Prints "lithoscope-cli: SENTENCE" and gives the status that fits (cancelled, misused or
 // failed). Takes over `error`.

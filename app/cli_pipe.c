@@ -156,6 +156,14 @@ char *litho_cli_pipe_words(const char *sentence)
     return g_string_free(text, FALSE);
 }
 
+gboolean litho_cli_pipe_from_stdin(const LithoCliFiles *files)
+{
+    for (char **path = files->in; *in_path && path && *path; path++)
+        if (strcmp(*path, in_path) == 0)
+            return TRUE;
+    return FALSE;
+}
+
 gboolean litho_cli_pipe_to_stdout(const LithoCliFiles *files)
 {
     return *out_path && g_strcmp0(files->out, out_path) == 0;

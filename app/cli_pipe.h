@@ -11,6 +11,8 @@
 gboolean litho_cli_pipe_begin(LithoCliFiles *files, GError **error);
 // After the output was written: to standard output with it. TRUE when nobody asked for that.
 gboolean litho_cli_pipe_end(const LithoCliFiles *files, GError **error);
+// TRUE when an input came from standard input: nobody can read it again.
+gboolean litho_cli_pipe_from_stdin(const LithoCliFiles *files);
 // TRUE when the output goes to standard output: nothing else may be printed there.
 gboolean litho_cli_pipe_to_stdout(const LithoCliFiles *files);
 // What a sentence says to the person at the screen: with "standard input" and "standard output" for

@@ -13,6 +13,7 @@
 #include "app/progress.h"
 #include "core/engine/engine.h"
 #include "core/error.h"
+#include "core/engine/provenance.h"
 #include "core/io/output.h"
 #include "core/memory.h"
 #include "core/engine/stream.h"
@@ -27,7 +28,7 @@ typedef struct Options {
     char **volumes;            // "NAME=FILE"
     int threads, n_gpus;       // n_gpus 0 = all
     double memory, gpu_memory; // GiB
-    gboolean dry_run, force, restart, journal, no_journal;
+    gboolean dry_run, force, restart, journal, no_journal, no_provenance;
     gboolean watched; // by a person at a terminal
     LithoOpenOptions open;
 } Options;
@@ -242,6 +243,26 @@ static const char *file_of(const char *volume)
     return strchr(volume, '=') + 1;
 }
 
+// The file beside `out` that tells where it came from.
+static gboolean save_provenance(const Options *o, const char *out, const LithoFlow *ran,
+                                LithoSurvey *survey, const LithoStreamPlan *plan,
+                                const LithoStreamOptions *options, const LithoRun *run,
+                                GError **error)
+{
+    const LithoProvenanceOf of = {.flow = ran,
+                                  .survey = survey,
+                                  .inputs = litho_cli_pipe_from_stdin(&o->files) ? NULL
+                                                                                 : o->files.in,
+                                  .open = &o->open,
+                                  .out = &plan->out,
+                                  .device = options->device,
+                                  .devices = run->devices_used,
+                                  .ranks = run->ranks_used};
+    const gboolean writes = !options->peers || options->peers->rank == 0;
+    return !writes || o->no_provenance || litho_cli_pipe_to_stdout(&o->files) ||
+           litho_provenance_save(out, &of, error);
+}
+
 // Every volume is a run of its own: what the steps before it give is computed again.
 static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Options *o,
                             const LithoStreamOptions *options, LithoRun *run, GError **error)
@@ -256,10 +277,24 @@ static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Op
         LithoStreamOptions own = *options;
         own.save.note = note;
         own.ran = NULL;
-        if (!litho_stream_run(asked, survey, file_of(*v), &own, run, error))
+        LithoStreamPlan plan;
+        if (!litho_stream_plan(asked, survey, &own, run, &plan, error) ||
+            !litho_stream_run(asked, survey, file_of(*v), &own, run, error) ||
+            !save_provenance(o, file_of(*v), asked, survey, &plan, &own, run, error))
             return FALSE;
     }
     return TRUE;
+}
+
+// Whatever the outputs' provenance would replace is looked at before anything is computed.
+static gboolean check_provenance(const Options *o, GError **error)
+{
+    if (o->no_provenance || o->dry_run || litho_cli_pipe_to_stdout(&o->files))
+        return TRUE;
+    for (char **v = o->volumes; v && *v; v++)
+        if (!litho_provenance_check(file_of(*v), o->force, error))
+            return FALSE;
+    return !o->files.out || litho_provenance_check(o->files.out, o->force, error);
 }
 
 static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
@@ -278,7 +313,8 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     }
     LithoDevice device;
     if (!parse_device(o, peers, &device, error) ||
-        (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)))
+        (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)) ||
+        !check_provenance(o, error))
         return FALSE;
     const LithoBackend *backend = device.backend;
     if (o->gpu_memory > 0 && backend->limit_memory)
@@ -329,7 +365,9 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     options.notes = lost;
     options.ran = &ran;
     if ((o->files.out &&
-         !litho_stream_run(flow, survey, o->files.out, &options, run, error)) ||
+         (!litho_stream_run(flow, survey, o->files.out, &options, run, error) ||
+          !save_provenance(o, o->files.out, ran ? ran : flow, survey, &plan, &options, run,
+                           error))) ||
         !run_volumes(ran ? ran : flow, survey, o, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
@@ -432,6 +470,8 @@ int litho_cli_run(int argc, char **argv)
          "Keep the slabs of a run that fails or is cancelled, however short it was", NULL},
         {"no-journal", 0, 0, G_OPTION_ARG_NONE, &o.no_journal,
          "Keep nothing of a run that ends before its time", NULL},
+        {"no-provenance", 0, 0, G_OPTION_ARG_NONE, &o.no_provenance,
+         "Write no OUT.provenance, from which 'verify' recomputes samples", NULL},
         {"force", 0, 0, G_OPTION_ARG_NONE, &o.force, "Replace existing outputs (never an input)",
          NULL},
         {NULL},

@@ -30,6 +30,7 @@ static const LithoCommand commands[] = {
     {"demo", litho_cli_demo, "play a demonstration: its frames as pictures"},
     {"reproduce", litho_cli_reproduce, "what the papers say and what this machine gets"},
     {"bench", litho_cli_bench, "time an operator on every backend"},
+    {"verify", litho_cli_verify, "recompute a sample of an output and compare"},
     {"compare", litho_cli_compare, "SNR and other distances of two cubes"},
     {NULL},
 };

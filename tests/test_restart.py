@@ -24,7 +24,7 @@ def make_input(name="in.sgy", seed=1):
 
 
 def leftovers(out):
-    return sorted(f for f in os.listdir(".") if f.startswith(out) and f != out)
+    return sorted(f for f in os.listdir(".") if f.startswith(out) and f not in (out, f"{out}.provenance"))
 
 
 def marks(out):

@@ -148,7 +148,7 @@ def run(flow, cube=None, *, dt=None, dx=None, dy=None, depth=False, backend="aut
     if shape is not None and len(shape) not in (2, 3):
         raise ValueError(f"the cube has {len(shape)} axes; (inline, crossline, time) or (trace, time) is needed")
     with _Folder(4 * int(numpy.prod(shape)) if shape else 0) as folder:
-        words = ["run", *_words(steps, folder), "-o", folder.path("out.npy"), "--progress", "none", "--backend", backend]
+        words = ["run", *_words(steps, folder), "-o", folder.path("out.npy"), "--progress", "none", "--no-provenance", "--backend", backend]
         if cube is not None:
             words += ["-i", folder.put("in.npy", cube if len(shape) == 3 else cube[numpy.newaxis])]
         for name, value in (("dt", dt), ("dx", dx), ("dy", dy), ("gpus", gpus), ("threads", threads or None)):
