@@ -182,8 +182,10 @@ gboolean litho_device_is_same(LithoDevice a, LithoDevice b)
 int litho_device_sharing(LithoDevice device, const LithoOperator *op, const LithoGrid *in,
                          const void *params)
 {
-    const LithoSplitKind kind = litho_operator_split(op, in, params).kind;
-    return kind == LITHO_SPLIT_SUM || kind == LITHO_SPLIT_ROWS ? MAX(device.count, 1) : 1;
+    const LithoSplit split = litho_operator_split(op, in, params);
+    const gboolean shares = split.kind == LITHO_SPLIT_SUM || split.kind == LITHO_SPLIT_ROWS ||
+                            (split.kind == LITHO_SPLIT_REGION && split.unit);
+    return shares ? MAX(device.count, 1) : 1;
 }
 
 gboolean litho_device_memory(LithoDevice device, guint64 *free_bytes, guint64 *total,

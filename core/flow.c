@@ -137,7 +137,7 @@ gboolean litho_flow_is_local(const LithoFlow *flow)
 {
     for (guint k = 0; k < flow->steps->len; k++) {
         const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && !step->op->input_box)
+        if (step->enabled && !litho_operator_is_local(step->op, step->params))
             return FALSE;
     }
     return TRUE;

@@ -140,11 +140,17 @@ LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, co
     return (LithoSplit){.kind = op->input_box ? LITHO_SPLIT_REGION : LITHO_SPLIT_NONE};
 }
 
+gboolean litho_operator_is_local(const LithoOperator *op, const void *params)
+{
+    return op->input_box && litho_operator_split(op, NULL, params).kind == LITHO_SPLIT_REGION;
+}
+
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   gboolean measured, LithoBox region)
 {
-    if (!op->input_box || litho_box_empty(region))
-        return op->input_box ? region : litho_box_full(in);
+    const gboolean local = litho_operator_is_local(op, params);
+    if (!local || litho_box_empty(region))
+        return local ? region : litho_box_full(in);
     g_autofree char *key = !measured && op->measure_key ? op->measure_key(params) : NULL;
     return key ? litho_box_full(in) : op->input_box(in, params, region);
 }

@@ -90,7 +90,8 @@ typedef enum LithoSplitKind {
 
 typedef struct LithoSplit {
     LithoSplitKind kind;
-    const char *unit; // of SUM and ROWS: "frequencies", "boxes"
+    const char *unit; // of SUM and ROWS: "frequencies", "boxes"; of REGION where one pass is shared
+                      // by several devices, too
     int stage;        // of SUM and ROWS: first stage that runs again when the number of devices
                       // changes; 0 = plan
 } LithoSplit;
@@ -158,7 +159,12 @@ struct LithoOperator {
                               GError **error);
     // Division of the work with these parameters. Pure. NULL = by REGION when there is an
     // input_box(), else not at all.
+    // `in` may be NULL where the kind alone is asked for: the grid does not change it.
     LithoSplit (*split)(const LithoGrid *in, const void *params);
+    // For an input that no device holds as a whole: the `attempt`-th setting (0, 1, ..., each with
+    // less memory than the one before) with which the work divides by REGION. FALSE: there is none.
+    // Depends on nothing but the grid and the parameters. NULL = never.
+    gboolean (*divide)(const LithoGrid *in, void *params, int attempt);
     // A region to prefer when streaming: inlines per slab should be a multiple of this many, 0 =
     // any.
     gint64 (*slab)(const LithoGrid *in, const void *params);
@@ -196,6 +202,8 @@ gboolean litho_operator_output_grid(const LithoOperator *op, const LithoGrid *in
                                     const void *params, LithoResolved *known, LithoGrid *out,
                                     GError **error);
 LithoSplit litho_operator_split(const LithoOperator *op, const LithoGrid *in, const void *params);
+// TRUE when with these parameters a region of the output needs a region of the input only.
+gboolean litho_operator_is_local(const LithoOperator *op, const void *params);
 // `measured`: exec() will be given what measure() found, where it is needed.
 LithoBox litho_operator_input_box(const LithoOperator *op, const LithoGrid *in, const void *params,
                                   gboolean measured, LithoBox region);

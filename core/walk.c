@@ -94,7 +94,8 @@ LithoBox litho_walk_want(LithoWalk *walk, const LithoBox *region)
     LithoBox need = region ? litho_box_intersect(*region, all) : all;
     for (guint k = walk->n; k-- > 0;) {
         LithoWalkStep *l = &walk->step[k];
-        l->region = l->step->op->input_box ? need : litho_box_full(&l->out); // all or nothing
+        const gboolean local = litho_operator_is_local(l->step->op, l->step->params);
+        l->region = local ? need : litho_box_full(&l->out); // all or nothing
         const gboolean measured = walk->measured || l->measured;
         const LithoBox of = litho_volume_box(l->volume, &l->out, l->region);
         l->need = l->has_in ? litho_operator_input_box(l->step->op, &l->in, l->step->params,

@@ -175,7 +175,8 @@ static gboolean is_dealt_out(const LithoWalkStep *l, const LithoCube *out, const
 {
     gboolean needed;
     litho_step_measured(l->step, &needed);
-    return litho_run_ranks(run) > 1 && l->step->op->input_box && out->samples &&
+    return litho_run_ranks(run) > 1 &&
+           litho_operator_is_local(l->step->op, l->step->params) && out->samples &&
            (!needed || l->measured);
 }
 

@@ -22,6 +22,7 @@ typedef struct Stream {
     LithoStreamPlan plan;
     int rank, ranks;   // that deal out the slabs: 0 of 1 where all compute each of them together
     gboolean together; // all ranks compute one slab
+    gboolean divided;      // settings were changed so that the work divides
     LithoJournal *journal; // of rank 0, or NULL
     double start_ms;
     LithoRun *run;
@@ -384,7 +385,10 @@ static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *fl
 {
     g_autofree char *note = s->options->save.note ? note_of(flow, s->options->save.note) : NULL;
     LithoSaveOptions save = s->options->save;
-    save.note = note;
+    g_autofree char *settings = s->divided ? litho_flow_command(flow, NULL, "OUT") : NULL;
+    g_autofree char *both =
+        settings && note ? g_strdup_printf("%s; as %s", note, settings) : NULL;
+    save.note = both ? both : note;
     save.lasting = s->journal != NULL;
     save.anew = anew;
     return litho_writer_new(path, &s->plan.out, s->survey, &save, error);
@@ -495,9 +499,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
                           const LithoStreamOptions *options, LithoRun *run, GError **error)
 {
-    g_autoptr(LithoFlow) own = litho_flow_copy(flow);
-    Stream s = {.flow = own,
-                .survey = survey,
+    Stream s = {.survey = survey,
                 .options = options,
                 .run = run,
                 .ranks = 1,
@@ -506,12 +508,24 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     // Held to the end: what the files say stays known.
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    if (!walk || !litho_stream_make_plan(flow, walk, in, options, 0, &s.plan, error))
+    g_autoptr(LithoFlow) divided = NULL;
+    if (!walk || !litho_stream_plan_flow(flow, &walk, in, options, run, &divided, &s.plan,
+                                         error))
         return FALSE;
+    flow = divided ? divided : flow;
+    g_autoptr(LithoFlow) own = litho_flow_copy(flow);
+    s.flow = own;
+    s.divided = divided != NULL;
     if (options->peers) {
         s.together = options->peers->n > 1 && !litho_flow_is_local(flow);
         s.rank = s.together ? 0 : options->peers->rank;
         s.ranks = s.together ? 1 : options->peers->n;
+    }
+    if (divided) {
+        g_autofree char *command = litho_flow_command(divided, NULL, "OUT");
+        tell(&s, g_strdup_printf("the survey does not fit into memory in one piece and is computed "
+                                 "in parts: %s",
+                                 command));
     }
     LithoWriter *writer = NULL;
     s.next = s.rank;

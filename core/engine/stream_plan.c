@@ -175,11 +175,63 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
 }
 
+// Of a flow that does not fit: a copy whose steps all work on regions, by settings of their own,
+// with its walk and plan. NULL: no setting helps.
+static LithoFlow *divide_flow(const LithoFlow *flow, const LithoWalk *walk, const LithoGrid *in,
+                              const LithoStreamOptions *options, LithoRun *run, LithoWalk **parts,
+                              LithoStreamPlan *plan)
+{
+    gboolean can = TRUE;
+    for (int attempt = 0; can; attempt++) {
+        g_autoptr(LithoFlow) copy = litho_flow_copy(flow);
+        can = FALSE;
+        for (guint k = 0, at = 0; k < litho_flow_length(copy); k++) {
+            LithoStep *step = litho_flow_step(copy, k);
+            if (!step->enabled)
+                continue;
+            const LithoGrid *grid = walk->step[at].has_in ? &walk->step[at].in : NULL;
+            if (!litho_operator_is_local(step->op, step->params) && step->op->divide)
+                can |= step->op->divide(grid, step->params, attempt);
+            at++;
+        }
+        if (!can || !litho_flow_is_local(copy))
+            continue;
+        *parts = litho_walk_resolve(copy, in, run, NULL);
+        if (*parts && litho_stream_make_plan(copy, *parts, in, options, 0, plan, NULL))
+            return g_steal_pointer(&copy);
+        g_clear_pointer(parts, litho_walk_free);
+    }
+    return NULL;
+}
+
+// The plan of `flow`, or where it does not fit of `*divided`, which is the caller's like its walk.
+gboolean litho_stream_plan_flow(const LithoFlow *flow, LithoWalk **walk, const LithoGrid *in,
+                          const LithoStreamOptions *options, LithoRun *run, LithoFlow **divided,
+                          LithoStreamPlan *plan, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    LithoWalk *parts = NULL;
+    *divided = NULL;
+    if (litho_stream_make_plan(flow, *walk, in, options, 0, plan, &problem))
+        return TRUE;
+    if (g_error_matches(problem, LITHO_ERROR, LITHO_ERROR_MEMORY))
+        *divided = divide_flow(flow, *walk, in, options, run, &parts, plan);
+    if (!*divided) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return FALSE;
+    }
+    litho_walk_free(*walk);
+    *walk = parts;
+    return TRUE;
+}
+
 gboolean litho_stream_plan(const LithoFlow *flow, LithoSurvey *survey,
                            const LithoStreamOptions *options, LithoRun *run, LithoStreamPlan *plan,
                            GError **error)
 {
     const LithoGrid *in = survey ? litho_survey_grid(survey) : NULL;
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, run, error);
-    return walk && litho_stream_make_plan(flow, walk, in, options, 0, plan, error);
+    g_autoptr(LithoFlow) divided = NULL;
+    return walk && litho_stream_plan_flow(flow, &walk, in, options, run, &divided, plan, error);
 }
+

@@ -16,3 +16,9 @@ LithoBox litho_stream_slab_box(const LithoStreamPlan *plan, gint64 slab);
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
                                 const LithoStreamOptions *options, gint64 first,
                                 LithoStreamPlan *plan, GError **error);
+// The plan of `flow`. Where no piece of the flow fits but its work can be divided, the plan of a
+// copy with other settings, which becomes *divided with its walk (both the caller's; the walk before
+// is freed). *divided is NULL otherwise. FALSE: nothing fits.
+gboolean litho_stream_plan_flow(const LithoFlow *flow, LithoWalk **walk, const LithoGrid *in,
+                                const LithoStreamOptions *options, LithoRun *run,
+                                LithoFlow **divided, LithoStreamPlan *plan, GError **error);

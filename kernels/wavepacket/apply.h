@@ -51,7 +51,18 @@ typedef struct WpLane {
     LithoRun *run, quiet; // of the pass under way; lanes but the first only look for a cancel
 } WpLane;
 
+// How an axis is cut: segment b begins at wp_cuts_start(); the last one ends with the axis.
+typedef struct WpCuts {
+    gint64 n, block, overlap;
+    int count;
+} WpCuts;
+
 typedef struct WpJob {
+    LithoGrid survey; // all of the input
+    WpCuts cuts[3];   // of it
+    gboolean regional; // a part of the output needs the segments that touch it only
+    // What is worked on, all of the survey or the segments of a region: all below is of that.
+    LithoBox window;
     LithoGrid grid;
     gint64 n[3], samples;
     WpSpec spec;          // of one block
@@ -61,7 +72,7 @@ typedef struct WpJob {
     gboolean whole;   // one block that is the volume: nothing is cut or pasted
     float *tapers[3]; // per axis: n_along x geometry n[a]; NULL with a single block along it
     WpLane *lanes;
-    int n_lanes;
+    int n_lanes, n_made;           // at work (no more than blocks), and there
     gboolean lanes_hold_volume;    // the copies in lanes 1.. are of `volume`
     WpEngine *engine;              // of lane 0, whose memory holds the whole cubes
     float *volume, *result, *work; // whole cubes; the last one for interpolation
@@ -89,14 +100,38 @@ typedef struct WpJob {
 WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *params,
                   const WpMachine *machine, LithoRun *run, GError **error);
 void wp_job_free(WpJob *job);
+// Blocks first[a] .. end[a] - 1 of each axis become those of the job.
+void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3]);
+// Arrays that no pass can do without; those and the coefficients of `in`; the mode's work on them.
+gboolean wp_job_reserve(WpJob *job, GError **error);
+gboolean wp_job_forward(WpJob *job, const LithoCube *in, LithoRun *run, GError **error);
+// `in`: what the job works on, pass->in or the window's part of it.
+gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
+                      GError **error);
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
 // Bytes of the machine's memory that a job needs at least, input and output included, with the
 // segments that it would choose now.
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params,
-                      const WpMachine *machine);
+                      const WpMachine *machine, LithoBox region);
+// Cuts of a grid into segments of `block`, 0 = none; first sample of one.
+void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *params, int block, WpCuts cuts[3]);
+gint64 wp_cuts_start(const WpCuts *cuts, int b);
 guint64 wp_job_kept(const WpJob *job);
 // One number per trace in the engine's memory, for its distance() and insert(); its release().
 float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);
+
+// --- region.c ------------------------------------------------------------------------------------
+
+// TRUE when a region of the output needs the segments that touch it only (and the noise level).
+gboolean wp_is_regional(const LithoWavepacketParams *params);
+// Samples of the segments that touch a region.
+LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *params, LithoBox region);
+// The job works on the segments that touch `region` from now on.
+void wp_job_window(WpJob *job, LithoBox region);
+// A pass of a region; a level of the noise that is not given is pass->measured.
+gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
+// What pass->out holds out of the window's result; `in`: the window's input, for its live mask.
+gboolean wp_region_store(WpJob *job, const LithoPass *pass, const LithoCube *in, GError **error);
 
 // --- lanes.c -------------------------------------------------------------------------------------
 
@@ -116,6 +151,8 @@ typedef struct WpWork {
 gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *params, const WpMachine *machine,
                       LithoRun *run, GError **error);
 void wp_lanes_free(WpJob *job);
+// Lane k gets its share of the job's blocks, perhaps none.
+void wp_lane_deal(WpJob *job, int k);
 gboolean wp_lanes_begin(WpJob *job, LithoRun *run, GError **error);
 gboolean wp_lanes_finish(WpJob *job, LithoRun *run, GError **error);
 // All blocks; sums lane->kept into job->kept.

@@ -16,6 +16,11 @@ static int blocks_along(gint64 n, gint64 block, gint64 overlap)
     return n <= block ? 1 : (int)((n - overlap + block - overlap - 1) / (block - overlap));
 }
 
+gint64 wp_cuts_start(const WpCuts *c, int b)
+{
+    return MAX(MIN(b * (c->block - c->overlap), c->n - c->block), 0);
+}
+
 // The last block is moved back to end with the volume: it overlaps more.
 static gint64 block_start(gint64 n, gint64 block, gint64 overlap, int b)
 {
@@ -51,23 +56,33 @@ static float *make_tapers(const WpTiling *tiling, gint64 n, gint64 block, gint64
     return taper;
 }
 
-static void make_blocks(WpJob *job, gint64 overlap)
+static void make_tapers_of_cuts(WpJob *job)
 {
-    int count[3];
-    const gint64 *m = job->spec.n;
-    for (int a = 0; a < 3; a++) {
-        count[a] = blocks_along(job->n[a], m[a], overlap);
-        if (count[a] > 1)
-            job->tapers[a] = make_tapers(job->geometry->tiling, job->n[a], m[a], overlap);
-    }
+    for (int a = 0; a < 3; a++)
+        if (job->cuts[a].count > 1)
+            job->tapers[a] = make_tapers(job->geometry->tiling, job->cuts[a].n, job->cuts[a].block,
+                                         job->cuts[a].overlap);
+}
+
+void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3])
+{
+    const int count[3] = {end[0] - first[0], end[1] - first[1], end[2] - first[2]};
     job->n_blocks = count[0] * count[1] * count[2];
-    job->whole = job->n_blocks == 1 && memcmp(job->n, job->spec.n, sizeof job->n) == 0;
+    job->whole = job->n_blocks == 1 && !job->tapers[0] && !job->tapers[1] && !job->tapers[2] &&
+                 memcmp(job->n, job->spec.n, sizeof job->n) == 0;
+    g_free(job->blocks);
+    g_free(job->c);
+    g_free(job->block_sigma);
     job->blocks = g_new0(WpBlock, job->n_blocks);
+    job->c = g_new0(float *, job->n_blocks);
+    job->block_sigma = g_new0(double, job->n_blocks);
     for (int b = 0; b < job->n_blocks; b++) {
         const int at[3] = {b / (count[1] * count[2]), b / count[2] % count[1], b % count[2]};
         for (int a = 0; a < 3; a++) {
-            job->blocks[b].at[a] = block_start(job->n[a], m[a], overlap, at[a]);
-            job->blocks[b].taper[a] = job->tapers[a] ? job->tapers[a] + at[a] * m[a] : NULL;
+            const WpCuts *c = &job->cuts[a];
+            const int k = first[a] + at[a];
+            job->blocks[b].at[a] = wp_cuts_start(c, k) - job->window.lo[a];
+            job->blocks[b].taper[a] = job->tapers[a] ? job->tapers[a] + k * c->block : NULL;
         }
     }
 }
@@ -92,6 +107,17 @@ static WpSpec spec_of(const LithoGrid *in, const LithoWavepacketParams *p, int b
 static gint64 overlap_of(const LithoWavepacketParams *p, int block)
 {
     return block > 0 ? MIN(MAX(MAX(p->overlap, 16), block / 8), block / 2) : 0;
+}
+
+void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *p, int block, WpCuts cuts[3])
+{
+    const WpSpec spec = spec_of(in, p, block);
+    const gint64 overlap = overlap_of(p, block);
+    for (int a = 0; a < 3; a++)
+        cuts[a] = (WpCuts){.n = in->axis[a].n,
+                           .block = spec.n[a],
+                           .overlap = overlap,
+                           .count = blocks_along(in->axis[a].n, spec.n[a], overlap)};
 }
 
 // --- memory -----------------------------------------------------------------------------------
@@ -199,9 +225,29 @@ static guint64 memory_to_keep(const LithoGrid *in, const LithoWavepacketParams *
     return kept + all <= machine->available(run) && kept <= budget(machine, run) ? kept : 0;
 }
 
-guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine)
+// A region's segments, one after the other, with a few copies of what they cover.
+static guint64 region_memory(const LithoGrid *in, const LithoWavepacketParams *p,
+                             const WpMachine *machine, LithoBox region)
+{
+    const WpSpec spec = spec_of(in, p, p->block);
+    WpSizes s;
+    int cubes, volumes, coefficients;
+    if (!wp_geometry_sizes(&spec, &s, NULL))
+        return 0;
+    enum { COPIES = 2 }; // in the window's own layout: of the input, of the result
+    count_arrays(p, FALSE, &cubes, &volumes, &coefficients);
+    const guint64 window = (guint64)litho_box_count(wp_region_input(in, p, region));
+    return engine_bytes(p, &s, machine->gpu) +
+           4 * ((cubes + COPIES) * window + volumes * spec.n[0] * spec.n[1] * spec.n[2] +
+                coefficients * (guint64)s.floats);
+}
+
+guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const WpMachine *machine,
+                      LithoBox region)
 {
     guint64 need;
+    if (wp_is_regional(p) && litho_box_count(region) < litho_grid_samples(in))
+        return region_memory(in, p, machine, region);
     const int block = choose_block(in, p, machine, budget(machine, NULL), &need);
     const guint64 kept = memory_to_keep(in, p, block, machine, NULL);
     return kept > 0 ? kept : need;
@@ -234,7 +280,9 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     if (block < 0)
         return NULL;
     WpJob *job = g_new0(WpJob, 1);
-    job->grid = *in;
+    job->grid = job->survey = *in;
+    job->window = litho_box_full(in);
+    job->regional = wp_is_regional(p);
     job->segment = block != p->block ? block : 0;
     job->samples = litho_grid_samples(in);
     // Cards share the segments, and each asks its own memory.
@@ -247,9 +295,10 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
         wp_job_free(job);
         return NULL;
     }
-    make_blocks(job, overlap_of(p, block));
-    job->c = g_new0(float *, job->n_blocks);
-    job->block_sigma = g_new0(double, job->n_blocks);
+    wp_cuts(in, p, block, job->cuts);
+    make_tapers_of_cuts(job);
+    wp_job_list_blocks(job, (int[3]){0, 0, 0},
+                       (int[3]){job->cuts[0].count, job->cuts[1].count, job->cuts[2].count});
     job->stats = g_new0(WpBoxStats, job->geometry->n_boxes);
     job->counts = g_new0(double, WP_BINS);
     job->kept = g_new0(guint64, job->geometry->n_boxes);
@@ -362,7 +411,7 @@ static gboolean stage_forward(WpJob *job, const LithoCube *in, LithoRun *run, GE
 }
 
 // Before the first pass: the arrays it cannot do without.
-static gboolean reserve(WpJob *job, GError **error)
+gboolean wp_job_reserve(WpJob *job, GError **error)
 {
     return wp_reserve(job->engine, &job->volume, job->samples, error) &&
            wp_reserve(job->engine, &job->result, job->samples, error) &&
@@ -400,10 +449,10 @@ static gboolean restore_dead(WpJob *job, const LithoCube *in, GError **error)
     return ok;
 }
 
-static gboolean run_mode(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
+gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
+                      GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
-    const LithoCube *in = pass->in;
     switch (p->mode) {
     case WP_COMPRESS:
         return wp_compress(job, p, run, error) && restore_dead(job, in, error);
@@ -416,20 +465,33 @@ static gboolean run_mode(WpJob *job, const LithoPass *pass, LithoRun *run, GErro
     }
 }
 
+gboolean wp_job_forward(WpJob *job, const LithoCube *in, LithoRun *run, GError **error)
+{
+    job->transformed = FALSE;
+    return wp_job_reserve(job, error) && stage_forward(job, in, run, error);
+}
+
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
     const WpEngineClass *k = job->engine->class;
+    g_autofree char *needs = wp_measure_key(p);
+    // With all of the volume at hand the report is of all of it.
+    if (job->regional && (pass->measured || !needs) &&
+        litho_box_count(pass->region) < litho_grid_samples(&job->survey))
+        return wp_region_run(job, pass, run, error);
+    wp_job_window(job, litho_box_full(&job->survey));
+    const gboolean whole = litho_box_count(pass->out->held) == litho_grid_samples(&job->survey);
     const gboolean anew = pass->first_stage <= WP_STAGE_FORWARD || !job->transformed;
     if (!wp_lanes_begin(job, run, error))
         return FALSE;
-    if (anew)
-        job->transformed = FALSE;
-    else
+    if (!anew)
         wp_report_spectrum(job, run); // each pass has a report of its own
-    if ((anew && (!reserve(job, error) || !stage_forward(job, pass->in, run, error))) ||
-        !run_mode(job, pass, run, error) || !wp_report_error(job, run, "snr", error) ||
-        !k->store(job->engine, job->result, pass->out, error))
+    if ((anew && !wp_job_forward(job, pass->in, run, error)) ||
+        !wp_job_apply(job, pass, pass->in, run, error) ||
+        !wp_report_error(job, run, "snr", error) ||
+        !(whole ? k->store(job->engine, job->result, pass->out, error)
+                : wp_region_store(job, pass, pass->in, error)))
         return FALSE;
     if (p->mode == WP_INTERPOLATE)
         memset(pass->out->live, 1, litho_grid_traces(&job->grid));

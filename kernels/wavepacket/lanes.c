@@ -32,16 +32,25 @@ gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachin
                               : machine->engine(job->geometry, p->adjoint, &on, error);
         if (!lane->engine)
             return FALSE;
-        job->n_lanes = k + 1;
-        lane->first = (int)((gint64)job->n_blocks * k / n);
-        lane->end = (int)((gint64)job->n_blocks * (k + 1) / n);
+        job->n_made = k + 1;
         lane->current = -1;
         lane->stats = g_new0(WpBoxStats, job->geometry->n_boxes);
         lane->counts = g_new0(double, WP_BINS);
         lane->kept = g_new0(guint64, job->geometry->n_boxes);
     }
     job->engine = job->lanes[0].engine;
+    for (int k = 0; k < n; k++)
+        wp_lane_deal(job, k);
     return TRUE;
+}
+
+void wp_lane_deal(WpJob *job, int k)
+{
+    WpLane *lane = &job->lanes[k];
+    const int n = job->n_lanes = MIN(job->n_made, job->n_blocks);
+    lane->first = k < n ? (int)((gint64)job->n_blocks * k / n) : 0;
+    lane->end = k < n ? (int)((gint64)job->n_blocks * (k + 1) / n) : 0;
+    lane->current = -1;
 }
 
 static void free_lane(WpJob *job, WpLane *lane)
@@ -53,7 +62,7 @@ static void free_lane(WpJob *job, WpLane *lane)
                        lane->d,
                        lane->e,
                        lane->f,
-                       lane->shared ? job->c[lane->first] : NULL,
+                       lane->shared && lane->end > lane->first ? job->c[lane->first] : NULL,
                        lane == job->lanes ? NULL : lane->in,
                        lane == job->lanes ? NULL : lane->out};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
@@ -73,7 +82,7 @@ static void free_lane(WpJob *job, WpLane *lane)
 
 void wp_lanes_free(WpJob *job)
 {
-    for (int k = job->n_lanes - 1; k >= 0; k--)
+    for (int k = job->n_made - 1; k >= 0; k--)
         free_lane(job, &job->lanes[k]);
     g_free(job->lanes);
 }
@@ -126,7 +135,8 @@ static gboolean reserve_lane(WpJob *job, WpLane *lane, GError **error)
         return TRUE;
     lane->shared =
         lane->end - lane->first > 1 &&
-        (!job->keeps || need > lane->engine->class->available(lane->engine) / 2);
+        (!job->keeps || litho_box_count(job->window) < litho_grid_samples(&job->survey) ||
+         need > lane->engine->class->available(lane->engine) / 2);
     for (int b = lane->first; b < lane->end; b++)
         if (lane->shared && b > lane->first)
             job->c[b] = job->c[lane->first];

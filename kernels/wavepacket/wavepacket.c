@@ -132,7 +132,37 @@ static LithoSplit split(const LithoGrid *in, const void *params)
 {
     (void)in;
     const LithoWavepacketParams *p = params;
+    if (wp_is_regional(p))
+        return (LithoSplit){LITHO_SPLIT_REGION, "segments", WP_STAGE_PLAN};
     return (LithoSplit){LITHO_SPLIT_SUM, p->block > 0 ? "segments" : "boxes", WP_STAGE_PLAN};
+}
+
+static LithoBox input_box(const LithoGrid *in, const void *params, LithoBox region)
+{
+    return wp_is_regional(params) ? wp_region_input(in, params, region) : litho_box_full(in);
+}
+
+// Slabs of whole rows of segments compute the fewest twice.
+static gint64 slab(const LithoGrid *in, const void *params)
+{
+    const LithoWavepacketParams *p = params;
+    WpCuts cuts[3];
+    if (!wp_is_regional(p))
+        return 1;
+    wp_cuts(in, p, p->block, cuts);
+    return cuts[0].block - cuts[0].overlap;
+}
+
+// Segments that a cube in one piece would not have, for modes in which they are independent.
+static gboolean divide(const LithoGrid *in, void *params, int attempt)
+{
+    static const int sizes[] = {128, 64};
+    LithoWavepacketParams *p = params;
+    (void)in;
+    if (attempt >= (int)G_N_ELEMENTS(sizes) || (p->block > 0 && attempt == 0))
+        return FALSE;
+    p->block = sizes[attempt];
+    return wp_is_regional(p);
 }
 
 static guint64 available(const LithoRun *run)
@@ -164,8 +194,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                       LithoBox region)
 {
     (void)known;
-    (void)region;
-    return wp_job_memory(in, params, &machine);
+    return wp_job_memory(in, params, &machine, region);
 }
 
 static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
@@ -252,9 +281,12 @@ const LithoOperator litho_operator_wavepacket = {
     .needs_input = TRUE,
     .find = find,
     .check = check,
+    .input_box = input_box,
     .measure_key = wp_measure_key,
     .measure = wp_measure,
     .split = split,
+    .divide = divide,
+    .slab = slab,
     .suggest = suggest,
     .cpu = &cpu,
 };

@@ -95,7 +95,7 @@ static const LithoOperator *greedy_step(const LithoFlow *flow)
 {
     for (guint k = 0; k < litho_flow_length(flow); k++) {
         const LithoStep *step = litho_flow_step(flow, k);
-        if (step->enabled && !step->op->input_box)
+        if (step->enabled && !litho_operator_is_local(step->op, step->params))
             return step->op;
     }
     return NULL;

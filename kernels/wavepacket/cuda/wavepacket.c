@@ -333,8 +333,7 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
                       LithoBox region)
 {
     (void)known;
-    (void)region;
-    return wp_job_memory(in, params, &machine);
+    return wp_job_memory(in, params, &machine, region);
 }
 
 const LithoImpl litho_cuda_wavepacket = {
