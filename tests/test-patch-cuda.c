@@ -95,6 +95,11 @@ static void test_agrees(void)
         {{50, 41, 100}, "preset=plane", 1e-5},
         {{50, 41, 100}, "preset=strong sigma=0.4", 1e-5},
         {{33, 41, 77}, "window=8 sigma=0.5", 1e-5},
+        {{50, 41, 103}, "window=20 sigma=0.4", 1e-5},
+        {{50, 41, 103}, "window=20 rule=energy sigma=0.4", 1e-5},
+        {{33, 41, 77}, "window=12 sigma=0.5", 1e-5},
+        {{33, 41, 77}, "window=12 rule=energy sigma=0.5", 1e-5},
+        {{50, 41, 103}, "window=24 window_il=20 sigma=0.4", 1e-5},
         {{33, 41, 77}, "window_il=10 window_t=32 sigma=0.5 rule=energy", 1e-5},
         {{1, 150, 200}, "", 1e-5},
         {{150, 1, 200}, "rule=energy", 1e-5},
@@ -117,7 +122,8 @@ static void test_agrees(void)
         g_test_message("%dx%dx%d %s: %.2e, further off %d samples", (int)n[0], (int)n[1], (int)n[2],
                        cases[k].words, d, (int)far);
         g_assert_cmpfloat(d, <, cases[k].within);
-        const gboolean wide = strstr(cases[k].words, "preset=") && !strstr(cases[k].words, "iter");
+        const gboolean wide = strstr(cases[k].words, "window=2") ||
+                              (strstr(cases[k].words, "preset=") && !strstr(cases[k].words, "iter"));
         g_assert_cmpint(far, <=, wide ? 24 * 24 * 24 : 16 * 16 * 16); // one coefficient at most
         g_assert_cmpmem(expected->live, n[0] * n[1], got->live, n[0] * n[1]);
     }
@@ -180,6 +186,8 @@ static void test_regions(void)
     const char *const words[] = {"",
                                  "rule=energy",
                                  "sigma=0.5 window=24",
+                                 "sigma=0.5 window=20",
+                                 "sigma=0.5 window=12 rule=energy",
                                  "sigma=0.5 window=12 overlap=3 rule=energy",
                                  "mode=fill iterations=3",
                                  "mode=both iterations=3"};

@@ -37,7 +37,7 @@ typedef struct LithoPatchTask {
     int rule;
     int first[2], count[2]; // columns along the inline and the crossline axis
     int pair0, pairs;       // windows along time, in twos
-    int length;             // of a trace of a strip
+    int length;             // of a trace of a strip; a multiple of 4
     float *share;           // [inline place][crossline place]: 0 = the column is not needed
     float *ring;            // [slot][crossline place][window's traces][length]
     int slots;              // rows in the ring
@@ -49,11 +49,14 @@ int litho_patch_shares(const LithoPatchTask *task, cudaStream_t stream);
 // Samples of inlines [il0, il1) from the strips.
 int litho_patch_sum(const LithoPatchTask *task, long long il0, long long il1, cudaStream_t stream);
 
-// --- cuda/window16.cu ---------------------------------------------------------------------------
+// --- cuda/window16.cu, cuda/window_mixed.cu -----------------------------------------------------
 
-// 1 when litho_patch_columns16() knows windows of this geometry: 16^3 with a stride of 2, 4 or 8.
-int litho_patch_knows(const LithoPatchGeometry *g);
+// 1 when litho_patch_columns() knows windows of this geometry (16^3 with a stride of 2, 4 or 8;
+// 12^3, 20^3 and 24^3 that overlap four times) and needs no more than `shared` bytes of a block's
+// shared memory.
+int litho_patch_knows(const LithoPatchGeometry *g, size_t shared);
 // Strips of rows [row, row + rows), counted from the first place on.
+int litho_patch_columns(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 int litho_patch_columns16(const LithoPatchTask *task, int row, int rows, cudaStream_t stream);
 
 // --- cuda/window.cu: other sizes, around cuFFT ---------------------------------------------------

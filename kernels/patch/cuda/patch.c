@@ -41,7 +41,10 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
     int ordinal = 0;
     if (LITHO_CUDA(cudaGetDevice(&ordinal), error) &&
         LITHO_CUDA(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal),
-                   error))
+                   error) &&
+        LITHO_CUDA(
+            cudaDeviceGetAttribute(&p->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+            error))
         return p;
     destroy(p);
     return NULL;

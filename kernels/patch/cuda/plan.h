@@ -12,7 +12,7 @@
 typedef struct PatchPlan {
     LithoGrid grid;
     LithoCudaContext *context;
-    int processors;
+    int processors, shared; // shared: bytes that a block can have
     PatchLevels levels;
     PatchClean clean;
     LithoCudaArray sigma; // of the levels

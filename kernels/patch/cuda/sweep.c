@@ -7,10 +7,12 @@
 #include "core/error.h"
 #include "kernels/patch/cuda/plan.h"
 
-// Windows of a multiprocessor between two looks at the cancel flag: about 8 ms of 16^3.
-enum { CHUNK_WINDOWS = 4096 };
+// Samples of a multiprocessor's windows between two looks at the cancel flag: about 8 ms.
+enum { CHUNK_SAMPLES = 1 << 24 };
 // Samples of a batch of windows for cuFFT: 16 MiB, well inside a second-level cache.
 enum { BATCH_SAMPLES = 1 << 22 };
+// Shared memory that a block of any card can have: what a card with more saves is not counted.
+enum { LEAST_SHARED = 64 << 10 };
 // Bytes of the ring, when there is room; strips of all rows of 256^3 are 1.2 GB.
 #define RING_BYTES ((guint64)3 << 30)
 
@@ -36,7 +38,7 @@ static void count_windows(LithoPatchTask *t)
     }
     t->pair0 = litho_patch_first(axis[2], (int)r.lo[2]) / 2;
     t->pairs = litho_patch_last(axis[2], (int)(r.lo[2] + r.n[2]) - 1) / 2 + 1 - t->pair0;
-    t->length = (2 * t->pairs - 1) * axis[2].stride + axis[2].length;
+    t->length = ((2 * t->pairs - 1) * axis[2].stride + axis[2].length + 3) / 4 * 4;
 }
 
 static guint64 row_bytes(const LithoPatchTask *t)
@@ -64,7 +66,7 @@ guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
     LithoPatchTask t = {.g = *g, .region = patch_box(region)};
     count_windows(&t);
     return MIN(rows_needed(&t) + 1, t.count[0]) * row_bytes(&t) +
-           (litho_patch_knows(g) ? 0 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
+           (litho_patch_knows(g, LEAST_SHARED) ? 0 : (guint64)12 * BATCH_SAMPLES * sizeof(float));
 }
 
 // --- tables and arrays ---------------------------------------------------------------------------
@@ -193,9 +195,9 @@ static gboolean run_rows(PatchSweep *s, int row, int rows, GError **error)
     const double windows = (double)rows * t->count[1] * 2 * t->pairs;
     litho_cuda_mark(c, s->stage, LITHO_STAGE_COMPUTE, rows * (double)row_bytes(t) * 2,
                     windows * window_flops(&t->g));
-    if (!litho_patch_knows(&t->g))
+    if (!litho_patch_knows(&t->g, s->p->shared))
         return columns_any(s, row, rows, error);
-    return LITHO_CUDA(litho_patch_columns16(t, row, rows, litho_cuda_stream(c)), error);
+    return LITHO_CUDA(litho_patch_columns(t, row, rows, litho_cuda_stream(c)), error);
 }
 
 static gboolean sum_inlines(PatchSweep *s, gint64 il0, gint64 il1, GError **error)
@@ -215,8 +217,9 @@ static gboolean run_all(PatchSweep *s, GError **error)
     const LithoPatchTask *t = &s->task;
     const LithoPatchAxis a = t->g.axis[0];
     const gint64 end = t->region.lo[0] + t->region.n[0];
-    const gint64 row_windows = (gint64)t->count[1] * 2 * t->pairs;
-    const gint64 most = MAX((gint64)CHUNK_WINDOWS * s->p->processors / row_windows, 1);
+    const gint64 window = (gint64)a.length * t->g.axis[1].length * t->g.axis[2].length;
+    const gint64 row_samples = (gint64)t->count[1] * 2 * t->pairs * window;
+    const gint64 most = MAX((gint64)CHUNK_SAMPLES * s->p->processors / row_samples, 1);
     const int keep = rows_needed(t) - 1;
     gint64 il = t->region.lo[0];
     litho_run_begin(s->run, s->stage, "rows of windows");
@@ -249,7 +252,8 @@ gboolean patch_sweep(PatchSweep *s, GError **error)
                             error))
         return FALSE;
     t->share = p->share.data;
-    return (litho_patch_knows(&t->g) || make_transforms(p, &t->g, error)) && make_ring(s, error) &&
+    return (litho_patch_knows(&t->g, p->shared) || make_transforms(p, &t->g, error)) &&
+           make_ring(s, error) &&
            LITHO_CUDA(litho_patch_shares(t, litho_cuda_stream(p->context)), error) &&
            run_all(s, error);
 }

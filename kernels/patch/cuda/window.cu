@@ -129,7 +129,7 @@ __global__ void largest_kernel(const LithoPatchTask t, int row0, long long first
         atomicMax(t.largest, __float_as_uint(most));
 }
 
-// One block a column that has windows in the batch, a thread a sample of its strip: adds the
+// A few blocks a column that has windows in the batch, a thread a sample of its strip: adds the
 // column's windows in ascending order. Floor: 4 bytes read a sample of a window, 8 a sample of a
 // strip.
 __global__ void add_kernel(const LithoPatchTask t, int row0, long long first, long long last,
@@ -147,7 +147,8 @@ __global__ void add_kernel(const LithoPatchTask t, int row0, long long first, lo
     float *strip = strip_at(t, p.row, p.column);
     const int at0 = k0 * t.g.axis[2].stride, at1 = (k1 - 1) * t.g.axis[2].stride + n2;
     const long long traces = (long long)t.g.axis[0].length * n1;
-    for (long long e = threadIdx.x; e < traces * (at1 - at0); e += THREADS) {
+    for (long long e = (long long)blockIdx.y * THREADS + threadIdx.x; e < traces * (at1 - at0);
+         e += (long long)gridDim.y * THREADS) {
         const int trace = (int)(e / (at1 - at0)), at = at0 + (int)(e % (at1 - at0));
         const float w = scale * t.taper[0][trace / n1] * t.taper[1][trace % n1];
         int k = at < n2 ? 0 : (at - n2) / t.g.axis[2].stride + 1;
@@ -195,6 +196,7 @@ int litho_patch_add(const LithoPatchTask *t, int row, int rows, long long first,
 {
     const long long last = end_of(t, rows, first, count), down = 2 * t->pairs;
     const unsigned columns = (unsigned)((last - 1) / down - first / down + 1);
-    add_kernel<<<columns, THREADS, 0, stream>>>(*t, row, first, last, windows);
+    const dim3 grid(columns, 64);
+    add_kernel<<<grid, THREADS, 0, stream>>>(*t, row, first, last, windows);
     return (int)cudaGetLastError();
 }

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+//
+// Cubic windows of N x N x N samples: one block walks down a column, two windows at a time as real
+// and imaginary part.
+//
+// A thread holds a line of N complex values in registers, along time, then inlines, then
+// crosslines; lines are exchanged through shared memory with rows of N + 1, without bank conflicts.
+// Threads f * N .. f * N + N - 1 hold frequency f in both space steps; where N is 16 the exchange
+// between these is within half a warp. Samples of the next pair are copied into a ring while the
+// present one is transformed. Sums of windows stay in registers (N - S samples are carried from
+// pair to pair) and leave for the strip in ascending order of windows.
+//
+// Floor, for N = 16: per pair 12 passes of 32 KB through shared memory, 96 transforms of 16 per 256
+// threads (about 0.33 MFLOP), 8 S KB read from the second-level cache and written to the strip.
+#include <cuda_pipeline_primitives.h>
+
+#include "kernels/patch/cuda/device.cuh"
+#include "kernels/patch/cuda/line.cuh"
+
+namespace
+{
+
+template <int N, int S> struct Shared {
+    enum {
+        BINS = N / 2 + 1,
+        PITCH = N + 1,
+        SPAN = N + S,
+        RING = SPAN + 1 - SPAN % 2,
+    };
+    float2 s[N * N * PITCH];
+    float x[N * N * RING]; // samples of the present pair, sample r at r modulo SPAN
+    long long row[N * N];  // of the input's trace, -1 = absent
+    float limit[2][BINS];  // of 4 |F|^2
+    float taper[N];
+    unsigned most;
+};
+
+// The taper along time: known to the compiler for 16, else from shared memory.
+template <int N, int S> __device__ __forceinline__ float taper_of(const Shared<N, S> &m, int i)
+{
+    const float w[8] = {0.0980171403295606f, 0.290284677254462f, 0.471396736825998f,
+                        0.634393284163645f,  0.773010453362737f, 0.881921264348355f,
+                        0.956940335732209f,  0.995184726672197f};
+    if (N == 16)
+        return w[(i < 8 ? i : 15 - i) & 7];
+    return m.taper[i];
+}
+
+// The lines of one frequency are within half a warp where N is 16.
+template <int N> __device__ __forceinline__ void sync_frequency()
+{
+    if (N == 16)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+// Element e to and from s[base + e * step].
+template <int N>
+__device__ __forceinline__ void put(const Line<N> &z, float2 *s, int base, int step)
+{
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        s[base + e * step] = make_float2(z.re[e], z.im[e]);
+}
+
+template <int N>
+__device__ __forceinline__ void get(Line<N> &z, const float2 *s, int base, int step)
+{
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        const float2 v = s[base + e * step];
+        z.re[e] = v.x;
+        z.im[e] = v.y;
+    }
+}
+
+// Samples [from, from + count) behind the first one of pair 0 into the ring: lanes along time.
+template <int N, int S>
+__device__ void fetch(const LithoPatchTask &t, Shared<N, S> &m, int t0, int from, int count)
+{
+    for (int e = threadIdx.x; e < N * N * count; e += N * N) {
+        const int trace = e / count, r = from + e % count;
+        const long long row = m.row[trace];
+        float *to = &m.x[trace * Shared<N, S>::RING + r % Shared<N, S>::SPAN];
+        const int at = litho_patch_mirror(t.g.axis[2].n, t0 + r);
+        if (row < 0)
+            *to = 0;
+        else
+            __pipeline_memcpy_async(to, t.in + row + at - t.held.lo[2], sizeof(float));
+    }
+    __pipeline_commit();
+}
+
+template <int N, int S>
+__device__ void find_rows(const LithoPatchTask &t, Shared<N, S> &m, int il0, int xl0)
+{
+    const int il = litho_patch_mirror(t.g.axis[0].n, il0 + (int)threadIdx.x / N);
+    const int xl = litho_patch_mirror(t.g.axis[1].n, xl0 + (int)threadIdx.x % N);
+    const long long trace = trace_at(t.held, il, xl);
+    m.row[threadIdx.x] = t.live && !t.live[trace] ? -1 : trace * t.held.n[2];
+}
+
+// |2 A|^2 and |2 B|^2 of the two windows at element e, from Z there and at the opposite place.
+__device__ __forceinline__ float2 powers(float re, float im, float2 o)
+{
+    const float ar = re + o.x, ai = im - o.y, br = im + o.y, bi = o.x - re;
+    return make_float2(ar * ar + ai * ai, br * br + bi * bi);
+}
+
+// 2 Z of what is kept of both.
+__device__ __forceinline__ void join(float &re, float &im, float2 o, bool a, bool b)
+{
+    const float ar = a ? re + o.x : 0, ai = a ? im - o.y : 0;
+    const float br = b ? im + o.y : 0, bi = b ? o.x - re : 0;
+    re = ar - bi;
+    im = ai + br;
+}
+
+// Threads (f, k): the line along crossline wavenumbers; s holds all lines at (f * 16 + k) * 17.
+template <int N, int S>
+__device__ __forceinline__ void threshold_single(Line<N> &z, Shared<N, S> &m, int f, int opposite)
+{
+    const float limit_a = m.limit[0][f <= N / 2 ? f : N - f];
+    const float limit_b = m.limit[1][f <= N / 2 ? f : N - f];
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        const float2 o = m.s[opposite + (N - e) % N];
+        const float2 p = powers(z.re[e], z.im[e], o);
+        join(z.re[e], z.im[e], o, p.x >= limit_a, p.y >= limit_b);
+    }
+}
+
+// Powers in units of the limits are exchanged first; whether a coefficient is kept goes into two
+// bits an element.
+template <int N, int S>
+__device__ __forceinline__ unsigned long long energetic(const Line<N> &z, Shared<N, S> &m, int f,
+                                                        int k, int opposite)
+{
+    const float limit_a = 1 / m.limit[0][f <= N / 2 ? f : N - f];
+    const float limit_b = 1 / m.limit[1][f <= N / 2 ? f : N - f];
+    float2 own[N];
+    unsigned long long keep = 0;
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        own[e] = powers(z.re[e], z.im[e], m.s[opposite + (N - e) % N]);
+        own[e].x *= limit_a;
+        own[e].y *= limit_b;
+    }
+    __syncthreads();
+    const int at = (f * N + k) * (N + 1);
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        m.s[at + e] = own[e];
+    __syncthreads();
+    const float2 *below = m.s + ((f + N - 1) % N * N + k) * (N + 1);
+    const float2 *above = m.s + ((f + 1) % N * N + k) * (N + 1);
+    const float2 *left = m.s + (f * N + (k + N - 1) % N) * (N + 1);
+    const float2 *right = m.s + (f * N + (k + 1) % N) * (N + 1);
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        const float2 p = own[(e + 1) % N], q = own[(e + N - 1) % N];
+        const float2 b = below[e], a = above[e], l = left[e], r = right[e];
+        const float sum_a = p.x + q.x + r.x + l.x + b.x + a.x;
+        const float sum_b = p.y + q.y + r.y + l.y + b.y + a.y;
+        keep |= (own[e].x + 0.5f * sum_a >= 4 ? 1ull : 0ull) << (2 * e);
+        keep |= (own[e].y + 0.5f * sum_b >= 4 ? 2ull : 0ull) << (2 * e);
+    }
+    return keep;
+}
+
+template <int N, int S>
+__device__ __forceinline__ void threshold_energy(Line<N> &z, Shared<N, S> &m, int f, int k,
+                                                 int opposite)
+{
+    const unsigned long long keep = energetic(z, m, f, k, opposite);
+    __syncthreads(); // all powers have been read
+    put(z, m.s, (f * N + k) * (N + 1), 1);
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        join(z.re[e], z.im[e], m.s[opposite + (N - e) % N], keep >> (2 * e) & 1,
+             keep >> (2 * e) & 2);
+}
+
+template <int N, int S>
+__device__ __forceinline__ float largest(const Line<N> &z, Shared<N, S> &m, int opposite)
+{
+    float most = 0;
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        const float2 p = powers(z.re[e], z.im[e], m.s[opposite + (N - e) % N]);
+        most = fmaxf(most, fmaxf(p.x, p.y));
+    }
+    return most / 4;
+}
+
+// The pair's samples of this thread's trace, tapered: first window real, second imaginary.
+template <int N, int S>
+__device__ __forceinline__ void load(Line<N> &z, const Shared<N, S> &m, int base, float w)
+{
+    const float *x = m.x + threadIdx.x * Shared<N, S>::RING;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        z.re[i] = 0;
+        z.im[i] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < N + S; i++) {
+        const int at = base + i < N + S ? base + i : base + i - (N + S);
+        const float v = finite_or_zero(x[at]);
+        if (i < N)
+            z.re[i < N ? i : 0] = v * (taper_of(m, i < N ? i : 0) * w);
+        if (i >= S)
+            z.im[i >= S ? i - S : 0] = v * (taper_of(m, i >= S ? i - S : 0) * w);
+    }
+}
+
+// Adds the pair to the sums and writes the 2 S samples that no later window reaches.
+template <int N, int S>
+__device__ __forceinline__ void unload(const Line<N> &z, const Shared<N, S> &m,
+                                       float (&carry)[N - S], float w, float *to, bool writes)
+{
+    float sum[N + S];
+#pragma unroll
+    for (int i = 0; i < N + S; i++) {
+        sum[i] = i < N - S ? carry[i < N - S ? i : 0] : 0;
+        if (i < N)
+            sum[i] += z.re[i < N ? i : 0] * (taper_of(m, i < N ? i : 0) * w);
+        if (i >= S)
+            sum[i] += z.im[i >= S ? i - S : 0] * (taper_of(m, i >= S ? i - S : 0) * w);
+    }
+#pragma unroll
+    for (int i = 0; i < N - S; i++)
+        carry[i] = sum[i + 2 * S];
+    if (!writes)
+        return;
+    // Lengths of strips are multiples of 4.
+    if (S % 2 == 0) {
+#pragma unroll
+        for (int i = 0; i + 3 < 2 * S; i += 4)
+            *(float4 *)(to + i) = make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
+    } else {
+#pragma unroll
+        for (int i = 0; i + 1 < 2 * S; i += 2)
+            *(float2 *)(to + i) = make_float2(sum[i], sum[i + 1]);
+    }
+}
+
+// All that happens in wavenumbers: threads (f, xl) in, threads (f, xl) out. FALSE: only the largest
+// was asked for.
+template <int N, int S, int RULE>
+__device__ __forceinline__ bool filter(const LithoPatchTask &t, Line<N> &z, Shared<N, S> &m)
+{
+    const int f = threadIdx.x / N, k = threadIdx.x % N;
+    const int line = threadIdx.x * (N + 1), across = f * N * (N + 1) + k;
+    const int opposite = ((N - f) % N * N + (N - k) % N) * (N + 1);
+    forward(z); // along inlines
+    sync_frequency<N>();
+    put(z, m.s, across, (N + 1));
+    sync_frequency<N>();
+    get(z, m.s, line, 1);
+    forward(z); // along crosslines; now thread (f, wavenumber k along inlines)
+    sync_frequency<N>();
+    put(z, m.s, line, 1);
+    __syncthreads();
+    if (t.largest) {
+        const float most = largest(z, m, opposite);
+        atomicMax(&m.most, __float_as_uint(most));
+        return false;
+    }
+    if (RULE == LITHO_PATCH_ENERGY)
+        threshold_energy(z, m, f, k, opposite);
+    else
+        threshold_single(z, m, f, opposite);
+    __syncthreads();
+    inverse(z);
+    put(z, m.s, line, 1);
+    sync_frequency<N>();
+    get(z, m.s, across, (N + 1));
+    inverse(z);
+    sync_frequency<N>();
+    return true;
+}
+
+template <int N, int S, int RULE>
+__global__ void __launch_bounds__(N *N, N <= 16   ? 3
+                                        : N <= 20 ? 2
+                                                  : 1)
+    columns_kernel(const LithoPatchTask t, int row0)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    Shared<N, S> &m = *(Shared<N, S> *)memory;
+    const int column = blockIdx.x, row = row0 + blockIdx.y;
+    const float share = t.share[(long long)row * t.count[1] + column];
+    if (share <= 0)
+        return;
+    const int il = threadIdx.x / N, xl = threadIdx.x % N;
+    const int il0 = litho_patch_start(t.g.axis[0], t.first[0] + row);
+    const int xl0 = litho_patch_start(t.g.axis[1], t.first[1] + column);
+    const long long di = il0 + il - t.region.lo[0], dj = xl0 + xl - t.region.lo[1];
+    const bool writes = di >= 0 && di < t.region.n[0] && dj >= 0 && dj < t.region.n[1];
+    const float w = t.taper[0][il] * t.taper[1][xl], back = w / (2.0f * N * N * N * share);
+    const int t0 = litho_patch_start(t.g.axis[2], 2 * t.pair0);
+    float *strip =
+        t.largest ? nullptr : strip_at(t, row, column) + threadIdx.x * (long long)t.length;
+    find_rows(t, m, il0, xl0);
+    if (threadIdx.x < N)
+        m.taper[threadIdx.x] = t.taper[2][threadIdx.x];
+    if (threadIdx.x == 0)
+        m.most = 0;
+    __syncthreads();
+    fetch<N, S>(t, m, t0, 0, N + S);
+    float carry[N - S];
+#pragma unroll
+    for (int i = 0; i < N - S; i++)
+        carry[i] = 0;
+    int base = 0;
+    for (int p = 0; p < t.pairs; p++) {
+        Line<N> z;
+        __pipeline_wait_prior(0);
+        if (threadIdx.x < 2 * (N / 2 + 1))
+            m.limit[threadIdx.x / (N / 2 + 1)][threadIdx.x % (N / 2 + 1)] =
+                4 * limit_of(t, row, column, 2 * (t.pair0 + p) + threadIdx.x / (N / 2 + 1),
+                             threadIdx.x % (N / 2 + 1), share);
+        __syncthreads();
+        load<N, S>(z, m, base, w);
+        forward(z); // along time
+        put(z, m.s, xl * (N + 1) + il, N * (N + 1));
+        __syncthreads();
+        if (p + 1 < t.pairs)
+            fetch<N, S>(t, m, t0, N + S + p * 2 * S, 2 * S);
+        get(z, m.s, threadIdx.x * (N + 1), 1); // now thread (f, xl), along inlines
+        if (!filter<N, S, RULE>(t, z, m)) {
+            __syncthreads();
+            base = (base + 2 * S) % (N + S);
+            continue;
+        }
+        put(z, m.s, threadIdx.x * (N + 1), 1);
+        __syncthreads();
+        get(z, m.s, xl * (N + 1) + il, N * (N + 1)); // thread (il, xl), frequencies
+        inverse(z);
+        unload<N, S>(z, m, carry, back, strip + (long long)p * 2 * S, writes);
+        base = (base + 2 * S) % (N + S);
+    }
+    if (t.largest) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            atomicMax(t.largest, m.most);
+    } else if (writes) {
+#pragma unroll
+        for (int i = 0; i < N - S; i++)
+            strip[(long long)t.pairs * 2 * S + i] = carry[i];
+    }
+}
+
+template <int N, int S, int RULE>
+int launch(const LithoPatchTask *t, int row, int rows, cudaStream_t stream)
+{
+    const int bytes = sizeof(Shared<N, S>);
+    const cudaError_t status = cudaFuncSetAttribute(
+        columns_kernel<N, S, RULE>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess)
+        return (int)status;
+    const dim3 grid((unsigned)t->count[1], (unsigned)rows);
+    columns_kernel<N, S, RULE><<<grid, N * N, bytes, stream>>>(*t, row);
+    return (int)cudaGetLastError();
+}
+
+template <int N, int S>
+int launch_rule(const LithoPatchTask *t, int row, int rows, cudaStream_t stream)
+{
+    return t->rule == LITHO_PATCH_ENERGY ? launch<N, S, LITHO_PATCH_ENERGY>(t, row, rows, stream)
+                                         : launch<N, S, LITHO_PATCH_SINGLE>(t, row, rows, stream);
+}
+
+} // namespace
