@@ -275,7 +275,8 @@ static void test_keys(void)
     gtk_window_destroy(gui_window_titled("Commands"));
 }
 
-// Property: the palette finds commands by the beginnings of their words and sets parameters.
+// Property: the palette finds commands by the beginnings of their words, operators also by the keys
+// of the command line, and sets parameters.
 static void test_palette(void)
 {
     double before = value_of("gain");
@@ -299,7 +300,11 @@ static void test_palette(void)
                                            {"about", "About Lithoscope"},
                                            {"licence", "About Lithoscope"},
                                            {"report", "Export the picture"},
-                                           {"Add wave", "Add Wave packets"}};
+                                           {"Add wave", "Add Wave packets"},
+                                           {"wavepacket", "Add Wave packets"},
+                                           {"add fx", "Add F-X"},
+                                           {"twsm", "Add Tip-wave"},
+                                           {"patch", "Add Local Fourier"}};
     for (guint k = 0; k < G_N_ELEMENTS(found); k++) {
         g_autofree char *title = litho_palette_first(gui.window, found[k][0]);
         g_assert_nonnull(title);

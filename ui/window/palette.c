@@ -54,6 +54,13 @@ static gboolean command_matches(const LithoWindowCommand *command, char **words)
     return matches(all, words);
 }
 
+// An operator by its title and by the key that the command line knows it by.
+static gboolean operator_matches(const LithoOperator *op, const char *title, char **words)
+{
+    g_autofree char *all = g_strdup_printf("%s %s", title, op->key);
+    return matches(all, words);
+}
+
 // TRUE when the title goes on from what was typed: "Add wave" means "Add Wave packets" more than
 // "Add Tip-wave modelling".
 static gboolean begins_with(const char *title, char **words)
@@ -189,7 +196,7 @@ static guint find(LithoWindow *window, char **words, Hit hits[MAX_HITS])
     for (const LithoOperator *const *op = litho_operators(); op && *op && n < MAX_HITS; op++) {
         Hit hit = {.op = *op};
         g_snprintf(hit.title, sizeof hit.title, "Add %s", (*op)->title);
-        if (matches(hit.title, words))
+        if (operator_matches(*op, hit.title, words))
             hits[n++] = hit;
     }
     sort_hits(hits, n, words);
@@ -258,11 +265,14 @@ typedef struct Palette {
     GtkWidget *dialog, *entry, *list;
 } Palette;
 
-// The right end of a line: the key of a command, the present value of a parameter.
+// The right end of a line: the keys of a command, the key of an operator, the present value of a
+// parameter.
 static GtkWidget *make_hint(LithoSession *session, const Hit *hit)
 {
     if (hit->command && hit->command->accel)
         return gtk_shortcut_label_new(hit->command->accel);
+    if (hit->op)
+        return litho_label_new(hit->op->key, "dim-label");
     if (!hit->row)
         return NULL;
     const LithoParam *row = hit->row;
