@@ -253,8 +253,8 @@ static gboolean refuse_unit(const LithoParam *row, const char *found, const char
 }
 
 // A number, alone or with its unit: "30", "30%", "60 Hz", "600ms".
-static gboolean parse_number(const LithoParam *row, const char *text, const LithoAxis *axis,
-                             double *value, GError **error)
+gboolean litho_param_number(const LithoParam *row, const char *text, const LithoAxis *axis,
+                            double *value, GError **error)
 {
     g_autofree char *unit = NULL;
     if (!split_number(text, value, &unit))
@@ -299,7 +299,7 @@ static gboolean parse_value(const LithoParam *row, void *params, const char *tex
     if (row->special_text && g_ascii_strcasecmp(text, row->special_text) == 0)
         return litho_param_set(row, params, row->special, error);
     if (row->type == LITHO_PARAM_BOOL ? !parse_bool(text, &value) && !refuse(row, text, error)
-                                      : !parse_number(row, text, axis, &value, error))
+                                      : !litho_param_number(row, text, axis, &value, error))
         return FALSE;
     return litho_param_set(row, params, value, error);
 }

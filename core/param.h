@@ -127,6 +127,9 @@ gboolean litho_param_parse(const LithoParamTable *table, void *params, const cha
 // ("600ms"), to the nearest sample, and the other way round ("150samples" for a row in s).
 gboolean litho_param_parse_along(const LithoParamTable *table, void *params, const char *key,
                                  const char *value, const LithoAxis *axis, GError **error);
+// The number alone, in the row's unit, whether it lies in the row's range or not.
+gboolean litho_param_number(const LithoParam *row, const char *text, const LithoAxis *axis,
+                            double *value, GError **error);
 // TRUE for a number whose unit needs parse_along().
 gboolean litho_param_needs_axis(const LithoParamTable *table, const char *key, const char *value);
 // Value as text that parse() reads back exactly; g_free().

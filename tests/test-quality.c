@@ -414,6 +414,8 @@ static void test_find(void)
     g_assert_cmpuint(find.n, ==, 3);
     g_assert_cmpfloat(after.snr_db, >, before.snr_db + 1);
     g_assert_cmpfloat_with_epsilon(after.snr_db - before.snr_db, find.gain_db, 0.5);
+    for (guint k = 0; k < find.n; k++) // none is worth more than all of them
+        g_assert_cmpfloat(find.item[k].gain_db, <=, find.gain_db + 1e-9);
     for (double prewhitening = 1; prewhitening <= 1000; prewhitening *= 10) {
         g_autofree char *words = g_strdup_printf("prewhitening=%g half_width=2", prewhitening);
         g_autoptr(LithoFlow) other = flow_of(op, words);

@@ -9,6 +9,7 @@
 
 #include "core/io/survey.h"
 #include "tests/gui/files.h"
+#include "ui/view/cube_view_private.h"
 #include "ui/window/window_private.h"
 #include "ui/window/recent.h"
 #include "tests/common.h"
@@ -399,9 +400,10 @@ static void test_inputs_stay(void)
     g_assert_null(litho_window_error(gui.window));
 }
 
-// Property: a file of one line is shown as the section it is, of the line or across it, and the
-// cube behind it in four views again; a view that a person maximised stays. Where coordinates are
-// assumed, none are told.
+// Property: a file of one line is shown as the section it is, of the line or across it, by the title
+// "Line", since there is no other one that a number could tell it from, and the cube behind it in
+// four views again; a view that a person maximised stays. Where coordinates are assumed, none are
+// told.
 static void test_line(void)
 {
     static const struct {
@@ -415,6 +417,10 @@ static void test_line(void)
         gui_open_file(&gui, path);
         g_assert_cmpint(litho_canvas_maximised(canvas), ==, lines[k].shown);
         gui_settle(&gui);
+        g_autofree char *title =
+            litho_cube_view_title(litho_canvas_view(canvas, MAX(lines[k].shown, 0)),
+                                  litho_session_grid(gui.session), 0);
+        g_assert_cmpstr(title, ==, lines[k].shown < 0 ? "Inline 1" : "Line");
         g_assert_cmpint(litho_session_input(gui.session)->grid.xy_source, ==, LITHO_FROM_ASSUMED);
         GtkWidget *place = gui_find_type(gui.window->status, GTK_TYPE_LABEL);
         g_test_message("%s", gtk_label_get_text(GTK_LABEL(place)));

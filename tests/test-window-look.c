@@ -5,6 +5,7 @@
 // panels stand there, which labels are cut, which colours meet.
 #include <locale.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels/template/template.h"
 #include "tests/gui/files.h"
@@ -58,6 +59,27 @@ static void test_room(void)
     resize(1280, 800);
     assert_panels(TRUE, TRUE);
     g_assert_true(litho_header_is_whole(gui.window->header));
+}
+
+// Property: who computes is said on a screen that is filled, too: the header is not there then.
+static void test_full_screen(void)
+{
+    GtkWidget *badge = litho_header_full_badge(gui.window->header);
+    g_assert_false(gtk_widget_get_visible(badge));
+    // Without a window manager a window fills the screen only from the moment it is shown.
+    gtk_widget_set_visible(GTK_WIDGET(gui.window), FALSE);
+    gtk_window_fullscreen(GTK_WINDOW(gui.window));
+    gtk_window_present(GTK_WINDOW(gui.window));
+    gui_spin(&gui, 0.5);
+    g_assert_true(gtk_window_is_fullscreen(GTK_WINDOW(gui.window)));
+    g_assert_true(gtk_widget_get_mapped(badge));
+    g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(badge)), "CPU"));
+    gui_screenshot(&gui, "full-screen");
+    gtk_widget_set_visible(GTK_WIDGET(gui.window), FALSE);
+    gtk_window_unfullscreen(GTK_WINDOW(gui.window));
+    gtk_window_present(GTK_WINDOW(gui.window));
+    gui_spin(&gui, 0.5);
+    g_assert_false(gtk_widget_get_visible(badge));
 }
 
 // Property: every window of its own fits a small screen: what does not find room there scrolls.
@@ -284,6 +306,7 @@ int main(int argc, char **argv)
     g_autofree char *path = gui_write_cube(&gui, "look.sgy", 30, 32, 60);
     gui_open_with_gain(&gui, path, 2);
     g_test_add_func("/look/room", test_room);
+    g_test_add_func("/look/full-screen", test_full_screen);
     g_test_add_func("/look/dialogs", test_dialogs);
     g_test_add_func("/look/about", test_about);
     g_test_add_func("/look/text", test_text);

@@ -8,6 +8,7 @@
 #include "tests/gui/gui.h"
 #include "tests/gui/teller.h"
 #include "ui/panel/data_panel.h"
+#include "ui/panel/parts.h"
 #include "ui/panel/qc_panel.h"
 #include "ui/panel/quality_panel.h"
 #include "ui/view/plot.h"
@@ -270,6 +271,49 @@ static gboolean says_turns(Gui *g)
     (void)g;
     GtkWidget *spin = gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
     return strcmp(gtk_editable_get_text(GTK_EDITABLE(spin)), "12 turns") == 0;
+}
+
+// Property: a number of samples can be typed as a time, as on the command line, and a unit that the
+// row does not have is refused by its name; one trace is no plural, and a minus is a minus.
+static void test_units(void)
+{
+    const LithoOperator *op = litho_operator_find("fx");
+    const LithoParam *window = litho_param_find(&op->params, "time_window");
+    const LithoAxis time = {.n = 300, .step = 0.004, .unit = "s"};
+    GtkWidget *editor = g_object_ref_sink(litho_param_editor_new(window));
+    GtkWidget *spin = gui_find_type(editor, GTK_TYPE_SPIN_BUTTON);
+    litho_param_editor_set_axis(LITHO_PARAM_EDITOR(editor), &time, FALSE);
+    const struct {
+        const char *typed;
+        double value;
+    } cases[] = {{"600ms", 150}, {"0.4 s", 100}, {"80 samples", 80}, {"70", 70}, {"1 Hz", 70},
+                 {"many", 70}};
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        gtk_editable_set_text(GTK_EDITABLE(spin), cases[k].typed);
+        gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
+        g_assert_cmpfloat(gtk_spin_button_get_value(GTK_SPIN_BUTTON(spin)), ==, cases[k].value);
+        g_assert_cmpint(gui_label_says(editor, "its unit is samples"), ==, k == 4);
+        g_assert_cmpint(gui_label_says(editor, "is not a number"), ==, k == 5);
+    }
+    g_object_unref(editor);
+    char text[32];
+    const LithoParam *width = litho_param_find(&op->params, "half_width");
+    litho_param_format_unit(width, 1, FALSE, text, sizeof text);
+    g_assert_cmpstr(text, ==, "1 trace");
+    litho_param_format_unit(width, 3, FALSE, text, sizeof text);
+    g_assert_cmpstr(text, ==, "3 traces");
+    const struct {
+        double db;
+        gboolean change;
+        const char *text;
+    } levels[] = {{15.42, FALSE, "15.4 dB"},
+                  {-2.71, FALSE, "−2.7 dB"},
+                  {0.36, TRUE, "+0.4 dB"},
+                  {-0.04, TRUE, "0.0 dB"}};
+    for (guint k = 0; k < G_N_ELEMENTS(levels); k++) {
+        g_autofree char *shown = litho_format_decibels(levels[k].db, 1, levels[k].change);
+        g_assert_cmpstr(shown, ==, levels[k].text);
+    }
 }
 
 // Property: a special value is shown as its words until the operator tells which number it stands
@@ -604,6 +648,7 @@ int main(int argc, char **argv)
     g_test_add_func("/views/data-plots", test_data_plots);
     g_test_add_func("/views/quality", test_quality);
     g_test_add_func("/views/rows", test_rows);
+    g_test_add_func("/views/units", test_units);
     g_test_add_func("/views/special-row", test_special_row);
     g_test_add_func("/views/special", test_special);
     g_test_add_func("/views/memory", test_memory);

@@ -300,6 +300,19 @@ static void search_best(Search *s, const double now[LITHO_FIND_MOST], double val
     prune(s, now, value, &score, error);
 }
 
+// Gains of single values were told on a part of the area, and an error that cannot be told from none
+// gains any number: none gains more than all of them, and one alone gains all of it.
+static void bound_gains(LithoFind *find)
+{
+    guint n = 0;
+    for (guint k = 0; k < find->n; k++)
+        n += find->item[k].found != find->item[k].now;
+    for (guint k = 0; k < find->n; k++)
+        if (find->item[k].found != find->item[k].now)
+            find->item[k].gain_db =
+                n == 1 ? find->gain_db : MIN(find->item[k].gain_db, find->gain_db);
+}
+
 static void keep_now(LithoFind *find)
 {
     for (guint k = 0; k < find->n; k++) {
@@ -344,6 +357,7 @@ static gboolean search(Search *s, GError **error)
         keep_now(find);
     find->gain_db = s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
                                       : find->found.hidden_snr_db - find->now.hidden_snr_db;
+    bound_gains(find);
     return TRUE;
 }
 

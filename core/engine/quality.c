@@ -359,7 +359,8 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
     }
     // Below its own deviation an error cannot be told from none.
     q->expected_snr_db = decibel(signal / told);
-    if (mse < deviation)
+    q->expected_is_bound = mse < deviation;
+    if (q->expected_is_bound)
         g_strlcpy(q->why,
                   "the error is too small to be told beside this noise level: the expected SNR is "
                   "a lower bound",

@@ -46,6 +46,7 @@ typedef struct LithoQualityAsk {
 typedef struct LithoQuality {
     double expected_snr_db, expected_low_db, expected_high_db; // interval of 95 %: from the noise
                                                                // level's own, and of the sum
+    gboolean expected_is_bound; // the error cannot be told from none: SNR is a lower bound
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
     double input_snr_db;     // what the noise level says of the input

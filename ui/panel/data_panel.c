@@ -241,6 +241,7 @@ static void litho_data_panel_init(LithoDataPanel *self)
     GtkWidget *box = GTK_WIDGET(self), *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     GtkWidget *title = litho_label_new("Spectrum", "heading");
     gtk_widget_set_hexpand(title, TRUE);
+    gtk_widget_add_css_class(head, "litho-head");
     gtk_box_append(GTK_BOX(head), title);
     self->spectrum = litho_plot_new("Spectrum of input, output and removed", 148);
     gtk_box_append(GTK_BOX(head), make_range(self));

@@ -14,7 +14,7 @@
 #include "ui/window/dialog.h"
 #include "ui/window/window_private.h"
 
-enum { MAX_ROWS = 16, SECONDS = 60, HIDE_PERCENT = 5, FOLDS = 2 };
+enum { MAX_ROWS = 16, COLUMNS = 4, SECONDS = 60, HIDE_PERCENT = 5, FOLDS = 2 };
 
 // A value that may be applied.
 typedef struct Row {
@@ -29,6 +29,7 @@ typedef struct Search {
     const LithoOperator *op;
     guint step;
     GtkWidget *dialog, *suggested, *found, *status, *apply, *stop;
+    GtkSizeGroup *column[COLUMNS]; // of both lists
     Row row[MAX_ROWS];
     guint n_rows;
     LithoJob *job;
@@ -56,6 +57,8 @@ static void search_unref(Search *s)
     if (!g_atomic_int_dec_and_test(&s->refs))
         return;
     g_mutex_clear(&s->lock);
+    for (int k = 0; k < COLUMNS; k++)
+        g_object_unref(s->column[k]);
     g_object_unref(s->window);
     g_free(s);
 }
@@ -133,10 +136,12 @@ static void format(Search *s, const LithoParam *row, double value, char *out, gs
         litho_param_format_unit(row, value, in && in->grid.is_depth, out, size);
 }
 
-static GtkWidget *cell(GtkWidget *grid, const char *text, int column, int line, const char *css)
+static GtkWidget *cell(Search *s, GtkWidget *grid, const char *text, int column, int line,
+                       const char *css)
 {
     GtkWidget *label = litho_label_new(text, css);
     gtk_label_set_xalign(GTK_LABEL(label), column == 0 ? 0 : 1);
+    gtk_size_group_add_widget(s->column[column], label);
     gtk_grid_attach(GTK_GRID(grid), label, column, line, 1, 1);
     return label;
 }
@@ -158,19 +163,56 @@ static void add_row(Search *s, GtkWidget *grid, int line, const LithoParam *row,
     gtk_check_button_set_active(GTK_CHECK_BUTTON(tick), ticked && differs);
     gtk_widget_set_sensitive(tick, differs);
     gtk_widget_set_hexpand(tick, TRUE);
+    gtk_size_group_add_widget(s->column[0], tick);
     gtk_grid_attach(GTK_GRID(grid), tick, 0, line, 1, 1);
-    cell(grid, from, 1, line, "numeric");
-    cell(grid, differs ? to : "as it is", 2, line, "numeric");
-    cell(grid, gain, 3, line, "numeric");
+    cell(s, grid, from, 1, line, "numeric");
+    cell(s, grid, differs ? to : "as it is", 2, line, "numeric");
+    cell(s, grid, gain, 3, line, "numeric");
     s->row[s->n_rows++] = (Row){row, value, tick};
     g_signal_connect_swapped(tick, "toggled", G_CALLBACK(on_tick), s);
 }
 
-static void add_head(GtkWidget *grid, const char *last)
+static void add_head(Search *s, GtkWidget *grid, const char *last)
 {
-    const char *const heads[] = {"Parameter", "now", "found", last};
-    for (int k = 0; k < 4; k++)
-        cell(grid, heads[k], k, 0, "dim-label");
+    const char *const heads[COLUMNS] = {"Parameter", "now", "found", last};
+    for (int k = 0; k < COLUMNS; k++)
+        cell(s, grid, heads[k], k, 0, "dim-label");
+}
+
+// The lines that the search will fill, so that nothing moves when it has.
+static void add_waiting(Search *s)
+{
+    const LithoStep *step = step_of(s);
+    char now[64];
+    int line = 1;
+    add_head(s, s->found, "gain");
+    for (const LithoFindRow *r = s->op->find; r->key; r++) {
+        const LithoParam *row = litho_param_find(&s->op->params, r->key);
+        if (!row || !litho_param_applies(&s->op->params, row, step->params))
+            continue;
+        format(s, row, litho_param_get(row, step->params), now, sizeof now);
+        GtkWidget *tick = gtk_check_button_new_with_label(row->label);
+        gtk_widget_set_sensitive(tick, FALSE);
+        gtk_widget_set_hexpand(tick, TRUE);
+        gtk_size_group_add_widget(s->column[0], tick);
+        gtk_grid_attach(GTK_GRID(s->found), tick, 0, line, 1, 1);
+        cell(s, s->found, now, 1, line, "numeric");
+        cell(s, s->found, "…", 2, line++, "dim-label");
+    }
+}
+
+static void clear_grid(GtkWidget *grid)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(grid)))
+        gtk_grid_remove(GTK_GRID(grid), child);
+}
+
+static void add_sentence(GtkWidget *grid, int line, const char *text)
+{
+    GtkWidget *label = litho_label_new(text, "dim-label");
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_grid_attach(GTK_GRID(grid), label, 0, line, COLUMNS, 1);
 }
 
 // At once, from what is known of the data; left to the person to tick.
@@ -185,20 +227,29 @@ static void fill_suggested(Search *s)
     double traces = litho_box_size(in->held, 0) * (double)litho_box_size(in->held, 1);
     GArray *list = litho_suggest(step->op, &in->grid, &numbers->spectrum,
                                  1 - litho_cube_count_live(in) / MAX(traces, 1));
-    for (guint k = 0; k < list->len; k++) {
+    g_autoptr(GString) same = g_string_new(NULL);
+    int line = 1;
+    for (guint k = 0; k < list->len; k++, line += 2) {
         LithoSuggestion *g = &g_array_index(list, LithoSuggestion, k);
+        if (litho_param_get(g->row, step->params) == g->value) {
+            g_string_append_printf(same, "%s%s", same->len ? ", " : "", g->row->label);
+            continue;
+        }
         if (s->n_rows == 0)
-            add_head(s->suggested, "");
-        int line = 2 * (int)k + 1;
+            add_head(s, s->suggested, "");
         add_row(s, s->suggested, line, g->row, litho_param_get(g->row, step->params), g->value, "",
                 g->why, FALSE);
         GtkWidget *why = litho_label_new(g->why, "dim-label");
         gtk_label_set_wrap(GTK_LABEL(why), TRUE);
         gtk_widget_add_css_class(why, "litho-why-line");
-        gtk_grid_attach(GTK_GRID(s->suggested), why, 0, line + 1, 4, 1);
+        gtk_grid_attach(GTK_GRID(s->suggested), why, 0, line + 1, COLUMNS, 1);
+    }
+    if (same->len > 0) {
+        g_string_append(same, ": as the data suggest.");
+        add_sentence(s->suggested, line, same->str);
     }
     if (list->len == 0)
-        cell(s->suggested, "The data say nothing about these parameters.", 0, 0, "dim-label");
+        add_sentence(s->suggested, 0, "The data say nothing about these parameters.");
     g_array_unref(list);
 }
 
@@ -206,10 +257,11 @@ static void fill_suggested(Search *s)
 static void fill_found(Search *s, const LithoFind *find)
 {
     const double worth = 0.05; // dB
-    add_head(s->found, "gain");
+    clear_grid(s->found);
+    add_head(s, s->found, "gain");
     for (guint k = 0; k < find->n; k++) {
         const LithoFound *f = &find->item[k];
-        g_autofree char *gain = g_strdup_printf("%+.2f dB", f->gain_db);
+        g_autofree char *gain = litho_format_decibels(f->gain_db, 2, TRUE);
         add_row(s, s->found, (int)k + 1, f->row, f->now, f->found, gain, NULL, f->gain_db > worth);
     }
     on_tick(s);
@@ -225,9 +277,10 @@ static gboolean tick_clock(gpointer data)
     double gain = s->best_gain;
     g_mutex_unlock(&s->lock);
     int seconds = (int)((g_get_monotonic_time() - s->began_us) / G_USEC_PER_SEC);
+    g_autofree char *best = litho_format_decibels(gain, 2, TRUE);
     g_autofree char *text =
         trials > 0
-            ? g_strdup_printf("%d s: %u settings tried, the best %+.2f dB", seconds, trials, gain)
+            ? g_strdup_printf("%d s: %u settings tried, the best %s", seconds, trials, best)
             : g_strdup_printf("%d s: measuring the noise and the setting as it is", seconds);
     gtk_label_set_text(GTK_LABEL(s->status), text);
     return G_SOURCE_CONTINUE;
@@ -249,13 +302,15 @@ static void done(gpointer result, const GError *error, gpointer data)
     }
     fill_found(s, find);
     const LithoQuality *q = &find->found;
+    g_autofree char *level = litho_format_decibels(q->expected_snr_db, 1, FALSE);
+    g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
     g_autofree char *snr = isfinite(q->expected_snr_db)
-                               ? g_strdup_printf(", expected SNR %.1f dB", q->expected_snr_db)
+                               ? g_strdup_printf(", expected SNR %s", level)
                                : g_strdup("");
     g_autofree char *text =
         find->gain_db > 0.05
-            ? g_strdup_printf("Together %+.2f dB%s: %u settings in %.1f s.", find->gain_db, snr,
-                              find->trials, find->seconds)
+            ? g_strdup_printf("Together %s%s: %u settings in %.1f s.", gain, snr, find->trials,
+                              find->seconds)
             : g_strdup_printf("The values as they are cannot be bettered%s: %u settings in %.1f s.",
                               snr, find->trials, find->seconds);
     gtk_label_set_text(GTK_LABEL(s->status), text);
@@ -398,7 +453,11 @@ GtkWidget *litho_find_open(LithoWindow *window)
     s->window = g_object_ref(window);
     s->step = (guint)step;
     s->op = litho_flow_step(litho_session_flow(session), step)->op;
+    for (int k = 0; k < COLUMNS; k++)
+        s->column[k] = gtk_size_group_new(GTK_SIZE_GROUP_HORIZONTAL);
     build(s);
+    if (s->op->find)
+        add_waiting(s);
     fill_suggested(s);
     gtk_window_present(GTK_WINDOW(s->dialog));
     start(s);

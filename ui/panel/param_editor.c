@@ -16,6 +16,7 @@ struct _LithoParamEditor {
     gboolean loading; // values are being shown, not edited
 
     GtkWidget *dot, *name, *spin, *slider, *toggle, *choice, *text;
+    LithoAxis axis; // of the samples; step 0 = nothing is open
     gboolean is_depth;
     double used;      // that a special value stands for at present; NAN = not known
     char written[64]; // into the number field by the row itself, not typed
@@ -133,17 +134,6 @@ static gboolean says_special(const LithoParam *row, const char *text)
     return row->special_text && (!*text || g_ascii_strcasecmp(text, row->special_text) == 0);
 }
 
-// Number at the begin of `text`, which may have the row's unit behind it. FALSE: it is none.
-static gboolean read_number(const LithoParamEditor *self, const char *text, double *x)
-{
-    char *end;
-    *x = g_ascii_strtod(text, &end);
-    if (end == text)
-        return FALSE;
-    g_autofree char *rest = g_strstrip(g_strdup(end));
-    return !*rest || g_ascii_strcasecmp(rest, unit_of(self)) == 0;
-}
-
 // A refused number is told in words and the last good one comes back.
 static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self)
 {
@@ -151,7 +141,7 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     const LithoParam *row = self->row;
     // The field's text is the value rounded for display: leaving the field must not round the
     // value, nor make a choice of the number that a special value stands for.
-    char lo[48], hi[48];
+    char lo[48], hi[48], *end;
     *value = gtk_spin_button_get_value(spin);
     if (strcmp(self->written, text) == 0)
         return TRUE;
@@ -161,11 +151,15 @@ static int spin_input(GtkSpinButton *spin, double *value, LithoParamEditor *self
     }
     double x;
     g_autofree char *sentence = NULL;
-    gboolean number = read_number(self, text, &x);
+    g_autoptr(GError) error = NULL;
+    gboolean number =
+        litho_param_number(row, text, self->axis.step != 0 ? &self->axis : NULL, &x, &error);
     with_unit(self, row->min, lo, sizeof lo);
     with_unit(self, row->max, hi, sizeof hi);
-    if (!number)
+    if (!number && g_ascii_strtod(text, &end) == 0 && end == text)
         sentence = g_strdup_printf("“%s” is not a number", text);
+    else if (!number)
+        sentence = g_strdup(error->message);
     else if (!(x >= row->min && x <= row->max))
         sentence = g_strdup_printf("%s is outside %s to %s", text, lo, hi);
     else if (row->type == LITHO_PARAM_INT && x != rint(x))
@@ -473,8 +467,9 @@ static void fill(LithoParamEditor *self)
     set_help(self);
 }
 
-void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth)
+void litho_param_editor_set_axis(LithoParamEditor *self, const LithoAxis *axis, gboolean is_depth)
 {
+    self->axis = axis ? *axis : (LithoAxis){0};
     if (self->is_depth == is_depth || !self->row->depth_unit)
         return;
     self->is_depth = is_depth;

@@ -15,8 +15,9 @@ GtkWidget *litho_param_editor_new(const LithoParam *row); // `row` is borrowed f
 const LithoParam *litho_param_editor_declaration(LithoParamEditor *self);
 // Shows what `params` holds; says nothing. Clears a complaint.
 void litho_param_editor_load(LithoParamEditor *self, const void *params, const void *defaults);
-// Tells the row that the samples are depths: some units differ then.
-void litho_param_editor_set_depth(LithoParamEditor *self, gboolean is_depth);
+// Tells the row what the samples lie along, NULL = nothing is open: some units differ for depths,
+// and a number of samples may be typed as a time or a depth ("600ms").
+void litho_param_editor_set_axis(LithoParamEditor *self, const LithoAxis *axis, gboolean is_depth);
 // The number that the row's special value ("automatic") stands for at present: shown in its place,
 // with the knob there, as long as the special value is set. NAN = not known.
 void litho_param_editor_set_used(LithoParamEditor *self, double value);

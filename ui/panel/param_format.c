@@ -2,6 +2,7 @@
 #include "ui/panel/param_format.h"
 
 #include <math.h>
+#include <string.h>
 
 void litho_param_slider_range(const LithoParam *row, double *lo, double *hi)
 {
@@ -61,15 +62,26 @@ const char *litho_param_unit(const LithoParam *row, gboolean is_depth)
     return unit ? unit : "";
 }
 
+// "3 traces", "1 trace"; "ms" and "m/s" are no plurals.
+static void append_unit(const char *unit, gboolean is_one, char *out, gsize size)
+{
+    gsize n = 0;
+    while (g_ascii_isalpha(unit[n]))
+        n++;
+    const gboolean plural = n > 3 && !unit[n] && unit[n - 1] == 's';
+    g_strlcat(out, " ", size);
+    g_strlcat(out, unit, size);
+    if (is_one && plural && strlen(out) + 1 < size)
+        out[strlen(out) - 1] = 0;
+}
+
 void litho_param_format_unit(const LithoParam *row, double value, gboolean is_depth, char *out,
                              gsize size)
 {
     const char *unit = litho_param_unit(row, is_depth);
     litho_param_format(row, value, out, size);
-    if (!*unit || litho_param_is_special(row, value))
-        return;
-    g_strlcat(out, " ", size);
-    g_strlcat(out, unit, size);
+    if (*unit && !litho_param_is_special(row, value))
+        append_unit(unit, value == 1, out, size);
 }
 
 void litho_param_format_used(const LithoParam *row, double value, gboolean is_depth, char *out,
@@ -77,5 +89,7 @@ void litho_param_format_used(const LithoParam *row, double value, gboolean is_de
 {
     const char *unit = litho_param_unit(row, is_depth);
     gboolean whole = row->type == LITHO_PARAM_INT || fabs(value) >= 1000;
-    g_snprintf(out, size, whole ? "%.0f%s%s" : "%.3g%s%s", value, *unit ? " " : "", unit);
+    g_snprintf(out, size, whole ? "%.0f" : "%.3g", value);
+    if (*unit)
+        append_unit(unit, strcmp(out, "1") == 0, out, size);
 }

@@ -79,7 +79,8 @@ static void show_what_applies(LithoParamPanel *self, const LithoStep *step)
         LithoParamEditor *editor = g_ptr_array_index(self->editors, k);
         const LithoParam *row = litho_param_editor_declaration(editor);
         gboolean applies = litho_param_applies(&step->op->params, row, step->params);
-        litho_param_editor_set_depth(editor, in && in->grid.is_depth);
+        litho_param_editor_set_axis(editor, in ? &in->grid.axis[LITHO_SAMPLE] : NULL,
+                                    in && in->grid.is_depth);
         gtk_widget_set_visible(GTK_WIDGET(editor), applies);
         any_advanced |= row->advanced && applies;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panel/parts.h"
 
+#include <math.h>
+
 #include "ui/view/tooltip.h"
 
 void litho_name_widget(GtkWidget *widget, const char *name)
@@ -98,6 +100,13 @@ GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content)
     gtk_box_append(GTK_BOX(box), button);
     gtk_box_append(GTK_BOX(box), content);
     return box;
+}
+
+char *litho_format_decibels(double db, int decimals, gboolean change)
+{
+    const double unit = pow(10, -decimals), shown = rint(db / unit) * unit;
+    return g_strdup_printf("%s%.*f dB", shown < 0 ? "−" : change && shown > 0 ? "+" : "", decimals,
+                           fabs(shown));
 }
 
 char *litho_format_duration(double ms)

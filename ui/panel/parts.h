@@ -33,6 +33,9 @@ GtkWidget *litho_panel_title_new(GtkWidget *title, GtkWidget *end);
 // of a folded GtkExpander of GTK 4.8 ends in a widget without a window.)
 GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content);
 
+// "15.4 dB", "−0.5 dB", "+0.35 dB": with a true minus, and with a plus where it is a change; g_free().
+char *litho_format_decibels(double db, int decimals, gboolean change);
+
 // "0.42 ms", "37 ms", "1.3 s", "2 min 5 s": as exact as it is read; g_free().
 char *litho_format_duration(double ms);
 

@@ -75,18 +75,21 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
         return;
     double half = (q->expected_high_db - q->expected_low_db) / 2, gain = q->expected_gain_db;
     const double narrow = 2; // dB; a wider interval is far from even on both sides
-    g_autofree char *number = half < narrow
-                                  ? g_strdup_printf("%.1f dB ±%.1f", q->expected_snr_db, half)
-                                  : g_strdup_printf("%.1f dB", q->expected_snr_db);
+    g_autofree char *plain = litho_format_decibels(q->expected_snr_db, 1, FALSE);
+    // An error that cannot be told from none has no upper end.
+    g_autofree char *number = q->expected_is_bound ? g_strdup_printf("≥ %s", plain)
+                              : half < narrow      ? g_strdup_printf("%s ±%.1f", plain, half)
+                                                   : g_strdup(plain);
     Mark mark = MARK_LOOK;
     g_autofree char *words =
         isfinite(gain) ? gain_words(gain, &mark) : g_strdup("expected of the output");
-    if (half >= narrow) { // also where the upper end is open
-        g_autofree char *plain = g_steal_pointer(&words);
+    if (half >= narrow && !q->expected_is_bound) { // also where the upper end is open
+        g_autofree char *gained = g_steal_pointer(&words);
+        g_autofree char *low = litho_format_decibels(q->expected_low_db, 0, FALSE);
+        g_autofree char *high = litho_format_decibels(q->expected_high_db, 0, FALSE);
         words = q->expected_high_db < 60
-                    ? g_strdup_printf("%s; %.0f to %.0f dB is possible", plain, q->expected_low_db,
-                                      q->expected_high_db)
-                    : g_strdup_printf("%s; %.0f dB or more is possible", plain, q->expected_low_db);
+                    ? g_strdup_printf("%s; %s to %s is possible", gained, low, high)
+                    : g_strdup_printf("%s; %s or more is possible", gained, low);
     }
     show(f, number, words, mark);
 }
@@ -111,7 +114,9 @@ static void show_removed(LithoQualityPanel *self, const LithoQuality *q)
 {
     Figure *f = &self->figure[REMOVED];
     gtk_widget_set_visible(f->row, isfinite(q->removed));
-    g_autofree char *number = g_strdup_printf("%.*f %%", q->removed < 0.0995, 100 * q->removed);
+    char percent[32];
+    litho_format_number(percent, sizeof percent, 100 * q->removed, q->removed < 0.0995 ? 0.1 : 1);
+    g_autofree char *number = g_strdup_printf("%s %%", percent);
     show(f, number, "of the input's energy", MARK_NONE);
 }
 
@@ -125,7 +130,7 @@ static void show_truth(LithoQualityPanel *self, const LithoQuality *q)
         return;
     g_autofree char *title = g_strdup_printf("SNR against %s", name);
     gtk_label_set_text(GTK_LABEL(f->name), title);
-    g_autofree char *number = g_strdup_printf("%.1f dB", q->snr_db);
+    g_autofree char *number = litho_format_decibels(q->snr_db, 1, FALSE);
     Mark mark = MARK_NONE;
     g_autofree char *words =
         isfinite(q->gain_db) ? gain_words(q->gain_db, &mark) : g_strdup("of the output");
@@ -142,7 +147,7 @@ static void show_hidden(LithoQualityPanel *self, const LithoQuality *q)
     if (!known)
         return;
     const char *apart = litho_quality_disagreement(q);
-    g_autofree char *number = g_strdup_printf("%.1f dB", q->hidden_snr_db);
+    g_autofree char *number = litho_format_decibels(q->hidden_snr_db, 1, FALSE);
     g_autofree char *words = g_strdup_printf("on %u traces, %g %%, seed %u%s%s", q->hidden_traces,
                                              share, seed, *apart ? ". " : "", apart);
     show(f, number, words, *apart ? MARK_LOOK : MARK_NONE);

@@ -127,7 +127,7 @@ static void show_clip(LithoStatusLine *self)
         !litho_look_is_signed(look)
             ? g_strdup_printf("colours %s to %s%s%s", low, clip, unit ? " " : "", unit ? unit : "")
         : percent < 0 ? g_strdup_printf("clip %s", clip)
-                      : g_strdup_printf("clip %.4g %% = %s", percent, clip);
+                      : g_strdup_printf("clip %.3g %% = %s", percent, clip);
     gtk_label_set_text(GTK_LABEL(self->clip), text);
 }
 

@@ -192,14 +192,17 @@ static char *caption_of(const Sweep *sweep, const LithoSweepShot *s)
     g_string_append_printf(text, "<b>%s</b>%s", setting, s->is_now ? "  (now)" : "");
     if (s->refused)
         return g_string_free(text, FALSE);
-    if (s->judged && isfinite(s->quality.expected_snr_db))
-        g_string_append_printf(text, "   SNR %.1f dB", s->quality.expected_snr_db);
+    if (s->judged && isfinite(s->quality.expected_snr_db)) {
+        g_autofree char *snr = litho_format_decibels(s->quality.expected_snr_db, 1, FALSE);
+        g_string_append_printf(text, "   SNR %s", snr);
+    }
     g_string_append_c(text, '\n');
     if (s->judged && s->quality.leak.count > 0)
         g_string_append_printf(text, "leaves %.1f %%   ", 100 * s->quality.leak.share);
     if (!isnan(s->removed))
         g_string_append_printf(text, "removed %.1f %%   ", 100 * s->removed);
-    g_string_append_printf(text, "%.0f ms", s->ms);
+    g_autofree char *time = litho_format_duration(s->ms);
+    g_string_append(text, time);
     return g_string_free(text, FALSE);
 }
 

@@ -215,7 +215,7 @@ static GtkWidget *copy_button(LithoTimingPanel *self, const char *label, gboolea
 {
     GtkWidget *button = gtk_button_new_with_label(label);
     gtk_widget_add_css_class(button, "flat");
-    gtk_widget_set_valign(button, GTK_ALIGN_END); // beside the title, which has its room above
+    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
     gtk_widget_set_tooltip_text(button,
                                 json ? "Copy the timings as JSON" : "Copy the timings as text");
     if (json)
@@ -229,6 +229,7 @@ static GtkWidget *make_header(LithoTimingPanel *self)
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     GtkWidget *title = litho_label_new("Timings", "heading");
     gtk_widget_set_hexpand(title, TRUE);
+    gtk_widget_add_css_class(line, "litho-head");
     gtk_box_append(GTK_BOX(line), title);
     gtk_box_append(GTK_BOX(line), copy_button(self, "Copy", FALSE));
     gtk_box_append(GTK_BOX(line), copy_button(self, "JSON", TRUE));

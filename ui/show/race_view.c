@@ -514,6 +514,16 @@ gboolean litho_race_view_is_running(LithoRaceView *self)
     return self->job != NULL;
 }
 
+char *litho_race_view_clock(LithoRaceView *self, guint k)
+{
+    return k < n_panels(self) ? clock_text(self, k) : NULL;
+}
+
+guint litho_race_view_pieces(LithoRaceView *self, guint k)
+{
+    return k < n_panels(self) ? self->panel[k].picture.pieces->len : 0;
+}
+
 const LithoRace *litho_race_view_result(LithoRaceView *self)
 {
     return self->over ? self->race : NULL;

@@ -21,6 +21,10 @@ void litho_race_view_close(LithoRaceView *self); // ends a race under way
 gboolean litho_race_view_is_running(LithoRaceView *self);
 // Both halves again as they came, side by side in time.
 void litho_race_view_replay(LithoRaceView *self);
+// What lane `k` shows while it runs: the text of its clock, g_free(), NULL without such a lane; and
+// the parts of its picture that have come.
+char *litho_race_view_clock(LithoRaceView *self, guint k);
+guint litho_race_view_pieces(LithoRaceView *self, guint k);
 // The race that was run last, whole; NULL before the first and while one runs. Borrowed.
 const LithoRace *litho_race_view_result(LithoRaceView *self);
 // Slowest of the first two lanes that ran over the other; NAN without a result.

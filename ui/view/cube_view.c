@@ -355,8 +355,8 @@ static void describe(LithoCubeView *self)
         return;
     GString *text = g_string_new(NULL);
     if (self->axis != LITHO_VIEW_SCENE) {
-        g_autofree char *label =
-            litho_slice_label(grid, self->axis, d->slice[self->axis], d->units);
+        g_autofree char *label = litho_cube_view_title(self, grid, d->slice[self->axis]);
+        label[0] = g_ascii_tolower(label[0]);
         g_string_append_printf(text, "%s, ", label);
     }
     g_string_append(text, litho_show_name(litho_session_shown(self->session)));

@@ -24,15 +24,15 @@ LithoAxesStyle litho_cube_view_style(LithoCubeView *self)
 
 // --- title --------------------------------------------------------------------------------------
 
-static char *panel_title(LithoCubeView *self, const LithoViewPanel *panel)
+char *litho_cube_view_title(LithoCubeView *self, const LithoGrid *grid, gint64 index)
 {
     if (self->axis == LITHO_VIEW_SCENE)
         return g_strdup("3-D scene");
     // A line has no other section that a number could tell it from.
-    if (self->axis < LITHO_SAMPLE && panel->grid.axis[self->axis].n == 1)
+    if (self->axis < LITHO_SAMPLE && grid->axis[self->axis].n == 1)
         return g_strdup("Line");
-    char *label = litho_slice_label(&panel->grid, self->axis, panel->view.index,
-                                    litho_session_display(self->session)->units);
+    char *label =
+        litho_slice_label(grid, self->axis, index, litho_session_display(self->session)->units);
     label[0] = g_ascii_toupper(label[0]);
     return label;
 }
@@ -57,7 +57,8 @@ static char *panel_note(LithoCubeView *self, LithoShow show)
 // data are named by their titles.
 static void title_texts(LithoCubeView *self, const LithoViewPanel *panel, char **left, char **right)
 {
-    g_autofree char *title = panel_title(self, panel), *note = panel_note(self, panel->show);
+    g_autofree char *title = litho_cube_view_title(self, &panel->grid, panel->view.index);
+    g_autofree char *note = panel_note(self, panel->show);
     gboolean wide = self->n_panels == 1 || panel->frame.title.w > 180;
     gboolean numbered =
         panel == &self->panel[0] || (self->panel[0].of_input && self->axis == LITHO_SAMPLE);

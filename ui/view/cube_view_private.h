@@ -60,6 +60,8 @@ struct _LithoCubeView {
 
 // Text over the samples, cube_view_overlay.c.
 LithoAxesStyle litho_cube_view_style(LithoCubeView *self);
+// "Inline 1051", "Time 600 ms", "Line", "3-D scene"; g_free().
+char *litho_cube_view_title(LithoCubeView *self, const LithoGrid *grid, gint64 index);
 // Draws again what has changed; TRUE when something has.
 gboolean litho_cube_view_overlay_update(LithoCubeView *self);
 void litho_cube_view_overlay_append(LithoCubeView *self, GtkSnapshot *snapshot);

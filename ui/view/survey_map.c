@@ -176,8 +176,9 @@ static char *range_text(const char *name, const LithoAxis *a)
                      : g_strdup_printf("%ss %g–%g", name, a->first, litho_axis_value(a, a->n - 1));
 }
 
-// The four ends of the axes, so that a swapped or mirrored survey shows itself.
-static void draw_labels(LithoSurveyMap *self, cairo_t *cr, double w, double h)
+// The four ends of the axes, so that a swapped or mirrored survey shows itself; in two lines where
+// one has no room. NULL = nothing to say.
+static PangoLayout *make_labels(LithoSurveyMap *self, double w)
 {
     g_autofree char *text = NULL;
     if (self->survey) {
@@ -189,13 +190,11 @@ static void draw_labels(LithoSurveyMap *self, cairo_t *cr, double w, double h)
         text = g_strdup_printf("%d–%d · %d–%d", self->lo[0], self->hi[0], self->lo[1], self->hi[1]);
     }
     if (!text)
-        return;
+        return NULL;
     PangoLayout *layout = gtk_widget_create_pango_layout(GTK_WIDGET(self), text);
-    int tw, th;
-    pango_layout_get_pixel_size(layout, &tw, &th);
-    cairo_move_to(cr, floor((w - tw) / 2), h - th);
-    pango_cairo_show_layout(cr, layout);
-    g_object_unref(layout);
+    pango_layout_set_width(layout, (int)w * PANGO_SCALE);
+    pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER);
+    return layout;
 }
 
 static void snapshot_map(GtkWidget *widget, GtkSnapshot *snapshot)
@@ -214,9 +213,16 @@ static void snapshot_map(GtkWidget *widget, GtkSnapshot *snapshot)
         self->survey ? picture_of_survey(self, &n1, &n2) : picture_of_points(self, &n1, &n2);
     frame_of(self, origin, right, up);
     gboolean has_xy = self->survey && litho_survey_grid(self->survey)->has_xy;
-    cairo_matrix_t world = fit(origin, right, up, w, h - MARGIN, !has_xy);
+    g_autoptr(PangoLayout) labels = make_labels(self, w);
+    int foot = 0;
+    if (labels)
+        pango_layout_get_pixel_size(labels, NULL, &foot);
+    cairo_matrix_t world = fit(origin, right, up, w, h - MAX(foot - MARGIN, 0), !has_xy);
     draw_picture(cr, picture, n1, n2, &world, origin, right, up);
-    draw_labels(self, cr, w, h);
+    if (labels) {
+        cairo_move_to(cr, 0, h - foot);
+        pango_cairo_show_layout(cr, labels);
+    }
     cairo_surface_destroy(picture);
     cairo_destroy(cr);
 }

@@ -212,7 +212,9 @@ static void set_param(LithoWindow *window, const Hit *hit)
     g_autofree void *params = g_memdup2(step->params, step->op->params.size);
     g_autoptr(GError) error = NULL;
     gboolean text = hit->row->type == LITHO_PARAM_TEXT || hit->row->type == LITHO_PARAM_FILE;
-    if (!litho_param_parse(&step->op->params, params, hit->row->key, hit->value, &error) ||
+    LithoCube *in = litho_session_input(session);
+    if (!litho_param_parse_along(&step->op->params, params, hit->row->key, hit->value,
+                                 in ? &in->grid.axis[LITHO_SAMPLE] : NULL, &error) ||
         !litho_session_set_param(session, litho_session_selected(session), hit->row,
                                  litho_param_get(hit->row, params), text ? hit->value : NULL,
                                  &error))

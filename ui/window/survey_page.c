@@ -39,8 +39,10 @@ static void add_axis(GtkWidget *page, int row, const LithoGrid *grid, int axis)
     const LithoAxis *a = &grid->axis[axis];
     const char *names[] = {"Inlines", "Crosslines", grid->is_depth ? "Depth" : "Time"};
     g_autofree char *value =
-        g_strdup_printf("%" G_GINT64_FORMAT ": %.10g to %.10g%s%s, step %.6g", a->n, a->first,
-                        litho_axis_value(a, a->n - 1), *a->unit ? " " : "", a->unit, a->step);
+        a->n == 1 ? g_strdup_printf("1: %.10g%s%s", a->first, *a->unit ? " " : "", a->unit)
+                  : g_strdup_printf("%" G_GINT64_FORMAT ": %.10g to %.10g%s%s, step %.6g%s%s", a->n,
+                                    a->first, litho_axis_value(a, a->n - 1), *a->unit ? " " : "",
+                                    a->unit, a->step, *a->unit ? " " : "", a->unit);
     add_row(page, row, names[axis], value, a->source, a->evidence);
 }
 
@@ -51,8 +53,10 @@ static int add_place(GtkWidget *page, int row, const LithoGrid *grid)
     add_row(page, row++, "Bins", size, grid->xy_source, grid->xy_evidence);
     if (!grid->has_xy || grid->xy_source == LITHO_FROM_ASSUMED)
         return row;
-    g_autofree char *first =
-        g_strdup_printf("X %.1f m, Y %.1f m", grid->origin[0], grid->origin[1]);
+    char x[32], y[32];
+    litho_format_number(x, sizeof x, grid->origin[0], 0.1);
+    litho_format_number(y, sizeof y, grid->origin[1], 0.1);
+    g_autofree char *first = g_strdup_printf("X %s m, Y %s m", x, y);
     add_cell(page, 0, row, "First trace", "dim-label");
     add_cell(page, 1, row++, first, "numeric");
     return row;
@@ -66,16 +70,19 @@ static void add_counts(GtkWidget *page, int row, LithoSurveyCounts c)
         const char *what;
     } odd[] = {{c.missing, "missing"},
                {c.dead, "dead"},
-               {c.zero, "of zeros"},
+               {c.zero, "with zeros only"},
                {c.duplicates, "duplicate"},
                {c.bad, "with bad samples"}};
     GString *rest = g_string_new(NULL);
-    g_autofree char *value = g_strdup_printf(
-        "%" G_GINT64_FORMAT " in the file, %" G_GINT64_FORMAT " live", c.traces, c.live);
+    char all[32], live[32], some[32];
+    litho_format_number(all, sizeof all, (double)c.traces, 1);
+    litho_format_number(live, sizeof live, (double)c.live, 1);
+    g_autofree char *value = g_strdup_printf("%s in the file, %s live", all, live);
     for (guint k = 0; k < G_N_ELEMENTS(odd); k++)
-        if (odd[k].n > 0)
-            g_string_append_printf(rest, "%s%" G_GINT64_FORMAT " %s", rest->len ? ", " : "",
-                                   odd[k].n, odd[k].what);
+        if (odd[k].n > 0) {
+            litho_format_number(some, sizeof some, (double)odd[k].n, 1);
+            g_string_append_printf(rest, "%s%s %s", rest->len ? ", " : "", some, odd[k].what);
+        }
     add_cell(page, 0, row, "Traces", "dim-label");
     add_cell(page, 1, row, value, "numeric");
     add_cell(page, 2, row, rest->str, NULL);
