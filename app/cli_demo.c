@@ -178,6 +178,7 @@ static gboolean draw(Demo *d, const LithoScriptStep *step, double part, LithoRun
             add_panel(&picture, step, grid, axis, part);
     g_autofree char *name = g_strdup_printf("frame-%05u.png", d->frames++);
     g_autofree char *path = g_build_filename(d->out, name, NULL);
+    picture.run = run;
     picture.replace = d->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_OWN;
     return litho_picture_save(&picture, path, error);
 }
@@ -229,7 +230,8 @@ static gboolean play(Demo *d, LithoRun *run, GError **error)
     d->engine = litho_engine_new(d->device);
     for (guint k = 0; k < d->script->steps->len; k++)
         if (!play_step(d, g_ptr_array_index(d->script->steps, k), run, error)) {
-            g_prefix_error(error, "step %u: ", k + 1);
+            if (!litho_error_is_cancelled(*error))
+                g_prefix_error(error, "step %u: ", k + 1);
             return FALSE;
         }
     return TRUE;

@@ -223,6 +223,7 @@ static gboolean draw(const Render *r, const LithoCube *cube, const LithoCube *ot
     picture.look.nearest = r->nearest;
     g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
     add_panels(r, &picture, wanted, titles);
+    picture.run = run;
     picture.replace = r->force ? LITHO_REPLACE_ANY : LITHO_REPLACE_NONE;
     return litho_picture_save(&picture, r->files.out, error);
 }

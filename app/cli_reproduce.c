@@ -195,6 +195,11 @@ static gboolean run_command(const Reproduce *r, JsonArray *words, const char *fo
         return FALSE;
     if (!g_subprocess_communicate_utf8(child, NULL, run->cancel, &printed, &said, error)) {
         g_subprocess_force_exit(child);
+        g_subprocess_wait(child, NULL, NULL); // nothing of it is written after the folder is gone
+        if (error && litho_error_is_cancelled(*error)) {
+            g_clear_error(error);
+            litho_run_step(run, 0, 1, error); // our word for it
+        }
         return FALSE;
     }
     if (g_subprocess_get_if_exited(child) && g_subprocess_get_exit_status(child) == 0) {
@@ -237,16 +242,15 @@ static gboolean run_in(const Reproduce *r, Figure *f, const char *folder, LithoR
 static gboolean run_figure(const Reproduce *r, Figure *f, LithoRun *run, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    g_autofree char *folder = g_dir_make_tmp("lithoscope-reproduce-XXXXXX", error);
     if (f->refuse)
         return TRUE;
-    if (!folder)
-        return FALSE;
     if (f->needs && strcmp(f->needs, r->device.backend->key) != 0) {
         f->failed = g_strdup_printf("needs the backend %s: hours on a CPU", f->needs);
-        remove_folder(folder);
         return TRUE;
     }
+    g_autofree char *folder = g_dir_make_tmp("lithoscope-reproduce-XXXXXX", error);
+    if (!folder)
+        return FALSE;
     f->ran = TRUE;
     const gboolean good = run_in(r, f, folder, run, &why);
     remove_folder(folder);

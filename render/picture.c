@@ -311,18 +311,29 @@ static void draw_panel_text(cairo_t *cr, const LithoPicture *picture, const Lith
     litho_axes_draw(cr, style, grid, &map);
 }
 
+static gboolean goes_on(const LithoPicture *picture, GError **error)
+{
+    if (!picture->run || litho_run_checkpoint(picture->run))
+        return TRUE;
+    g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+    return FALSE;
+}
+
 static gboolean draw(cairo_t *cr, const LithoPicture *picture, double scale, GError **error)
 {
     Layout layout = layout_of(picture);
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
-    if (!paint_data(cr, picture, &layout, scale, error))
+    if (!goes_on(picture, error) || !paint_data(cr, picture, &layout, scale, error))
         return FALSE;
     for (guint k = 0; k < picture->n_panels; k++)
         if (picture->panels[k].model)
             paint_model(cr, picture, &picture->panels[k], layout.data[k], scale);
-    for (guint k = 0; k < picture->n_panels; k++)
+    for (guint k = 0; k < picture->n_panels; k++) {
+        if (!goes_on(picture, error))
+            return FALSE;
         draw_panel_text(cr, picture, &picture->panels[k], &layout.frame[k]);
+    }
     if (picture->title && *picture->title) {
         LithoAxesStyle large = picture->style;
         large.font_size = font_size(picture) * 1.2;
@@ -433,7 +444,8 @@ static gboolean save_png(const LithoPicture *picture, const char *path, GError *
         return FALSE;
     g_autoptr(GPtrArray) texts = all_texts(picture);
     gboolean ok =
-        litho_png_write(surface, path, (const char *const *)texts->pdata, picture->replace, error);
+        litho_png_write(surface, path, (const char *const *)texts->pdata, picture->replace,
+                        picture->run, error);
     cairo_surface_destroy(surface);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <cairo.h>
 #include "core/cube.h"
 #include "core/io/output.h"
+#include "core/run.h"
 #include "render/axes.h"
 #include "render/model.h"
 #include "render/scene.h"
@@ -49,6 +50,7 @@ typedef struct LithoPicture {
     LithoDrawWith with;
     LithoAxesStyle style; // zero = black on white, 11 px
     LithoReplace replace; // what litho_picture_save() may replace; any file after the init
+    const LithoRun *run;  // borrowed; its cancel ends drawing and writing; NULL = goes on to the end
 } LithoPicture;
 
 // Black on white, 1280 x 800, no panels yet.
@@ -63,6 +65,7 @@ LithoPanel *litho_picture_add_model(LithoPicture *picture, const LithoModel *mod
 gboolean litho_picture_save(const LithoPicture *picture, const char *path, GError **error);
 // Draws into an image surface of width * scale x height * scale (RGB24).
 cairo_surface_t *litho_picture_draw(const LithoPicture *picture, GError **error);
-// PNG with text chunks (UTF-8 iTXt; key, value, ..., NULL) from an RGB24 or ARGB32 surface.
+// PNG with text chunks (UTF-8 iTXt; key, value, ..., NULL) from an RGB24 or ARGB32 surface. `run`
+// as in LithoPicture.
 gboolean litho_png_write(cairo_surface_t *surface, const char *path, const char *const *texts,
-                         LithoReplace replace, GError **error);
+                         LithoReplace replace, const LithoRun *run, GError **error);

@@ -7,7 +7,8 @@
 
 typedef struct Target {
     LithoOutput *output;
-    GError *error; // of the first write that failed
+    const LithoRun *run; // NULL = cannot be cancelled
+    GError *error;       // of the first write that failed, or cancelled
 } Target;
 
 typedef struct Failure {
@@ -79,6 +80,10 @@ static gboolean write_rows(Target *to, cairo_surface_t *surface, const char *con
             row[3 * x + 1] = from[x] >> 8;
             row[3 * x + 2] = from[x];
         }
+        if (to->run && !litho_run_checkpoint(to->run)) {
+            g_set_error_literal(&to->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
+            png_error(png, to->error->message);
+        }
         png_write_row(png, row);
     }
     png_write_end(png, info);
@@ -87,13 +92,13 @@ static gboolean write_rows(Target *to, cairo_surface_t *surface, const char *con
 }
 
 gboolean litho_png_write(cairo_surface_t *surface, const char *path, const char *const *texts,
-                         LithoReplace replace, GError **error)
+                         LithoReplace replace, const LithoRun *run, GError **error)
 {
     cairo_surface_flush(surface);
     g_autoptr(LithoOutput) output = litho_output_new(path, replace, error);
     if (!output)
         return FALSE;
-    Target to = {.output = output};
+    Target to = {.output = output, .run = run};
     Failure failure = {"out of memory"};
     g_autofree guint8 *row = g_malloc(3 * (gsize)cairo_image_surface_get_width(surface));
     if (write_rows(&to, surface, texts, row, &failure))

@@ -263,6 +263,55 @@ def signals_leave_nothing_and_exit_3():
             assert not left, left
 
 
+def cancelled_within(p, seconds):
+    """SIGINT; how the process ends is checked, and that it does not compute to its end first."""
+    start = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    rest = p.stderr.read()
+    assert p.wait(100) == 3, rest
+    assert rest.strip().splitlines()[-1] == "lithoscope-cli: cancelled", rest
+    assert time.monotonic() - start < seconds, (p.args, time.monotonic() - start)
+
+
+@test
+def reproduce_is_cancelled_with_the_command_that_it_runs():
+    os.mkdir("rep")
+    env = dict(os.environ, TMPDIR=os.path.abspath("rep"))
+    cli("reproduce", "packets-2013-fig-7", env=env)  # a figure that is refused
+    assert os.listdir("rep") == []
+    p = subprocess.Popen([CLI, "reproduce", "packets-2013-fig-10", "--backend", "cpu", "--json", "rep.json"], env=env,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    children = f"/proc/{p.pid}/task/{p.pid}/children"
+    while not os.listdir("rep") or not open(children).read():
+        time.sleep(0.01)
+        assert p.poll() is None, p.stderr.read()
+    time.sleep(0.3)
+    child = open(children).read().split()
+    cancelled_within(p, 5)
+    assert os.listdir("rep") == [] and not os.path.exists("rep.json")
+    assert not any(os.path.exists(f"/proc/{c}") for c in child), child
+
+
+@test
+def demo_is_cancelled():
+    p = subprocess.Popen([CLI, "demo", "tour", "--backend", "cpu", "--progress", "none", "--fps", "25", "-o", "frames"], stderr=subprocess.PIPE, text=True)
+    while not os.path.exists("frames/frame-00000.png"):
+        time.sleep(0.01)
+        assert p.poll() is None, p.stderr.read()
+    cancelled_within(p, 5)
+    left = [f for f in os.listdir("frames") if not re.fullmatch(r"frame-\d{5}\.png", f)]
+    assert not left, left
+
+
+@test
+def migration_of_shots_is_cancelled():
+    cli("synth", "models", "record=shot", "inlines=8", "xlines=32", "samples=150", "depths=40", "source_x=300", "source_y=60", "-o", "shot.sgy", "--no-truth")
+    p = begun("run", "migrate", "mode=shot", "geometry=headers", "nx=400", "ny=400", "velocity=2500", "nz=2000", "-i", "shot.sgy", "-o", "image.npy",
+              "--backend", "cpu")
+    cancelled_within(p, 5)
+    assert not [f for f in os.listdir(".") if "image" in f]
+
+
 @test
 def a_signal_to_every_thread_is_seen():
     """tgkill to the threads one after the other: none of them dies of it."""
