@@ -85,7 +85,7 @@ static gboolean table_ask(const Options *o, LithoTableAsk *ask, GError **error)
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--pictures %s is no folder",
                             o->pictures);
     return parse_size(o->size, ask->size, error) &&
-           litho_cli_device(o->backend, &ask->device, error);
+           litho_cli_device(o->backend, NULL, &ask->device, error);
 }
 
 static int compare_operators(const Options *o, GError **error)

@@ -266,7 +266,7 @@ static gboolean check(Demo *d, char **words, GError **error)
     if (!(d->fps >= 0 && d->fps <= 120))
         return litho_refuse(error, LITHO_ERROR_PARAMETER, "--fps must lie between 0 and 120");
     if (!litho_cli_threads(d->threads, error) ||
-        !litho_cli_device(d->backend, &d->device, error))
+        !litho_cli_device(d->backend, NULL, &d->device, error))
         return FALSE;
     g_autofree char *path = litho_script_find(words[0], error);
     d->script = path ? litho_script_load(path, error) : NULL;

@@ -61,7 +61,7 @@ static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GErr
     const char *const reads[] = {o->trial.judge.reference, NULL};
     const char *const writes[] = {o->recipe, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, &device, error) ||
+    if (!litho_cli_device(o->trial.backend, flow, &device, error) ||
         !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
         return FALSE;
     const guint step = o->step > 0 ? (guint)o->step - 1 : 0;

@@ -151,7 +151,19 @@ gboolean litho_cli_flow_settle(LithoFlow *flow, const LithoCliFiles *files, cons
     return TRUE;
 }
 
-gboolean litho_cli_device(const char *backend, LithoDevice *device, GError **error)
+gboolean litho_cli_device(const char *backend, const LithoFlow *flow, LithoDevice *device,
+                          GError **error)
 {
-    return litho_device_parse(backend ? backend : "auto", device, error);
+    if (!litho_device_parse(backend ? backend : "auto", device, error))
+        return FALSE;
+    for (guint k = 0; flow && k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (!step->enabled || litho_device_impl(*device, step->op, error))
+            continue;
+        if (backend && strcmp(backend, "auto") != 0)
+            return FALSE;
+        g_clear_error(error);
+        *device = litho_device_cpu();
+    }
+    return TRUE;
 }

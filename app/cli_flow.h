@@ -23,5 +23,7 @@ gboolean litho_cli_flow_settle(LithoFlow *flow, const LithoCliFiles *files, cons
     {"backend", 0, 0, G_OPTION_ARG_STRING, backend, "auto, cpu, cuda or cuda:N", "NAME"}, \
     {"threads", 0, 0, G_OPTION_ARG_INT, threads, "CPU threads (0 = all)", "N"}
 // clang-format on
-// The device that --backend names (NULL = auto). LITHO_ERROR_WORD: there is no such name.
-gboolean litho_cli_device(const char *backend, LithoDevice *device, GError **error);
+// The device that --backend names (NULL = auto, the CPU where a step of `flow`, which may be NULL,
+// runs nowhere else). LITHO_ERROR_WORD: there is no such name.
+gboolean litho_cli_device(const char *backend, const LithoFlow *flow, LithoDevice *device,
+                          GError **error);

@@ -205,7 +205,7 @@ static gboolean make(Report *r, LithoRun *run, GError **error)
     const Options *o = r->o;
     const char *const reads[] = {o->trial.judge.reference, NULL}, *const writes[] = {o->json, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, &device, error) ||
+    if (!litho_cli_device(o->trial.backend, r->flow, &device, error) ||
         !litho_cli_files_check(&o->trial.files, r->flow, reads, writes, o->force, error))
         return FALSE;
     g_autoptr(LithoSurvey) survey =

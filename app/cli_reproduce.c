@@ -474,7 +474,7 @@ static gboolean check(Reproduce *r, char **words, GError **error)
 {
     r->figures = g_ptr_array_new_with_free_func(figure_free);
     r->earlier = g_ptr_array_new_with_free_func((GDestroyNotify)json_node_unref);
-    if (!litho_cli_device(r->backend, &r->device, error) ||
+    if (!litho_cli_device(r->backend, NULL, &r->device, error) ||
         !read_table(r, error))
         return FALSE;
     r->machine = litho_device_label(r->device, 0);

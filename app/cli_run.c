@@ -51,14 +51,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 // --- where to run -----------------------------------------------------------------------------
 
 // Under mpirun every process takes one device of its machine, in turn.
-static gboolean parse_device(const Options *o, LithoPeersModule *peers, LithoDevice *device,
-                             GError **error)
+static gboolean parse_device(const Options *o, const LithoFlow *flow, LithoPeersModule *peers,
+                             LithoDevice *device, GError **error)
 {
     // GPUs that are asked for must be there: "auto" may not answer with the CPU.
     const char *wanted = o->backend && strcmp(o->backend, "auto") != 0 ? o->backend
                          : o->gpus                                     ? "cuda"
                                                                        : "auto";
-    if (!litho_cli_device(wanted, device, error))
+    if (!litho_cli_device(wanted, flow, device, error))
         return FALSE;
     const int there = device->backend->n_devices;
     if (peers)
@@ -312,7 +312,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
             writes[n_writes++] = path;
     }
     LithoDevice device;
-    if (!parse_device(o, peers, &device, error) ||
+    if (!parse_device(o, flow, peers, &device, error) ||
         (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)) ||
         !check_provenance(o, error))
         return FALSE;

@@ -241,7 +241,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
 {
     const char *const reads[] = {o->trial.judge.reference, NULL}, *const writes[] = {o->json, NULL};
     LithoDevice device;
-    if (!litho_cli_device(o->trial.backend, &device, error) ||
+    if (!litho_cli_device(o->trial.backend, flow, &device, error) ||
         !litho_cli_files_check(&o->trial.files, flow, reads, writes, o->force, error))
         return FALSE;
     g_autoptr(LithoSurvey) survey =

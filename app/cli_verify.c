@@ -140,7 +140,7 @@ static gboolean choose_device(const Options *o, const LithoProvenance *p, LithoD
 {
     if (!o->backend && litho_device_parse(p->backend, device, NULL))
         return TRUE;
-    return litho_cli_device(o->backend, device, error);
+    return litho_cli_device(o->backend, p->flow, device, error);
 }
 
 static gboolean verify(const Options *o, const char *output, LithoRun *run, GError **error)

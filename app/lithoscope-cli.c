@@ -15,6 +15,7 @@
 #include "core/io/output.h"
 #include "core/memory.h"
 #include "core/words.h"
+#include "kernels/external/external.h"
 #include "kernels/kernels.h"
 
 static const LithoCommand commands[] = {
@@ -42,6 +43,7 @@ static int usage(FILE *to)
         fprintf(to, "  %-9s %s\n", c->name, c->what);
     fprintf(to, "\n'lithoscope-cli COMMAND --help' tells more, '--version' the version.\n"
                 "Files are given as -i IN and -o OUT or as words in that order.\n"
+                "'--operators DIR' in front of COMMAND adds the operators whose panels lie in DIR.\n"
                 "Exit status: 0 done, 1 failed, 2 wrong usage, 3 cancelled.\n");
     return to == stdout ? LITHO_EXIT_OK : LITHO_EXIT_USAGE;
 }
@@ -145,12 +147,29 @@ static int start(const LithoCommand *command, int argc, char **argv)
     return command->main(argc, argv);
 }
 
+// Operators that are the user's own programs. What 'help' prints is about the program as it comes.
+static gboolean load_panels(int *argc, char **argv)
+{
+    g_autoptr(GError) error = NULL;
+    if (*argc > 1 && strcmp(argv[1], "help") == 0)
+        return TRUE;
+    if (!litho_external_init(argc, argv, &error)) {
+        fprintf(stderr, "lithoscope-cli: %s\n", error->message);
+        return FALSE;
+    }
+    for (const char *const *problem = litho_operators_problems(); *problem; problem++)
+        fprintf(stderr, "note: no operator was made of a panel: %s\n", *problem);
+    return TRUE;
+}
+
 int main(int argc, char **argv)
 {
     atexit(close_output);
     litho_cli_signals_init();
     guard_against_aborts();
     litho_kernels_init();
+    if (!load_panels(&argc, argv))
+        return LITHO_EXIT_USAGE;
     if (argc < 2)
         return usage(stderr);
     g_set_print_handler(print_as_is);

@@ -2,6 +2,7 @@
 //
 // The desktop program.
 #include "core/memory.h"
+#include "kernels/external/external.h"
 #include "kernels/kernels.h"
 #include "ui/window/application.h"
 
@@ -9,7 +10,7 @@ int main(int argc, char **argv)
 {
     litho_kernels_init();
     g_autoptr(GError) error = NULL;
-    if (!litho_memory_check_setting(&error)) {
+    if (!litho_memory_check_setting(&error) || !litho_external_init(&argc, argv, &error)) {
         g_printerr("lithoscope: %s\n", error->message);
         return 2;
     }

@@ -17,6 +17,7 @@ typedef enum {
     LITHO_ERROR_DEVICE,      // a device call failed; the sentence names the call
     LITHO_ERROR_WORD,        // an option says nothing that exists: the command line is wrong
     LITHO_ERROR_NUMERICS,    // a computation grew, broke down or produced non-finite numbers
+    LITHO_ERROR_PROGRAM,     // a program of the user's own failed; the sentence holds its last words
 } LithoErrorCode;
 
 // Fills `error` and gives FALSE: return litho_refuse(error, LITHO_ERROR_PARAMETER, "...", ...);

@@ -7,9 +7,9 @@
 #include "core/contents.h"
 #include "core/error.h"
 
-char *litho_json_text(JsonNode *node)
+static char *node_text(JsonNode *node, gboolean indented)
 {
-    g_autofree char *text = json_to_string(node, TRUE);
+    g_autofree char *text = json_to_string(node, indented);
     // Behind a colon, a comma, a bracket or white space and before the end of a value: a number,
     // not a part of a string that looks like one in the middle of a sentence.
     g_autoptr(GRegex) wrong =
@@ -17,13 +17,28 @@ char *litho_json_text(JsonNode *node)
     return g_regex_replace(wrong, text, -1, 0, "\\1", 0, NULL);
 }
 
-char *litho_json_object_text(JsonObject *object)
+char *litho_json_text(JsonNode *node)
+{
+    return node_text(node, TRUE);
+}
+
+static char *object_text(JsonObject *object, gboolean indented)
 {
     JsonNode *node = json_node_new(JSON_NODE_OBJECT);
     json_node_take_object(node, object);
-    char *text = litho_json_text(node);
+    char *text = node_text(node, indented);
     json_node_unref(node);
     return text;
+}
+
+char *litho_json_object_line(JsonObject *object)
+{
+    return object_text(object, FALSE);
+}
+
+char *litho_json_object_text(JsonObject *object)
+{
+    return object_text(object, TRUE);
 }
 
 // --- reading ------------------------------------------------------------------------------------

@@ -19,6 +19,40 @@ void litho_operators_register(const LithoOperator *const *table)
     registered = table;
 }
 
+static GPtrArray *added; // `registered` when something was added to the first table
+
+void litho_operators_add(const LithoOperator *op)
+{
+    if (!added || registered != (const LithoOperator *const *)added->pdata) {
+        added = g_ptr_array_new();
+        for (const LithoOperator *const *at = registered; *at; at++)
+            g_ptr_array_add(added, (gpointer)*at);
+    } else {
+        g_ptr_array_set_size(added, (gint)added->len - 1); // its NULL
+    }
+    g_ptr_array_add(added, (gpointer)op);
+    g_ptr_array_add(added, NULL);
+    registered = (const LithoOperator *const *)added->pdata;
+}
+
+static GPtrArray *problems; // of char *, ends with a NULL; or NULL
+
+const char *const *litho_operators_problems(void)
+{
+    static const char *const none[] = {NULL};
+    return problems ? (const char *const *)problems->pdata : none;
+}
+
+void litho_operators_refused(char *sentence)
+{
+    if (!problems)
+        problems = g_ptr_array_new();
+    else
+        g_ptr_array_set_size(problems, (gint)problems->len - 1);
+    g_ptr_array_add(problems, sentence);
+    g_ptr_array_add(problems, NULL);
+}
+
 const LithoOperator *litho_operator_find(const char *key)
 {
     for (const LithoOperator *const *op = registered; *op; op++)

@@ -176,6 +176,13 @@ struct LithoOperator {
 // library calls litho_operators_register from litho_kernels_init()).
 const LithoOperator *const *litho_operators(void);
 void litho_operators_register(const LithoOperator *const *table);
+// Adds an operator that is made at run time and lives as long as the program; behind all others.
+// Once at start, before threads.
+void litho_operators_add(const LithoOperator *op);
+// Sentences about operators that could not be made at the program's start, one each,
+// NULL-terminated. litho_operators_refused() takes the sentence over; before threads.
+const char *const *litho_operators_problems(void);
+void litho_operators_refused(char *sentence);
 // NULL when there is none of that key.
 const LithoOperator *litho_operator_find(const char *key);
 // Meaning of the operator's number of that key; NULL = the operator does not say.

@@ -53,6 +53,8 @@ static void store_text(const LithoParam *row, void *params, const char *value)
 void litho_param_defaults(const LithoParamTable *table, void *params)
 {
     memset(params, 0, table->size);
+    if (table->head)
+        memcpy(params, table->head, table->head_bytes);
     for (guint k = 0; k < table->n; k++) {
         const LithoParam *row = &table->rows[k];
         if (is_text(row))

@@ -101,6 +101,10 @@ typedef struct LithoParamTable {
     const LithoParam *rows;
     guint n;
     size_t size; // bytes of the struct
+    // Bytes that every struct begins with, before the first row's value: a table made at run time
+    // leaves its owner there. NULL = none.
+    const void *head;
+    size_t head_bytes;
 } LithoParamTable;
 
 const LithoParam *litho_param_find(const LithoParamTable *table, const char *key);
