@@ -191,7 +191,8 @@ char *litho_cli_man(const LithoCommand *commands)
     GString *to = page_begin("LITHOSCOPE-CLI", "1", "lithoscope-cli",
                              "operators on 3-D seismic cubes from the command line");
     put_request(to, ".SH", "SYNOPSIS");
-    g_string_append(to, "\\fBlithoscope\\-cli\\fP \\fICOMMAND\\fP ...\n");
+    g_string_append(to, "\\fBlithoscope\\-cli\\fP [\\fB\\-\\-operators\\fP \\fIDIR\\fP] "
+                        "\\fICOMMAND\\fP ...\n");
     put_request(to, ".SH", "DESCRIPTION");
     put_line(to, "A recipe that was tuned in the window of lithoscope(1) gives the bytes of the "
                  "window's result here, on the whole survey. Files are given as -i IN and -o OUT "
@@ -199,6 +200,10 @@ char *litho_cli_man(const LithoCommand *commands)
                  "SEG-Y, .su Seismic Unix, .npy NumPy, .rsf Madagascar, .bin .raw samples alone. "
                  "Parameters are given as key=value; a number may carry its unit (30%, 60Hz, "
                  "600ms). lithoscope-operators(7) lists them.");
+    g_string_append(to, ".PP\n");
+    put_line(to, "Programs of your own are operators, too. Their panels lie in "
+                 "~/.local/share/lithoscope/operators or in the folder that --operators DIR names "
+                 "in front of the command.");
     put_request(to, ".SH", "COMMANDS");
     g_autoptr(GPtrArray) pages =
         g_ptr_array_new_with_free_func((GDestroyNotify)litho_cli_page_free);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/io/npy.h"
+#include "kernels/external/panel.h"
 #include "kernels/kernels.h"
 #include "kernels/migrate/model.h"
 #include "kernels/twsm/heights.h"
@@ -73,6 +74,29 @@ static void profile(const uint8_t *data, size_t size)
     litho_profile_load("fuzz", &options, NULL);
     g_free(litho_profile_match("C 1 CLIENT COMPANY CREW NO"));
     g_unlink(path);
+}
+
+// A panel that is taken has defaults that print as texts which are taken and mean the same.
+static void panel(const uint8_t *data, size_t size)
+{
+    g_autofree char *path = put("panel.json", data, size);
+    ExternalPanel *p = external_panel_load(path, NULL);
+    if (!p)
+        return;
+    const LithoParamTable *table = &p->op.params;
+    g_autofree void *params = g_malloc0(table->size), *again = g_malloc0(table->size);
+    litho_param_defaults(table, params);
+    litho_param_defaults(table, again);
+    g_assert_true(((const ExternalParams *)params)->panel == p);
+    for (guint k = 0; k < table->n; k++) {
+        const LithoParam *row = &table->rows[k];
+        g_autofree char *text = litho_param_print(row, params);
+        g_assert_true(litho_param_parse(table, again, row->key, text, NULL));
+        g_assert_true(litho_param_equal(row, params, again));
+    }
+    for (const LithoPreset *preset = p->op.presets; preset->name; preset++)
+        g_assert_true(litho_operator_preset(&p->op, preset->name, params, NULL));
+    external_panel_free(p);
 }
 
 static void twsm_model(const uint8_t *data, size_t size)
@@ -223,6 +247,20 @@ static const char *const profiles[] = {
     "{\"open\":{\"inline_byte\":5,\"xline_byte\":21,\"dt\":0.004,\"file_order\":true},"
     "\"words\":[\"CLIENT\",\"COMPANY\"]}",
     NULL};
+static const char *const panels[] = {
+    "{\"lithoscope_operator\":1,\"key\":\"own\",\"title\":\"Own\",\"summary\":\"S.\",\"command\":"
+    "[\"a\",\"b\"],\"halo\":[1,\"2*n\",\"all\"],\"missing\":\"nan\",\"memory\":2.5,\"parameters\":[{\"key\":"
+    "\"n\",\"label\":\"N\",\"type\":\"int\",\"default\":3,\"min\":1,\"max\":9,\"slider\":[2,5],\"log\":true,"
+    "\"find\":[2,4],\"help\":\"H.\"},{\"key\":\"m\",\"label\":\"M\",\"type\":\"choice\",\"choices\":[\"a\","
+    "\"b\"],\"default\":\"b\",\"help\":\"H.\"}],\"presets\":[{\"name\":\"p\",\"settings\":\"n=4 m=a\","
+    "\"help\":\"H.\"}]}",
+    "{\"lithoscope_operator\":1,\"key\":\"own\",\"title\":\"Own\",\"summary\":\"S.\",\"command\":[\"a\"],"
+    "\"halo\":[0,0,\"0.5*w\"],\"fills\":true,\"one_cube\":true,\"parameters\":[{\"key\":\"w\",\"label\":\"W\","
+    "\"type\":\"float\",\"unit\":\"ms\",\"default\":1e-3,\"min\":-1e30,\"max\":1e30,\"step\":0.1,\"help\":\"H.\"},"
+    "{\"key\":\"t\",\"label\":\"T\",\"type\":\"text\",\"default\":\"x y\",\"help\":\"H.\"},{\"key\":\"f\","
+    "\"label\":\"F\",\"type\":\"file\",\"help\":\"H.\"},{\"key\":\"b\",\"label\":\"B\",\"type\":\"bool\",\"default\":"
+    "true,\"advanced\":true,\"help\":\"H.\"}]}",
+    NULL};
 static const char *const grids[] = {"1 2 300\n# comment\n11, 2, 310\n1 12 305\n11 12 300\n", NULL};
 static const char *const sheets[] = {
     "v 0 0 100\nv 10 0 100\nv 0 10 120\nf 1 2 3\n",
@@ -241,7 +279,8 @@ const LithoFuzzParser *litho_fuzz_parsers(void)
         {"profile", profile, profiles},       {"model", twsm_model, NULL},
         {"grid", twsm_grid, grids},           {"sheet", twsm_sheet, sheets},
         {"velocity", velocity, tables},       {"colormap", colormap, maps},
-        {"coefficients", coefficients, NULL}, {NULL, NULL, NULL},
+        {"coefficients", coefficients, NULL}, {"panel", panel, panels},
+        {NULL, NULL, NULL},
     };
     return all;
 }
@@ -285,6 +324,7 @@ void litho_fuzz_parsers_seed(const LithoFuzzParser *parser, const char *folder)
 static void remove_root(void)
 {
     static const char *const names[] = {"model.json",
+                                        "panel.json",
                                         "grid.npy",
                                         "points.txt",
                                         "sheet.obj",

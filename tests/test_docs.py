@@ -98,7 +98,8 @@ def prepare(folder, samples):
     app = folder / "build/app"
     app.mkdir(parents=True)
     (app / "lithoscope-cli").symlink_to(CLI)
-    (folder / "docs").symlink_to(TOP / "docs")
+    for name in ("docs", "data"):
+        (folder / name).symlink_to(TOP / name)
     if Path("/usr/bin/python3").exists():  # the one that Debian's NumPy belongs to
         (app / "python3").symlink_to("/usr/bin/python3")
     return {**os.environ, "PATH": f"{app}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(TOP / "data/python"),

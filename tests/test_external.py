@@ -270,6 +270,7 @@ WRONG = [
     (["parameters", 0], 1, "parameters[0] must be an object"), (["parameters", 0, "key"], "a b", "parameters[0].key"),
     (["parameters", 0, "label"], ..., "parameters[0].label is missing"), (["parameters", 0, "type"], "double", "parameters[0].type"),
     (["parameters", 0, "type"], ..., "parameters[0].type is missing"), (["parameters", 0, "unit"], "x" * 17, "parameters[0].unit"),
+    (["parameters", 3, "unit"], "m", "parameters[3].unit belongs to float and int"),
     (["parameters", 0, "min"], ..., "parameters[0].min is missing"), (["parameters", 0, "min"], 11, "parameters[0].min must be less"),
     (["parameters", 0, "max"], "10", "parameters[0].max must be a number"), (["parameters", 0, "default"], 11, "parameters[0].default"),
     (["parameters", 0, "slider"], [0, 5], "parameters[0].slider"), (["parameters", 0, "slider"], [1], "parameters[0].slider"),
@@ -436,6 +437,20 @@ def a_program_that_never_reads_can_be_cancelled():
     p.send_signal(signal.SIGTERM)
     p.communicate(timeout=30)
     assert p.returncode == 3 and not glob.glob("never*")
+
+
+@test
+def the_example_of_the_page_works_as_it_is_written():
+    source = os.environ.get("LITHO_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    page = open(os.path.join(source, "docs/external.md"), encoding="utf-8").read()
+    os.makedirs("page", exist_ok=True)
+    for suffix, language in (("py", "python"), ("json", "json")):
+        text = page.split(f"```{language}\n")[1].split("```")[0]
+        open(f"page/smooth.{suffix}", "w", encoding="utf-8").write(text)
+    data = cube()
+    cli("--operators", "page", "run", "smooth", "weight=0.5", "-i", "in.npy", "-o", "smooth.npy")
+    wanted = data[5] + 0.25 * (data[4] + data[6])
+    assert np.abs(np.load("smooth.npy")[5] - wanted / 1.5).max() < 1e-5
 
 
 @test

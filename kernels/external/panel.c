@@ -276,6 +276,8 @@ static gboolean read_parameter(ExternalPanel *panel, LithoParam *rows, JsonNode 
                   read_text(panel, &r, "label", TITLE_BYTES, FALSE, &row->label, error) &&
                   read_type(&r, &row->type, error) &&
                   read_text(panel, &r, "unit", UNIT_BYTES, TRUE, &row->unit, error) &&
+                  (!row->unit || row->type == LITHO_PARAM_FLOAT || row->type == LITHO_PARAM_INT ||
+                   complain(&r, "unit", error, "belongs to float and int only")) &&
                   read_values(panel, &r, row, error) &&
                   litho_json_boolean(&r, "advanced", FALSE, &advanced, error) &&
                   read_text(panel, &r, "help", TEXT_BYTES, FALSE, &row->doc, error) &&

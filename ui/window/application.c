@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "core/operator.h"
 #include "render/warm_up.h"
 #include "ui/window/commands.h"
 #include "ui/session/job.h"
@@ -13,6 +14,7 @@ struct _LithoApplication {
     GtkApplication parent;
     LithoSettings *settings;
     char *recipe, *operator_key;
+    char *operators; // for --help: the program's start takes the option away
     gboolean demo, version;
     LithoMeasure measure; // seconds or scrub > 0: measure and quit
     char *measure_param, *measure_json, *measure_picture, *measure_race;
@@ -262,11 +264,24 @@ static LithoWindow *window_of(LithoApplication *self)
     return LITHO_WINDOW(window);
 }
 
+// Panels that made no operator, once.
+static void tell_problems(LithoWindow *window)
+{
+    static gboolean told;
+    const char *const *problems = litho_operators_problems();
+    if (told || !*problems)
+        return;
+    g_autofree char *details = g_strjoinv("\n", (char **)problems);
+    litho_window_show_error(window, "A panel in the folders of operators has a mistake.", details);
+    told = TRUE;
+}
+
 // Wishes of the command line beside files.
 static void apply_options(LithoApplication *self, LithoWindow *window)
 {
     g_autofree char *recipe = g_steal_pointer(&self->recipe);
     g_autofree char *key = g_steal_pointer(&self->operator_key);
+    tell_problems(window);
     const LithoOperator *op = key ? litho_operator_find(key) : NULL;
     if (recipe)
         litho_window_load_recipe(window, recipe);
@@ -331,6 +346,7 @@ static void shutdown_app(GApplication *app)
 static void finalize(GObject *object)
 {
     g_free(LITHO_APPLICATION(object)->recipe);
+    g_free(LITHO_APPLICATION(object)->operators);
     g_free(LITHO_APPLICATION(object)->software_gl);
     g_free(LITHO_APPLICATION(object)->operator_key);
     g_free(LITHO_APPLICATION(object)->measure_param);
@@ -355,6 +371,8 @@ static void litho_application_init(LithoApplication *self)
         {"recipe", 'r', 0, G_OPTION_ARG_FILENAME, &self->recipe, "Start with this recipe", "FILE"},
         {"operator", 'o', 0, G_OPTION_ARG_STRING, &self->operator_key, "Start with this operator",
          "KEY"},
+        {"operators", 0, 0, G_OPTION_ARG_FILENAME, &self->operators,
+         "Add the operators whose panels lie in this folder", "DIR"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &self->version, "Print the version and quit", NULL},
         {"demo", 0, 0, G_OPTION_ARG_NONE, &self->demo, "Open the demo cube", NULL},
         {"measure", 0, 0, G_OPTION_ARG_DOUBLE, &self->measure.seconds,
