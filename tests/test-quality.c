@@ -392,6 +392,38 @@ static void test_choice(void)
     }
 }
 
+// Property: beside a noise level that is told too high no error can be told from none; the values stay
+// as they are then, or are told to gain something, but nothing is found that is told to lose.
+static void test_find_nothing(void)
+{
+    static const char *const kinds[] = {"planes", "curved", "fault"};
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    guint kept = 0;
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
+        for (double times = 1.2; times < 3; times *= 1.5) {
+            g_auto(Cubes) c = make(kinds[k], "inlines=24 xlines=24 samples=128 snr=12 seed=5");
+            LithoNoise noise = true_noise(&c);
+            for (guint f = 0; f < noise.n; f++)
+                noise.sigma[f] *= times;
+            noise.total *= times, noise.low *= times, noise.high *= times;
+            g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("fx"), "");
+            LithoFindAsk ask = {.quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
+            LithoFind find;
+            g_autoptr(GError) error = NULL;
+            litho_find(j, &ask, NULL, &find, &error);
+            g_assert_no_error(error);
+            g_test_message("%s, level times %.2f: %.2f dB, bound %d to %d", kinds[k], times,
+                           find.gain_db, find.now.expected_is_bound, find.found.expected_is_bound);
+            g_assert_cmpfloat(find.gain_db, >=, 0);
+            kept += find.gain_db == 0;
+            for (guint i = 0; i < find.n && find.gain_db == 0; i++)
+                g_assert_cmpfloat(find.item[i].found, ==, find.item[i].now);
+            litho_noise_clear(&noise);
+        }
+    g_assert_cmpuint(kept, >, 0);
+    litho_judge_free(j);
+}
+
 // Property: what is found is truly better, by about as much as was promised, and at least as good
 // as any of a few settings by hand; the parameters handed in stay as they are until applied.
 static void test_find(void)
@@ -534,6 +566,7 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/patch", test_patch_value);
     g_test_add_func("/quality/choice", test_choice);
     g_test_add_func("/quality/find", test_find);
+    g_test_add_func("/quality/find-nothing", test_find_nothing);
     g_test_add_func("/similarity/map", test_map);
     g_test_add_func("/similarity/leak", test_leak);
     return g_test_run();

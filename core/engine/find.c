@@ -322,6 +322,12 @@ static void keep_now(LithoFind *find)
     find->found = find->now;
 }
 
+static double gain_of(const Search *s, const LithoFind *find)
+{
+    return s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
+                             : find->found.hidden_snr_db - find->now.hidden_snr_db;
+}
+
 static gboolean search(Search *s, GError **error)
 {
     LithoFind *find = s->find;
@@ -355,8 +361,12 @@ static gboolean search(Search *s, GError **error)
         return FALSE;
     if (!(after > before))
         keep_now(find);
-    find->gain_db = s->question.noise ? find->found.expected_snr_db - find->now.expected_snr_db
-                                      : find->found.hidden_snr_db - find->now.hidden_snr_db;
+    find->gain_db = gain_of(s, find);
+    // Errors below what can be told from none rank settings, but nobody gains by them.
+    if (!(find->gain_db > 0)) {
+        keep_now(find);
+        find->gain_db = 0;
+    }
     bound_gains(find);
     return TRUE;
 }

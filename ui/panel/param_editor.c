@@ -505,7 +505,7 @@ const LithoParam *litho_param_editor_declaration(LithoParamEditor *self)
     return self->row;
 }
 
-// "automatic" in small letters behind the name, where the field shows the number it stands for.
+// "automatic" in small letters under the name, where the field shows the number it stands for.
 static void show_words(LithoParamEditor *self, gboolean special)
 {
     const LithoParam *row = self->row;
@@ -514,7 +514,7 @@ static void show_words(LithoParamEditor *self, gboolean special)
         return;
     }
     g_autofree char *markup = g_markup_printf_escaped(
-        "%s <small><span alpha=\"70%%\"><i>%s</i></span></small>", row->label, row->special_text);
+        "%s\n<small><span alpha=\"70%%\"><i>%s</i></span></small>", row->label, row->special_text);
     gtk_label_set_markup(GTK_LABEL(self->name), markup);
 }
 

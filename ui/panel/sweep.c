@@ -460,7 +460,7 @@ void litho_sweep_open(LithoWindow *window)
     gtk_box_append(GTK_BOX(box),
                    make_head(sweep, litho_flow_step(litho_session_flow(session), step)->op));
     gtk_box_append(GTK_BOX(box), make_sheet(sweep));
-    sweep->dialog = litho_dialog_new(GTK_WINDOW(window), "Parameter sweep", 870, 760);
+    sweep->dialog = litho_dialog_new(GTK_WINDOW(window), "Parameter sweep", 960, 760);
     gtk_window_set_child(GTK_WINDOW(sweep->dialog), box);
     g_signal_connect(sweep->dialog, "destroy", G_CALLBACK(on_destroy), sweep);
     gtk_window_present(GTK_WINDOW(sweep->dialog));
