@@ -392,8 +392,8 @@ static void test_choice(void)
     }
 }
 
-// Property: beside a noise level that is told too high no error can be told from none; the values stay
-// as they are then, or are told to gain something, but nothing is found that is told to lose.
+// Property: beside a noise level that is told too high no error can be told from none; the values
+// stay as they are then, or are told to gain something, but nothing is found that is told to lose.
 static void test_find_nothing(void)
 {
     static const char *const kinds[] = {"planes", "curved", "fault"};
@@ -407,7 +407,8 @@ static void test_find_nothing(void)
                 noise.sigma[f] *= times;
             noise.total *= times, noise.low *= times, noise.high *= times;
             g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("fx"), "");
-            LithoFindAsk ask = {.quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
+            LithoFindAsk ask = {
+                .quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
             LithoFind find;
             g_autoptr(GError) error = NULL;
             litho_find(j, &ask, NULL, &find, &error);

@@ -54,9 +54,9 @@ static void test_save_formats(void)
         g_assert_true(gui_wait(gui_is_free, &gui, 20));
         g_assert_null(litho_window_error(gui.window));
         g_assert_true(gtk_widget_get_visible(
-            litho_notice_widget(gui.window->notice))); // a word that it is done
+            litho_notice_widget(litho_tellers_notice(gui.window->tellers)))); // a word that it is done
         g_assert_nonnull(strstr(
-            gtk_label_get_text(GTK_LABEL(litho_notice_widget(gui.window->notice))), names[k]));
+            gtk_label_get_text(GTK_LABEL(litho_notice_widget(litho_tellers_notice(gui.window->tellers)))), names[k]));
         g_autoptr(LithoCube) back = litho_cube_load(out, NULL, NULL, &error);
         g_assert_no_error(error);
         gui_assert_same(litho_session_output(gui.session), back);
@@ -242,7 +242,7 @@ static void assert_survived(const char *what)
     g_assert_cmpuint(strlen(sentence), <, 300);
     g_assert_nonnull(litho_session_grid(gui.session));
     g_assert_false(litho_window_is_busy(gui.window));
-    litho_bar_hide(gui.window->error);
+    litho_bar_hide(litho_tellers_error(gui.window->tellers));
 }
 
 static void save_to(const char *path)

@@ -43,7 +43,7 @@ static void test_import(void)
     gui_forget_flow(&gui);
     gui_open_file(&gui, path);
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1); // in file order
-    g_assert_true(litho_bar_has_remedy(gui.window->notes));
+    g_assert_true(litho_bar_has_remedy(litho_tellers_notes(gui.window->tellers)));
     gui_activate(&gui, "win.import");
     gui_await_label(&gui, "Import odd.sgy", "1 inline × 20");
     GtkWindow *dialog = gui_window_titled("Import odd.sgy");
@@ -70,17 +70,17 @@ static void test_import(void)
     g_autofree char *next = gui_write_odd(&gui, "next.sgy", &make, "OTHER CLIENT");
     gui_open_file(&gui, next);
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 1);
-    g_assert_nonnull(litho_bar_text(gui.window->offer));
+    g_assert_nonnull(litho_bar_text(litho_tellers_offer(gui.window->tellers)));
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "files-offer");
     gui_activate(&gui, "win.use-profile");
     g_assert_true(gui_wait(gui_is_free, &gui, 20));
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
-    g_assert_null(litho_bar_text(gui.window->offer));
+    g_assert_null(litho_bar_text(litho_tellers_offer(gui.window->tellers)));
 
     g_autofree char *strange = gui_write_cube(&gui, "strange.sgy", 4, 5, 30);
     gui_open_file(&gui, strange);
-    g_assert_null(litho_bar_text(gui.window->offer));
+    g_assert_null(litho_bar_text(litho_tellers_offer(gui.window->tellers)));
     gui_open_file(&gui, path); // as it was read last time
     g_assert_cmpint(litho_session_grid(gui.session)->axis[0].n, ==, 4);
 
@@ -109,7 +109,7 @@ static void test_import_doubt(void)
     gui_open_file(&gui, path);
     g_test_message("%s", litho_window_error(gui.window));
     g_assert_nonnull(litho_window_error(gui.window));
-    g_assert_true(litho_bar_has_remedy(gui.window->error));
+    g_assert_true(litho_bar_has_remedy(litho_tellers_error(gui.window->tellers)));
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "files-doubt-bar");
     gui_activate(&gui, "win.import");
@@ -224,7 +224,7 @@ static void assert_answered(const char *path, const char *before)
     g_assert_cmpuint(strlen(sentence), <, 250 + strlen(path));
     g_assert_cmpstr(litho_session_path(gui.session), ==, before);
     g_assert_nonnull(litho_session_grid(gui.session));
-    litho_bar_hide(gui.window->error);
+    litho_bar_hide(litho_tellers_error(gui.window->tellers));
 }
 
 static char *put(const char *name, gconstpointer bytes, gsize n)
@@ -257,7 +257,7 @@ static void test_broken_files(void)
     g_assert_true(opens(good));
     g_autofree char *empty = put("empty.sgy", "", 0);
     g_assert_false(opens(empty));
-    g_assert_false(litho_bar_has_remedy(gui.window->error)); // nothing to read otherwise
+    g_assert_false(litho_bar_has_remedy(litho_tellers_error(gui.window->tellers))); // nothing to read otherwise
     g_autofree char *text = g_strnfill(9000, 'a'), *renamed = put("text.sgy", text, 9000);
     g_assert_false(opens(renamed));
     g_autofree char *head = put("head.sgy", work, 3600);

@@ -269,7 +269,7 @@ static void test_tab_round(void)
     static const char *const others[][2] = {{"win.import", "Import keys.sgy"},
                                             {"win.sweep", "Parameter sweep"},
                                             {"win.survey", "Survey"}};
-    g_assert_nonnull(litho_bar_text(gui.window->notes));
+    g_assert_nonnull(litho_bar_text(litho_tellers_notes(gui.window->tellers)));
     focus_view(0);
     go_round(GTK_WINDOW(gui.window));
     for (guint k = 0; k < G_N_ELEMENTS(others); k++) {

@@ -182,7 +182,7 @@ static void test_text(void)
             gui_screenshot(&gui, name);
         }
         assert_panels(TRUE, k == 0);
-        g_assert_cmpint(gtk_widget_get_width(gui.window->canvas), >=, 500);
+        g_assert_cmpint(gtk_widget_get_width(GTK_WIDGET(litho_window_canvas(gui.window))), >=, 500);
     }
     g_object_set(settings, "gtk-xft-dpi", usual, NULL);
     gui_forget_flow(&gui);

@@ -58,7 +58,7 @@ static void test_session(void)
 
     gui_reopen(&gui);
     g_assert_cmpuint(litho_flow_length(litho_session_flow(gui.session)), ==, 0);
-    g_assert_true(gtk_widget_get_visible(litho_start_page_continue(gui.window->start)));
+    g_assert_true(gtk_widget_get_visible(litho_start_page_continue(litho_middle_start(gui.window->middle))));
     gui_screenshot(&gui, "files-continue");
     gui_activate(&gui, "win.continue");
     g_assert_true(gui_wait(gui_is_free, &gui, 60));
@@ -180,7 +180,7 @@ static void test_broken_session(void)
         gui_open_file(&gui, path);
         gui_forget_flow(&gui);
         g_assert_true(gui_wait(state_written, &gui, 10));
-        litho_bar_hide(gui.window->error);
+        litho_bar_hide(litho_tellers_error(gui.window->tellers));
         g_assert_true(litho_state_write(key, texts[k], g_get_monotonic_time(), NULL));
         gui_open_file(&gui, path);
         g_test_message("%s", litho_window_error(gui.window));
@@ -200,7 +200,7 @@ static void test_broken_session(void)
         "\"past\": [1, {}, null], \"snapshots\": [3, { \"letter\": \"?\" }], \"selected\": 99, "
         "\"views\": { \"shape\": [10, 12, 40], \"slices\": [-5, 1000, 3], \"lo\": [5, 5, 5], "
         "\"hi\": [1, 1, 1], \"camera\": [0] }, \"look\": { \"clip\": -3, \"wiggle\": 77 } }";
-    litho_bar_hide(gui.window->error);
+    litho_bar_hide(litho_tellers_error(gui.window->tellers));
     g_assert_true(gui_wait(state_written, &gui, 10));
     g_assert_true(litho_state_write(key, odd, g_get_monotonic_time(), NULL));
     gui_open_file(&gui, path);

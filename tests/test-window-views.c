@@ -286,8 +286,8 @@ static void test_units(void)
     const struct {
         const char *typed;
         double value;
-    } cases[] = {{"600ms", 150}, {"0.4 s", 100}, {"80 samples", 80}, {"70", 70}, {"1 Hz", 70},
-                 {"many", 70}};
+    } cases[] = {{"600ms", 150}, {"0.4 s", 100}, {"80 samples", 80},
+                 {"70", 70},     {"1 Hz", 70},   {"many", 70}};
     for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
         gtk_editable_set_text(GTK_EDITABLE(spin), cases[k].typed);
         gtk_spin_button_update(GTK_SPIN_BUTTON(spin));
@@ -581,7 +581,7 @@ static void test_stopped(void)
     g_assert_true(litho_session_progress(gui.session, NULL));
     gui_activate(&gui, "win.cancel");
     g_assert_true(gui_wait(is_idle, &gui, 3));
-    GtkWidget *notice = litho_notice_widget(gui.window->notice);
+    GtkWidget *notice = litho_notice_widget(litho_tellers_notice(gui.window->tellers));
     g_assert_true(gtk_widget_get_visible(notice));
     g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(notice)), "Ctrl+Return"));
     g_assert_null(litho_session_output(gui.session));

@@ -300,8 +300,8 @@ static void search_best(Search *s, const double now[LITHO_FIND_MOST], double val
     prune(s, now, value, &score, error);
 }
 
-// Gains of single values were told on a part of the area, and an error that cannot be told from none
-// gains any number: none gains more than all of them, and one alone gains all of it.
+// Gains of single values were told on a part of the area, and an error that cannot be told from
+// none gains any number: none gains more than all of them, and one alone gains all of it.
 static void bound_gains(LithoFind *find)
 {
     guint n = 0;

@@ -279,9 +279,8 @@ static gboolean tick_clock(gpointer data)
     int seconds = (int)((g_get_monotonic_time() - s->began_us) / G_USEC_PER_SEC);
     g_autofree char *best = litho_format_decibels(gain, 2, TRUE);
     g_autofree char *text =
-        trials > 0
-            ? g_strdup_printf("%d s: %u settings tried, the best %s", seconds, trials, best)
-            : g_strdup_printf("%d s: measuring the noise and the setting as it is", seconds);
+        trials > 0 ? g_strdup_printf("%d s: %u settings tried, the best %s", seconds, trials, best)
+                   : g_strdup_printf("%d s: measuring the noise and the setting as it is", seconds);
     gtk_label_set_text(GTK_LABEL(s->status), text);
     return G_SOURCE_CONTINUE;
 }
@@ -304,9 +303,8 @@ static void done(gpointer result, const GError *error, gpointer data)
     const LithoQuality *q = &find->found;
     g_autofree char *level = litho_format_decibels(q->expected_snr_db, 1, FALSE);
     g_autofree char *gain = litho_format_decibels(find->gain_db, 2, TRUE);
-    g_autofree char *snr = isfinite(q->expected_snr_db)
-                               ? g_strdup_printf(", expected SNR %s", level)
-                               : g_strdup("");
+    g_autofree char *snr =
+        isfinite(q->expected_snr_db) ? g_strdup_printf(", expected SNR %s", level) : g_strdup("");
     g_autofree char *text =
         find->gain_db > 0.05
             ? g_strdup_printf("Together %s%s: %u settings in %.1f s.", gain, snr, find->trials,

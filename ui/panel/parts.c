@@ -105,8 +105,11 @@ GtkWidget *litho_disclosure_new(const char *title, GtkWidget *content)
 char *litho_format_decibels(double db, int decimals, gboolean change)
 {
     const double unit = pow(10, -decimals), shown = rint(db / unit) * unit;
-    return g_strdup_printf("%s%.*f dB", shown < 0 ? "−" : change && shown > 0 ? "+" : "", decimals,
-                           fabs(shown));
+    return g_strdup_printf("%s%.*f dB",
+                           shown < 0             ? "−"
+                           : change && shown > 0 ? "+"
+                                                 : "",
+                           decimals, fabs(shown));
 }
 
 char *litho_format_duration(double ms)

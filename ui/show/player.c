@@ -93,7 +93,7 @@ static void show_step(LithoPlayer *self)
     const LithoScriptStep *step = step_of(self);
     show_moment(self, 0);
     litho_session_show(self->window->session, (LithoShow)step->show);
-    litho_canvas_maximise(LITHO_CANVAS(self->window->canvas), step->view);
+    litho_canvas_maximise(litho_window_canvas(self->window), step->view);
     self->phase = WAITING;
     set_note(self, NULL);
 }
@@ -260,7 +260,7 @@ static gboolean picture_is_whole(LithoPlayer *self)
 {
     LithoSession *session = self->window->session;
     return !litho_session_progress(session, NULL) && litho_session_grid(session) &&
-           litho_canvas_is_whole(LITHO_CANVAS(self->window->canvas));
+           litho_canvas_is_whole(litho_window_canvas(self->window));
 }
 
 static void act(LithoPlayer *self)

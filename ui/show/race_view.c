@@ -391,7 +391,7 @@ static void choose_section(LithoRaceView *self, int size)
 {
     LithoSession *session = self->window->session;
     const LithoGrid *grid = litho_session_grid(session);
-    const int front = litho_canvas_maximised(LITHO_CANVAS(self->window->canvas));
+    const int front = litho_canvas_maximised(litho_window_canvas(self->window));
     LithoRaceSection *s = &self->section;
     s->axis = front == LITHO_XLINE ? LITHO_XLINE : LITHO_INLINE;
     s->index = size > 0 ? size / 2 : litho_session_display(session)->slice[s->axis];
@@ -506,7 +506,7 @@ void litho_race_view_close(LithoRaceView *self)
     if (litho_session_grid(self->window->session) && !litho_session_output(self->window->session) &&
         litho_flow_length(litho_session_flow(self->window->session)) > 0)
         litho_session_recompute(self->window->session);
-    gtk_widget_grab_focus(GTK_WIDGET(litho_canvas_active_view(LITHO_CANVAS(self->window->canvas))));
+    gtk_widget_grab_focus(GTK_WIDGET(litho_canvas_active_view(litho_window_canvas(self->window))));
 }
 
 gboolean litho_race_view_is_running(LithoRaceView *self)

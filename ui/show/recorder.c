@@ -54,7 +54,7 @@ static LithoScriptStep *present_step(LithoWindow *window, const LithoScriptStep 
     litho_flow_free(step->flow);
     step->flow = litho_flow_copy(litho_session_flow(session));
     step->show = (LithoScriptShow)d->show;
-    step->view = (LithoScriptView)litho_canvas_maximised(LITHO_CANVAS(window->canvas));
+    step->view = (LithoScriptView)litho_canvas_maximised(litho_window_canvas(window));
     for (int k = 0; k < 2; k++) {
         step->split[k] = round(d->look.split * 1000) / 1000;
         for (int a = 0; grid && a < 3; a++)
@@ -177,7 +177,7 @@ LithoRecorder *litho_recorder_start(LithoWindow *window, GError **error)
         r->handlers[k] =
             g_signal_connect_swapped(window->session, told[k], G_CALLBACK(look_soon), r);
     r->layout =
-        g_signal_connect_swapped(window->canvas, "layout-changed", G_CALLBACK(look_soon), r);
+        g_signal_connect_swapped(litho_window_canvas(window), "layout-changed", G_CALLBACK(look_soon), r);
     return r;
 }
 
@@ -197,7 +197,7 @@ LithoScript *litho_recorder_stop(LithoRecorder *r)
     for (guint k = 0; alive && k < G_N_ELEMENTS(r->handlers); k++)
         g_signal_handler_disconnect(r->window->session, r->handlers[k]);
     if (alive)
-        g_signal_handler_disconnect(r->window->canvas, r->layout);
+        g_signal_handler_disconnect(litho_window_canvas(r->window), r->layout);
     last_step(r)->dwell = seconds_since(r->began_us);
     LithoScript *script = r->script;
     g_object_unref(r->window);

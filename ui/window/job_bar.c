@@ -11,6 +11,8 @@ struct LithoJobBar {
     GtkWidget *box, *label, *progress;
     LithoJob *job; // under way, or NULL
     const char *what;
+    char *save; // path of a save that waits; NULL = none
+    gboolean save_force;
 };
 
 LithoJobBar *litho_job_bar_new(void)
@@ -34,7 +36,27 @@ LithoJobBar *litho_job_bar_new(void)
 
 void litho_job_bar_free(LithoJobBar *bar)
 {
+    if (bar)
+        g_free(bar->save);
     g_free(bar);
+}
+
+void litho_job_bar_set_save(LithoJobBar *bar, const char *path, gboolean force)
+{
+    g_free(bar->save);
+    bar->save = g_strdup(path);
+    bar->save_force = force;
+}
+
+const char *litho_job_bar_save(const LithoJobBar *bar)
+{
+    return bar->save;
+}
+
+char *litho_job_bar_take_save(LithoJobBar *bar, gboolean *force)
+{
+    *force = bar->save_force;
+    return g_steal_pointer(&bar->save);
 }
 
 GtkWidget *litho_job_bar_widget(const LithoJobBar *bar)

@@ -14,7 +14,7 @@ LithoSession *litho_window_session(LithoWindow *self)
 
 LithoCanvas *litho_window_canvas(LithoWindow *self)
 {
-    return LITHO_CANVAS(self->canvas);
+    return litho_middle_canvas(self->middle);
 }
 
 LithoJudgement *litho_window_judgement(LithoWindow *self)
@@ -72,44 +72,19 @@ void litho_window_show_error(LithoWindow *self, const char *sentence, const char
 {
     g_autofree char *plain = litho_plain_sentence(sentence);
     litho_open_file_set_failed(self->file, NULL);
-    litho_bar_set_remedy(self->error, FALSE);
-    litho_bar_tell(self->error, plain, details);
+    LithoBar *bar = litho_tellers_error(self->tellers);
+    litho_bar_set_remedy(bar, FALSE);
+    litho_bar_tell(bar, plain, details);
 }
 
 void litho_window_clear_error(LithoWindow *self)
 {
-    if (!self->shows_problem)
-        litho_bar_hide(self->error);
+    litho_tellers_clear_error(self->tellers);
 }
 
 const char *litho_window_error(LithoWindow *self)
 {
-    return litho_bar_text(self->error);
-}
-
-// Repairs and assumptions of opening: the first sentence, the others behind Details.
-static void show_notes(LithoWindow *self)
-{
-    LithoCube *cube = litho_session_input(self->session);
-    const GPtrArray *notes = cube ? cube->notes : NULL;
-    guint n = notes ? notes->len : 0;
-    if (n == 0) {
-        litho_bar_hide(self->notes);
-        return;
-    }
-    const char *first = g_ptr_array_index(notes, 0);
-    g_autofree char *lead = litho_plain_sentence(first);
-    g_autofree char *sentence =
-        n == 1 ? g_strdup(lead) : g_strdup_printf("%s (and %u more)", lead, n - 1);
-    GString *all = g_string_new(NULL);
-    for (guint k = 0; k < n; k++)
-        g_string_append_printf(all, "%s• %s", k ? "\n" : "",
-                               (const char *)g_ptr_array_index(notes, k));
-    g_autofree char *plain_all = litho_plain_sentence(all->str);
-    litho_bar_tell(self->notes, sentence, n > 1 ? plain_all : NULL);
-    // Where another way to read it would help.
-    litho_bar_set_remedy(self->notes, cube->survey && strlen(plain_all) < all->len);
-    g_string_free(all, TRUE);
+    return litho_bar_text(litho_tellers_error(self->tellers));
 }
 
 // --- header -------------------------------------------------------------------------------------
@@ -137,11 +112,11 @@ static void show_compare(LithoWindow *self)
 static void on_cube(LithoWindow *self)
 {
     gboolean has = litho_session_grid(self->session) != NULL;
-    gtk_stack_set_visible_child_name(GTK_STACK(self->stack), has ? "canvas" : "start");
+    litho_middle_show_views(self->middle, has);
     if (has)
         litho_panels_give_widths(self->panels);
     litho_window_show_title(self);
-    show_notes(self);
+    litho_tellers_show_notes(self->tellers, litho_session_input(self->session));
     show_compare(self);
 }
 
@@ -150,11 +125,9 @@ static void on_result(LithoWindow *self)
     const GError *problem = litho_session_problem(self->session);
     if (problem)
         litho_window_show_error(self, problem->message, NULL);
-    else if (self->shows_problem)
-        litho_bar_hide(self->error); // it has been overcome
-    self->shows_problem = problem != NULL;
+    litho_tellers_set_problem(self->tellers, problem != NULL);
     if (litho_session_grid(self->session))
-        gtk_stack_set_visible_child_name(GTK_STACK(self->stack), "canvas");
+        litho_middle_show_views(self->middle, TRUE);
     show_compare(self);
     litho_window_result_arrived(self);
     litho_window_state_result(self);
@@ -163,8 +136,7 @@ static void on_result(LithoWindow *self)
 static void on_gl_known(LithoWindow *self)
 {
     gboolean failed;
-    const char *name = litho_canvas_gl_name(LITHO_CANVAS(self->canvas), &failed);
-    litho_timing_panel_set_gl(LITHO_TIMING_PANEL(self->timings), name);
+    const char *name = litho_canvas_gl_name(litho_window_canvas(self), &failed);
     if (failed)
         litho_window_show_error(self,
                                 "The pictures need OpenGL 3.2 or newer, which this display "
@@ -220,7 +192,7 @@ void litho_window_update_start(LithoWindow *self)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *name = NULL, *about = litho_window_state_last(&name, &error);
-    litho_start_page_update(self->start, self->settings, name, about);
+    litho_start_page_update(litho_middle_start(self->middle), self->settings, name, about);
     if (error)
         litho_window_show_error(self, error->message, NULL);
 }
@@ -338,10 +310,9 @@ static void dispose(GObject *object)
     g_clear_pointer(&self->podium, litho_podium_free); // first: it puts things back in their places
     g_clear_pointer(&self->blink, litho_blink_free);
     g_clear_pointer(&self->busy, litho_busy_line_free);
-    g_clear_pointer(&self->notice, litho_notice_free);
+    litho_tellers_stop(self->tellers);
     g_clear_pointer(&self->panels, litho_panels_free);
     g_clear_pointer(&self->watchdog, litho_watchdog_free);
-    g_clear_pointer(&self->save_path, g_free);
     g_clear_pointer(&self->writer, litho_state_writer_free);
     g_clear_object(&self->snapshots);
     if (self->judgement)
@@ -357,15 +328,17 @@ static void dispose(GObject *object)
 
 static void finalize(GObject *object)
 {
-    litho_open_file_free(LITHO_WINDOW(object)->file);
-    litho_job_bar_free(LITHO_WINDOW(object)->job); // every job holds a reference to its window
+    LithoWindow *self = LITHO_WINDOW(object);
+    litho_tellers_free(self->tellers);
+    litho_middle_free(self->middle);
+    litho_open_file_free(self->file);
+    litho_job_bar_free(self->job); // every job holds a reference to its window
     G_OBJECT_CLASS(litho_window_parent_class)->finalize(object);
 }
 
 static void litho_window_init(LithoWindow *self)
 {
     self->session = litho_session_new();
-    self->one_section = -1;
     self->file = litho_open_file_new();
     self->watchdog = litho_watchdog_new();
     self->snapshots = litho_snapshots_new(self->session);
@@ -381,7 +354,7 @@ static void litho_window_init(LithoWindow *self)
     g_signal_connect_object(self->judgement, "changed", G_CALLBACK(litho_window_actions_update),
                             self, G_CONNECT_SWAPPED);
     g_signal_connect_object(self->snapshots, "failed", G_CALLBACK(on_snapshot_failed), self, 0);
-    g_signal_connect_object(litho_canvas_area(LITHO_CANVAS(self->canvas)), "realize",
+    g_signal_connect_object(litho_canvas_area(litho_window_canvas(self)), "realize",
                             G_CALLBACK(on_gl_known), self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
     GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
     g_signal_connect(drop, "drop", G_CALLBACK(on_drop), self);

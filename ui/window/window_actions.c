@@ -93,7 +93,7 @@ ACTION(do_import)
     SELF;
     const LithoOpenOptions none = {0};
     char **failed = litho_open_file_failed(self->file), **paths = litho_open_file_paths(self->file);
-    if (failed && litho_bar_text(self->error))
+    if (failed && litho_bar_text(litho_tellers_error(self->tellers)))
         litho_import_open(self, (const char *const *)failed, &none);
     else if (paths)
         litho_import_open(self, (const char *const *)paths, litho_open_file_options(self->file));
@@ -104,7 +104,7 @@ ACTION(do_use_profile)
     SELF;
     LithoOpenOptions options;
     g_autoptr(GError) error = NULL;
-    litho_bar_hide(self->offer);
+    litho_bar_hide(litho_tellers_offer(self->tellers));
     const char *profile = litho_open_file_profile(self->file);
     g_auto(GStrv) paths = g_strdupv(litho_open_file_paths(self->file));
     if (!profile || !paths)
@@ -280,7 +280,7 @@ ACTION(do_colours)
 ACTION(do_colours_menu)
 {
     SELF;
-    litho_cube_view_open_maps(litho_canvas_active_view(LITHO_CANVAS(self->canvas)));
+    litho_cube_view_open_maps(litho_canvas_active_view(litho_window_canvas(self)));
 }
 
 ACTION(do_wiggle)
@@ -320,13 +320,13 @@ ACTION(do_medium)
 
 static void zoom(LithoWindow *self, double factor)
 {
-    litho_canvas_zoom(LITHO_CANVAS(self->canvas), factor);
+    litho_canvas_zoom(litho_window_canvas(self), factor);
 }
 
 ACTION(do_maximise)
 {
     SELF;
-    LithoCanvas *canvas = LITHO_CANVAS(self->canvas);
+    LithoCanvas *canvas = litho_window_canvas(self);
     int axis = g_variant_get_int32(value);
     litho_canvas_maximise(canvas, litho_canvas_maximised(canvas) == axis ? -1 : axis);
 }
@@ -336,7 +336,7 @@ ACTION(do_maximise)
 ACTION(do_area)
 {
     SELF;
-    int axis = litho_cube_view_axis(litho_canvas_active_view(LITHO_CANVAS(self->canvas)));
+    int axis = litho_cube_view_axis(litho_canvas_active_view(litho_window_canvas(self)));
     LithoArea area = {.on = !litho_session_area(self->session)->on,
                       .axis = axis == LITHO_XLINE ? LITHO_XLINE : LITHO_INLINE};
     const LithoGrid *grid = litho_session_grid(self->session);
@@ -440,7 +440,7 @@ static GSimpleAction *add_action(LithoWindow *self, const char *name)
 // The session and the canvas live as long as the window's actions.
 static void add_calls(LithoWindow *self)
 {
-    gpointer on[] = {self, self->session, self->canvas};
+    gpointer on[] = {self, self->session, litho_window_canvas(self)};
     for (guint k = 0; k < G_N_ELEMENTS(calls); k++)
         g_signal_connect_swapped(add_action(self, calls[k].name), "activate", calls[k].call,
                                  on[calls[k].on]);

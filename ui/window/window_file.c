@@ -117,7 +117,7 @@ static void on_headers(const gint32 *a, const gint32 *b, gint64 n, gint64 total,
 
 static void fill_map(Opening *o)
 {
-    LithoSurveyMap *map = LITHO_SURVEY_MAP(o->window->scan_map);
+    LithoSurveyMap *map = litho_middle_map(o->window->middle);
     g_mutex_lock(&o->lock);
     litho_survey_map_add(map, (const gint32(*)[2])(void *)o->points->data, o->points->len);
     g_array_set_size(o->points, 0);
@@ -196,27 +196,12 @@ static void offer_profile(LithoWindow *self, Opening *o)
 {
     litho_open_file_set_profile(self->file, o->profile);
     if (!o->profile) {
-        litho_bar_hide(self->offer);
+        litho_bar_hide(litho_tellers_offer(self->tellers));
         return;
     }
     g_autofree char *text =
         g_strdup_printf("The import profile “%s” was made for files like this one.", o->profile);
-    litho_bar_tell(self->offer, text, NULL);
-}
-
-// A line is one section: its other views are a trace and a row of samples. A cube behind it has all
-// four again, unless a person chose otherwise.
-static void show_section(LithoWindow *self)
-{
-    const LithoGrid *grid = litho_session_grid(self->session);
-    LithoCanvas *canvas = LITHO_CANVAS(self->canvas);
-    int only = grid->axis[LITHO_INLINE].n == 1  ? LITHO_INLINE
-               : grid->axis[LITHO_XLINE].n == 1 ? LITHO_XLINE
-                                                : -1;
-    if (only >= 0 ||
-        (self->one_section >= 0 && litho_canvas_maximised(canvas) == self->one_section))
-        litho_canvas_maximise(canvas, only);
-    self->one_section = only;
+    litho_bar_tell(litho_tellers_offer(self->tellers), text, NULL);
 }
 
 // A file brings the flow back that it was left with. The flow of the file before goes with one that
@@ -236,7 +221,7 @@ static void open_session(LithoWindow *self, Opening *o, gboolean keep_flow)
     litho_window_show_title(self); // names the files
     if (!same) {
         litho_snapshots_clear(self->snapshots);
-        show_section(self);
+        litho_middle_show_section(self->middle, litho_session_grid(self->session));
     }
     if (o->state)
         litho_window_state_restore(self, o->state, keep_flow);
@@ -259,7 +244,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
     g_autoptr(LithoCube) cube = result;
     if (!litho_window_end_job(self, error))
         return;
-    gtk_widget_set_visible(self->scan_map, FALSE);
+    gtk_widget_set_visible(GTK_WIDGET(litho_middle_map(self->middle)), FALSE);
     if (cube) {
         litho_start_page_greeted(self->settings);
         const gboolean keep_flow = keeps_flow(self, o, !litho_open_file_key(self->file));
@@ -287,8 +272,9 @@ static void open_done(gpointer result, const GError *error, gpointer data)
             const gboolean bare =
                 litho_import_kind(o->paths[0]) == LITHO_IMPORT_RAW && !o->options.shape[0];
             litho_open_file_set_failed(self->file, g_steal_pointer(&o->paths));
-            litho_bar_set_remedy(self->error, TRUE);
-            litho_bar_set_remedy(self->notes, FALSE); // of the other file
+            litho_bar_set_remedy(litho_tellers_error(self->tellers), TRUE);
+            // Those of the other file.
+            litho_bar_set_remedy(litho_tellers_notes(self->tellers), FALSE);
             litho_window_actions_update(self);
             if (bare) { // no failure: samples alone need to be told their sizes
                 litho_window_clear_error(self);
@@ -315,7 +301,7 @@ void litho_window_open_as(LithoWindow *self, const char *const *paths,
     o->mode = mode;
     o->points = g_array_new(FALSE, FALSE, sizeof(gint32[2]));
     g_mutex_init(&o->lock);
-    litho_survey_map_clear(LITHO_SURVEY_MAP(self->scan_map));
+    litho_survey_map_clear(litho_middle_map(self->middle));
     o->has_options = options != NULL;
     if (options)
         o->options = *options;

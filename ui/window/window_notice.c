@@ -9,7 +9,7 @@ void litho_window_notice(LithoWindow *self, const char *format, ...)
     va_start(words, format);
     g_autofree char *sentence = g_strdup_vprintf(format, words);
     va_end(words);
-    litho_notice_tell(self->notice, sentence);
+    litho_notice_tell(litho_tellers_notice(self->tellers), sentence);
 }
 
 void litho_window_notice_saved(LithoWindow *self, const char *path)

@@ -73,7 +73,7 @@ static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel 
     LithoPicture *picture = &p->picture;
     const LithoDisplay *d = litho_session_display(self->session);
     LithoShow show = litho_session_shown(self->session), shows[2] = {show, show};
-    int only = litho_canvas_maximised(LITHO_CANVAS(self->canvas));
+    int only = litho_canvas_maximised(litho_window_canvas(self));
     guint n = 1;
     if (!both)
         shows[0] = LITHO_SHOW_INPUT;
@@ -86,7 +86,7 @@ static void add_panels(LithoWindow *self, Picture *p, gboolean both, LithoModel 
             continue;
         if (axis == LITHO_VIEW_SCENE && model) {
             litho_picture_add_model(picture, model)->view =
-                *litho_model_view_scene(litho_canvas_model(LITHO_CANVAS(self->canvas)));
+                *litho_model_view_scene(litho_canvas_model(litho_window_canvas(self)));
             continue;
         }
         for (guint k = 0; k < (axis == LITHO_VIEW_SCENE ? 1 : n); k++) {
@@ -155,7 +155,7 @@ void litho_window_export(LithoWindow *self, const char *path)
     p->picture.caption = both ? p->caption : NULL;
     p->picture.clip_note = p->clip_note;
     p->picture.unit = litho_session_unit(self->session); // static
-    LithoModelView *shown = litho_canvas_model(LITHO_CANVAS(self->canvas));
+    LithoModelView *shown = litho_canvas_model(litho_window_canvas(self));
     LithoModel *model = shown ? litho_model_view_model(shown) : NULL;
     p->model = model ? litho_model_ref(model) : NULL;
     add_panels(self, p, both, p->model);

@@ -6,17 +6,15 @@
 #include "core/io/open_options.h"
 #include "ui/session/snapshots.h"
 #include "ui/session/state_writer.h"
-#include "ui/panel/timing_panel.h"
 #include "ui/show/podium.h"
-#include "ui/show/start_page.h"
-#include "ui/window/bar.h"
 #include "ui/window/blink.h"
 #include "ui/window/busy_line.h"
 #include "ui/window/header.h"
 #include "ui/window/job_bar.h"
-#include "ui/window/notice.h"
 #include "ui/window/open_file.h"
 #include "ui/window/panels.h"
+#include "ui/window/middle.h"
+#include "ui/window/tellers.h"
 #include "ui/window/window.h"
 
 struct _LithoWindow {
@@ -29,20 +27,12 @@ struct _LithoWindow {
 
     LithoHeader *header;
     LithoBusyLine *busy; // the worker's progress
-    LithoBar *error;     // and "Read otherwise…" when opening has failed
-    LithoBar *offer;     // of an import profile that fits the open file
-    LithoBar *notes;     // of the open file
-    LithoNotice *notice;
-    GtkWidget *scan_map;    // fills while headers are scanned
-    gboolean shows_problem; // the error bar tells about the newest result
+    LithoTellers *tellers;
     LithoPanels *panels;
-    LithoStartPage *start;
-    GtkWidget *stack, *canvas, *params, *timings, *status;
-    int one_section; // the view that was maximised because the file is a line; -1 = it is none
+    LithoMiddle *middle; // start page or views
+    GtkWidget *params, *status;
     LithoBlink *blink;
-    LithoJobBar *job; // opening, saving, picture: one at a time
-    char *save_path; // a save that waits for the whole result
-    gboolean save_force;
+    LithoJobBar *job; // opening, saving, picture: one at a time; and a save that waits
 
     GPtrArray *colours; // the user's own maps, of LithoColormap, borrowed
     LithoSnapshots *snapshots;

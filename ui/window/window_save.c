@@ -11,13 +11,13 @@
 
 gboolean litho_window_is_busy(LithoWindow *self)
 {
-    return litho_job_bar_is_at_work(self->job) || self->save_path != NULL;
+    return litho_job_bar_is_at_work(self->job) || litho_job_bar_save(self->job) != NULL;
 }
 
 void litho_window_start_job(LithoWindow *self, const char *what, const char *sentence,
                             const LithoJobFuncs *funcs, gpointer data)
 {
-    litho_bar_hide(self->error);
+    litho_bar_hide(litho_tellers_error(self->tellers));
     litho_job_bar_start(self->job, what, sentence, funcs, data);
     litho_window_actions_update(self);
 }
@@ -43,18 +43,19 @@ gboolean litho_window_end_job(LithoWindow *self, const GError *error)
 void litho_window_tell_done(LithoWindow *self, gboolean ok)
 {
     g_signal_emit_by_name(self, "job-done", litho_job_bar_what(self->job), ok);
-    if (self->session && self->save_path &&
+    if (self->session && litho_job_bar_save(self->job) &&
         !litho_job_bar_is_at_work(self->job)) { // it has waited for this job
-        g_autofree char *path = g_steal_pointer(&self->save_path);
-        litho_window_save(self, path, self->save_force);
+        gboolean force;
+        g_autofree char *path = litho_job_bar_take_save(self->job, &force);
+        litho_window_save(self, path, force);
     }
 }
 
 void litho_window_cancel_job(LithoWindow *self)
 {
     litho_job_bar_cancel(self->job);
-    if (self->save_path) {
-        g_clear_pointer(&self->save_path, g_free);
+    if (litho_job_bar_save(self->job)) {
+        litho_job_bar_set_save(self->job, NULL, FALSE);
         litho_job_bar_hide(self->job);
     }
 }
@@ -154,10 +155,10 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
     if (!litho_session_grid(self->session))
         return;
     const gboolean at_work = litho_job_bar_is_at_work(self->job);
-    if (at_work && !self->save_path && g_strcmp0(litho_job_bar_what(self->job), "picture") == 0) {
+    if (at_work && !litho_job_bar_save(self->job) &&
+        g_strcmp0(litho_job_bar_what(self->job), "picture") == 0) {
         // The result does not depend on the picture: it is saved when that is done.
-        self->save_path = g_strdup(path);
-        self->save_force = force;
+        litho_job_bar_set_save(self->job, path, force);
         litho_window_notice(self, "Saving begins when the picture is done.");
         return;
     }
@@ -171,8 +172,7 @@ void litho_window_save(LithoWindow *self, const char *path, gboolean force)
         save_start(self, output, path, force);
         return;
     }
-    self->save_path = g_strdup(path);
-    self->save_force = force;
+    litho_job_bar_set_save(self->job, path, force);
     litho_job_bar_wait(self->job, "Waiting for the whole result");
     litho_window_actions_update(self);
     if (!litho_session_progress(self->session, NULL))
@@ -183,11 +183,13 @@ void litho_window_result_arrived(LithoWindow *self)
 {
     if (litho_job_bar_is_at_work(self->job))
         return; // a save that waits for it goes on at its end
-    LithoCube *output = self->save_path ? litho_session_output(self->session) : NULL;
-    if (self->save_path && litho_session_problem(self->session))
+    const gboolean waits = litho_job_bar_save(self->job) != NULL;
+    LithoCube *output = waits ? litho_session_output(self->session) : NULL;
+    if (waits && litho_session_problem(self->session))
         litho_window_cancel_job(self);
     if (!output)
         return;
-    g_autofree char *path = g_steal_pointer(&self->save_path);
-    save_start(self, output, path, self->save_force);
+    gboolean force;
+    g_autofree char *path = litho_job_bar_take_save(self->job, &force);
+    save_start(self, output, path, force);
 }

@@ -70,7 +70,7 @@ static JsonObject *views_to_json(LithoWindow *self)
     json_object_set_array_member(object, "hi", numbers_to_json(d->hi, 3));
     json_object_set_array_member(object, "camera", numbers_to_json(camera, G_N_ELEMENTS(camera)));
     json_object_set_int_member(object, "maximised",
-                               litho_canvas_maximised(LITHO_CANVAS(self->canvas)));
+                               litho_canvas_maximised(litho_window_canvas(self)));
     return object;
 }
 
@@ -229,7 +229,7 @@ static gboolean restore_views(LithoWindow *self, JsonObject *object)
         litho_session_set_scene(self->session, &scene);
     }
     int maximised = (int)member_number(object, "maximised", -1, -1, LITHO_N_VIEWS - 1);
-    litho_canvas_maximise(LITHO_CANVAS(self->canvas), maximised);
+    litho_canvas_maximise(litho_window_canvas(self), maximised);
     return TRUE;
 }
 
@@ -413,6 +413,6 @@ void litho_window_state_init(LithoWindow *self)
                                 self, G_CONNECT_SWAPPED);
     g_signal_connect_object(self->snapshots, "changed", G_CALLBACK(litho_window_state_touched),
                             self, G_CONNECT_SWAPPED);
-    g_signal_connect_object(self->canvas, "layout-changed", G_CALLBACK(litho_window_state_touched),
+    g_signal_connect_object(litho_window_canvas(self), "layout-changed", G_CALLBACK(litho_window_state_touched),
                             self, G_CONNECT_SWAPPED);
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/tellers.h"
+
+#include <string.h>
+
+#include "ui/window/window.h"
+
+struct LithoTellers {
+    LithoBar *error, *notes, *offer;
+    LithoNotice *notice;
+    gboolean problem; // the error bar tells about the newest result
+};
+
+LithoTellers *litho_tellers_new(void)
+{
+    static const char again[] = "Read otherwise…";
+    LithoTellers *tellers = g_new0(LithoTellers, 1);
+    tellers->error = litho_bar_new(GTK_MESSAGE_ERROR, again, "win.import");
+    tellers->notes = litho_bar_new(GTK_MESSAGE_INFO, again, "win.import");
+    tellers->offer = litho_bar_new(GTK_MESSAGE_QUESTION, "Use it", "win.use-profile");
+    litho_bar_set_remedy(tellers->offer, TRUE);
+    tellers->notice = litho_notice_new();
+    return tellers;
+}
+
+void litho_tellers_stop(LithoTellers *tellers)
+{
+    if (tellers)
+        g_clear_pointer(&tellers->notice, litho_notice_free);
+}
+
+void litho_tellers_free(LithoTellers *tellers)
+{
+    litho_tellers_stop(tellers);
+    g_free(tellers);
+}
+
+LithoBar *litho_tellers_error(const LithoTellers *tellers)
+{
+    return tellers->error;
+}
+
+LithoBar *litho_tellers_notes(const LithoTellers *tellers)
+{
+    return tellers->notes;
+}
+
+LithoBar *litho_tellers_offer(const LithoTellers *tellers)
+{
+    return tellers->offer;
+}
+
+LithoNotice *litho_tellers_notice(const LithoTellers *tellers)
+{
+    return tellers->notice;
+}
+
+void litho_tellers_set_problem(LithoTellers *tellers, gboolean problem)
+{
+    if (tellers->problem && !problem)
+        litho_bar_hide(tellers->error); // it has been overcome
+    tellers->problem = problem;
+}
+
+void litho_tellers_clear_error(LithoTellers *tellers)
+{
+    if (!tellers->problem)
+        litho_bar_hide(tellers->error);
+}
+
+void litho_tellers_show_notes(LithoTellers *tellers, const LithoCube *cube)
+{
+    const GPtrArray *notes = cube ? cube->notes : NULL;
+    guint n = notes ? notes->len : 0;
+    if (n == 0) {
+        litho_bar_hide(tellers->notes);
+        return;
+    }
+    const char *first = g_ptr_array_index(notes, 0);
+    g_autofree char *lead = litho_plain_sentence(first);
+    g_autofree char *sentence =
+        n == 1 ? g_strdup(lead) : g_strdup_printf("%s (and %u more)", lead, n - 1);
+    GString *all = g_string_new(NULL);
+    for (guint k = 0; k < n; k++)
+        g_string_append_printf(all, "%s• %s", k ? "\n" : "",
+                               (const char *)g_ptr_array_index(notes, k));
+    g_autofree char *plain_all = litho_plain_sentence(all->str);
+    litho_bar_tell(tellers->notes, sentence, n > 1 ? plain_all : NULL);
+    // Where another way to read it would help.
+    litho_bar_set_remedy(tellers->notes, cube->survey && strlen(plain_all) < all->len);
+    g_string_free(all, TRUE);
+}
