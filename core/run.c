@@ -72,6 +72,12 @@ void litho_run_partial(LithoRun *run, LithoCube *part)
         run->on_partial(part, run->partial_data);
 }
 
+void litho_run_first_look(LithoRun *run)
+{
+    if (run && run->on_first_look)
+        run->on_first_look(run->partial_data);
+}
+
 int litho_run_threads(const LithoRun *run)
 {
     if (run && run->threads > 0)

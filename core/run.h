@@ -42,6 +42,9 @@ typedef struct LithoRun {
     // reference. In the job's thread.
     void (*on_partial)(LithoCube *part, gpointer data);
     gpointer partial_data;
+    // Takes note that the partial result just handed over is a first look at all of the result.
+    // NULL: nobody wants one; it costs time that the result does not need.
+    void (*on_first_look)(gpointer partial_data);
     // Asked at every step beside `cancel`: TRUE = give up, newer parameters wait.
     gboolean (*superseded)(gpointer data);
     gpointer superseded_data;
@@ -62,6 +65,8 @@ gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error
 gboolean litho_run_checkpoint(const LithoRun *run);
 // Hands a finished part to whoever watches. Borrows `part`.
 void litho_run_partial(LithoRun *run, LithoCube *part);
+// What was handed over last is a first look at all of the result.
+void litho_run_first_look(LithoRun *run);
 // Threads to use: run->threads, or all the machine lends this process.
 int litho_run_threads(const LithoRun *run);
 

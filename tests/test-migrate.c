@@ -436,7 +436,7 @@ static void test_kept_velocity(void)
     static const struct {
         const char *move;
         gboolean kept;
-    } moves[] = {{"fmax=40", TRUE},   {"fmin=5", TRUE},        {"degree=15 max_dip=50", TRUE},
+    } moves[] = {{"fmax=40", TRUE},   {"fmin=5", TRUE},          {"degree=15 max_dip=50", TRUE},
                  {"sponge=4", FALSE}, {"velocity_dz=12", FALSE}, {"step=2", FALSE},
                  {"fmax=45", TRUE}};
     g_autofree char *path = varying_velocity();

@@ -213,6 +213,22 @@ static void test_slow(void)
     g_assert_cmpuint(m.given_up, >, 50);
 }
 
+// Property: a pass that all has been seen of gives way at once, however patient it began.
+static void test_first_look(void)
+{
+    LithoSchedule s = {.whole_s = 0.3};
+    litho_schedule_begin(&s, 0, TRUE, FALSE);
+    g_assert_cmpint(litho_schedule_next(&s, 1, FALSE).what, ==, LITHO_TASK_WHOLE);
+    g_assert_false(litho_schedule_gives_way(&s, 1.1, TRUE));
+    litho_schedule_shown(&s);
+    g_assert_false(litho_schedule_gives_way(&s, 1.101, FALSE));
+    g_assert_true(litho_schedule_gives_way(&s, 1.101, TRUE));
+    litho_schedule_end(&s, 1.102, FALSE);
+    litho_schedule_begin(&s, 0, TRUE, FALSE);
+    g_assert_cmpint(litho_schedule_next(&s, 1.2, FALSE).what, ==, LITHO_TASK_WHOLE);
+    g_assert_false(litho_schedule_gives_way(&s, 1.3, TRUE)); // of the next wish nothing is seen yet
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -220,6 +236,7 @@ int main(int argc, char **argv)
     g_test_add_func("/schedule/whole-first", test_whole_first);
     g_test_add_func("/schedule/shown", test_shown);
     g_test_add_func("/schedule/gives-way", test_gives_way);
+    g_test_add_func("/schedule/first-look", test_first_look);
     g_test_add_func("/schedule/drag", test_drag);
     g_test_add_func("/schedule/uneven", test_uneven);
     g_test_add_func("/schedule/slow", test_slow);

@@ -85,6 +85,11 @@ void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished)
         s->owed_s = 0; // all are there
 }
 
+void litho_schedule_shown(LithoSchedule *s)
+{
+    s->grace_s = 0;
+}
+
 gboolean litho_schedule_gives_way(const LithoSchedule *s, double now_s, gboolean newer)
 {
     return newer && s->busy && now_s - s->began_s > s->grace_s;

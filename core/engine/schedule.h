@@ -11,8 +11,9 @@
 // the first, each in its turn: during a drag the first follows closely and none stands still. A
 // view younger than LITHO_SCHEDULE_GRACE_MS is finished although a newer wish waits (cancelling at
 // every event starves a drag); one that lately took less than LITHO_SCHEDULE_PATIENCE_MS may take
-// that long. The rest of the cube, which nobody sees, gives way at once. A cube that lately took
-// less than 60 ms, or that one view shows whole, is computed as a whole from the start.
+// that long. The rest of the cube, which nobody sees, gives way at once; so does what has been shown
+// in a first look. A cube that lately took less than 60 ms, or that one view shows whole, is
+// computed as a whole from the start.
 //
 //     litho_schedule_begin(&s, ...);
 //     while ((task = litho_schedule_next(&s, now, newer)).what is VIEW or WHOLE) {
@@ -64,6 +65,9 @@ void litho_schedule_begin(LithoSchedule *s, guint n_views, gboolean whole, gbool
 LithoTask litho_schedule_next(LithoSchedule *s, double now_s, gboolean newer);
 // The task under way has ended; `finished`: with its samples, rather than cancelled or failed.
 void litho_schedule_end(LithoSchedule *s, double now_s, gboolean finished);
+// All that is visible of the task under way has been shown, perhaps as a first look: from now on it
+// gives way at once.
+void litho_schedule_shown(LithoSchedule *s);
 // TRUE when the task under way is to be given up for the newer wish.
 gboolean litho_schedule_gives_way(const LithoSchedule *s, double now_s, gboolean newer);
 // After a finished view: TRUE when the views computed so far should be shown now.

@@ -219,6 +219,15 @@ static void on_progress(const LithoProgress *progress, gpointer data)
     worker->wake(worker->wake_data);
 }
 
+// All that is visible has been shown: from now on the pass gives way at once.
+static void on_first_look(gpointer data)
+{
+    LithoWorker *worker = ((Pass *)data)->worker;
+    g_mutex_lock(&worker->lock);
+    litho_schedule_shown(&worker->schedule);
+    g_mutex_unlock(&worker->lock);
+}
+
 static void on_partial(LithoCube *part, gpointer data)
 {
     Pass *pass = data;
@@ -467,6 +476,7 @@ static void run_wish(LithoWorker *worker, const LithoWish *wish, double wish_ms,
         .on_progress = on_progress,
         .progress_data = worker,
         .on_partial = on_partial,
+        .on_first_look = on_first_look,
         .partial_data = &pass,
         .superseded = superseded,
         .superseded_data = worker,

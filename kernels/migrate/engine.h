@@ -81,6 +81,11 @@ typedef struct MigEngineClass {
     // only, and may be NULL.
     gboolean (*down)(MigEngine *engine, int b, gboolean shot, MigSlab slab, gpointer data,
                      LithoRun *run, GError **error);
+    // A first look (preview.h) at what down() will make of band b's kept record replaces the image.
+    // FALSE in `made`: there is no memory for it, the image is as it was. NULL: the engine has
+    // none.
+    gboolean (*preview)(MigEngine *engine, int b, gboolean *made, LithoRun *run, GError **error);
+    double preview_flops; // of a pass from which on a first look is worth its time
     // A depth image becomes the image; it goes up through band b, the exact adjoint of all of the
     // above, and is added to the traces.
     gboolean (*take_image)(MigEngine *engine, const LithoCube *in, LithoRun *run, GError **error);

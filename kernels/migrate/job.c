@@ -379,7 +379,7 @@ LithoMigrateJob *litho_migrate_job_coarser(const LithoMigrateJob *fine, double r
     job->ratio = ratio;
     job->entries = g_array_new(FALSE, FALSE, sizeof(LithoEntry));
     job->model = litho_migrate_model_ref(fine->model);
-    job->slow_min = job->slow_max = NULL;
+    job->slow_min = job->slow_max = job->slow_mean = NULL;
     job->slowness = job->sponge_x = job->sponge_y = NULL;
     job->omega = g_memdup2(fine->omega, sizeof(double) * fine->nf);
     job->weight = g_memdup2(fine->weight, sizeof(float) * fine->nf);
@@ -418,6 +418,7 @@ void litho_migrate_job_free(LithoMigrateJob *job)
     g_free(job->weight);
     g_free(job->slow_min);
     g_free(job->slow_max);
+    g_free(job->slow_mean);
     g_free(job->slowness);
     g_free(job->sponge_x);
     g_free(job->sponge_y);

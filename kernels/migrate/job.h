@@ -45,6 +45,7 @@ typedef struct LithoMigrateJob {
     LithoModelMap map;
     LithoVelocityRange velocity;
     double *slow_min, *slow_max; // [n_steps] s/m of the propagating wave (doubled when half)
+    double *slow_mean;           // [n_steps] of the planes of slowness; NULL: there are none
     float *slowness;             // [n_steps][ny][nx], or NULL when every step is constant
     guint64 slowness_serial;     // tells planes of slowness apart; 0 = there are none
     gboolean varies;             // to the sides: there are planes of slowness

@@ -183,9 +183,8 @@ gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, const LithoMigrateJobs
     }
     end[n] = 0;
     for (int k = 1; k < n; k++) {
-        jobs->job[k] =
-            litho_migrate_job_coarser(fine, ratio[k], end[k + 1], end[k] - end[k + 1],
-                                      job_of_ratio(last, fine, ratio[k]), run, error);
+        jobs->job[k] = litho_migrate_job_coarser(fine, ratio[k], end[k + 1], end[k] - end[k + 1],
+                                                 job_of_ratio(last, fine, ratio[k]), run, error);
         if (!jobs->job[k])
             return FALSE;
         jobs->n = k + 1;

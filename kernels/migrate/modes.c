@@ -2,6 +2,7 @@
 #include "kernels/migrate/modes.h"
 
 #include "core/error.h"
+#include "kernels/migrate/preview.h"
 
 gboolean mig_show(int first, int n, gpointer data, GError **error)
 {
@@ -20,6 +21,28 @@ gboolean mig_show(int first, int n, gpointer data, GError **error)
     return part || trouble;
 }
 
+// A first look at all depths for who watches a long run. The engine has the whole band on the
+// image's grid, and nobody else has a share of it.
+static gboolean look_first(MigEngine *engine, MigWatch *watch, LithoRun *run, GError **error)
+{
+    const MigEngineClass *class = engine->class;
+    const LithoMigrateJob *job = engine->job[0];
+    gboolean made;
+    if (!class->preview || !run || !run->on_partial || !run->on_first_look ||
+        engine->n_bands != 1 || job->share || watch->scale != 1 || !litho_preview_suits(job) ||
+        litho_migrate_sweep_flops(job, 1) < class->preview_flops)
+        return TRUE;
+    if (!class->preview(engine, 0, &made, run, error))
+        return FALSE;
+    if (!made)
+        return TRUE;
+    if (!mig_show(0, litho_migrate_image_depths(job), watch, error))
+        return FALSE;
+    litho_run_first_look(run);
+    // A newer wish may have come: nothing is under way yet that would have to be waited for.
+    return litho_run_step(run, 0, MAX(job->n_steps, 1), error) && class->clear(engine, error);
+}
+
 gboolean mig_stack(MigEngine *engine, const LithoCube *in, MigWatch *watch, LithoRun *run,
                    GError **error)
 {
@@ -27,7 +50,8 @@ gboolean mig_stack(MigEngine *engine, const LithoCube *in, MigWatch *watch, Lith
     for (int b = engine->n_bands - 1; b >= 0; b--) {
         if (!engine->kept[b])
             engine->kept[b] = class->keep_record(engine, b, in, run, error);
-        if (!engine->kept[b] || !class->take_record(engine, b, error) ||
+        if (!engine->kept[b] || !look_first(engine, watch, run, error) ||
+            !class->take_record(engine, b, error) ||
             !class->down(engine, b, FALSE, mig_show, watch, run, error))
             return FALSE;
     }

@@ -17,8 +17,8 @@ gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in
 {
     double start = litho_now_ms();
     LithoMigrateJobs last = *jobs;
-    *jobs = (LithoMigrateJobs){.job = {litho_migrate_job_new(in, params, known, last.job[0], run,
-                                                             error)}};
+    *jobs = (LithoMigrateJobs){
+        .job = {litho_migrate_job_new(in, params, known, last.job[0], run, error)}};
     jobs->n = jobs->job[0] != NULL;
     const gboolean ok =
         jobs->n && (!params->coarse || litho_migrate_jobs_split(jobs, &last, run, error));

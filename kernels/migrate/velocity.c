@@ -35,13 +35,17 @@ static void step_slowness(const LithoMigrateJob *job, int s, const gint64 lo[2],
     const gsize n = (gsize)nx * ny;
     const float factor = job->half ? 2 : 1;
     float low = INFINITY, high = 0;
+    double sum = 0;
     for (gsize k = 0; k < n; k++) {
         plane[k] *= factor;
         low = fminf(low, plane[k]);
         high = fmaxf(high, plane[k]);
+        sum += plane[k];
     }
     job->slow_min[s] = low;
     job->slow_max[s] = high;
+    if (job->slow_mean)
+        job->slow_mean[s] = sum / n;
 }
 
 // One cell stands for all of a layer.
@@ -72,6 +76,7 @@ gboolean litho_migrate_job_velocity(LithoMigrateJob *job, LithoMigrateJob *last,
         return FALSE;
     }
     job->slowness_serial = litho_migrate_slowness_serial();
+    job->slow_mean = g_new0(double, MAX(job->n_steps, 1));
     litho_run_begin(run, "velocity", "depths");
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run))
     for (int s = 0; s < job->n_steps; s++)
@@ -94,10 +99,10 @@ static gboolean is_same_rock(const LithoMigrateJob *a, const LithoMigrateJob *b)
 gboolean litho_migrate_job_take_slowness(LithoMigrateJob *job, LithoMigrateJob *last)
 {
     // A wider cell is the mean of steps of the image's grid, of which the last one may hold fewer.
-    const gboolean fits = last && last->slowness &&
-                          (job->ratio == 1 ? last->n_steps >= job->n_steps
-                                           : last->n_steps == job->n_steps &&
-                                                 last->depths == job->depths);
+    const gboolean fits =
+        last && last->slowness &&
+        (job->ratio == 1 ? last->n_steps >= job->n_steps
+                         : last->n_steps == job->n_steps && last->depths == job->depths);
     if (!fits || !is_same_rock(job, last))
         return FALSE;
     g_free(job->slow_min);
@@ -105,6 +110,7 @@ gboolean litho_migrate_job_take_slowness(LithoMigrateJob *job, LithoMigrateJob *
     job->slowness = g_steal_pointer(&last->slowness);
     job->slow_min = g_steal_pointer(&last->slow_min);
     job->slow_max = g_steal_pointer(&last->slow_max);
+    job->slow_mean = g_steal_pointer(&last->slow_mean);
     job->slowness_serial = last->slowness_serial;
     return TRUE;
 }

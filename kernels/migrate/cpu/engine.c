@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/peers.h"
+#include "kernels/migrate/cpu/preview.h"
 #include "kernels/migrate/cpu/resample.h"
 #include "kernels/migrate/cpu/sweep.h"
 #include "kernels/migrate/planes.h"
@@ -296,6 +297,17 @@ static gboolean cpu_down(MigEngine *engine, int b, gboolean shot, MigSlab slab, 
     return ok;
 }
 
+static gboolean cpu_preview(MigEngine *engine, int b, gboolean *made, LithoRun *run,
+                            GError **error)
+{
+    const double start = litho_now_ms();
+    Cpu *cpu = cpu_of(engine);
+    const gboolean ok = litho_preview_cpu(engine->job[b], &cpu->band[b].sweep->waves,
+                                          cpu->band[b].record, cpu->image, made, run, error);
+    litho_run_time(run, "preview", LITHO_STAGE_COMPUTE, litho_now_ms() - start, 0, 0);
+    return ok;
+}
+
 static gboolean cpu_take_image(MigEngine *engine, const LithoCube *in, LithoRun *run,
                                GError **error)
 {
@@ -379,6 +391,8 @@ const MigEngineClass mig_cpu = {
     .take_record = cpu_take_record,
     .take_shot = cpu_take_shot,
     .down = cpu_down,
+    .preview = cpu_preview,
+    .preview_flops = 2e10, // a second of two threads
     .take_image = cpu_take_image,
     .up = cpu_up,
     .part = cpu_part,

@@ -18,9 +18,9 @@ gboolean mig_gpu_upload(MigGpu *plan, LithoCudaArray *to, const void *from, size
 void mig_gpu_band_clear(MigGpu *plan, MigGpuBand *band)
 {
     LithoCudaArray *arrays[] = {
-        &band->steps,       &band->coef,     &band->stop,     &band->slow,  &band->table,
-        &band->table_scale, &band->sponge_x, &band->sponge_y, &band->omega, &band->kx2,
-        &band->ky2,         &band->turn,     &band->spectrum};
+        &band->steps,    &band->coef,     &band->stop,  &band->table, &band->table_scale,
+        &band->sponge_x, &band->sponge_y, &band->omega, &band->kx2,   &band->ky2,
+        &band->turn,     &band->spectrum};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
     g_clear_pointer(&band->mean, g_free);
@@ -95,20 +95,30 @@ static gboolean upload_table(MigGpu *plan, MigGpuBand *band, GError **error)
 static gboolean upload_slowness(MigGpu *plan, MigGpuBand *band, GError **error)
 {
     const LithoMigrateJob *job = band->job;
-    if (!job->slowness || job->n_steps == 0)
+    const gboolean squared = band->kernel == MIG_GPU_FUSED;
+    if (!job->slowness || job->n_steps == 0) {
+        litho_cuda_release(plan->context, &band->slow);
+        band->slow_serial = 0;
         return TRUE;
+    }
+    if (band->slow_serial == job->slowness_serial && band->slow_squared == squared)
+        return TRUE; // taken over with at least as many steps
     const gsize pitch = band->plane.pitch, rows = (gsize)job->cells.ny * job->n_steps;
     cudaStream_t stream = litho_cuda_stream(plan->context);
+    band->slow_serial = 0;
     if (!litho_cuda_reserve(plan->context, &band->slow, rows * pitch * sizeof(float), error) ||
         !LITHO_CUDA(cudaMemsetAsync(band->slow.data, 0, rows * pitch * sizeof(float), stream),
                     error) ||
         !LITHO_CUDA(cudaMemcpy2DAsync(band->slow.data, pitch * sizeof(float), job->slowness,
                                       job->cells.nx * sizeof(float), job->cells.nx * sizeof(float),
                                       rows, cudaMemcpyHostToDevice, stream),
-                    error))
+                    error) ||
+        (squared &&
+         !LITHO_CUDA(mig_gpu_square(band->slow.data, rows * pitch, stream), error)))
         return FALSE;
-    return band->kernel != MIG_GPU_FUSED ||
-           LITHO_CUDA(mig_gpu_square(band->slow.data, rows * pitch, stream), error);
+    band->slow_serial = job->slowness_serial;
+    band->slow_squared = squared;
+    return TRUE;
 }
 
 static gboolean upload_sponge(MigGpu *plan, MigGpuBand *band, GError **error)

@@ -22,8 +22,10 @@ static void gpu_free(MigEngine *engine)
     MigGpu *p = mig_gpu_of(engine);
     if (litho_cuda_use(litho_cuda_device(p->context), NULL))
         cudaDeviceSynchronize();
-    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++)
+    for (int k = 0; k < LITHO_MIGRATE_MAX_JOBS; k++) {
         mig_gpu_band_clear(p, &p->band[k]);
+        litho_cuda_release(p->context, &p->band[k].slow);
+    }
     LithoCudaArray *arrays[] = {
         &p->up.planes, &p->down.planes,  &p->scratch,      &p->progress,     &p->image, &p->light,
         &p->coarse,    &p->coarse_light, &p->resampled[0], &p->resampled[1], &p->taps,  &p->growth,

@@ -26,6 +26,8 @@ typedef struct MigGpuBand {
     LithoCudaArray coef;  // float [entries][targets][2][COEFS]
     LithoCudaArray stop;  // float [entries][2][COEFS] of what takes steeper waves away
     LithoCudaArray slow;  // float [n_steps][ny][pitch], squared when fused; empty: layered
+    guint64 slow_serial;  // of the job's planes that `slow` holds; kept beyond the job
+    gboolean slow_squared;
     LithoCudaArray table, table_scale; // pointwise form
     LithoCudaArray sponge_x, sponge_y;
     LithoCudaArray omega, kx2, ky2; // split-step: doubles
@@ -85,6 +87,7 @@ guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoResolved *kn
 // a step.
 int mig_gpu_slab_steps(double updates, int step);
 gboolean mig_gpu_band_tables(MigGpu *plan, MigGpuBand *band, GError **error);
+// Drops all but the slowness, which the next job often shares.
 void mig_gpu_band_clear(MigGpu *plan, MigGpuBand *band);
 // Uploads `count` elements of `size` bytes; waits, so `from` may go.
 gboolean mig_gpu_upload(MigGpu *plan, LithoCudaArray *to, const void *from, size_t bytes,
