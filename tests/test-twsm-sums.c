@@ -2,6 +2,7 @@
 //
 // The sums of tip-wave modelling: every algorithm against a float64 sum over all pairs and against
 // the others, on the CPU and, where there is one, on the GPU; masks; partial results; cancelling.
+#include "tests/common.h"
 #include "tests/twsm_case.h"
 
 static const char curved[] = TWSM_CASE_CURVED("'source':[50,20,10],");
@@ -296,7 +297,7 @@ static void test_sources(void)
     TwsmBand band = {1, 16};
     gsize size = (gsize)leg->from->n * band.n, rows = (gsize)leg->to->n * band.n;
     g_autofree TwsmValue *u = g_new(TwsmValue, 3 * size), *y = g_new(TwsmValue, 3 * rows);
-    twsm_source_field(s, 0, band, 1, u);
+    g_assert_true(twsm_source_field(s, 0, band, 1, u, NULL));
     for (gsize k = 0; k < size; k++)
         u[2 * size + k] = u[k] + u[size + k];
     TwsmChain chain = {.n_legs = 1, .leg = (TwsmLeg *)leg, .n_rhs = 3};
@@ -392,6 +393,51 @@ static void test_cancel(void)
         }
 }
 
+// --- what a change costs ----------------------------------------------------------------------
+
+// A pass of `engine` with this wavelet; counts the passes that propagated.
+static LithoCube *pass_with(LithoEngine *engine, LithoFlow *flow, double wavelet, guint *propagated)
+{
+    LithoTimings *timings = litho_timings_new();
+    LithoRun run = {.timings = timings};
+    GError *error = NULL;
+    ((TwsmParams *)litho_flow_step(flow, 0)->params)->wavelet = wavelet;
+    LithoCube *cube = litho_engine_run(engine, flow, NULL, NULL, &run, &error);
+    g_assert_no_error(error);
+    litho_timings_end_pass(timings);
+    *propagated += test_passes_of(timings, "propagate") > 0;
+    litho_timings_unref(timings);
+    return cube;
+}
+
+// Property: a wavelet that leaves the meshes alone costs no propagation and gives the samples of a
+// whole run, bit for bit; one that wants other meshes propagates anew, and so does the return.
+static void test_wavelet(void)
+{
+    static const double wavelet[] = {9, 12, 3, 12};
+    static const guint wanted[] = {1, 1, 2, 3};
+    LithoDevice list[2];
+    int n_devices = twsm_case_devices(list);
+    for (int d = 0; d < n_devices; d++) {
+        LithoEngine *engine = litho_engine_new(list[d]);
+        LithoFlow *flow = litho_flow_new();
+        litho_flow_append(flow, &litho_operator_twsm);
+        TwsmParams *params = litho_flow_step(flow, 0)->params;
+        g_strlcpy(params->model.text, "dome", sizeof params->model.text);
+        params->fmax = 12;
+        guint propagated = 0;
+        for (guint k = 0; k < G_N_ELEMENTS(wavelet); k++) {
+            g_autofree char *all = g_strdup_printf("fmax=12 wavelet=%g", wavelet[k]);
+            g_autoptr(LithoCube) kept = pass_with(engine, flow, wavelet[k], &propagated);
+            g_autoptr(LithoCube) whole = twsm_case_run_well(list[d], "dome", all);
+            g_assert_cmpfloat(twsm_case_cube_difference(kept, whole), ==, 0);
+            g_assert_cmpuint(propagated, ==, wanted[k]);
+        }
+        litho_engine_free(engine);
+        litho_flow_free(flow);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -403,6 +449,7 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-sums/fast-sources", test_fast_sources);
     g_test_add_func("/twsm-sums/sources", test_sources);
     g_test_add_func("/twsm-sums/threads", test_threads);
+    g_test_add_func("/twsm-sums/wavelet", test_wavelet);
     g_test_add_func("/twsm-sums/partial", test_partial);
     g_test_add_func("/twsm-sums/few-frequencies", test_few_frequencies);
     g_test_add_func("/twsm-sums/cancel", test_cancel);

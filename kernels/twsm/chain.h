@@ -4,9 +4,9 @@
 
 #include "core/run.h"
 #include "kernels/twsm/cluster_rule.h"
+#include "kernels/twsm/coef.h"
 #include "kernels/twsm/mask.h"
 #include "kernels/twsm/mesh.h"
-#include "kernels/twsm/pair.h"
 
 // Work of a backend: a field on the first boundary, sent through a chain of legs to the receivers,
 // for a block of frequencies.
@@ -66,17 +66,17 @@ typedef struct TwsmHow {
     double done, leg, total;
 } TwsmHow;
 
-// The direct wave of a source at one element, when its coefficient does not depend on frequency:
-// u(k) = (re + i im) exp(2 pi i k turns).
-typedef struct TwsmRay {
-    double turns;
-    float re, im;
-} TwsmRay;
+// The sources of a chain, as they reach its first boundary.
+typedef struct TwsmShot {
+    const TwsmPoints *mesh;
+    const TwsmEffective *effective; // with TWSM_FIRST_EFFECTIVE
+    TwsmRayRule *rule;              // [n_rhs]; owned by the setup
+} TwsmShot;
 
-// Input of a chain: the field on the first boundary, or the rays it is made of; one is NULL.
+// Input of a chain: the field on the first boundary, or the sources that make it; one is NULL.
 typedef struct TwsmStart {
-    const TwsmValue *u;  // [rhs][element][k]
-    const TwsmRay *rays; // [rhs][element]
+    const TwsmValue *u; // [rhs][element][k]
+    const TwsmShot *shot;
 } TwsmStart;
 
 void twsm_chain_clear(TwsmChain *chain);

@@ -4,33 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/twsm/pair.h"
-
-static double complex root_down(double complex z)
-{
-    // The root with Im >= 0: waves that decay away from the contact.
-    double complex r = csqrt(z);
-    return cimag(r) < 0 ? -r : r;
-}
-
 double complex twsm_coef_plane(const TwsmContact *c, double cos1)
 {
-    double ratio = c->v2 / c->v1;
-    double complex cos2 = root_down(1 - ratio * ratio * (1 - cos1 * cos1));
-    double complex r = (c->rho2 * c->v2 * cos1 - c->rho1 * c->v1 * cos2) /
-                       (c->rho2 * c->v2 * cos1 + c->rho1 * c->v1 * cos2);
-    return c->transmit ? 1 + r : r;
+    double re, im;
+    twsm_contact_plane(c, cos1, &re, &im);
+    return CMPLX(re, im);
 }
 
 double twsm_coef_frozen(const TwsmContact *c, double cos1)
 {
-    double s = sqrt(fmax(0, 1 - cos1 * cos1));
-    if (c->v2 > c->v1) {
-        double critical = c->v1 / c->v2, a = 0.80 * critical, width = 0.15 * critical;
-        if (s > a)
-            s = a + width * tanh((s - a) / width);
-    }
-    return creal(twsm_coef_plane(c, sqrt(1 - s * s)));
+    return twsm_contact_frozen(c, cos1);
 }
 
 float *twsm_coef_table(const TwsmContact *contact, gboolean plane)
@@ -48,25 +31,25 @@ float *twsm_coef_table(const TwsmContact *contact, gboolean plane)
 // --- effective coefficients -------------------------------------------------------------------
 
 enum {
-    MIN_CHI = 5,
-    MOST_CHI = 512, // rows of a table: chi up to 8e12
-    LOGS = 4096,    // frequency numbers whose logarithm is kept
+    MOST_CHI = 512, // columns of a table: chi up to 8e12
     KEPT = 8,       // tables that no model holds, kept for the next
+    RUN = 64,       // frequencies that a row looks up at a time
 };
 
-#define LOG_STEP 0.055
-
-// Value (i, j) belongs to cosine[i] and to chi = MIN_CHI exp(j LOG_STEP), whatever the table's
-// size: a longer one serves shorter needs with equal numbers.
+// Value (i, j) belongs to cosine[i] and to column j of chi, whatever the table's size: a longer one
+// serves shorter needs with equal numbers.
 struct TwsmEffective {
     TwsmContact contact;
     double low, fine; // of make_cosines()
     int n_chi, n_cos;
     double *cosine;        // ascending, n_cos
     double complex *value; // [i_chi][i_cos]
-    double *logs;          // of 1 .. LOGS - 1
-    int refs;              // models that hold it; guarded by `lock`
-    guint64 used;          // clock of the last use
+    double *weight;        // the rest of TwsmPieces
+    int *guide;
+    float *piece;
+    guint64 serial; // unique: tells device copies apart
+    int refs;       // models that hold it; guarded by `lock`
+    guint64 used;   // clock of the last use
 };
 
 static GMutex lock; // of the list below
@@ -93,7 +76,9 @@ static void table_free(TwsmEffective *t)
 {
     g_free(t->cosine);
     g_free(t->value);
-    g_free(t->logs);
+    g_free(t->weight);
+    g_free(t->guide);
+    g_free(t->piece);
     g_free(t);
 }
 
@@ -108,10 +93,49 @@ static gboolean fill_table(TwsmEffective *t, int from, LithoRun *run)
             if (g_atomic_int_get(&stop) || !litho_run_checkpoint(run))
                 g_atomic_int_set(&stop, 1);
             else
-                t->value[(gsize)j * t->n_cos + i] =
-                    twsm_coef_effective(&t->contact, MIN_CHI * exp(j * LOG_STEP), t->cosine[i]);
+                t->value[(gsize)j * t->n_cos + i] = twsm_coef_effective(
+                    &t->contact, TWSM_CHI_MIN * exp(j * TWSM_CHI_STEP), t->cosine[i]);
         }
     return !stop;
+}
+
+// What look-ups need of the cosines: weights of every four, and where to begin to search.
+static void index_cosines(TwsmEffective *t)
+{
+    t->weight = g_new0(double, 4 * t->n_cos);
+    t->guide = g_new(int, TWSM_GUIDES + 1);
+    for (int i = 1; i <= t->n_cos - 3; i++)
+        for (int m = 0; m < 4; m++) {
+            double product = 1;
+            for (int l = 0; l < 4; l++)
+                product *= l == m ? 1 : t->cosine[i - 1 + m] - t->cosine[i - 1 + l];
+            t->weight[4 * i + m] = 1 / product;
+        }
+    for (int g = 0, i = 0; g <= TWSM_GUIDES; g++) {
+        while (i < t->n_cos - 2 && t->cosine[i + 1] <= g / (double)TWSM_GUIDES)
+            i++;
+        t->guide[g] = i;
+    }
+}
+
+// The cubics through every four columns, as powers of the place between the inner two.
+static void make_pieces(TwsmEffective *t, int threads)
+{
+    t->piece = g_new0(float, (gsize)TWSM_PIECE * t->n_cos * t->n_chi);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int i = 0; i < t->n_cos; i++)
+        for (int j = 1; j <= t->n_chi - 3; j++) {
+            const double complex *v = t->value + (gsize)(j - 1) * t->n_cos + i;
+            const double complex a = v[0], b = v[t->n_cos], c = v[2 * t->n_cos],
+                                 d = v[3 * t->n_cos];
+            const double complex power[4] = {b, c - a / 3 - b / 2 - d / 6, (a + c) / 2 - b,
+                                             (d - a) / 6 + (b - c) / 2};
+            float *to = t->piece + TWSM_PIECE * ((gsize)i * t->n_chi + j);
+            for (int m = 0; m < 4; m++) {
+                to[2 * m] = (float)creal(power[m]);
+                to[2 * m + 1] = (float)cimag(power[m]);
+            }
+        }
 }
 
 static TwsmEffective *table_new(const TwsmContact *contact, double low, double fine, int n_chi)
@@ -126,9 +150,6 @@ static TwsmEffective *table_new(const TwsmContact *contact, double low, double f
     // At least the four cosines that interpolation asks for.
     t->cosine = make_cosines(low, critical, fine, &t->n_cos);
     t->value = g_new(double complex, (gsize)t->n_cos *n_chi);
-    t->logs = g_new(double, LOGS);
-    for (int k = 0; k < LOGS; k++)
-        t->logs[k] = log(MAX(k, 1));
     return t;
 }
 
@@ -179,11 +200,11 @@ TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, do
                                   LithoRun *run)
 {
     const gboolean critical = contact->v1 < contact->v2;
-    chi_max = fmax(chi_max, 2 * MIN_CHI);
+    chi_max = fmax(chi_max, 2 * TWSM_CHI_MIN);
     const double low = CLAMP(floor(cos_min * 20) / 20, 0.05, 0.95);
     const double octave = exp2(ceil(log2(chi_max)));
     const double fine = critical ? fmin(0.01, 0.1 / sqrt(octave)) : 0.01;
-    const int n_chi = MIN(4 + (int)(log(chi_max / MIN_CHI) / LOG_STEP), MOST_CHI);
+    const int n_chi = MIN(4 + (int)(log(chi_max / TWSM_CHI_MIN) / TWSM_CHI_STEP), MOST_CHI);
     g_mutex_lock(&lock);
     TwsmEffective *t = find_table(contact, low, fine);
     if (!t || t->n_chi < n_chi) { // only the columns that no table has are computed
@@ -195,6 +216,8 @@ TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, do
             t->refs++; // stays while the lock is open
         g_mutex_unlock(&lock);
         const gboolean ok = fill_table(longer, known, run);
+        index_cosines(longer);
+        make_pieces(longer, litho_run_threads(run));
         g_mutex_lock(&lock);
         if (t)
             t->refs--;
@@ -203,6 +226,7 @@ TwsmEffective *twsm_effective_new(const TwsmContact *contact, double chi_max, do
             table_free(longer);
             return NULL;
         }
+        longer->serial = 1 + uses;
         longer->refs = 1;
         longer->used = ++uses;
         keep_table(longer);
@@ -224,62 +248,64 @@ void twsm_effective_free(TwsmEffective *table)
     g_mutex_unlock(&lock);
 }
 
-static int find_cosine(const TwsmEffective *t, double cos1)
+TwsmPieces twsm_effective_pieces(const TwsmEffective *t)
 {
-    int lo = 0, hi = t->n_cos - 1;
-    while (hi - lo > 1) {
-        int mid = (lo + hi) / 2;
-        if (t->cosine[mid] <= cos1)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    return (TwsmPieces){.n_chi = t->n_chi,
+                        .n_cos = t->n_cos,
+                        .cosine = t->cosine,
+                        .weight = t->weight,
+                        .guide = t->guide,
+                        .piece = t->piece};
 }
 
-// Lagrange weights at x of the four nodes `at`.
-static void lagrange(const double at[4], double x, double w[4])
+guint64 twsm_effective_serial(const TwsmEffective *t)
 {
-    for (int m = 0; m < 4; m++) {
-        w[m] = 1;
-        for (int l = 0; l < 4; l++)
-            if (l != m)
-                w[m] *= (x - at[l]) / (at[m] - at[l]);
+    return t->serial;
+}
+
+typedef float Four __attribute__((vector_size(16), may_alias));
+
+// Pieces first .. last of a row: the four cosines' combined.
+static void combine(const TwsmPieces *p, int row, const float w[4], int first, int last, float *to)
+{
+    const float *a = p->piece + TWSM_PIECE * ((gsize)row * p->n_chi + first);
+    const float *b = a + (gsize)TWSM_PIECE * p->n_chi, *c = b + (gsize)TWSM_PIECE * p->n_chi;
+    const float *d = c + (gsize)TWSM_PIECE * p->n_chi;
+    for (int k = 0; k < TWSM_PIECE * (last - first + 1); k++)
+        to[k] = w[0] * a[k] + w[1] * b[k] + w[2] * c[k] + w[3] * d[k];
+}
+
+void twsm_effective_row(const TwsmEffective *t, double chi1, double cos1, const double *column,
+                        int n, float *value)
+{
+    const TwsmPieces p = twsm_effective_pieces(t);
+    float w[4], unused;
+    _Alignas(64) float own[TWSM_PIECE * MOST_CHI];
+    int at[RUN];
+    float place[RUN];
+    const double base = log(chi1 / TWSM_CHI_MIN) / TWSM_CHI_STEP;
+    const int row = twsm_pieces_cosine(&p, cos1, w);
+    const int first = twsm_pieces_column(&p, base + column[0], &unused);
+    const int last = twsm_pieces_column(&p, base + column[n - 1], &unused);
+    combine(&p, row, w, first, last, own);
+    for (int done = 0; done < n; done += RUN) {
+        const int m = MIN(n - done, RUN);
+        for (int k = 0; k < m; k++)
+            at[k] =
+                TWSM_PIECE * (twsm_pieces_column(&p, base + column[done + k], &place[k]) - first);
+        // Even and odd powers beside each other: a piece is two vectors of four floats.
+        for (int k = 0; k < m; k++) {
+            const Four *c = (const Four *)(own + at[k]);
+            const float x = place[k];
+            const Four sum = c[0] + x * x * c[1];
+            value[2 * (done + k)] = sum[0] + x * sum[2];
+            value[2 * (done + k) + 1] = sum[1] + x * sum[3];
+        }
     }
 }
 
-// Lagrange weights at t of the nodes -1, 0, 1, 2.
-static inline void even_weights(double t, double w[4])
+void twsm_effective_columns(int k0, int n, double *column)
 {
-    const double a = t + 1, b = t - 1, c = t - 2;
-    w[0] = -t * b * c / 6;
-    w[1] = a * b * c / 2;
-    w[2] = -a * t * c / 2;
-    w[3] = a * t * b / 6;
-}
-
-void twsm_effective_row(const TwsmEffective *t, double chi1, double cos1, int k0, int n,
-                        double complex *out)
-{
-    double wc[4], wk[4], re[MOST_CHI], im[MOST_CHI];
-    const double base = log(chi1 / MIN_CHI), top = t->n_chi - 1;
-    const int i = CLAMP(find_cosine(t, cos1), 1, t->n_cos - 3);
-    lagrange(t->cosine + i - 1, MAX(cos1, t->cosine[0]), wc);
-    // The columns that are asked for at this cosine, then every frequency between four of them.
-    const int first = CLAMP((int)((base + log(MAX(k0, 1))) / LOG_STEP), 1, t->n_chi - 3) - 1;
-    const int last = CLAMP((int)((base + log(k0 + n - 1)) / LOG_STEP), 1, t->n_chi - 3) + 2;
-    for (int j = first; j <= last; j++) {
-        const double *v = (const double *)(t->value + (gsize)j * t->n_cos + i - 1);
-        re[j] = wc[0] * v[0] + wc[1] * v[2] + wc[2] * v[4] + wc[3] * v[6];
-        im[j] = wc[0] * v[1] + wc[1] * v[3] + wc[2] * v[5] + wc[3] * v[7];
-    }
-    for (int k = 0; k < n; k++) {
-        const double number = k0 + k < LOGS ? t->logs[k0 + k] : log(k0 + k);
-        const double at = CLAMP((base + number) / LOG_STEP, 0, top);
-        const int j = CLAMP((int)at, 1, t->n_chi - 3);
-        even_weights(at - j, wk);
-        const double *x = re + j - 1, *y = im + j - 1;
-        out[k] = CMPLX(wk[0] * x[0] + wk[1] * x[1] + wk[2] * x[2] + wk[3] * x[3],
-                       wk[0] * y[0] + wk[1] * y[1] + wk[2] * y[2] + wk[3] * y[3]);
-    }
+    for (int k = 0; k < n; k++)
+        column[k] = log(k0 + k) / TWSM_CHI_STEP;
 }

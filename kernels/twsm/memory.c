@@ -104,6 +104,11 @@ guint64 twsm_memory_gpu(const TwsmParams *p, LithoResolved *known)
     // Two chunks are under way at a time.
     double partial = 2 * 8 * MIN(chunk, band * z.widest * (z.widest + SLICE)) / SLICE;
     double bytes = 32 * (z.all + z.receivers) + 2 * field + 4 * z.samples;
+    // Both ends: a table of coefficients, spectra of the receivers, and what traces are summed
+    // with.
+    bytes += 1 << 20;
+    bytes += 8 * z.sources * z.receivers * z.frequencies;
+    bytes += 16 * (z.frequencies + z.samples / (z.sources * z.receivers));
     if (stores_strips(p))
         bytes += strips(p, &z, TRUE);
     else if (convolves(p, &z))

@@ -93,24 +93,30 @@ static gboolean too_many(double n, GError **error)
 }
 
 // Depths of the vertices, (cells[0] + 1) x (cells[1] + 1). NULL when one is not finite.
-static double *vertex_depths(const TwsmBoundary *b, const TwsmPoints *p, GError **error)
+static double *vertex_depths(const TwsmBoundary *b, const TwsmPoints *p, int threads,
+                             GError **error)
 {
     int nx = p->cells[0] + 1, ny = p->cells[1] + 1;
     double *z = litho_memory_new((gsize)nx * ny, sizeof *z, "depths of a boundary", error);
-    for (int iy = 0; z && iy < ny; iy++)
+    gint64 bad = G_MAXINT64;
+    if (!z)
+        return NULL;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : bad)
+    for (int iy = 0; iy < ny; iy++)
         for (int ix = 0; ix < nx; ix++) {
-            double x = p->origin[0] + ix * p->step[0], y = p->origin[1] + iy * p->step[1];
-            double depth = twsm_boundary_depth(b, x, y);
-            if (!isfinite(depth)) {
-                g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
-                            "a boundary has no finite depth at (%g, %g) m, vertex %d", x, y,
-                            iy * nx + ix);
-                g_free(z);
-                return NULL;
-            }
-            z[(gsize)iy * nx + ix] = depth;
+            const gint64 at = (gint64)iy * nx + ix;
+            z[at] = twsm_boundary_depth(b, p->origin[0] + ix * p->step[0],
+                                        p->origin[1] + iy * p->step[1]);
+            if (!isfinite(z[at]))
+                bad = MIN(bad, at);
         }
-    return z;
+    if (bad == G_MAXINT64)
+        return z;
+    g_set_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY,
+                "a boundary has no finite depth at (%g, %g) m, vertex %" G_GINT64_FORMAT,
+                p->origin[0] + bad % nx * p->step[0], p->origin[1] + bad / nx * p->step[1], bad);
+    g_free(z);
+    return NULL;
 }
 
 // A facet between points of a surface of curvature C lies h^2 C / 8 off it: from second
@@ -129,9 +135,10 @@ static double largest_sag(const double *z, int nx, int ny)
     return sag;
 }
 
-static void fill_cells(TwsmPoints *p, const double *z, const double centre[3])
+static void fill_cells(TwsmPoints *p, const double *z, int threads, const double centre[3])
 {
-    int nx = p->cells[0] + 1;
+    const int nx = p->cells[0] + 1;
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int iy = 0; iy < p->cells[1]; iy++)
         for (int ix = 0; ix < p->cells[0]; ix++) {
             double corner[4][3];
@@ -164,7 +171,7 @@ double twsm_mesh_count(const TwsmModel *model, int boundary, double cell)
 }
 
 static TwsmPoints *regular_mesh(const TwsmModel *model, const TwsmBoundary *b, double cell,
-                                const double centre[3], GError **error)
+                                int threads, const double centre[3], GError **error)
 {
     double n[2];
     count_cells(model, cell, n);
@@ -180,11 +187,11 @@ static TwsmPoints *regular_mesh(const TwsmModel *model, const TwsmBoundary *b, d
     p->step[1] = (model->y[1] - model->y[0]) / ny;
     p->edge = MAX(p->step[0], p->step[1]);
     p->flat = b->shape == TWSM_FLAT;
-    g_autofree double *z = vertex_depths(b, p, error);
+    g_autofree double *z = vertex_depths(b, p, threads, error);
     if (!z)
         return NULL;
     p->sag = largest_sag(z, p->cells[0] + 1, p->cells[1] + 1);
-    fill_cells(p, z, centre);
+    fill_cells(p, z, threads, centre);
     return g_steal_pointer(&p);
 }
 
@@ -240,13 +247,15 @@ static TwsmPoints *sheet_mesh(const TwsmModel *model, const TwsmBoundary *b, con
 }
 
 TwsmPoints *twsm_mesh_new(const TwsmModel *model, int boundary, double cell, double taper,
-                          const double centre[3], GError **error)
+                          int threads, const double centre[3], GError **error)
 {
     const TwsmBoundary *b = &model->boundary[boundary];
-    g_autoptr(TwsmPoints) p = b->shape == TWSM_SHEET ? sheet_mesh(model, b, centre, error)
-                                                     : regular_mesh(model, b, cell, centre, error);
+    g_autoptr(TwsmPoints) p = b->shape == TWSM_SHEET
+                                  ? sheet_mesh(model, b, centre, error)
+                                  : regular_mesh(model, b, cell, threads, centre, error);
     if (!p)
         return NULL;
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int k = 0; k < p->n; k++)
         p->taper[k] = (float)(edge_taper(p->x[k] + centre[0], model->x, taper) *
                               edge_taper(p->y[k] + centre[1], model->y, taper));

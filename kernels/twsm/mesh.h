@@ -31,7 +31,7 @@ typedef struct TwsmPoints {
 // inside the extent. Errors: depths that are not finite, triangles without area (the first is
 // named), more than 20 million elements.
 TwsmPoints *twsm_mesh_new(const TwsmModel *model, int boundary, double cell, double taper,
-                          const double centre[3], GError **error);
+                          int threads, const double centre[3], GError **error);
 // Elements that twsm_mesh_new() would make; of a sheet all its triangles, 0 when its file is not
 // open.
 double twsm_mesh_count(const TwsmModel *model, int boundary, double cell);

@@ -16,8 +16,11 @@ struct TwsmPlan {
     gpointer self;
     GDestroyNotify free_self;
     TwsmSetup *setup;   // of the last build, or NULL
+    TwsmParams params;  // it was built from
     TwsmValue *spectra; // unit spectrum at the receivers, [source][receiver][k]; NULL = not valid
-    TwsmHow how;        // what the last propagation told
+    TwsmValue *field;   // of a block on a first boundary, `field_values` long; between blocks only
+    gsize field_values;
+    TwsmHow how; // what the last propagation told
     double propagate_ms;
     TwsmCost strips, gpus; // times of this model with this algorithm, by strip width and GPUs
     TwsmAlgorithm cost_algorithm;
@@ -64,43 +67,49 @@ static double chain_work(const TwsmChain *chain, int n_frequencies)
 
 // --- propagation ------------------------------------------------------------------------------
 
+// Room for a field: all blocks share it, since fresh memory costs as much as its values.
+static gboolean reserve_field(TwsmPlan *plan, gsize values, GError **error)
+{
+    if (plan->field_values >= values)
+        return TRUE;
+    g_clear_pointer(&plan->field, g_free);
+    plan->field = g_try_new(TwsmValue, values);
+    plan->field_values = plan->field ? values : 0;
+    if (!plan->field)
+        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
+                    "there is no memory for a field of %zu values on the first boundary", values);
+    return plan->field != NULL;
+}
+
+static void drop_field(TwsmPlan *plan)
+{
+    g_clear_pointer(&plan->field, g_free);
+    plan->field_values = 0;
+}
+
 // One code, one block: source field, chain, and its part of the spectra.
 static gboolean run_code(TwsmPlan *plan, int c, TwsmBand band, LithoRun *run, GError **error)
 {
     const TwsmSetup *s = plan->setup;
     const TwsmChain *chain = &s->chain[c];
-    const TwsmPoints *first = chain->leg[0].from;
     gint64 rows = (gint64)chain->n_rhs * s->receivers->n;
-    gint64 elements = (gint64)chain->n_rhs * first->n;
-    g_autofree TwsmValue *u = NULL;
+    gint64 elements = (gint64)chain->n_rhs * chain->leg[0].from->n;
     g_autofree TwsmValue *y =
         litho_memory_new(rows * band.n, sizeof *y, "spectra of the receivers", error);
-    g_autofree TwsmRay *rays = NULL;
+    TwsmStart from = {.shot = &s->shot[c]};
     double start = litho_now_ms();
     if (!y)
         return FALSE;
-    if (plan->engine->takes_rays) {
-        rays = litho_memory_new(elements, sizeof *rays, "rays", error);
-        if (!rays)
+    if (!plan->engine->takes_shot) {
+        if (!reserve_field(plan, elements * band.n, error) ||
+            !twsm_source_field(s, c, band, litho_run_threads(run), plan->field, error))
             return FALSE;
-        if (!twsm_source_rays(s, c, litho_run_threads(run), rays))
-            g_clear_pointer(&rays, g_free);
+        from = (TwsmStart){.u = plan->field};
+        litho_run_time(run, "source", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                       (double)elements * sizeof *plan->field * band.n, 0);
     }
-    if (!rays) {
-        u = g_try_new(TwsmValue, elements * band.n);
-        if (!u) {
-            g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY,
-                        "no memory for a field of %d elements, %d frequencies and %d sources",
-                        first->n, band.n, chain->n_rhs);
-            return FALSE;
-        }
-        twsm_source_field(s, c, band, litho_run_threads(run), u);
-    }
-    litho_run_time(run, "source", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
-                   (double)elements * (rays ? sizeof *rays : sizeof *u * band.n), 0);
     start = litho_now_ms();
-    if (!plan->engine->run(plan->self, chain, band, &plan->how, (TwsmStart){u, rays}, y, run,
-                           error))
+    if (!plan->engine->run(plan->self, chain, band, &plan->how, from, y, run, error))
         return FALSE;
     plan->propagate_ms += litho_now_ms() - start;
     for (gint64 r = 0; r < rows; r++)
@@ -176,15 +185,16 @@ static gboolean propagate(TwsmPlan *plan, const TwsmParams *p, const LithoCube *
     // Measured on traces: the bound is of a single block, and the errors of blocks average out.
     static const TwsmClusterRule rule[] = {
         {4e-3f, 5}, {5e-4f, TWSM_MAX_NODES}, {1e-6f, TWSM_MAX_NODES}};
-    plan->how = (TwsmHow){.algorithm = p->algorithm,
-                          .strip = p->strip_width,
-                          .rule = rule[p->fast_error]};
+    plan->how =
+        (TwsmHow){.algorithm = p->algorithm, .strip = p->strip_width, .rule = rule[p->fast_error]};
     plan->propagate_ms = 0;
     for (int c = 0; c < s->model->n_codes; c++)
         plan->how.total += chain_work(&s->chain[c], s->n_frequencies);
     litho_run_begin(run, "propagate", "million beams");
     int block = plan->engine->block(p->algorithm, s->n_frequencies);
-    if (!run_blocks(plan, block, out, run, error)) {
+    const gboolean ok = run_blocks(plan, block, out, run, error);
+    drop_field(plan);
+    if (!ok) {
         g_clear_pointer(&plan->spectra, g_free);
         return FALSE;
     }
@@ -252,38 +262,64 @@ static void report(const TwsmPlan *plan, LithoRun *run)
     report_cost(plan, elements, r);
 }
 
+// TRUE when the last pass's spectra serve these parameters: what changed is the wavelet, its delay
+// or the sampling, which only the traces know. The same parameters again ask for the whole work.
+static gboolean spectra_serve(const TwsmPlan *plan, const TwsmSetup *setup, const TwsmParams *p)
+{
+    const TwsmParams *last = &plan->params;
+    return plan->setup && plan->spectra && last->coefficients == p->coefficients &&
+           last->near_field == p->near_field && last->mask == p->mask &&
+           last->mask_soft == p->mask_soft && last->absorption == p->absorption &&
+           last->algorithm == p->algorithm && last->fast_error == p->fast_error &&
+           last->strip_width == p->strip_width && twsm_setup_same_waves(plan->setup, setup) &&
+           !twsm_setup_same_traces(plan->setup, setup);
+}
+
 static gboolean build(TwsmPlan *plan, const TwsmParams *p, LithoResolved *known, LithoRun *run,
                       GError **error)
 {
     double start = litho_now_ms();
-    g_clear_pointer(&plan->spectra, g_free);
-    g_clear_pointer(&plan->setup, twsm_setup_free);
     litho_run_begin(run, "mesh", "wave codes");
     g_autoptr(TwsmSetup) setup = twsm_setup_open(p, known, error);
-    if (!setup || !twsm_setup_build(setup, p, run, error))
+    const gboolean ok = setup && twsm_setup_build(setup, p, run, error);
+    if (!ok || !spectra_serve(plan, setup, p))
+        g_clear_pointer(&plan->spectra, g_free);
+    g_clear_pointer(&plan->setup, twsm_setup_free);
+    if (!ok)
         return FALSE;
     plan->setup = g_steal_pointer(&setup);
+    plan->params = *p;
     litho_run_time(run, "mesh", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return TRUE;
 }
 
-gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces, LithoRun *run,
-                        GError **error)
+static gboolean make_traces(TwsmPlan *plan, LithoCube *traces, LithoRun *run, GError **error)
+{
+    const TwsmEngine *engine = plan->engine;
+    const double start = litho_now_ms();
+    if (engine->traces)
+        return engine->traces(plan->self, plan->setup, plan->spectra, traces, run, error);
+    twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces,
+                litho_run_threads(run));
+    litho_run_time(run, "traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
+                   4.0 * litho_box_count(traces->held), 0);
+    return TRUE;
+}
+
+gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const TwsmParams *p = pass->params;
+    LithoCube *traces = pass->out;
     gboolean fresh = !plan->setup || pass->first_stage <= TWSM_STAGE_SOURCE;
     if (fresh && !build(plan, p, pass->known, run, error))
         return FALSE;
     twsm_report_model(plan->setup->model, run ? run->report : NULL);
     report_used(plan->setup, run ? run->report : NULL);
-    if ((fresh || !plan->spectra || pass->first_stage <= TWSM_STAGE_PROPAGATE) &&
-        !propagate(plan, p, traces, run, error))
+    const gboolean again = !fresh && pass->first_stage <= TWSM_STAGE_PROPAGATE;
+    if ((again || !plan->spectra) && !propagate(plan, p, traces, run, error))
         return FALSE;
-    double start = litho_now_ms();
-    twsm_traces(plan->setup, plan->spectra, plan->setup->n_frequencies, traces,
-                litho_run_threads(run));
-    litho_run_time(run, "traces", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
-                   4.0 * litho_box_count(traces->held), 0);
+    if (!make_traces(plan, traces, run, error))
+        return FALSE;
     for (guint k = 0; k < plan->setup->notes->len; k++)
         litho_cube_note(traces, "%s", (char *)g_ptr_array_index(plan->setup->notes, k));
     g_strlcpy(traces->name, p->model.text, sizeof traces->name);

@@ -20,6 +20,7 @@ void twsm_setup_free(TwsmSetup *s)
     for (int c = 0; c < TWSM_MAX_CODES; c++) {
         twsm_chain_clear(&s->chain[c]);
         twsm_effective_free(s->effective[c]);
+        g_free(s->shot[c].rule);
     }
     twsm_points_free(s->receivers);
     g_free(s->model);
@@ -192,7 +193,7 @@ void twsm_setup_cells(const TwsmSetup *s, double cell[TWSM_MAX_LAYERS])
             cell[b] = finest;
 }
 
-static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
+static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, int threads, GError **error)
 {
     const TwsmModel *m = s->model;
     gboolean used[TWSM_MAX_LAYERS] = {FALSE};
@@ -203,7 +204,7 @@ static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
     for (int b = 0; b < m->n_boundaries; b++) {
         if (!used[b])
             continue;
-        s->mesh[b] = twsm_mesh_new(m, b, cell[b], m->taper, s->centre, error);
+        s->mesh[b] = twsm_mesh_new(m, b, cell[b], m->taper, threads, s->centre, error);
         if (!s->mesh[b]) {
             g_prefix_error(error, "boundary %d: ", b);
             return FALSE;
@@ -213,6 +214,36 @@ static gboolean build_meshes(TwsmSetup *s, const TwsmParams *p, GError **error)
     }
     s->receivers = twsm_receivers_new(m, s->centre, error);
     return s->receivers != NULL;
+}
+
+gboolean twsm_setup_same_traces(const TwsmSetup *a, const TwsmSetup *b)
+{
+    return a->model->ricker == b->model->ricker && a->model->delay == b->model->delay &&
+           a->n_time == b->n_time && a->dt == b->dt;
+}
+
+gboolean twsm_setup_same_waves(const TwsmSetup *a, const TwsmSetup *b)
+{
+    gboolean masked = FALSE; // a mask's edge fades by the wavelet's wavelength
+    for (int layer = 0; layer < TWSM_MAX_LAYERS; layer++)
+        masked |= a->mask[layer] || b->mask[layer];
+    double cell[2][TWSM_MAX_LAYERS] = {{0}};
+    if (masked || a->n_frequencies != b->n_frequencies || a->dw != b->dw || a->sig != b->sig)
+        return FALSE;
+    twsm_setup_cells(a, cell[0]);
+    twsm_setup_cells(b, cell[1]);
+    if (memcmp(cell[0], cell[1], sizeof cell[0]) != 0)
+        return FALSE;
+    // What the spectra do not know, or what the above has compared, is made equal; copies byte by
+    // byte keep what lies between members.
+    g_autofree TwsmModel *m = g_memdup2(b->model, sizeof *m);
+    m->ricker = a->model->ricker;
+    m->delay = a->model->delay;
+    m->fmax = a->model->fmax;
+    m->record = a->model->record;
+    m->dt = a->model->dt;
+    m->cells = a->model->cells;
+    return memcmp(m, a->model, sizeof *m) == 0;
 }
 
 // --- masks ------------------------------------------------------------------------------------
@@ -330,18 +361,28 @@ static void build_chain(TwsmSetup *s, const TwsmParams *p, int c)
 }
 
 // Farthest and most grazing incidence of the sources on the first boundary, over live elements.
-static void incidence(const TwsmSetup *s, const TwsmPoints *mesh, double *r_max, double *cos_min)
+static void incidence(const TwsmSetup *s, const TwsmPoints *mesh, int threads, double *r_max,
+                      double *cos_min)
 {
-    *r_max = 0, *cos_min = 1;
-    for (int q = 0; q < s->model->n_sources; q++)
+    double far = 0, low = 1;
+    for (int q = 0; q < s->model->n_sources; q++) {
+        double at[3];
+        for (int k = 0; k < 3; k++)
+            at[k] = s->model->source[q][k] - s->centre[k];
+#pragma omp parallel for simd schedule(static) num_threads(threads) reduction(max                  \
+                                                                              : far)               \
+    reduction(min                                                                                  \
+              : low)
         for (int j = 0; j < mesh->n; j++) {
-            const double *src = s->model->source[q];
-            double dx = mesh->x[j] + s->centre[0] - src[0], dy = mesh->y[j] + s->centre[1] - src[1];
-            double dz = mesh->z[j] + s->centre[2] - src[2], r = sqrt(dx * dx + dy * dy + dz * dz);
+            double dx = mesh->x[j] - at[0], dy = mesh->y[j] - at[1], dz = mesh->z[j] - at[2];
+            double r = sqrt(dx * dx + dy * dy + dz * dz);
             double c = fabs(mesh->nx[j] * dx + mesh->ny[j] * dy + mesh->nz[j] * dz) / r;
-            *r_max = MAX(*r_max, r);
-            *cos_min = MIN(*cos_min, c);
+            far = MAX(far, r);
+            low = MIN(low, c);
         }
+    }
+    *r_max = far;
+    *cos_min = low;
 }
 
 static gboolean build_effective(TwsmSetup *s, int c, LithoRun *run)
@@ -351,10 +392,35 @@ static gboolean build_effective(TwsmSetup *s, int c, LithoRun *run)
     if (s->coef[c] != TWSM_COEF_EFFECTIVE)
         return FALSE;
     TwsmContact contact = contact_of(s->model, code, 0);
-    incidence(s, s->mesh[code->hit[0].boundary], &r_max, &cos_min);
+    incidence(s, s->mesh[code->hit[0].boundary], litho_run_threads(run), &r_max, &cos_min);
     double chi = s->dw * s->n_frequencies * r_max / contact.v1;
     s->effective[c] = twsm_effective_new(&contact, chi, cos_min, run);
     return TRUE;
+}
+
+// Rules of the sources on the first boundary of code c.
+static void build_shot(TwsmSetup *s, int c)
+{
+    const TwsmModel *m = s->model;
+    const TwsmCode *code = &m->code[c];
+    const TwsmContact contact = contact_of(m, code, 0);
+    const int b = code->hit[0].boundary;
+    TwsmShot *shot = &s->shot[c];
+    shot->mesh = s->mesh[b];
+    shot->effective = s->effective[c];
+    shot->rule = g_new(TwsmRayRule, m->n_sources);
+    for (int q = 0; q < m->n_sources; q++) {
+        TwsmRayRule *rule = &shot->rule[q];
+        *rule = (TwsmRayRule){.contact = contact,
+                              .first = s->effective[c]                 ? TWSM_FIRST_EFFECTIVE
+                                       : s->coef[c] == TWSM_COEF_PLANE ? TWSM_FIRST_PLANE
+                                                                       : TWSM_FIRST_FROZEN,
+                              .arrive = code->layer[0] == b ? 1 : -1,
+                              .turns = s->dw / (2 * G_PI * contact.v1),
+                              .fall = s->sig / contact.v1};
+        for (int k = 0; k < 3; k++)
+            rule->source[k] = m->source[q][k] - s->centre[k];
+    }
 }
 
 // Every hit of the ray that comes back to the source should lie a Fresnel radius inside what the
@@ -423,11 +489,13 @@ static void check_record(TwsmSetup *s)
 
 gboolean twsm_setup_build(TwsmSetup *s, const TwsmParams *p, LithoRun *run, GError **error)
 {
-    if (!twsm_model_trace_codes(s->model, error) || !build_meshes(s, p, error))
+    if (!twsm_model_trace_codes(s->model, error) ||
+        !build_meshes(s, p, litho_run_threads(run), error))
         return FALSE;
     for (int c = 0; c < s->model->n_codes; c++) {
         build_chain(s, p, c);
         build_effective(s, c, run);
+        build_shot(s, c);
         if (!litho_run_step(run, c + 1, s->model->n_codes, error))
             return FALSE;
     }

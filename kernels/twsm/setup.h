@@ -7,7 +7,7 @@
 // A model with its parameters applied, and everything computed from both before any wave runs:
 // frequencies, meshes, legs, tables. Read-only once made.
 
-typedef struct TwsmSetup {
+struct TwsmSetup {
     TwsmModel *model; // with the parameters applied: a copy of its own, whose boundaries' depths
                       // belong to the file's or the built-in model
     LithoResolved *known; // the file's, or NULL
@@ -22,9 +22,10 @@ typedef struct TwsmSetup {
     TwsmMask *mask[TWSM_MAX_LAYERS];          // of layers, with mask=segment or absorption; owned
     TwsmChain chain[TWSM_MAX_CODES];          // one per wave code
     TwsmEffective *effective[TWSM_MAX_CODES]; // of the first boundary, or NULL; owned
+    TwsmShot shot[TWSM_MAX_CODES];            // sources, one per wave code; rules owned
     int coef[TWSM_MAX_CODES];                 // TWSM_COEF_*, resolved
     GPtrArray *notes;                         // warnings worth showing; owned
-} TwsmSetup;
+};
 
 // The model of `params` (`known` when it is a file, whose data is a TwsmModel) with the overrides
 // applied and record, dt and frequencies worked out; no meshes yet. Takes microseconds.
@@ -40,16 +41,24 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TwsmSetup, twsm_setup_free)
 // of the pairs.
 void twsm_setup_cells(const TwsmSetup *setup, double cell[TWSM_MAX_LAYERS]);
 
+// TRUE when both, once built, give the same spectra at the receivers: all but the wavelet, its
+// delay and the sampling is equal. Heights and sheets of two readings of a file count as different.
+gboolean twsm_setup_same_waves(const TwsmSetup *a, const TwsmSetup *b);
+// TRUE when wavelet, delay and sampling are equal.
+gboolean twsm_setup_same_traces(const TwsmSetup *a, const TwsmSetup *b);
+
 // Output grid: inline = source and receiver y, crossline = receiver x, time.
 void twsm_setup_grid(const TwsmSetup *setup, LithoGrid *grid);
 
 // Field of all sources on the first boundary of code c for a unit spectrum: [source][element][k].
-void twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u);
-// The source field as rays, [source][element]; FALSE when the coefficient depends on frequency
-// (effective).
-gboolean twsm_source_rays(const TwsmSetup *setup, int c, int threads, TwsmRay *rays);
+// FALSE: no memory.
+gboolean twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int threads, TwsmValue *u,
+                           GError **error);
 // Ricker spectrum at frequency number k (complex frequency with damping).
 double complex twsm_wavelet(const TwsmSetup *setup, int k);
+// What the traces are summed with: the wavelet at numbers 1 .. n_frequencies, and exp(2 pi i t /
+// n_time) at t = 0 .. n_time - 1.
+void twsm_trace_factors(const TwsmSetup *setup, double complex *wavelet, double complex *turn);
 // Traces of `cube` (whole output grid) from receivers' spectra [source][receiver][n_frequencies],
 // of which the first `known` are there.
 void twsm_traces(const TwsmSetup *setup, const TwsmValue *spectra, int known, LithoCube *cube,

@@ -5,142 +5,74 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "kernels/twsm/setup.h"
 
-// Data that all elements of a first boundary share.
-typedef struct Shot {
-    const TwsmSetup *setup;
-    const TwsmPoints *mesh;
-    TwsmContact contact;
-    int code;
-    double arrive, velocity;
-    TwsmBand band;
-} Shot;
+// --- source field -----------------------------------------------------------------------------
 
-// Coefficient of all frequencies at one incidence.
-static double complex one_coefficient(const Shot *shot, double cos1)
-{
-    return shot->setup->coef[shot->code] == TWSM_COEF_PLANE
-               ? twsm_coef_plane(&shot->contact, cos1)
-               : twsm_coef_frozen(&shot->contact, cos1);
-}
+enum { LANES = 64 }; // frequencies of an element worked on at a time
 
-static void coefficients(const Shot *shot, double r, double cos1, double complex *c)
+// Coefficient at the n frequencies of `column`.
+static void coefficients(const TwsmShot *shot, const TwsmRayRule *rule, const TwsmRay *ray,
+                         const double *column, int n, float *value)
 {
-    const TwsmSetup *s = shot->setup;
-    if (s->effective[shot->code]) {
-        twsm_effective_row(s->effective[shot->code], s->dw * r / shot->velocity, cos1,
-                           shot->band.k0, shot->band.n, c);
+    double one[2] = {0, 0};
+    if (rule->first == TWSM_FIRST_EFFECTIVE) {
+        twsm_effective_row(shot->effective, 2 * G_PI * ray->turns, ray->cos1, column, n, value);
         return;
     }
-    double complex one = one_coefficient(shot, cos1);
-    for (int k = 0; k < shot->band.n; k++)
-        c[k] = one;
+    if (rule->first == TWSM_FIRST_PLANE)
+        twsm_contact_plane(&rule->contact, ray->cos1, &one[0], &one[1]);
+    else
+        one[0] = twsm_contact_frozen(&rule->contact, ray->cos1);
+    for (int k = 0; k < n; k++)
+        value[2 * k] = (float)one[0], value[2 * k + 1] = (float)one[1];
 }
 
-// Distance to element j, and the cosine of incidence there; FALSE where no direct wave arrives.
-static gboolean incidence(const Shot *shot, int j, const double source[3], double *r, double *cos1)
+// u(k) = exp(i w r / v) / r * C(k) * taper. Whole turns of the phase leave in float64.
+static void element_field(const TwsmShot *shot, const TwsmRayRule *rule, int j,
+                          const double *column, TwsmBand band, TwsmValue *u)
 {
     const TwsmPoints *m = shot->mesh;
-    double dx = m->x[j] - source[0], dy = m->y[j] - source[1], dz = m->z[j] - source[2];
-    *r = sqrt(dx * dx + dy * dy + dz * dz);
-    *cos1 = shot->arrive * (m->nx[j] * dx + m->ny[j] * dy + m->nz[j] * dz) / *r;
-    gboolean lit = *cos1 > 0 && m->taper[j] != 0;
-    *cos1 = MIN(*cos1, 1);
-    return lit;
-}
-
-// u(k) = exp(i w r / v) / r * C(k) * taper; `c` is scratch for band.n values. The phase is turned
-// on from an exact start in float64: 1e-13 after a thousand frequencies.
-static void element_field(const Shot *shot, int j, const double source[3], double complex *c,
-                          TwsmValue *u)
-{
-    const TwsmSetup *s = shot->setup;
-    double r, cos1;
-    memset(u, 0, shot->band.n * sizeof *u);
-    if (!incidence(shot, j, source, &r, &cos1))
+    const TwsmRay ray =
+        twsm_ray(rule, m->x[j], m->y[j], m->z[j], m->nx[j], m->ny[j], m->nz[j], m->taper[j]);
+    if (ray.amp == 0) {
+        memset(u, 0, band.n * sizeof *u);
         return;
-    coefficients(shot, r, cos1, c);
-    double phase = s->dw * r / shot->velocity;
-    double complex step = cexp(I * phase);
-    double complex at = cexp(I * fmod(shot->band.k0 * phase, 2 * G_PI)) * shot->mesh->taper[j] / r *
-                        exp(-s->sig * r / shot->velocity);
-    // Four phases side by side: none waits for the one before.
-    const double complex two = step * step, four = two * two;
-    double complex turn[4] = {at, at * step, at * two, at * step * two};
-    int k = 0;
-    for (; k + 4 <= shot->band.n; k += 4)
-        for (int m = 0; m < 4; m++) {
-            u[k + m] = (TwsmValue)(turn[m] * c[k + m]);
-            turn[m] *= four;
-        }
-    for (int m = 0; k < shot->band.n; k++, m++)
-        u[k] = (TwsmValue)(turn[m] * c[k]);
-}
-
-static TwsmRay element_ray(const Shot *shot, int j, const double source[3])
-{
-    double r, cos1;
-    if (!incidence(shot, j, source, &r, &cos1))
-        return (TwsmRay){0};
-    double complex amplitude = one_coefficient(shot, cos1) * shot->mesh->taper[j] / r *
-                               exp(-shot->setup->sig * r / shot->velocity);
-    return (TwsmRay){shot->setup->dw * r / (2 * G_PI * shot->velocity), (float)creal(amplitude),
-                     (float)cimag(amplitude)};
-}
-
-static Shot shot_of(const TwsmSetup *s, int c, TwsmBand band)
-{
-    const TwsmModel *m = s->model;
-    const TwsmCode *code = &m->code[c];
-    int layer = code->layer[0], b = code->hit[0].boundary, other = layer == b ? b + 1 : b;
-    return (Shot){.setup = s,
-                  .mesh = s->mesh[b],
-                  .code = c,
-                  .band = band,
-                  .arrive = layer == b ? 1 : -1,
-                  .velocity = m->velocity[layer],
-                  .contact = {m->velocity[layer], m->density[layer], m->velocity[other],
-                              m->density[other], code->hit[0].transmit}};
-}
-
-// Position of source q relative to the model's centre.
-static void source_place(const TwsmSetup *s, gint64 q, double at[3])
-{
-    for (int k = 0; k < 3; k++)
-        at[k] = s->model->source[q][k] - s->centre[k];
-}
-
-void twsm_source_field(const TwsmSetup *s, int c, TwsmBand band, int threads, TwsmValue *u)
-{
-    const Shot shot = shot_of(s, c, band);
-    int n = shot.mesh->n;
-#pragma omp parallel num_threads(threads)
-    {
-        g_autofree double complex *scratch = g_new(double complex, band.n);
-#pragma omp for schedule(static)
-        for (gint64 at = 0; at < (gint64)s->model->n_sources * n; at++) {
-            double from[3];
-            source_place(s, at / n, from);
-            element_field(&shot, at % n, from, scratch, u + at * band.n);
+    }
+    const float amp = (float)ray.amp;
+    const double whole = 0x1.8p52;
+    for (int done = 0; done < band.n; done += LANES) {
+        const int n = MIN(band.n - done, LANES), k0 = band.k0 + done;
+        float value[2 * LANES], *to = (float *)(u + done);
+        coefficients(shot, rule, &ray, column + done, n, value);
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            const double turns = (k0 + k) * ray.turns;
+            float c, s;
+            twsm_turn((float)(turns - ((turns + whole) - whole)), &c, &s);
+            to[2 * k] = amp * (c * value[2 * k] - s * value[2 * k + 1]);
+            to[2 * k + 1] = amp * (c * value[2 * k + 1] + s * value[2 * k]);
         }
     }
 }
 
-gboolean twsm_source_rays(const TwsmSetup *s, int c, int threads, TwsmRay *rays)
+gboolean twsm_source_field(const TwsmSetup *s, int c, TwsmBand band, int threads, TwsmValue *u,
+                           GError **error)
 {
-    const Shot shot = shot_of(s, c, (TwsmBand){0});
-    int n = shot.mesh->n;
-    if (s->effective[c])
+    const TwsmShot *shot = &s->shot[c];
+    const int n = shot->mesh->n;
+    g_autofree double *column = litho_memory_new(band.n, sizeof *column, "frequencies", error);
+    if (!column)
         return FALSE;
+    twsm_effective_columns(band.k0, band.n, column);
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (gint64 at = 0; at < (gint64)s->model->n_sources * n; at++) {
-        double from[3];
-        source_place(s, at / n, from);
-        rays[at] = element_ray(&shot, at % n, from);
-    }
+    for (gint64 at = 0; at < (gint64)s->model->n_sources * n; at++)
+        element_field(shot, &shot->rule[at / n], (int)(at % n), column, band, u + at * band.n);
     return TRUE;
 }
+
+// --- traces -----------------------------------------------------------------------------------
 
 // Ricker: 4 sqrt(pi) w^2 / wp^3 exp(-(w/wp)^2) exp(i w t0), at w = k dw + i sig.
 double complex twsm_wavelet(const TwsmSetup *s, int k)
@@ -151,54 +83,70 @@ double complex twsm_wavelet(const TwsmSetup *s, int k)
            cexp(I * w * s->model->delay);
 }
 
-enum { GROUP = 32 }; // traces that share a row of cosines
+enum {
+    GROUP = 32, // traces that share a row of cosines
+    TILE = 256, // samples of a piece of work
+};
 
-// p(t) = (dw / pi) Re sum_k W_k P_k exp(-i w_k t) for a group of traces: K is far below the number
-// of samples, and each cosine serves the whole group, so the plain sum costs little more than an
-// FFT.
-static void group_of(const TwsmSetup *s, const TwsmValue *spectra, const double complex *wavelet,
-                     const double complex *turn, int known, int n_traces, double *row, double *sum,
-                     float *traces)
+// What all traces share.
+typedef struct Sums {
+    const TwsmSetup *setup;
+    const TwsmValue *spectra;
+    const double complex *wavelet, *turn;
+    int known;
+} Sums;
+
+// p(t) = (dw / pi) Re sum_k W_k P_k exp(-i w_k t) for a group of traces from `first` on and
+// samples t0 .. t0 + n - 1: K is far below the number of samples, and each cosine serves the whole
+// group, so the plain sum costs little more than an FFT.
+static void tile_of(const Sums *s, gint64 first, int n_traces, int t0, int n, float *traces)
 {
-    const int n = s->n_time;
-    memset(sum, 0, (gsize)n_traces * n * sizeof *sum);
-    for (int k = 1; k <= known; k++) {
-        double *cosine = row, *sine = row + n;
-        for (int t = 0, at = 0; t < n; t++, at = (at + k) % n) {
-            cosine[t] = creal(turn[at]);
-            sine[t] = cimag(turn[at]);
+    const int n_time = s->setup->n_time, n_k = s->setup->n_frequencies;
+    double cosine[TILE], sine[TILE], sum[GROUP][TILE];
+    memset(sum, 0, n_traces * sizeof *sum);
+    for (int k = 1; k <= s->known; k++) {
+        for (int t = 0, at = (int)((gint64)k * t0 % n_time); t < n; t++) {
+            cosine[t] = creal(s->turn[at]);
+            sine[t] = cimag(s->turn[at]);
+            at += k % n_time;
+            at -= at >= n_time ? n_time : 0;
         }
         for (int r = 0; r < n_traces; r++) {
-            double complex p = wavelet[k - 1] * spectra[(gsize)r * s->n_frequencies + k - 1];
-            double re = creal(p), im = cimag(p), *to = sum + (gsize)r * n;
+            const double complex p = s->wavelet[k - 1] * s->spectra[(first + r) * n_k + k - 1];
+            const double re = creal(p), im = cimag(p);
+            double *to = sum[r];
             for (int t = 0; t < n; t++)
                 to[t] += re * cosine[t] + im * sine[t];
         }
     }
+    double rise[TILE];
+    for (int t = 0; t < n; t++)
+        rise[t] = s->setup->dw / G_PI * exp(s->setup->sig * (t0 + t) * s->setup->dt);
     for (int r = 0; r < n_traces; r++)
         for (int t = 0; t < n; t++)
-            traces[(gsize)r * n + t] =
-                (float)(s->dw / G_PI * sum[(gsize)r * n + t] * exp(s->sig * t * s->dt));
+            traces[(first + r) * n_time + t0 + t] = (float)(sum[r][t] * rise[t]);
+}
+
+void twsm_trace_factors(const TwsmSetup *s, double complex *wavelet, double complex *turn)
+{
+    for (int k = 0; k < s->n_frequencies; k++)
+        wavelet[k] = twsm_wavelet(s, k + 1);
+    for (int t = 0; t < s->n_time; t++)
+        turn[t] = cexp(I * 2 * G_PI * t / s->n_time);
 }
 
 void twsm_traces(const TwsmSetup *s, const TwsmValue *spectra, int known, LithoCube *cube,
                  int threads)
 {
     const gint64 n_traces = litho_grid_traces(&cube->grid);
-    const int n = s->n_time;
+    const int n = s->n_time, tiles = (n + TILE - 1) / TILE;
     g_autofree double complex *wavelet = g_new(double complex, s->n_frequencies);
     g_autofree double complex *turn = g_new(double complex, n);
-    for (int k = 0; k < s->n_frequencies; k++)
-        wavelet[k] = twsm_wavelet(s, k + 1);
-    for (int t = 0; t < n; t++)
-        turn[t] = cexp(I * 2 * G_PI * t / n);
-#pragma omp parallel num_threads(threads)
-    {
-        g_autofree double *row = g_new(double, 2 * (gsize)n);
-        g_autofree double *sum = g_new(double, GROUP *(gsize)n);
-#pragma omp for schedule(dynamic)
-        for (gint64 r = 0; r < n_traces; r += GROUP)
-            group_of(s, spectra + r * s->n_frequencies, wavelet, turn, known,
-                     (int)MIN(GROUP, n_traces - r), row, sum, cube->samples + r * n);
-    }
+    twsm_trace_factors(s, wavelet, turn);
+    const Sums sums = {s, spectra, wavelet, turn, known};
+#pragma omp parallel for collapse(2) schedule(dynamic) num_threads(threads)
+    for (gint64 r = 0; r < n_traces; r += GROUP)
+        for (int tile = 0; tile < tiles; tile++)
+            tile_of(&sums, r, (int)MIN(GROUP, n_traces - r), tile * TILE,
+                    MIN(TILE, n - tile * TILE), cube->samples);
 }

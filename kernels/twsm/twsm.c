@@ -55,7 +55,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
 
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    return twsm_plan_exec(data, pass, pass->out, run, error);
+    return twsm_plan_exec(data, pass, run, error);
 }
 
 static void destroy(gpointer data)

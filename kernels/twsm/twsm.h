@@ -41,16 +41,21 @@ enum {
 
 extern const LithoOperator litho_operator_twsm;
 
+typedef struct TwsmSetup TwsmSetup; // setup.h
+
 // Sends a block of fields through one chain: from the first boundary to the receivers. One per
 // backend.
 typedef struct TwsmEngine {
-    gboolean takes_rays; // `start` may come as rays
+    gboolean takes_shot; // `start` comes as a shot: the engine makes the field itself
     gboolean shares;     // the processes of a run share the rows of every sum; FALSE: they share the
                          // blocks of frequencies
     // Frequencies the engine takes at a time with this algorithm.
     int (*block)(TwsmAlgorithm algorithm, int n_frequencies);
     gboolean (*run)(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
                     TwsmStart start, TwsmValue *receivers, LithoRun *run, GError **error);
+    // Traces from all spectra into `out`, wherever the engine's results live; NULL: on the host.
+    gboolean (*traces)(gpointer self, const TwsmSetup *setup, const TwsmValue *spectra,
+                       LithoCube *out, LithoRun *run, GError **error);
 } TwsmEngine;
 
 // plan/exec/destroy of every backend; `engine` and `self` do the legs. twsm_plan_new() takes over
@@ -58,7 +63,6 @@ typedef struct TwsmEngine {
 typedef struct TwsmPlan TwsmPlan;
 TwsmPlan *twsm_plan_new(const void *params, const TwsmEngine *engine, gpointer self,
                         GDestroyNotify free_self, LithoRun *run, GError **error);
-// `traces` is a host cube that covers the whole output grid.
-gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoCube *traces, LithoRun *run,
-                        GError **error);
+// pass->out covers the whole output grid.
+gboolean twsm_plan_exec(TwsmPlan *plan, const LithoPass *pass, LithoRun *run, GError **error);
 void twsm_plan_free(TwsmPlan *plan);

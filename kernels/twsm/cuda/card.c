@@ -10,6 +10,7 @@ static gboolean upload_points(TwsmCard *card, const TwsmPoints *p, TwsmCardPoint
 {
     gsize bytes = 4 * sizeof(float) * p->padded;
     g_autofree float *place = g_malloc(bytes), *normal = g_malloc(bytes);
+#pragma omp parallel for schedule(static)
     for (int k = 0; k < p->padded; k++) {
         const float a[4] = {p->x[k], p->y[k], p->z[k], p->area[k]};
         const float b[4] = {p->nx[k], p->ny[k], p->nz[k], p->taper[k]};
@@ -162,7 +163,8 @@ void twsm_card_clear(TwsmCard *card)
         &card->coef,           &card->mask,     &card->phase,
         &card->column,         &card->sum,      &card->clustered,
         &card->direct,           &card->list,     &card->start,
-        &card->rays,           &card->beam_t,   &card->beam_a,
+        &card->pieces,         &card->spectra,
+        &card->factors,        &card->beam_t,   &card->beam_a,
         &card->kernels,        &card->lattice,  &card->lane[0].partial,
         &card->lane[1].partial};
     if (card->worker)

@@ -3,11 +3,12 @@
 #include <driver_types.h>
 
 #include "kernels/twsm/cluster_rule.h"
+#include "kernels/twsm/contact_rule.h"
 #include "kernels/twsm/mask_rule.h"
 
-// Launchers of cuda/fused.cu, cuda/fast.cu and cuda/stored.cu. Each gives (int)cudaGetLastError().
-// All pointers are device pointers. A field is float2 [right-hand side][padded element][stride],
-// frequency fastest.
+// Launchers of cuda/ends.cu, cuda/fused.cu, cuda/fast.cu and cuda/stored.cu. Each gives
+// (int)cudaGetLastError(). All pointers are device pointers. A field is float2 [right-hand
+// side][padded element][stride], frequency fastest.
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,9 +38,19 @@ typedef struct TwsmGpuLeg {
     TwsmGpuMask mask;
 } TwsmGpuLeg;
 
-// Field of a source from its rays (TwsmRay: double turns, float re, im) at `n` elements, for n_k
-// frequencies from k0 on; u [n][stride].
-int litho_twsm_source(const void *rays, int n, int k0, int n_k, int stride, void *u,
+// Field of a source at `n` elements (float4 `place` and `normal`, [padded]) for n_k frequencies
+// from k0 on; u [padded][stride], with zeros around it: the sums run over padding too, with beams
+// of 0, and 0 times garbage may be NaN. `pieces` (of device memory) is read for
+// TWSM_FIRST_EFFECTIVE only.
+int litho_twsm_source(const TwsmRayRule *rule, const TwsmPieces *pieces, const void *place,
+                      const void *normal, int n, int padded, int k0, int n_k, int stride, void *u,
+                      cudaStream_t stream);
+
+// Traces out [n_traces][n_time] = scale exp(fall t) Re sum_k W_k P_k exp(-2 pi i k t / n_time),
+// from spectra float2 [n_traces][n_k], numbers 1 .. n_k; wavelet and turn of twsm_trace_factors().
+// n_traces under 524,000.
+int litho_twsm_traces(const void *spectra, int n_traces, int n_k, const void *wavelet,
+                      const void *turn, int n_time, double scale, double fall, float *out,
                       cudaStream_t stream);
 
 // Sums of targets row .. row + rows - 1 over each slice of the sources, for n_k frequencies (a

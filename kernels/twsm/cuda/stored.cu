@@ -108,36 +108,6 @@ int litho_twsm_finish(const TwsmGpuLeg *leg, const void *sum, const void *near_s
     return (int)cudaGetLastError();
 }
 
-// --- source -----------------------------------------------------------------------------------
-
-struct Ray {
-    double turns;
-    float2 amplitude;
-};
-
-// A thread a value. Whole turns leave in float64: hundreds of them are nothing unusual.
-__global__ void source_kernel(const Ray *rays, int n, int k0, int n_k, int stride, float2 *u)
-{
-    long long e = (long long)blockIdx.x * THREADS + threadIdx.x;
-    int k = (int)(e % n_k), j = (int)(e / n_k);
-    if (j >= n)
-        return;
-    const Ray ray = rays[j];
-    double phase = (k0 + k) * ray.turns;
-    float c, s;
-    sincospif(2 * (float)(phase - rint(phase)), &s, &c);
-    u[(size_t)j * stride + k] = make_float2(ray.amplitude.x * c - ray.amplitude.y * s,
-                                            ray.amplitude.x * s + ray.amplitude.y * c);
-}
-
-int litho_twsm_source(const void *rays, int n, int k0, int n_k, int stride, void *u,
-                      cudaStream_t stream)
-{
-    source_kernel<<<blocks_for((long long)n * n_k), THREADS, 0, stream>>>((const Ray *)rays, n, k0,
-                                                                          n_k, stride, (float2 *)u);
-    return (int)cudaGetLastError();
-}
-
 // --- lattice ----------------------------------------------------------------------------------
 
 __global__ void beams_kernel(const TwsmGpuLeg leg, int nx, int ny, int px, int py, float *t,

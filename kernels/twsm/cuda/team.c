@@ -30,58 +30,6 @@ static gboolean make_fields(TwsmCard *card, const TwsmTask *task, GError **error
            litho_cuda_reserve(card->context, &card->field[1], bytes, error);
 }
 
-// The host's [rhs][n][band.n] as [rhs][padded][stride], zeros around it: the sums run over padding
-// too, with beams of 0, and 0 times garbage may be NaN.
-static TwsmValue *widen(const TwsmTask *task, const TwsmValue *u, GError **error)
-{
-    const TwsmPoints *p = task->chain->leg[0].from;
-    gsize values = (gsize)task->chain->n_rhs * p->padded * task->stride;
-    TwsmValue *wide = g_try_new0(TwsmValue, values);
-    if (!wide) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a field of %zu values",
-                    values);
-        return NULL;
-    }
-#pragma omp parallel for schedule(static)
-    for (gint64 r = 0; r < (gint64)task->chain->n_rhs * p->n; r++)
-        memcpy(wide + ((gsize)(r / p->n) * p->padded + r % p->n) * task->stride,
-               u + r * task->band.n, task->band.n * sizeof *u);
-    return wide;
-}
-
-static gboolean upload_field(TwsmCard *card, const TwsmTask *task, const TwsmValue *wide,
-                             GError **error)
-{
-    gsize values = (gsize)task->chain->n_rhs * task->chain->leg[0].from->padded * task->stride;
-    return litho_cuda_upload(litho_cuda_device(card->context), card->field[0].data,
-                             (const float *)wide, 2 * values, error);
-}
-
-// The field made on the card: a hundredth of the bytes to send.
-static gboolean make_field(TwsmCard *card, const TwsmTask *task, const TwsmRay *rays,
-                           GError **error)
-{
-    const TwsmPoints *p = task->chain->leg[0].from;
-    gint64 n = (gint64)task->chain->n_rhs * p->n;
-    gsize values = (gsize)task->chain->n_rhs * p->padded * task->stride;
-    cudaStream_t stream = litho_cuda_stream(card->context);
-    if (!litho_cuda_reserve(card->context, &card->rays, sizeof *rays * n, error) ||
-        !LITHO_CUDA(cudaStreamSynchronize(stream), error) ||
-        !litho_cuda_upload(litho_cuda_device(card->context), card->rays.data, (const float *)rays,
-                           (gint64)(sizeof *rays / sizeof(float)) * n, error) ||
-        !LITHO_CUDA(cudaMemsetAsync(card->field[0].data, 0, 8 * values, stream), error))
-        return FALSE;
-    for (int q = 0; q < task->chain->n_rhs; q++)
-        if (!LITHO_CUDA(
-                litho_twsm_source((const TwsmRay *)card->rays.data + (gsize)q * p->n, p->n,
-                                  task->band.k0, task->band.n, task->stride,
-                                  (float *)card->field[0].data + twsm_field_row(task, p->padded, q),
-                                  stream),
-                error))
-            return FALSE;
-    return TRUE;
-}
-
 static gboolean download_field(TwsmCard *card, const TwsmTask *task, int which, TwsmValue *y,
                                GError **error)
 {
@@ -145,8 +93,7 @@ typedef struct Team {
     TwsmCard *card;
     int n;
     TwsmStart start;
-    const TwsmValue *wide; // of start.u
-    GMutex lock;           // guards what follows
+    GMutex lock; // guards what follows
     GCond met;
     int here, round, working; // `working`: members that have not ended
     gboolean failed, go;
@@ -209,10 +156,8 @@ static gboolean gather(const Member *m, int which, GError **error)
 
 static gboolean start_card(Member *m)
 {
-    const TwsmRay *rays = m->team->start.rays;
     return make_fields(m->card, &m->task, &m->error) &&
-           (rays ? make_field(m->card, &m->task, rays, &m->error)
-                 : upload_field(m->card, &m->task, m->team->wide, &m->error));
+           twsm_card_source(m->card, &m->task, m->team->start.shot, &m->error);
 }
 
 // One card's part of the whole chain. The result is complete on card 0.
@@ -300,11 +245,8 @@ static gboolean run_members(Team *team, Member *member, GError **error)
 gboolean twsm_team_run(TwsmCard *card, int n, TwsmTask *task, TwsmStart start, TwsmValue *receivers,
                        GError **error)
 {
-    g_autofree TwsmValue *wide = start.u ? widen(task, start.u, error) : NULL;
     g_autofree Member *member = g_new0(Member, n);
-    Team team = {.card = card, .n = n, .start = start, .wide = wide};
-    if (start.u && !wide)
-        return FALSE;
+    Team team = {.card = card, .n = n, .start = start};
     for (int k = 1; k < n; k++)
         if (!hire(&card[k], error))
             return FALSE;

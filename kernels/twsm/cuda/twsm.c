@@ -62,24 +62,85 @@ static gboolean by_rows(const TwsmLeg *leg, const TwsmHow *how)
     return a == TWSM_FUSED || a == TWSM_FAST;
 }
 
-// Cards that share the job: several only for sums by rows. LITHO_TWSM_CARDS lets a machine stand
-// for one with so many GPUs, several cards to a GPU: tests of the sharing need no second GPU.
-static int cards_for(Gpu *gpu, const TwsmChain *chain, const TwsmHow *how, const LithoRun *run,
-                     GError **error)
+// Milliseconds that one card takes for the sums of a chain whose rows can be shared: by the rates
+// of an H200, pairs times frequencies.
+static double shared_ms(const TwsmChain *chain, TwsmBand band, const TwsmHow *how)
 {
-    int n = litho_cuda_backend()->n_devices;
+    double ms = 0;
+    for (int m = 0; m < chain->n_legs; m++) {
+        const TwsmLeg *leg = &chain->leg[m];
+        if (leg->to->n < 4 * TWSM_GPU_ROWS)
+            continue;
+        const double beams = (double)leg->from->n * leg->to->n * chain->n_rhs * band.n;
+        const gboolean fast = twsm_leg_algorithm(leg, how->algorithm) == TWSM_FAST;
+        ms += beams * (fast ? 0.1 : leg->mask ? 3 : leg->near ? 1.8 : 1) / 3.3e9;
+    }
+    return ms;
+}
+
+// Cards that would share the job: several only for sums by rows, and as many as have PAYS ms each
+// to do: sharing costs a millisecond or two a leg, and every card makes the source's field for
+// itself. LITHO_TWSM_CARDS lets a machine stand for one with so many GPUs, several cards to a GPU,
+// whatever the work: tests of the sharing need no second GPU and no long sums.
+static int cards_wanted(const TwsmChain *chain, TwsmBand band, const TwsmHow *how,
+                        const LithoRun *run)
+{
+    static const double PAYS = 6;
     const char *pretend = g_getenv("LITHO_TWSM_CARDS");
-    int most = pretend ? atoi(pretend) : n;
-    int wanted = CLAMP(MIN(litho_run_devices(run), most), 1, MAX_CARDS);
+    int most = MIN(litho_run_devices(run), MAX_CARDS);
     for (int m = 0; m < chain->n_legs; m++)
         if (!by_rows(&chain->leg[m], how))
-            wanted = 1;
-    for (int k = 0; k < wanted; k++)
-        if (!open_card(&gpu->card[k], (gpu->first + k) % n, error))
-            return 0;
-    if (wanted > 1)
-        open_peers(gpu, wanted);
-    return wanted;
+            return 1;
+    if (pretend)
+        most = MIN(most, atoi(pretend));
+    else
+        most = (int)MIN(MIN(most, litho_cuda_backend()->n_devices),
+                        shared_ms(chain, band, how) / PAYS);
+    return MAX(most, 1);
+}
+
+// A card that is being opened beside the others.
+typedef struct Opening {
+    TwsmCard *card;
+    int device;
+    gboolean ok;
+    GError *error;
+} Opening;
+
+static gpointer open_beside(gpointer data)
+{
+    Opening *o = data;
+    o->ok = open_card(o->card, o->device, &o->error);
+    return NULL;
+}
+
+// Opens the first n cards, those that are new at the same time: a card's first context takes a
+// tenth of a second or more.
+static gboolean open_cards(Gpu *gpu, int n, GError **error)
+{
+    const int n_devices = litho_cuda_backend()->n_devices;
+    Opening opening[MAX_CARDS] = {0};
+    GThread *thread[MAX_CARDS] = {NULL};
+    gboolean ok = TRUE, fresh = FALSE;
+    for (int k = 0; k < n; k++) {
+        opening[k] = (Opening){.card = &gpu->card[k], .device = (gpu->first + k) % n_devices};
+        opening[k].ok = gpu->card[k].context != NULL;
+        fresh |= !opening[k].ok;
+        if (!opening[k].ok)
+            thread[k] = g_thread_new("card", open_beside, &opening[k]);
+    }
+    for (int k = 0; k < n; k++) {
+        if (thread[k])
+            g_thread_join(thread[k]);
+        ok &= opening[k].ok;
+        if (opening[k].error && error && !*error)
+            g_propagate_error(error, opening[k].error);
+        else
+            g_clear_error(&opening[k].error);
+    }
+    if (ok && fresh && n > 1)
+        open_peers(gpu, n);
+    return ok;
 }
 
 static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, TwsmHow *how,
@@ -91,13 +152,23 @@ static gboolean run_chain(gpointer self, const TwsmChain *chain, TwsmBand band, 
                      .how = how,
                      .run = run,
                      .stride = (band.n + TWSM_GPU_BLOCK - 1) / TWSM_GPU_BLOCK * TWSM_GPU_BLOCK};
-    how->cards = cards_for(gpu, chain, how, run, error);
-    return how->cards > 0 && twsm_team_run(gpu->card, how->cards, &task, start, receivers, error);
+    how->cards = cards_wanted(chain, band, how, run);
+    return open_cards(gpu, how->cards, error) &&
+           litho_cuda_use(litho_cuda_device(gpu->card[0].context), error) &&
+           twsm_team_run(gpu->card, how->cards, &task, start, receivers, error);
 }
 
 // --- plan, exec -------------------------------------------------------------------------------
 
-static const TwsmEngine engine = {.takes_rays = TRUE, .block = block, .run = run_chain};
+static gboolean traces(gpointer self, const TwsmSetup *setup, const TwsmValue *spectra,
+                       LithoCube *out, LithoRun *run, GError **error)
+{
+    Gpu *gpu = self;
+    return twsm_card_traces(&gpu->card[0], setup, spectra, out, run, error);
+}
+
+static const TwsmEngine engine = {
+    .takes_shot = TRUE, .block = block, .run = run_chain, .traces = traces};
 
 static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *known, LithoRun *run,
                      GError **error)
@@ -115,14 +186,7 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
 
 static gboolean exec(gpointer data, const LithoPass *pass, LithoRun *run, GError **error)
 {
-    g_autoptr(LithoCube) traces = litho_cube_new(&pass->out->grid, error);
-    if (!traces || !twsm_plan_exec(data, pass, traces, run, error))
-        return FALSE;
-    for (guint k = 0; k < traces->notes->len; k++)
-        litho_cube_note(pass->out, "%s", (char *)g_ptr_array_index(traces->notes, k));
-    g_strlcpy(pass->out->name, traces->name, sizeof pass->out->name);
-    return litho_cuda_buffer_upload(pass->out->device, 0, traces->samples,
-                                    litho_box_count(traces->held), error);
+    return twsm_plan_exec(data, pass, run, error);
 }
 
 static void destroy(gpointer data)

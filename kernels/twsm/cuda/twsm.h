@@ -25,7 +25,10 @@ typedef struct TwsmCard {
     LithoCudaArray partial;  // sums over slices, or a strip
     TwsmLane lane[2];        // fused; no stream = not opened yet
     cudaEvent_t ready;       // what lanes wait for
-    LithoCudaArray coef, mask, phase, column, sum, clustered, direct, list, start, rays;
+    LithoCudaArray coef, mask, phase, column, sum, clustered, direct, list, start;
+    LithoCudaArray pieces;                           // table of effective coefficients
+    guint64 pieces_serial;                           // its number, 0 = none
+    LithoCudaArray spectra, factors;                 // of the traces
     LithoCudaArray beam_t, beam_a, kernels, lattice; // FFT
     cublasHandle_t blas;
     cufftHandle four, two; // transforms of 4 and 2 lattices of `pad` points; 0 = none
@@ -56,6 +59,12 @@ gboolean twsm_card_leg(TwsmCard *card, const TwsmLeg *leg, TwsmGpuLeg *out, GErr
 // `rows` targets from `row` on by the fused sum, on one card; may return before it has finished.
 gboolean twsm_card_fused(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
                          float *y, GError **error);
+// The sources' field on the first boundary into field[0].
+gboolean twsm_card_source(TwsmCard *card, const TwsmTask *task, const TwsmShot *shot,
+                          GError **error);
+// Traces of the spectra [trace][n_frequencies] into `out`, which lives on the card. Waits for them.
+gboolean twsm_card_traces(TwsmCard *card, const TwsmSetup *setup, const TwsmValue *spectra,
+                          LithoCube *out, LithoRun *run, GError **error);
 // Clusters (algorithm=fast); `row` begins a row of clusters, and so does row + rows or it is the
 // end.
 gboolean twsm_card_clusters(TwsmCard *card, const TwsmTask *task, int row, int rows, const float *u,
