@@ -113,8 +113,10 @@ struct LithoOperator {
     const LithoNumberDoc *numbers; // NULL-terminated by key, or NULL
     const LithoVolumeDoc *volumes;    // NULL-terminated by name, or NULL
     gboolean needs_input;          // FALSE: a source such as modelling
+    gboolean own_amplitudes; // the result's are none of the input's (a gain, a phase): a difference
+                             // of the two means nothing
     const char *fills; // settings with which missing traces are written, "fill_dead=on"; NULL =
-                       // they never are
+                       // they never are, "" = they always are
     // Parameters that are worth finding by expected SNR (core/engine/find.h), three at most, in the
     // order of their weight, NULL-terminated by key; NULL = none.
     const LithoFindRow *find;

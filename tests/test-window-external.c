@@ -32,6 +32,7 @@ static void write_panel(const char *folder, const char *key, const char *title, 
     g_autofree char *text = g_strdup_printf(
         "{\"lithoscope_operator\": 1, \"key\": \"%s\", \"title\": \"%s\", \"summary\": \"Divides "
         "by the root mean square.\", \"command\": [\"%s\"], \"halo\": [0, 0, \"0.55*window\"], "
+        "\"amplitudes\": \"own\", "
         "\"parameters\": [{\"key\": \"window\", \"label\": \"Window\", \"type\": \"float\", "
         "\"unit\": \"ms\", \"default\": 200, \"min\": 8, \"max\": 1000, \"log\": true, "
         "\"help\": \"Length of the window.\"}]}",
@@ -74,7 +75,8 @@ static void assert_result(double window)
     }
 }
 
-// Property: a panel makes an operator that is chosen and set as any other.
+// Property: a panel makes an operator that is chosen and set as any other. Its amplitudes, which
+// are its own, have colours of their own.
 static void test_panel(void)
 {
     g_autoptr(LithoCube) cube = make_cube();
@@ -89,6 +91,8 @@ static void test_panel(void)
     g_assert_nonnull(gui_find_type(row, GTK_TYPE_SCALE));
     g_assert_true(gui_label_says(GTK_WIDGET(gui.window), "Divides by the root mean square."));
     assert_result(200);
+    g_assert_false(litho_session_comparable(gui.session));
+    g_assert_cmpfloat(litho_session_clip(gui.session), <, 10); // the input's is above 100
     gui_screenshot(&gui, "external");
 }
 

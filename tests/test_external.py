@@ -230,6 +230,20 @@ def find_sweep_report_and_flows_take_it():
 
 
 @test
+def hidden_traces_judge_what_fills_them():
+    cli("--operators", examples(), "report", "median", "-i", "noisy.npy", "-o", "median-page.png")
+    r = cli("--operators", examples(), "run", "median", "-i", "noisy.npy", "-o", "median2.npy", "--hide", "10", "--report", "hidden.json")
+    report = json.loads(read("hidden.json"))
+    assert report["hidden_traces"] >= 20 and report["hidden_snr_db"] > 3, (report, r.stderr)
+
+
+@test
+def amplitudes_of_its_own_are_not_judged():
+    r = cli("--operators", examples(), "report", "agc", "-i", "noisy.npy", "-o", "agc.png", status=1)
+    assert "agc gives amplitudes of its own" in r.stderr, r.stderr
+
+
+@test
 def a_recipe_brings_no_command():
     cube()
     recipe = {"lithoscope": 1, "flow": [{"operator": "own", "command": ["touch", "touched"], "params": {}}]}
@@ -263,7 +277,7 @@ WRONG = [
     (["command"], ["x" * 4097], "command"), (["halo"], ..., "halo is missing"), (["halo"], [1, 2], "halo"), (["halo"], [0, 0, -1], "halo"),
     (["halo"], [0, 0, 0.5], "halo"), (["halo"], [0, 0, "nix"], "halo"), (["halo"], [0, 0, "-1*n"], "halo"), (["halo"], [0, 0, "x*n"], "halo"),
     (["halo"], [0, 0, "mode"], "halo"), (["halo"], [0, 0, 1e9], "halo"), (["missing"], "some", "missing must be zero or nan"),
-    (["fills"], 1, "fills must be true or false"), (["one_cube"], "yes", "one_cube"), (["memory"], -1, "memory"), (["memory"], "much", "memory"),
+    (["amplitudes"], "big", "amplitudes must be input or own"), (["fills"], 1, "fills must be true or false"), (["one_cube"], "yes", "one_cube"), (["memory"], -1, "memory"), (["memory"], "much", "memory"),
     (["extra"], 1, "extra is not known"), (["parameters"], ..., "parameters is missing"), (["parameters"], {}, "parameters"),
     (["parameters"], [PANEL["parameters"][0]] * 2, "parameters[1].key is 'gain', as that of another"),
     (["parameters"], [{**PANEL["parameters"][0], "key": f"k{n}"} for n in range(33)], "parameters must be a list of 0 to 32"),

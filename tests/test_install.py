@@ -51,6 +51,15 @@ def check_texts(root):
         r = subprocess.run([sys.executable, "-c", "import lithoscope; print(lithoscope.program()); lithoscope.operators()"],
                            env=env, capture_output=True, text=True)
         assert r.stdout.strip() == os.path.join(root, BINDIR, "lithoscope-cli"), r.stdout + r.stderr
+    # A program that is an operator finds the package by itself.
+    if importlib.util.find_spec("numpy"):
+        examples = os.path.dirname(found["median.json"])
+        env = {**ENV, "PATH": os.path.dirname(sys.executable) + ":" + os.environ["PATH"]}
+        env.pop("LITHO_DATA_DIR", None)
+        env.pop("PYTHONPATH", None)
+        r = subprocess.run([os.path.join(root, BINDIR, "lithoscope-cli"), "--operators", examples, "run", "median", "-i", "in.npy",
+                            "-o", "median.npy"], env=env, capture_output=True, text=True)
+        assert r.returncode == 0, r.stderr
 
 
 def check_cuda(root):

@@ -139,11 +139,17 @@ LithoCube *litho_quality_cut(const LithoCube *cube, LithoBox box, GError **error
 
 static gboolean same_shape(const LithoFlow *flow, const LithoGrid *in, GError **error)
 {
-    for (guint k = 0; k < litho_flow_length(flow); k++)
-        if (litho_flow_step(flow, k)->enabled && !litho_flow_step(flow, k)->op->needs_input)
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && !step->op->needs_input)
             return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
                                 "%s makes its own data; there is no noise to judge it by",
-                                litho_flow_step(flow, k)->op->key);
+                                step->op->key);
+        if (step->enabled && step->op->own_amplitudes)
+            return litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                                "%s gives amplitudes of its own; what it removes cannot be judged",
+                                step->op->key);
+    }
     g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, in, NULL, error);
     if (!walk)
         return FALSE;
@@ -407,6 +413,7 @@ static LithoFlow *filling_flow(const LithoFlow *flow, gboolean *fills)
         LithoStep *step = litho_flow_step(copy, k);
         if (!step->enabled || !step->op->fills)
             continue;
+        *fills |= *step->op->fills == '\0';
         g_auto(GStrv) words = g_strsplit(step->op->fills, " ", -1);
         for (char **word = words; *word; word++)
             *fills |= litho_operator_set(step->op, step->params, *word, NULL);

@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "core/memory.h"
-#include "core/program.h"
 #include "core/show/script.h"
 #include "kernels/external/program.h"
 
@@ -309,23 +308,11 @@ static gboolean take(gpointer data, const char *bytes, gsize n, GError **error)
 
 // --- one pass -----------------------------------------------------------------------------------
 
-// Folder of the Python package, for programs that import lithoscope.external; NULL = the
-// interpreter knows it. g_free().
-static char *python_folder(void)
-{
-    g_autofree char *here = litho_program_folder();
-    g_autofree char *installed =
-        here ? g_build_filename(here, LITHO_PYTHON_FROM_BIN, NULL) : NULL;
-    g_autofree char *module =
-        installed ? g_build_filename(installed, "lithoscope", "external.py", NULL) : NULL;
-    if (module && g_file_test(module, G_FILE_TEST_EXISTS))
-        return g_steal_pointer(&installed);
-    return litho_data_file("python");
-}
-
+// The Python package of the program's own data folder goes before PYTHONPATH: where it is installed
+// for one interpreter, the folder holds that one's other packages, which would mislead another.
 static ExternalProgram *start_program(const ExternalPanel *panel, GError **error)
 {
-    g_autofree char *python = python_folder();
+    g_autofree char *python = litho_data_file("python");
     return external_program_start(panel->command, panel->folder, panel->name, python, error);
 }
 

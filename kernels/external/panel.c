@@ -406,21 +406,25 @@ static gboolean read_presets(ExternalPanel *panel, Reader *r, GError **error)
     return TRUE;
 }
 
-static gboolean read_missing(ExternalPanel *panel, Reader *r, GError **error)
+// One of two words, the first where there is none.
+static gboolean read_either(Reader *r, const char *key, const char *const words[2],
+                            gboolean *second, GError **error)
 {
-    if (!json_object_has_member(r->object, "missing"))
+    *second = FALSE;
+    if (!json_object_has_member(r->object, key))
         return TRUE;
-    const char *word = litho_json_string(r, "missing", error);
+    const char *word = litho_json_string(r, key, error);
     if (!word)
         return FALSE;
-    panel->missing_as_nan = strcmp(word, "nan") == 0;
-    return panel->missing_as_nan || strcmp(word, "zero") == 0 ||
-           complain(r, "missing", error, "must be zero or nan");
+    *second = strcmp(word, words[1]) == 0;
+    return *second || strcmp(word, words[0]) == 0 ||
+           complain(r, key, error, "must be %s or %s", words[0], words[1]);
 }
 
 static gboolean read_panel(ExternalPanel *panel, JsonNode *root, GError **error)
 {
     static const char *const stages[] = {"plan", "program", NULL};
+    static const char *const missing[] = {"zero", "nan"}, *const amplitudes[] = {"input", "own"};
     LithoOperator *op = &panel->op;
     double version;
     Reader r;
@@ -437,13 +441,15 @@ static gboolean read_panel(ExternalPanel *panel, JsonNode *root, GError **error)
         read_text(panel, &r, "summary", TEXT_BYTES, FALSE, &op->summary, error) &&
         read_command(panel, &r, error) && read_parameters(panel, &r, error) &&
         read_halo(panel, &r, error) && read_presets(panel, &r, error) &&
-        read_missing(panel, &r, error) &&
+        read_either(&r, "missing", missing, &panel->missing_as_nan, error) &&
+        read_either(&r, "amplitudes", amplitudes, &op->own_amplitudes, error) &&
         litho_json_boolean(&r, "fills", FALSE, &panel->fills, error) &&
         litho_json_boolean(&r, "one_cube", FALSE, &panel->one_cube, error) &&
         litho_json_number(&r, "memory", 3, &panel->copies, error) &&
         ((panel->copies >= 0 && panel->copies <= MOST_COPIES) ||
          complain(&r, "memory", error, "must be a number of copies from 0 to %d", MOST_COPIES));
     op->find = panel->find[0].key ? panel->find : NULL;
+    op->fills = panel->fills ? "" : NULL;
     return litho_json_close(&r, ok, SCHEMA, error);
 }
 

@@ -172,11 +172,21 @@ const LithoGrid *litho_session_grid(LithoSession *self)
     return litho_places_grid(self->places);
 }
 
+static gboolean has_own_amplitudes(const LithoFlow *flow)
+{
+    for (guint k = 0; k < litho_flow_length(flow); k++) {
+        const LithoStep *step = litho_flow_step(flow, k);
+        if (step->enabled && step->op->own_amplitudes)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 gboolean litho_session_comparable(LithoSession *self)
 {
     const LithoCube *against = self->reference ? self->reference : self->input;
     if (!against || self->preview || litho_flow_length(self->flow) == 0 ||
-        litho_session_volume(self))
+        litho_session_volume(self) || has_own_amplitudes(self->flow))
         return FALSE;
     // A flow that is refused leaves the last result on the screen, with the grid it had.
     return (!litho_session_flow_problem(self) || litho_session_result(self)) &&
