@@ -63,6 +63,87 @@ static void test_parts(void)
     }
 }
 
+// What was seen of a run up to its first look.
+typedef struct Look {
+    LithoCube *part;
+    guint parts, looks;
+    GCancellable *stop; // when it has been seen, or NULL
+} Look;
+
+static void take_look_part(LithoCube *part, gpointer data)
+{
+    Look *look = data;
+    if (look->parts++ == 0)
+        look->part = litho_cube_ref(part);
+}
+
+static void look_taken(gpointer data)
+{
+    Look *look = data;
+    look->looks++;
+    if (look->stop)
+        g_cancellable_cancel(look->stop);
+}
+
+static char *varying_rock(void)
+{
+    LithoGrid g = time_grid(20, 30, 60, 20, 10);
+    g.is_depth = TRUE;
+    g_autoptr(LithoCube) v = litho_cube_new(&g, NULL);
+    for (gint64 k = 0; k < litho_grid_samples(&g); k++)
+        v->samples[k] = (float)(2200 + 200 * sin(0.01 * k));
+    char *path = scratch_path("litho-test-look-cuda.npy");
+    LithoSaveOptions save = {.force = TRUE};
+    g_assert_true(litho_cube_save(v, path, &save, NULL, NULL));
+    return path;
+}
+
+// Property: the first look is the CPU's, comes before all other parts, lies on the device, and
+// leaves the samples of the result as they are without it; a run that is stopped then leaves a plan
+// that is good for another.
+static void test_first_look(void)
+{
+    LithoDevice gpu;
+    if (!gpus_or_skip(1, &gpu))
+        return;
+    g_autofree char *rock = varying_rock();
+    static const char *const cases[] = {"velocity=2000 step=1", "velocity=2000 step=2 stop=off",
+                                        "velocity=2000 step=3 degree=31", "velocity=%s step=2",
+                                        "velocity=%s step=4 gpu_kernel=per-degree"};
+    LithoGrid grid = time_grid(90, 100, 400, 12, 0.004);
+    g_autoptr(LithoCube) in = random_cube(&grid, 8);
+    for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_auto(GStrv) halves = g_strsplit(cases[k], "%s", 2);
+        g_autofree char *one = g_strjoinv(rock, halves);
+        g_autofree char *settings =
+            g_strdup_printf("%s nz=150 velocity_dz=%d", one, strstr(one, rock) ? 20 : 0);
+        Look host = {.stop = g_cancellable_new()}, device = {.parts = 0};
+        LithoRun run = {.on_partial = take_look_part,
+                        .on_first_look = look_taken,
+                        .partial_data = &host,
+                        .cancel = host.stop};
+        g_assert_null(run_on(litho_device_cpu(), in, &run, NULL, settings));
+        g_assert_cmpuint(host.looks, ==, 1);
+        LithoRun on_gpu = {
+            .on_partial = take_look_part, .on_first_look = look_taken, .partial_data = &device};
+        g_autoptr(LithoCube) out = run_on(gpu, in, &on_gpu, NULL, settings);
+        g_autoptr(LithoCube) plain = run_on(gpu, in, NULL, NULL, settings);
+        g_assert_cmpuint(device.looks, ==, 1);
+        g_assert_nonnull(device.part->device);
+        g_assert_nonnull(litho_cube_host(device.part, NULL));
+        const double apart = relative_difference(device.part, host.part);
+        g_test_message("%s: %.2e of the CPU's, %.3f of the image", settings, apart,
+                       relative_difference(device.part, out));
+        g_assert_cmpfloat(apart, <, 2e-5);
+        const gsize bytes = litho_grid_samples(&out->grid) * sizeof(float);
+        g_assert_cmpmem(out->samples, bytes, plain->samples, bytes);
+        litho_cube_unref(host.part);
+        litho_cube_unref(device.part);
+        g_object_unref(host.stop);
+    }
+    g_unlink(rock);
+}
+
 static gpointer cancel_later(gpointer data)
 {
     g_usleep(700000); // the module's start, velocity and design are over; seconds of waves remain
@@ -253,8 +334,7 @@ static void test_turns(void)
     }
     for (int turn = 0; turn < 30 * n; turn++) {
         const int k = turn % n, round = turn / n, c = (round + k) % CASES;
-        g_autofree char *settings =
-            g_strdup_printf("velocity=2000 nz=30 %s", cases[c]);
+        g_autofree char *settings = g_strdup_printf("velocity=2000 nz=30 %s", cases[c]);
         litho_engine_share(engine[k], 1 + (round + turn) % n);
         g_autoptr(LithoFlow) flow = flow_of(settings);
         g_autoptr(GError) error = NULL;
@@ -273,6 +353,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/migrate-cuda-runs/parts", test_parts);
+    g_test_add_func("/migrate-cuda-runs/first-look", test_first_look);
     g_test_add_func("/migrate-cuda-runs/cancel", test_cancel);
     g_test_add_func("/migrate-cuda-runs/memory", test_memory);
     g_test_add_func("/migrate-cuda-runs/moves", test_moves);

@@ -17,10 +17,10 @@ gboolean mig_gpu_upload(MigGpu *plan, LithoCudaArray *to, const void *from, size
 
 void mig_gpu_band_clear(MigGpu *plan, MigGpuBand *band)
 {
-    LithoCudaArray *arrays[] = {
-        &band->steps,    &band->coef,     &band->stop,  &band->table, &band->table_scale,
-        &band->sponge_x, &band->sponge_y, &band->omega, &band->kx2,   &band->ky2,
-        &band->turn,     &band->spectrum};
+    LithoCudaArray *arrays[] = {&band->steps,    &band->coef,        &band->stop,
+                                &band->table,    &band->table_scale, &band->sponge_x,
+                                &band->sponge_y, &band->omega,       &band->kx2,
+                                &band->ky2,      &band->turn,        &band->spectrum};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(plan->context, arrays[k]);
     g_clear_pointer(&band->mean, g_free);
@@ -113,8 +113,7 @@ static gboolean upload_slowness(MigGpu *plan, MigGpuBand *band, GError **error)
                                       job->cells.nx * sizeof(float), job->cells.nx * sizeof(float),
                                       rows, cudaMemcpyHostToDevice, stream),
                     error) ||
-        (squared &&
-         !LITHO_CUDA(mig_gpu_square(band->slow.data, rows * pitch, stream), error)))
+        (squared && !LITHO_CUDA(mig_gpu_square(band->slow.data, rows * pitch, stream), error)))
         return FALSE;
     band->slow_serial = job->slowness_serial;
     band->slow_squared = squared;

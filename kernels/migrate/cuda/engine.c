@@ -30,13 +30,14 @@ static void gpu_free(MigEngine *engine)
         &p->up.planes, &p->down.planes,  &p->scratch,      &p->progress,     &p->image, &p->light,
         &p->coarse,    &p->coarse_light, &p->resampled[0], &p->resampled[1], &p->taps,  &p->growth,
         &p->live,      &p->cells,        &p->taper,        &p->lines,        &p->bins,  &p->largest,
-        &p->wavelet,   &p->gathered,     &p->traces};
+        &p->wavelet,   &p->gathered,     &p->traces,       &p->look};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(p->context, arrays[k]);
     const int ffts[] = {p->fft_forward, p->fft_inverse, p->fft_plane};
     for (guint k = 0; k < G_N_ELEMENTS(ffts); k++)
         if (ffts[k])
             cufftDestroy(ffts[k]);
+    mig_gpu_preview_drop(p);
     litho_cuda_context_free(p->context);
     g_free(p);
 }
@@ -392,6 +393,8 @@ const MigEngineClass mig_gpu = {
     .take_record = gpu_take_record,
     .take_shot = gpu_take_shot,
     .down = gpu_down,
+    .preview = mig_gpu_preview,
+    .preview_flops = 1e11, // some milliseconds
     .take_image = gpu_take_image,
     .up = gpu_up,
     .part = gpu_part,

@@ -57,7 +57,9 @@ typedef struct MigGpu {
     int fft_length, fft_batch;
     int fft_forward, fft_inverse, fft_plane;         // cufftHandle; 0 = none
     int fft_plane_nx, fft_plane_ny, fft_plane_waves; // what fft_plane is for
-    float *out;                      // the result on the first card, borrowed for the pass
+    int fft_look[2], fft_look_key[2][3]; // of a first look's waves and sums; rows, columns, planes
+    LithoCudaArray look;                 // its tables
+    float *out;                          // the result on the first card, borrowed for the pass
     LithoCudaArray gathered, traces; // another card's sums; traces of a card other than the first
     int ordinal;                     // CUDA's index of the device
     size_t spare;  // bytes left for planes beyond those of one step, a set of waves
@@ -136,6 +138,11 @@ gboolean mig_gpu_stop(MigGpu *plan, const MigGpuBand *band, MigGpuWaves *const *
 // One step up, from plane `now` (and those of the depths between) to the last target's.
 gboolean mig_gpu_step_up(MigGpu *plan, const MigGpuBand *band, const MigGpuWaves *up, int now,
                          int s, GError **error);
+
+// cuda/preview.c -------------------------------------------------------------------------------
+// The member of the same name of MigEngineClass.
+gboolean mig_gpu_preview(MigEngine *engine, int b, gboolean *made, LithoRun *run, GError **error);
+void mig_gpu_preview_drop(MigGpu *plan); // its transforms
 
 // cuda/sweep.c ---------------------------------------------------------------------------------
 // Sweeps as litho_sweep_down() and litho_sweep_up(); the waves are plan->up and plan->down.

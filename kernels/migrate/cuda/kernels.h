@@ -182,6 +182,41 @@ int mig_gpu_lens(MigGpuPlane plane, float *waves, int n_waves, const double *ome
 int mig_gpu_relay(MigGpuPlane from, const float *in, MigGpuPlane to, float *out, int n_waves,
                   cudaStream_t stream);
 
+// --- a first look (preview.h) ------------------------------------------------------------------
+
+enum { MIG_GPU_PREVIEW_NEW = 1, MIG_GPU_PREVIEW_STOP = 2 };
+
+// Waves of all wavenumbers through all steps; sums of their frequencies in every depth.
+typedef struct MigGpuPreview {
+    int nx, ny, nf, nz, n_steps;
+    int targets, degree[MIG_GPU_MAX_TARGETS]; // of a step
+    const MigGpuStep *steps;                  // [n_steps][nf]
+    const float *coef, *stop;                 // as the steps' entries say
+    int stop_degree;
+    const float *slow2; // [n_steps] of mean rock
+    const int *flags;   // [n_steps]
+    const float *waves; // [nf][ny][nx] pairs
+    float *image;       // [nz][ny][nx] pairs
+} MigGpuPreview;
+int mig_gpu_preview_down(const MigGpuPreview *args, cudaStream_t stream);
+// Cells under the image of planes of waves to pairs [nf][ny][nx], zeros around them.
+int mig_gpu_preview_load(MigGpuPlane plane, const float *waves, int pad_x, int pad_y, int data_nx,
+                         int data_ny, int nx, int ny, int nf, float *out, cudaStream_t stream);
+// Real parts of the sums to planes [nz][data_ny][data_nx]; with `time`, [nz] of mean rock, at the
+// depths of the cells' own vertical time.
+typedef struct MigGpuPreviewImage {
+    int nx, ny, nz, data_nx, data_ny;
+    const float *image;
+    float scale;
+    const float *time; // NULL: rock does not vary to the sides
+    const float *slow; // [n_steps][.. slow_plane], squared or not
+    int squared, pad_x, pad_y, pitch;
+    size_t slow_plane;
+    int step, n_steps;
+    float *planes;
+} MigGpuPreviewImage;
+int mig_gpu_preview_planes(const MigGpuPreviewImage *args, cudaStream_t stream);
+
 // --- resampling --------------------------------------------------------------------------------
 
 // out[a][o][x] = sum_k weight[o width + k] in[a][first[o] + k][x], k < count[o], added to what is
