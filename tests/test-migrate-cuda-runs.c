@@ -99,8 +99,7 @@ static char *varying_rock(void)
 }
 
 // Property: the first look is the CPU's, comes before all other parts, lies on the device, and
-// leaves the samples of the result as they are without it; a run that is stopped then leaves a plan
-// that is good for another.
+// leaves the samples of the result as they are without it.
 static void test_first_look(void)
 {
     LithoDevice gpu;
