@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,8 +260,20 @@ static gboolean save_provenance(const Options *o, const char *out, const LithoFl
                                   .devices = run->devices_used,
                                   .ranks = run->ranks_used};
     const gboolean writes = !options->peers || options->peers->rank == 0;
-    return !writes || o->no_provenance || litho_cli_pipe_to_stdout(&o->files) ||
-           litho_provenance_save(out, &of, error);
+    if (!writes || o->no_provenance || litho_cli_pipe_to_stdout(&o->files))
+        return TRUE;
+    g_autoptr(GError) why = NULL;
+    if (litho_provenance_save(out, &of, &why))
+        return TRUE;
+    if (litho_error_is_cancelled(why)) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return FALSE;
+    }
+    // The output is whole and stays. An earlier output's provenance would tell of other samples.
+    g_autofree char *path = litho_provenance_path(out);
+    g_unlink(path);
+    fprintf(stderr, "note: %s; 'verify' cannot check this output\n", why->message);
+    return TRUE;
 }
 
 // Every volume is a run of its own: what the steps before it give is computed again.

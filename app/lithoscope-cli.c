@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,8 +163,19 @@ static gboolean load_panels(int *argc, char **argv)
     return TRUE;
 }
 
+// Slabs that are freed go back to the system. glibc lets its limit grow to 32 MiB with the blocks
+// that are freed and keeps smaller ones: a filter in four slabs held half as much again as the plan
+// tells.
+static void return_slabs(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    return_slabs();
     atexit(close_output);
     litho_cli_signals_init();
     guard_against_aborts();

@@ -211,6 +211,21 @@ def long_thin_volumes_are_cut_by_themselves():
 
 
 @test
+def the_plan_tells_the_memory():
+    """Small blocks beside the windows of the noise level, slabs that are freed before the next one, strips of a small cube: what is told is
+    at least 5/6 of what is taken, and not a GiB too much."""
+    cli("synth", "planes", "inlines=400", "xlines=400", "samples=60", "-o", "flat.npy", "--no-truth", "--force")
+    cli("synth", "planes", "inlines=40", "xlines=40", "samples=40", "-o", "small.npy", "--no-truth", "--force")
+    for args, most in ((["wavepacket", "block=64", "long.npy"], 0.2), (["fx", "flat.npy"], 0.13), (["patch", "small.npy"], 0.06)):
+        run_it = ["run", *args, "told.npy", "--backend", "cpu", "--force"]
+        told = float(re.search(r"needs ([0-9.]+) of", cli(*run_it, "--dry-run").stdout).group(1))
+        program, _ = peak_of("run", args[0], "tiny.npy", "told.npy", "--backend", "cpu", "--force")
+        peak, _ = peak_of(*run_it)
+        assert peak - program < 1.2 * told + 0.008 and told < most, (args, told, peak, program)
+    os.remove("flat.npy")
+
+
+@test
 def pipes_carry_surveys():
     """SEG-Y, SU and NumPy through standard input and output give the bytes that files give, and leave no temporary file."""
     os.makedirs("tmp", exist_ok=True)

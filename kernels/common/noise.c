@@ -112,18 +112,13 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
 
 // --- the whole -----------------------------------------------------------------------------------
 
-static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, const int window[3],
-                         int most, GError **error)
+// Windows of the job's box: their size and their places, half a window apart.
+static void set_places(NoiseJob *job, const int window[3], int most)
 {
-    *job = (NoiseJob){.box = box, .dt = fabs(grid->axis[2].step)};
-    if (litho_box_empty(job->box) || litho_box_size(job->box, 2) < 4)
-        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "the noise level needs traces of 4 samples or more");
     gint64 places = 1;
     for (int a = 0; a < 3; a++)
         job->n[a] = (int)MIN(window[a], litho_box_size(job->box, a));
     for (int a = 0; a < 3; a++) {
-        // Places half a window apart.
         const gint64 half = MAX(job->n[a] / 2, 1);
         job->beyond[a] = noise_has_neighbours(job) && a < 2 && job->n[a] > 1;
         job->count[a] = 1 + (litho_box_size(job->box, a) - job->n[a] + half - 1) / half +
@@ -132,6 +127,21 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
     }
     job->nf = job->n[2] / 2 + 1;
     job->windows = MIN(places, most);
+}
+
+static gsize count_powers(const NoiseJob *job)
+{
+    return (gsize)job->nf * job->windows * noise_wavenumbers(job);
+}
+
+static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, const int window[3],
+                         int most, GError **error)
+{
+    *job = (NoiseJob){.box = box, .dt = fabs(grid->axis[2].step)};
+    if (litho_box_empty(job->box) || litho_box_size(job->box, 2) < 4)
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "the noise level needs traces of 4 samples or more");
+    set_places(job, window, most);
     for (int a = 0; a < 3; a++) {
         job->taper[a] = g_new(double, job->n[a]);
         for (int k = 0; k < job->n[a]; k++)
@@ -144,7 +154,7 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
     job->share = g_new0(float, job->windows);
     job->leak = g_new0(float, job->windows);
     job->taken = g_malloc0(job->windows);
-    const gsize powers = (gsize)job->nf * job->windows * noise_wavenumbers(job);
+    const gsize powers = count_powers(job);
     job->power = g_try_new(float, powers);
     job->smooth = noise_has_neighbours(job) ? g_try_new(float, powers) : NULL;
     float *in = fftwf_alloc_real(samples);
@@ -158,6 +168,13 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
     return litho_refuse(error, LITHO_ERROR_MEMORY,
                         "there is no memory for %d windows of %d x %d x %d samples",
                         (int)job->windows, job->n[0], job->n[1], job->n[2]);
+}
+
+guint64 litho_noise_windows_memory(const LithoGrid *grid, const int window[3], int most)
+{
+    NoiseJob job = {.box = litho_box_full(grid)};
+    set_places(&job, window, most);
+    return (noise_has_neighbours(&job) ? 2 : 1) * sizeof(float) * count_powers(&job);
 }
 
 static void job_clear(NoiseJob *job)

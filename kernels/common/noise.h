@@ -48,6 +48,8 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *pa
 gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
                                     GError **error);
 void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine
+// Bytes of the windows, for what an operator tells before it runs.
+guint64 litho_noise_windows_memory(const LithoGrid *grid, const int window[3], int most);
 
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error);

@@ -193,6 +193,8 @@ gboolean wp_level_for_count(WpJob *job, guint64 count, double *level, double *co
 char *wp_measure_key(const void *params);
 LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
                           GError **error);
+// Bytes that measuring takes on the host; 0 = these parameters ask for none.
+guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p);
 // Takes `measured`, or measures `in`, unless job->noise is of those already. Where nothing can be
 // measured its n is 0. FALSE: cancelled, no memory, numbers that make no sense.
 gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,

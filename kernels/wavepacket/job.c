@@ -250,7 +250,7 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const
         return region_memory(in, p, machine, region);
     const int block = choose_block(in, p, machine, budget(machine, NULL), &need);
     const guint64 kept = memory_to_keep(in, p, block, machine, NULL);
-    return kept > 0 ? kept : need;
+    return (kept > 0 ? kept : need) + (machine->gpu ? 0 : wp_noise_memory(in, p));
 }
 
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,

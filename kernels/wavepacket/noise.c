@@ -141,6 +141,12 @@ void wp_forget_noise(WpJob *job)
     g_clear_pointer(&job->noise_from, litho_measured_unref);
 }
 
+guint64 wp_noise_memory(const LithoGrid *in, const LithoWavepacketParams *p)
+{
+    const gboolean measures = p->mode == WP_DENOISE && !(p->sigma > 0);
+    return measures ? litho_noise_windows_memory(in, window, WINDOWS) : 0;
+}
+
 gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured, LithoRun *run,
                        GError **error)
 {

@@ -311,13 +311,18 @@ static int rows_needed(const Job *job)
     return MIN((a.length + a.stride - 1) / a.stride, job->last[0] - job->first[0] + 1);
 }
 
+// Rows of strips that are kept: as many as the ring holds and as there are, never too few.
+static int slots_of(const Job *job)
+{
+    const gint64 fit = RING_BYTES / (sizeof(float) * job->row_bytes);
+    return (int)MIN(MAX(fit, rows_needed(job) + 1), job->last[0] - job->first[0] + 1);
+}
+
 static gboolean job_memory(Job *job)
 {
     const PatchSweep *s = job->s;
     const gsize rows = sizeof(float *) * s->g.axis[0].length * s->g.axis[1].length;
-    const int all = job->last[0] - job->first[0] + 1;
-    const gint64 fit = RING_BYTES / (sizeof(float) * job->row_bytes);
-    job->slots = (int)MIN(MAX(fit, rows_needed(job) + 1), all);
+    job->slots = slots_of(job);
     job->scratch_bytes = (rows + 63) / 64 * 64 + (is_16(&s->g) ? patch_column16_scratch()
                                                                : patch_column_any_scratch(&s->g));
     job->scratch_bytes = (job->scratch_bytes + 4095) / 4096 * 4096;
@@ -413,7 +418,10 @@ static gsize least_bytes(const LithoPatchGeometry *g, LithoBox region)
 
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region)
 {
-    return CLAMP(least_bytes(g, region), RING_BYTES, MOST_BYTES);
+    PatchSweep s = {.g = *g, .region = region};
+    Job job = {.s = &s};
+    count_windows(&job);
+    return MIN(sizeof(float) * (guint64)slots_of(&job) * job.row_bytes, MOST_BYTES);
 }
 
 // Halves the region across the crosslines or along time until its strips fit.
