@@ -10,6 +10,7 @@
 #include "app/sheet.h"
 #include "core/error.h"
 #include "core/io/open_options.h"
+#include "render/ticks.h"
 
 enum { INPUT, OUTPUT, REMOVED, SIMILAR, KINDS, FK = KINDS, COLUMNS, JUDGED_SAMPLES = 1 << 22 };
 
@@ -114,6 +115,48 @@ static LithoCube *fk_cube(const Report *r, int axis, gint64 index)
 
 // --- the sheet ----------------------------------------------------------------------------------
 
+// "crosslines 300 to 399 across".
+static char *lines_text(const LithoGrid *grid, int axis, const char *way)
+{
+    const LithoAxis *a = &grid->axis[axis];
+    return g_strdup_printf("%ss %.10g to %.10g %s", axis == LITHO_INLINE ? "inline" : "crossline",
+                           a->first, litho_axis_value(a, (double)a->n - 1), way);
+}
+
+// What runs down a slice: samples, or the lines of a slice in time.
+static char *down_text(const LithoGrid *grid, int axis)
+{
+    const LithoAxis *v = &grid->axis[LITHO_SAMPLE];
+    return axis == LITHO_SAMPLE ? lines_text(grid, LITHO_INLINE, "up")
+                                : g_strdup_printf("%.4g to %.4g %s down", v->first,
+                                                  litho_axis_value(v, (double)v->n - 1), v->unit);
+}
+
+// Up to half a cycle a trace to either side.
+static char *wavenumbers_text(const LithoGrid *grid, int other)
+{
+    const double spacing = litho_grid_spacing(grid, other);
+    const gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED && spacing > 0;
+    return g_strdup_printf("±%.3g %s across", known ? 500 / spacing : 0.5,
+                           known ? "1/km" : "cycles a trace");
+}
+
+static char *frequencies_text(const LithoGrid *grid)
+{
+    const double nyquist = 0.5 / fabs(grid->axis[LITHO_SAMPLE].step);
+    return g_strdup_printf("0 to %.4g %s down", grid->is_depth ? 1000 * nyquist : nyquist,
+                           grid->is_depth ? "1/km" : "Hz");
+}
+
+static char *colours_text(int kind, const LithoLook *look)
+{
+    g_autofree char *low = litho_format_amplitude(look->lo);
+    g_autofree char *high = litho_format_amplitude(look->hi);
+    return kind == FK        ? g_strdup_printf("colours %s (dark) to %s dB of the input", low, high)
+           : kind == SIMILAR ? g_strdup_printf("colours %s (dark) to %s", low, high)
+                             : g_strdup_printf("colours %s to %s", low, high);
+}
+
 static gboolean draw_row(Report *r, guint row, int axis, GError **error)
 {
     static const char *const kinds[] = {"input", "output", "removed", "similarity",
@@ -135,6 +178,10 @@ static gboolean draw_row(Report *r, guint row, int axis, GError **error)
         cell->lines[0] = g_strdup_printf("%s, %s %.10g %s", kinds[k], name,
                                          litho_axis_value(&grid->axis[axis], (double)index),
                                          grid->axis[axis].unit);
+        const int other = axis == LITHO_XLINE ? LITHO_INLINE : LITHO_XLINE;
+        cell->lines[1] = fk ? wavenumbers_text(grid, other) : lines_text(grid, other, "across");
+        cell->lines[2] = fk ? frequencies_text(grid) : down_text(grid, axis);
+        cell->lines[3] = colours_text(k, &r->look[k]);
     }
     return TRUE;
 }
