@@ -3,15 +3,21 @@
 // lithoscope-mpi.so: LithoPeers by MPI. Calls come from one thread at a time
 // (MPI_THREAD_SERIALIZED).
 #include <mpi.h>
+#include <sched.h>
 
 #include "app/peers.h"
 #include "core/error.h"
 
-enum { TAG_SLAB = 1, CHUNK = 1 << 30 }; // MPI counts are ints
+enum { TAG_SLAB = 1, TAG_GO };
+enum {
+    CHUNK = 1 << 30, // MPI counts are ints
+    LARGE = 1 << 20, // bytes of a message that both sides wait for together
+};
 
-// Polls, so that a cancel is seen and no core spins: often at first, for an answer that is on its
-// way, then every 0.2 ms, far below any slab's time.
-static gboolean wait_for(MPI_Request *request, LithoRun *run)
+// Polls, so that a cancel is seen. `moving`: both sides are at it, and every call of MPI_Test() may
+// move a piece of some 32 KB, so that no time is slept away. Else no core spins: it polls often at
+// first, for an answer that is on its way, then every 0.2 ms, far below any slab's time.
+static gboolean wait_for(MPI_Request *request, gboolean moving, LithoRun *run)
 {
     enum { LONGEST_US = 200 };
     int done = 0, wait_us = 1;
@@ -21,21 +27,45 @@ static gboolean wait_for(MPI_Request *request, LithoRun *run)
             MPI_Request_free(request);
             return FALSE;
         }
+        if (moving) {
+            sched_yield();
+            continue;
+        }
         g_usleep(wait_us);
         wait_us = MIN(2 * wait_us, LONGEST_US);
     }
     return done != 0;
 }
 
+// One message of up to INT_MAX bytes.
+static gboolean send_bytes(const void *bytes, int n, int to, int tag, gboolean moving,
+                           LithoRun *run)
+{
+    MPI_Request request;
+    return MPI_Isend(bytes, n, MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
+           wait_for(&request, moving, run);
+}
+
+static gboolean receive_bytes(void *bytes, int n, int from, int tag, gboolean moving,
+                              LithoRun *run)
+{
+    MPI_Request request;
+    return MPI_Irecv(bytes, n, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
+           wait_for(&request, moving, run);
+}
+
+// A large message begins when the receiver has said that it is there.
 static gboolean mpi_send(const void *bytes, gsize count, int to, LithoRun *run, gpointer data)
 {
     (void)data;
     const char *at = bytes;
+    const gboolean large = count >= LARGE;
+    char word = 0;
+    if (large && !receive_bytes(&word, 1, to, TAG_GO, FALSE, run))
+        return FALSE;
     while (count > 0) {
-        int n = (int)MIN(count, (gsize)CHUNK);
-        MPI_Request request;
-        if (MPI_Isend(at, n, MPI_BYTE, to, TAG_SLAB, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
-            !wait_for(&request, run))
+        const int n = (int)MIN(count, (gsize)CHUNK);
+        if (!send_bytes(at, n, to, TAG_SLAB, large, run))
             return FALSE;
         at += n;
         count -= n;
@@ -47,11 +77,13 @@ static gboolean mpi_receive(void *bytes, gsize count, int from, LithoRun *run, g
 {
     (void)data;
     char *at = bytes;
+    const gboolean large = count >= LARGE;
+    char word = 0;
+    if (large && !send_bytes(&word, 1, from, TAG_GO, FALSE, run))
+        return FALSE;
     while (count > 0) {
-        int n = (int)MIN(count, (gsize)CHUNK);
-        MPI_Request request;
-        if (MPI_Irecv(at, n, MPI_BYTE, from, TAG_SLAB, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
-            !wait_for(&request, run))
+        const int n = (int)MIN(count, (gsize)CHUNK);
+        if (!receive_bytes(at, n, from, TAG_SLAB, large, run))
             return FALSE;
         at += n;
         count -= n;
