@@ -13,7 +13,7 @@
 #include "core/io/survey_private.h"
 #include "core/json.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 struct LithoJournal {
     char *path; // of the output

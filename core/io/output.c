@@ -17,6 +17,7 @@ enum {
     MAX_LINKS = 40,      // as the kernel itself follows
     LONGEST_BASE = 200,  // of 255 bytes that a name may have
     OLD_SECONDS = 86400, // after so long a temporary file nobody holds is stale whoever made it
+    EARLY = 1 << 20,     // bytes of a write that go to the disk at once
     MAX_OPEN = 64,       // temporary files that litho_outputs_abandon() knows; a command has three
 };
 
@@ -343,6 +344,9 @@ gboolean litho_output_write_at(LithoOutput *o, const void *bytes, gint64 n, gint
             return errno_error("write", o->path, error);
         done += put;
     }
+    // The disk begins now with what the fsync at the end would wait for.
+    if (n >= EARLY)
+        sync_file_range(o->fd, at, n, SYNC_FILE_RANGE_WRITE);
     return TRUE;
 }
 

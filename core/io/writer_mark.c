@@ -5,29 +5,57 @@
 
 #include "core/io/writer_private.h"
 
-enum { LANES = 4 };
+enum {
+    LANES = 4,
+    PIECE = 1 << 18, // bytes that one thread hashes at a time
+};
+
+typedef struct Sums {
+    guint64 lane[LANES];
+} Sums;
+
+static inline void add_words(Sums *sums, const guint8 *bytes)
+{
+    static const guint64 odd = 0x9e3779b97f4a7c15u;
+    guint64 word[LANES];
+    memcpy(word, bytes, sizeof word);
+    for (int k = 0; k < LANES; k++) {
+        sums->lane[k] = (sums->lane[k] ^ word[k]) * odd;
+        sums->lane[k] ^= sums->lane[k] >> 29;
+    }
+}
 
 // Tells torn and foreign bytes from those that were written, at the speed of memory: four sums of
 // 64 bits, each step one multiplication.
-static guint64 hash_bytes(guint64 seed, const guint8 *bytes, gint64 n)
+static guint64 hash_piece(guint64 seed, const guint8 *bytes, gint64 n)
 {
     static const guint64 odd = 0x9e3779b97f4a7c15u;
-    guint64 lane[LANES], word[LANES] = {0};
+    const gint64 step = LANES * (gint64)sizeof(guint64);
+    Sums sums;
+    gint64 at = 0;
     for (int k = 0; k < LANES; k++)
-        lane[k] = (seed ^ (guint64)n) + odd * (guint64)(k + 1);
-    for (gint64 at = 0; at < n; at += (gint64)sizeof word) {
-        const gsize left = (gsize)MIN(n - at, (gint64)sizeof word);
-        if (left < sizeof word)
-            memset(word, 0, sizeof word);
-        memcpy(word, bytes + at, left);
-        for (int k = 0; k < LANES; k++) {
-            lane[k] = (lane[k] ^ word[k]) * odd;
-            lane[k] ^= lane[k] >> 29;
-        }
+        sums.lane[k] = (seed ^ (guint64)n) + odd * (guint64)(k + 1);
+    for (; at + step <= n; at += step)
+        add_words(&sums, bytes + at);
+    if (at < n) {
+        guint8 last[LANES * sizeof(guint64)] = {0};
+        memcpy(last, bytes + at, (gsize)(n - at));
+        add_words(&sums, last);
     }
     for (int k = 1; k < LANES; k++)
-        lane[0] = (lane[0] ^ lane[k]) * odd + (lane[0] >> 32);
-    return lane[0];
+        sums.lane[0] = (sums.lane[0] ^ sums.lane[k]) * odd + (sums.lane[0] >> 32);
+    return sums.lane[0];
+}
+
+// Pieces by all threads, then the hash of their hashes: the same for any number of threads.
+static guint64 hash_bytes(guint64 seed, const guint8 *bytes, gint64 n)
+{
+    const gint64 pieces = (n + PIECE - 1) / PIECE;
+    g_autofree guint64 *hash = g_new(guint64, MAX(pieces, 1));
+#pragma omp parallel for if (pieces > 4)
+    for (gint64 k = 0; k < pieces; k++)
+        hash[k] = hash_piece((guint64)k, bytes + k * PIECE, MIN(PIECE, n - k * PIECE));
+    return hash_piece(seed, (const guint8 *)hash, pieces * (gint64)sizeof *hash);
 }
 
 void litho_writer_count(LithoWriter *w, const guint8 *bytes, gint64 n, gint64 at)
