@@ -75,6 +75,14 @@ typedef struct LithoImpl {
     // ("strip_width must be 240 or less"), owned by the caller; NULL = there is none. May be NULL.
     char *(*less_memory)(const LithoGrid *in, const void *params, LithoResolved *known,
                          guint64 bytes);
+    // Bytes that one of its volumes in `region` needs beside memory() for all that it depends on.
+    // May be NULL: none.
+    guint64 (*volume_memory)(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,
+                             LithoBox region);
+    // The operator's measure() on this backend, on run->device, where exec() on the whole input
+    // measures there too: both find the same numbers. NULL = LithoOperator.measure.
+    LithoMeasured *(*measure)(const void *params, const LithoReader *reader, LithoRun *run,
+                              GError **error);
 } LithoImpl;
 
 // Division of an operator's work among devices and processes. The operator declares it; the run

@@ -306,6 +306,8 @@ guint64 litho_engine_memory(const LithoEngine *engine, const LithoWalk *walk)
         if (impl && impl->memory)
             bytes += impl->memory(l->has_in ? &l->in : NULL, l->step->params, l->known,
                                   litho_volume_box(l->volume, &l->out, l->region));
+        if (impl && impl->volume_memory && l->volume && l->has_in)
+            bytes += impl->volume_memory(&l->in, l->step->params, l->volume, l->region);
     }
     return bytes;
 }

@@ -112,7 +112,12 @@ static gboolean measure_step(LithoFlow *flow, guint index, LithoSurvey *survey, 
     Before b = {.survey = survey, .flow = before, .engine = litho_engine_new(device)};
     const LithoReader reader = {
         .grid = &walk->out, .bytes = bytes, .read = read_part, .data = &b};
-    LithoMeasured *measured = step->op->measure(step->params, &reader, run, error);
+    const LithoImpl *impl = litho_device_impl(device, step->op, NULL);
+    LithoRun here = run ? *run : (LithoRun){0};
+    here.device = device.index;
+    LithoMeasured *measured = impl && impl->measure
+                                  ? impl->measure(step->params, &reader, &here, error)
+                                  : step->op->measure(step->params, &reader, run, error);
     litho_engine_free(b.engine);
     if (!measured)
         return FALSE;

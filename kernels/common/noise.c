@@ -134,6 +134,7 @@ static gsize count_powers(const NoiseJob *job)
     return (gsize)job->nf * job->windows * noise_wavenumbers(job);
 }
 
+// All but the memory for spectra on the host.
 static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, const int window[3],
                          int most, GError **error)
 {
@@ -150,10 +151,15 @@ static gboolean job_init(NoiseJob *job, const LithoGrid *grid, LithoBox box, con
     job->energy = 1;
     for (int a = 0; a < 2; a++)
         job->energy *= job->n[a] > 1 ? 0.5 * job->n[a] : 1;
-    const gsize samples = (gsize)noise_wavenumbers(job) * job->n[2];
     job->share = g_new0(float, job->windows);
     job->leak = g_new0(float, job->windows);
     job->taken = g_malloc0(job->windows);
+    return TRUE;
+}
+
+static gboolean job_reserve(NoiseJob *job, GError **error)
+{
+    const gsize samples = (gsize)noise_wavenumbers(job) * job->n[2];
     const gsize powers = count_powers(job);
     job->power = g_try_new(float, powers);
     job->smooth = noise_has_neighbours(job) ? g_try_new(float, powers) : NULL;
@@ -190,7 +196,7 @@ static void job_clear(NoiseJob *job)
         fftwf_destroy_plan(job->plan);
 }
 
-static gboolean holds(const NoiseJob *job, gint64 number)
+gboolean noise_holds(const NoiseJob *job, gint64 number)
 {
     for (int axis = 0; axis < 3; axis++) {
         const gint64 at = noise_start_of(job, axis, noise_place_of(job, number, axis));
@@ -211,7 +217,7 @@ static void measure_windows(NoiseJob *job, gint64 first, gint64 last, int thread
         fftwf_complex *out = fftwf_alloc_complex((gsize)noise_wavenumbers(job) * job->nf);
 #pragma omp for schedule(static)
         for (gint64 w = first; w < last; w++)
-            if (in && out && !job->taken[w] && holds(job, w)) {
+            if (in && out && !job->taken[w] && noise_holds(job, w)) {
                 measure_window(job, w, in, out);
                 job->taken[w] = 1;
             }
@@ -220,12 +226,22 @@ static void measure_windows(NoiseJob *job, gint64 first, gint64 last, int thread
     }
 }
 
-LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
-                                           const int window[3], int most, GError **error)
+NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int window[3],
+                           int most, GError **error)
 {
     NoiseJob *job = g_new0(NoiseJob, 1);
     const LithoBox all = litho_box_full(grid);
     if (job_init(job, grid, box ? litho_box_intersect(*box, all) : all, window, most, error))
+        return job;
+    litho_noise_windows_free(job);
+    return NULL;
+}
+
+LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
+                                           const int window[3], int most, GError **error)
+{
+    NoiseJob *job = noise_places_new(grid, box, window, most, error);
+    if (job && job_reserve(job, error))
         return job;
     litho_noise_windows_free(job);
     return NULL;
@@ -249,15 +265,21 @@ gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part, 
     return TRUE;
 }
 
+gboolean noise_has_enough(const NoiseJob *job, GError **error)
+{
+    return noise_has_windows(job) ||
+           litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                        "no window of %d x %d traces has half of them live: there is nothing "
+                        "to measure the noise on",
+                        job->n[0], job->n[1]);
+}
+
 static gboolean finish(LithoNoiseWindows *job, gboolean interval, LithoRun *run, LithoNoise *noise,
                        GError **error)
 {
     const double start = litho_now_ms();
-    if (!noise_has_windows(job))
-        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "no window of %d x %d traces has half of them live: there is nothing "
-                            "to measure the noise on",
-                            job->n[0], job->n[1]);
+    if (!noise_has_enough(job, error))
+        return FALSE;
     job->run = run;
     noise_fill(job, litho_run_threads(run), interval, noise);
     job->run = NULL;

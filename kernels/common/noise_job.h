@@ -32,6 +32,13 @@ struct LithoNoiseWindows {
     const LithoRun *run; // asked between frequencies while noise_fill() works; borrowed
 };
 
+typedef struct NoiseConstants {
+    double median; // over the mean
+    double share;  // mean of what is below `cut` times the mean, over the mean
+    double cut;
+    int passes; // at most
+} NoiseConstants;
+
 // Frequencies apart by NEAR share no noise behind the taper; those up to FAR tell where events are.
 enum { NOISE_NEAR = 2, NOISE_FAR = 6 };
 // Windows fall into so many groups, whose levels' scatter gives the interval.
@@ -55,11 +62,28 @@ gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis);
 // window before it.
 gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k);
 gboolean noise_has_windows(const NoiseJob *job);
-// Level, total and, when it is asked for, interval of the spectra. `noise` is cleared by the caller;
-// after job->run was told to stop it holds nothing of use.
+// noise_has_windows(), and the sentence where there are none.
+gboolean noise_has_enough(const NoiseJob *job, GError **error);
+// Windows that a device measures: litho_noise_windows_new() without memory for spectra. The device
+// sets `share` and `taken`; litho_noise_windows_free().
+NoiseJob *noise_places_new(const LithoGrid *grid, const LithoBox *box, const int window[3],
+                           int most, GError **error);
+// TRUE when the part under way, job->within, holds the window.
+gboolean noise_holds(const NoiseJob *job, gint64 number);
+// Level, total and, when it is asked for, interval of the spectra. `noise` is cleared by the
+// caller; after job->run was told to stop it holds nothing of use.
 void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise);
+// The end of noise_fill(): from the levels [frequency] over all wavenumbers, those of the quiet
+// ones [1 + NOISE_GROUPS][frequency], and the same with the leak of missing traces [frequency].
+void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, const double *sigma,
+                    const double *leaking, LithoNoise *noise);
 // Windows fall into two halves along the first axis that holds several.
 int noise_half_of(const NoiseJob *job, gint64 w);
+// TRUE when window `w` may choose the wavenumbers in which `half` is measured: when it shares no
+// sample with that half, or, in a cube too thin for that, when it is of the other half.
+gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
+// How the mean of |F|^2 with 1 or 2 degrees of freedom follows from samples of it.
+NoiseConstants noise_constants(int freedom);
 // Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group
 // first, from the quiet coefficients; `leaking` [frequency]: without regard to what missing traces
 // spread. `noise` gets its level along the traces. Needs noise_has_neighbours().

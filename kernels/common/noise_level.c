@@ -19,16 +19,13 @@ static gboolean is_real(const NoiseJob *job, int f, gint64 k)
     return TRUE;
 }
 
-// Windows fall into two halves along the first axis that holds several. TRUE when window `w` may
-// choose the wavenumbers in which `half` is measured: when it shares no sample with that half, or,
-// in a cube too thin for that, when it is of the other half.
 int noise_half_of(const NoiseJob *job, gint64 w)
 {
     const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
     return 2 * noise_place_of(job, w, axis) >= job->count[axis];
 }
 
-static gboolean may_choose(const NoiseJob *job, gint64 w, int half)
+gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half)
 {
     const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;
     const gint64 last = (job->count[axis] - 1) / 2; // place of half 0
@@ -51,7 +48,7 @@ static void mark_quiet(const NoiseJob *job, int f, int half, guint8 *quiet)
     g_autofree float *sum = g_new0(float, nk), *sorted = g_new(float, nk);
     for (gint64 w = 0; w < job->windows; w++) {
         const float *power = job->power + ((gsize)f * job->windows + w) * nk;
-        if (!(job->share[w] > 0) || !may_choose(job, w, half))
+        if (!(job->share[w] > 0) || !noise_may_choose(job, w, half))
             continue;
         for (gint64 k = 0; k < nk; k++)
             sum[k] += power[k];
@@ -113,15 +110,24 @@ static double mean_below(int freedom, double x)
                         : erf(sqrt(x / 2)) - sqrt(2 * x / G_PI) * exp(-x / 2);
 }
 
+NoiseConstants noise_constants(int freedom)
+{
+    return (NoiseConstants){.median = quantile(freedom, 0.5),
+                            .share = mean_below(freedom, CUT) / below(freedom, CUT),
+                            .cut = CUT,
+                            .passes = PASSES};
+}
+
 // Mean of |F|^2 of the noise among n values: from their median, then from the mean of what is below
 // CUT times the mean of the noise, where events are rare, until it rests: the maximum likelihood of
 // a distribution that ends there, twice as exact as a median.
 static double noise_power(float *x, gint64 n, int freedom)
 {
-    double mean = litho_select_kth(x, n, n / 2) / quantile(freedom, 0.5);
-    const double share = mean_below(freedom, CUT) / below(freedom, CUT);
-    for (int pass = 0; pass < PASSES; pass++) {
-        const double limit = CUT * mean;
+    const NoiseConstants c = noise_constants(freedom);
+    double mean = litho_select_kth(x, n, n / 2) / c.median;
+    const double share = c.share;
+    for (int pass = 0; pass < c.passes; pass++) {
+        const double limit = c.cut * mean;
         double sum = 0, sums[LANES] = {0};
         gint64 kept = 0, counts[LANES] = {0}, k = 0;
         for (; k + LANES <= n; k += LANES) // of a fixed order, on any machine
@@ -221,20 +227,10 @@ gboolean noise_has_windows(const NoiseJob *job)
 //
 // Where the quiet wavenumbers hold much less than all of them the noise itself keeps to some dips
 // (it was migrated, or its traces are mixed): then all count, and the interval reaches down.
-void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise)
+void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, const double *sigma,
+                    const double *leaking, LithoNoise *noise)
 {
-    const int rows = interval ? GROUPS + 1 : 1;
-    g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
-    g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
     const double much_less = 0.95;
-    noise->n_times = 0;
-    levels(job, level, 1, threads, all);
-    if (noise_has_neighbours(job)) {
-        noise_quiet_levels(job, threads, sigma, leaking, noise);
-    } else {
-        levels(job, quiet_level, rows, threads, sigma);
-        memcpy(leaking, sigma, job->nf * sizeof *sigma);
-    }
     const double quiet = total_of(job, sigma), with_leak = total_of(job, leaking);
     const gboolean even = with_leak > much_less * total_of(job, all);
     double totals[GROUPS], mean = 0, spread = 0;
@@ -257,4 +253,20 @@ void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise 
     noise->low =
         fmax(MIN(quiet, (1 - events) * noise->total) - off, groups > 1 ? 0 : noise->total / 2);
     noise->high = (1 + events) * noise->total + off;
+}
+
+void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise)
+{
+    const int rows = interval ? GROUPS + 1 : 1;
+    g_autofree double *sigma = g_new0(double, (gsize)(GROUPS + 1) * job->nf);
+    g_autofree double *all = g_new0(double, job->nf), *leaking = g_new0(double, job->nf);
+    noise->n_times = 0;
+    levels(job, level, 1, threads, all);
+    if (noise_has_neighbours(job)) {
+        noise_quiet_levels(job, threads, sigma, leaking, noise);
+    } else {
+        levels(job, quiet_level, rows, threads, sigma);
+        memcpy(leaking, sigma, job->nf * sizeof *sigma);
+    }
+    noise_conclude(job, interval, all, sigma, leaking, noise);
 }

@@ -5,9 +5,11 @@
 
 #include "core/error.h"
 #include "core/qc.h"
-#include "kernels/common/noise.h"
+#include "kernels/common/noise_job.h"
 
 enum { CELL_TRACES = 64, CELL_WINDOWS = 256, ALL_WINDOWS = 2048 };
+// Powers of the cells that a device measures at a time.
+enum { DEVICE_BYTES = 128 << 20 };
 
 // Samples of a cell in time: one second; on depth axes, and where a second is less than four
 // windows, 256.
@@ -53,6 +55,8 @@ typedef struct Measuring {
     PatchLevels *l;
     const LithoGrid *grid;
     int window[3];
+    const PatchMeter *cleaner; // of the device, which finds the bursts; NULL: the host does
+    const PatchMeter *meter;   // NULL: the host measures
     LithoNoiseWindows *whole;
     guint8 *done; // per cell; 2 = no trace lives there
     int n_done;
@@ -70,14 +74,18 @@ static void measuring_clear(Measuring *m)
 }
 
 static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGeometry *g,
-                                const LithoGrid *grid, LithoRun *run, GError **error)
+                                const LithoGrid *grid, const PatchMeter *meter, LithoRun *run,
+                                GError **error)
 {
     *m = (Measuring){.l = l,
                      .grid = grid,
                      .window = {g->axis[0].length, g->axis[1].length, g->axis[2].length},
                      .done = g_malloc0(count_cells(l))};
+    m->cleaner = meter;
+    m->meter = meter && patch_meter_takes(m->window) ? meter : NULL;
     litho_run_begin(run, "noise level", "cells");
-    m->whole = litho_noise_windows_new(grid, NULL, m->window, ALL_WINDOWS, error);
+    m->whole = m->meter ? noise_places_new(grid, NULL, m->window, ALL_WINDOWS, error)
+                        : litho_noise_windows_new(grid, NULL, m->window, ALL_WINDOWS, error);
     return m->whole != NULL;
 }
 
@@ -100,11 +108,98 @@ static gboolean measure_cell(Measuring *m, const LithoCube *part, int k, LithoBo
     return TRUE;
 }
 
+// --- on a device ---------------------------------------------------------------------------------
+
+gboolean patch_meter_takes(const int window[3])
+{
+    return window[2] < 32 && window[0] * window[1] <= 3072;
+}
+
+guint64 patch_meter_bytes(const LithoPatchGeometry *g)
+{
+    const int window[3] = {g->axis[0].length, g->axis[1].length, g->axis[2].length};
+    if (!patch_meter_takes(window))
+        return 0;
+    const guint64 window_bytes = sizeof(float) * g->bins * (guint64)window[0] * window[1];
+    // Powers of the whole and of a batch of cells, and half as much for the rest.
+    return 3 * (ALL_WINDOWS * window_bytes + MAX(DEVICE_BYTES, CELL_WINDOWS * window_bytes)) / 2;
+}
+
+// Cells from `k` on that lie in `within` and are not measured, as many as a batch takes; their
+// numbers to `cells`. Where to go on.
+static int next_batch(const Measuring *m, LithoBox within, int k, GArray *cells)
+{
+    const int *n = m->l->table.n, all = count_cells(m->l);
+    const gsize bytes =
+        sizeof(float) * CELL_WINDOWS * (gsize)m->l->table.bins * m->window[0] * m->window[1];
+    const guint most = (guint)MAX(DEVICE_BYTES / bytes, 1);
+    g_array_set_size(cells, 0);
+    for (; k < all && cells->len < most; k++) {
+        const int cell[3] = {k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]};
+        if (!m->done[k] && all > 1 && litho_box_contains(within, cell_box(m->l, m->grid, cell)))
+            g_array_append_val(cells, k);
+    }
+    return k;
+}
+
+static gboolean measure_batch(Measuring *m, const LithoCube *part, LithoBox within,
+                              const GArray *cells, LithoRun *run, GError **error)
+{
+    const PatchMeter *meter = m->meter;
+    const int *n = m->l->table.n;
+    g_autofree LithoNoise *noise = g_new0(LithoNoise, cells->len);
+    g_autoptr(GPtrArray) jobs =
+        g_ptr_array_new_with_free_func((GDestroyNotify)litho_noise_windows_free);
+    for (guint c = 0; c < cells->len; c++) {
+        const int k = g_array_index(cells, int, c);
+        const LithoBox box =
+            cell_box(m->l, m->grid, (const int[3]){k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]});
+        NoiseJob *job = noise_places_new(m->grid, &box, m->window, CELL_WINDOWS, error);
+        if (!job)
+            return FALSE;
+        g_ptr_array_add(jobs, job);
+    }
+    NoiseJob **list = (NoiseJob **)jobs->pdata;
+    if (!meter->spectra(meter->data, FALSE, list, (int)jobs->len, part, NULL, within, run, error) ||
+        !meter->levels(meter->data, FALSE, list, (int)jobs->len, noise, run, error))
+        return FALSE;
+    for (guint c = 0; c < cells->len; c++) {
+        const int k = g_array_index(cells, int, c);
+        m->done[k] = noise[c].n > 0 ? 1 : 2;
+        if (noise[c].n > 0)
+            put(m->l->sigma + (gsize)k * m->l->table.bins, &noise[c], m->l->table.bins);
+        litho_noise_clear(&noise[c]);
+    }
+    m->n_done += (int)cells->len;
+    return TRUE;
+}
+
+static gboolean measure_part_there(Measuring *m, const LithoCube *part, LithoBox within,
+                                   LithoRun *run, GError **error)
+{
+    g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(int));
+    const int all = count_cells(m->l);
+    if (!m->meter->spectra(m->meter->data, TRUE, &m->whole, 1, part, NULL, within, run, error))
+        return FALSE;
+    for (int k = 0; k < all;) {
+        k = next_batch(m, within, k, cells);
+        if (cells->len > 0 && !measure_batch(m, part, within, cells, run, error))
+            return FALSE;
+        if (!litho_run_step(run, m->n_done, all, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// --- on the host ---------------------------------------------------------------------------------
+
 // The windows and cells that lie in `within`, which `part` holds.
 static gboolean measure_part(Measuring *m, const LithoCube *part, LithoBox within, LithoRun *run,
                              GError **error)
 {
     const int *n = m->l->table.n, cells = count_cells(m->l);
+    if (m->meter)
+        return measure_part_there(m, part, within, run, error);
     // Cells are small: progress is told here, threads and cancel there.
     LithoRun quiet = {.threads = run ? run->threads : 0,
                       .timings = run ? run->timings : NULL,
@@ -129,8 +224,12 @@ static gboolean measure_part(Measuring *m, const LithoCube *part, LithoBox withi
 static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
 {
     PatchLevels *l = m->l;
-    LithoNoise whole;
-    if (!litho_noise_windows_finish(m->whole, run, &whole, error))
+    LithoNoise whole = {0};
+    const gboolean ok =
+        m->meter ? m->meter->levels(m->meter->data, TRUE, &m->whole, 1, &whole, run, error) &&
+                       noise_has_enough(m->whole, error)
+                 : litho_noise_windows_finish(m->whole, run, &whole, error);
+    if (!ok)
         return FALSE;
     l->total = whole.total;
     l->low = whole.low;
@@ -143,19 +242,19 @@ static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
 }
 
 static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const LithoCube *in,
-                        LithoRun *run, GError **error)
+                        const PatchMeter *meter, LithoRun *run, GError **error)
 {
     Measuring m;
-    const gboolean ok = measuring_begin(&m, l, g, &in->grid, run, error) &&
-                        measure_part(&m, in, in->held, run, error) &&
-                        measuring_end(&m, run, error);
+    const gboolean ok = measuring_begin(&m, l, g, &in->grid, meter, run, error) &&
+                        measure_part(&m, in, in->held, run, error) && measuring_end(&m, run, error);
     measuring_clear(&m);
     return ok;
 }
 
 // --- part by part --------------------------------------------------------------------------------
 
-// Part `k` of `n` along an axis: cells of all sizes that local levels have, and windows, lie in one.
+// Part `k` of `n` along an axis: cells of all sizes that local levels have, and windows, lie in
+// one.
 static void part_along(const Measuring *m, int axis, int k, int n, LithoBox *box)
 {
     const double step = (double)m->grid->axis[axis].n / n;
@@ -178,7 +277,10 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
     quiet.report = NULL;
     PatchClean clean = {0};
     g_autoptr(LithoCube) raw = reader->read(&need, &quiet, reader->data, error);
-    const LithoCube *in = raw ? patch_clean(&clean, params, raw, &quiet, error) : NULL;
+    const LithoCube *in = !raw ? NULL
+                          : m->cleaner
+                              ? m->cleaner->clean(m->cleaner->data, params, raw, &quiet, error)
+                              : patch_clean(&clean, params, raw, &quiet, error);
     const gboolean ok = in && measure_part(m, in, within, run, error);
     patch_clean_clear(&clean);
     return ok;
@@ -275,11 +377,17 @@ static gboolean from_measured(PatchLevels *l, LithoMeasured *measured, GError **
 LithoMeasured *litho_patch_measure(const void *params, const LithoReader *reader, LithoRun *run,
                                    GError **error)
 {
+    return patch_measure_with(params, reader, NULL, run, error);
+}
+
+LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
+                                  const PatchMeter *meter, LithoRun *run, GError **error)
+{
     const LithoPatchGeometry g = litho_patch_grid_geometry(reader->grid, params);
-    PatchLevels l = {.params = *(const LithoPatchParams *)params};
+    PatchLevels l = {.params = *params};
     Measuring m;
     make_cells(&l, reader->grid, &g);
-    const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, run, error) &&
+    const gboolean ok = measuring_begin(&m, &l, &g, reader->grid, meter, run, error) &&
                         measure_parts(&m, reader, run, error) && measuring_end(&m, run, error);
     LithoMeasured *measured = ok ? to_measured(&l) : NULL;
     measuring_clear(&m);
@@ -306,7 +414,8 @@ static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
 
 gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
-                             LithoMeasured *measured, LithoRun *run, GError **error)
+                             LithoMeasured *measured, const PatchMeter *meter, LithoRun *run,
+                             GError **error)
 {
     if (is_current(l, g, params, in, measured))
         return TRUE;
@@ -318,7 +427,8 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
         for (gsize k = 0; k < n; k++)
             l->sigma[k] = (float)params->sigma;
         l->total = l->low = l->high = params->sigma;
-    } else if (!(measured ? from_measured(l, measured, error) : measure(l, g, in, run, error))) {
+    } else if (!(measured ? from_measured(l, measured, error)
+                          : measure(l, g, in, meter, run, error))) {
         patch_levels_clear(l);
         return FALSE;
     }
@@ -364,19 +474,23 @@ void patch_levels_volume(const PatchLevels *l, LithoBox region, LithoCube *out)
         }
 }
 
+gboolean patch_levels_are_measured(const LithoPatchParams *params, GError **error)
+{
+    return params->mode != LITHO_PATCH_FILL ||
+           litho_refuse(error, LITHO_ERROR_PARAMETER,
+                        "with mode=fill the noise level is not measured; mode=denoise or "
+                        "mode=both is needed");
+}
+
 gboolean patch_levels_exec(PatchLevels *l, PatchClean *clean, const LithoGrid *grid,
                            const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error)
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(grid, params);
-    if (params->mode == LITHO_PATCH_FILL)
-        return litho_refuse(error, LITHO_ERROR_PARAMETER,
-                            "with mode=fill the noise level is not measured; mode=denoise or "
-                            "mode=both is needed");
-    if (!litho_cube_host(pass->in, error))
+    if (!patch_levels_are_measured(params, error) || !litho_cube_host(pass->in, error))
         return FALSE;
     const LithoCube *in = patch_clean(clean, params, pass->in, run, error);
-    if (!in || !patch_levels_update(l, &g, params, in, pass->measured, run, error))
+    if (!in || !patch_levels_update(l, &g, params, in, pass->measured, NULL, run, error))
         return FALSE;
     patch_levels_volume(l, pass->region, out);
     if (run)

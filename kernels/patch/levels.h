@@ -1,7 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "kernels/common/noise.h"
 #include "kernels/patch/erratic.h"
 #include "kernels/patch/patch.h"
+
+// A device that finds bursts and measures the level itself; kernels/common/noise_job.h has the
+// windows. Each is NULL or FALSE with a sentence when it was cancelled or has no memory.
+typedef struct PatchMeter {
+    gpointer data;
+    // patch_clean() on the device; the cube is borrowed.
+    const LithoCube *(*clean)(gpointer data, const LithoPatchParams *params, const LithoCube *in,
+                              LithoRun *run, GError **error);
+    // Spectra of the windows of all jobs that lie in `within`, which `part` holds, and have not
+    // been taken. `recorded`, one byte a trace of part->held: other live traces are guesses, which
+    // have no weight; NULL = all were. `whole`: the one job of the whole survey, else cells, which
+    // are done in one go.
+    gboolean (*spectra)(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n_jobs,
+                        const LithoCube *part, const guint8 *recorded, LithoBox within,
+                        LithoRun *run, GError **error);
+    // Levels from the spectra taken last; the whole has its interval. noise[job].n is 0 where no
+    // window has enough live traces.
+    gboolean (*levels)(gpointer data, gboolean whole, LithoNoiseWindows *const *jobs, int n_jobs,
+                       LithoNoise *noise, LithoRun *run, GError **error);
+} PatchMeter;
+
+// TRUE when a device takes windows of this size; else the host measures, whatever the device.
+gboolean patch_meter_takes(const int window[3]);
+// Bytes of a device that a measurement needs beside the input.
+guint64 patch_meter_bytes(const LithoPatchGeometry *g);
 
 // The noise's level per frequency on a coarse grid of cells, of both backends.
 typedef struct PatchLevels {
@@ -16,13 +42,19 @@ typedef struct PatchLevels {
 
 // Takes `measured`, or params->sigma, or measures `in`, which is the whole survey then, unless
 // `levels` is of those already. Cells of 1 s and 64 x 64 traces; each reads half a cell beyond its
-// border.
+// border. `meter`: NULL measures on the host.
 gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
-                             LithoMeasured *measured, LithoRun *run, GError **error);
-// The level at every sample of `out`'s region, of all frequencies together: the standard deviation of
-// the noise there.
+                             LithoMeasured *measured, const PatchMeter *meter, LithoRun *run,
+                             GError **error);
+// The operator's measure(), on a device where `meter` is not NULL.
+LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
+                                  const PatchMeter *meter, LithoRun *run, GError **error);
+// The level at every sample of `out`'s region, of all frequencies together: the standard deviation
+// of the noise there.
 void patch_levels_volume(const PatchLevels *levels, LithoBox region, LithoCube *out);
+// FALSE with the sentence where only missing traces are filled.
+gboolean patch_levels_are_measured(const LithoPatchParams *params, GError **error);
 // Measures or takes the level first. Refused where only missing traces are filled.
 gboolean patch_levels_exec(PatchLevels *levels, PatchClean *clean, const LithoGrid *grid,
                            const LithoPass *pass, LithoRun *run, LithoCube *out, GError **error);

@@ -221,7 +221,7 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
     LithoPass clean = *pass;
     clean.in = patch_clean(&p->clean, params, pass->in, run, error);
     if (!clean.in || (params->mode == LITHO_PATCH_BOTH &&
-                      !patch_levels_update(&p->levels, &g, params, clean.in, pass->measured, run, error)))
+                      !patch_levels_update(&p->levels, &g, params, clean.in, pass->measured, NULL, run, error)))
         return FALSE;
     update_filled(p, pass);
     for (int i = 0; i < blocks.n[0]; i++)

@@ -85,7 +85,7 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const LithoCube *in = patch_clean(&p->clean, params, pass->in, run, error);
-    if (!in || !patch_levels_update(&p->levels, &g, params, in, pass->measured, run, error) ||
+    if (!in || !patch_levels_update(&p->levels, &g, params, in, pass->measured, NULL, run, error) ||
         !patch_plan_transforms(p, &g, error))
         return FALSE;
     g_autofree guint8 *wanted = live_of_output(pass);

@@ -9,10 +9,40 @@ enum { WEIGH_BLOCKS = 1024 };
 static void destroy(gpointer data)
 {
     PatchPlan *p = data;
-    LithoCudaArray *const arrays[] = {&p->sigma, &p->live,     &p->wanted,  &p->tables,  &p->share,
-                                      &p->ring,  &p->largest,  &p->sums,    &p->filled,  &p->x,
-                                      &p->y,     &p->missing,  &p->windows, &p->spectra, &p->kept,
-                                      &p->fits,  &p->products, &p->across};
+    LithoCudaArray *const arrays[] = {&p->sigma,
+                                      &p->live,
+                                      &p->wanted,
+                                      &p->tables,
+                                      &p->share,
+                                      &p->ring,
+                                      &p->largest,
+                                      &p->sums,
+                                      &p->filled,
+                                      &p->x,
+                                      &p->y,
+                                      &p->missing,
+                                      &p->windows,
+                                      &p->spectra,
+                                      &p->kept,
+                                      &p->fits,
+                                      &p->products,
+                                      &p->across,
+                                      &p->energy,
+                                      &p->count,
+                                      &p->level_tapers,
+                                      &p->level_jobs,
+                                      &p->level_places,
+                                      &p->level_flags,
+                                      &p->level_recorded,
+                                      &p->level_spectra,
+                                      &p->level_quiet,
+                                      &p->level_means,
+                                      &p->powers[0].share,
+                                      &p->powers[0].scale,
+                                      &p->powers[0].power,
+                                      &p->powers[1].share,
+                                      &p->powers[1].scale,
+                                      &p->powers[1].power};
     if (p->context && litho_cuda_enter(p->context, NULL)) {
         for (gsize k = 0; k < G_N_ELEMENTS(arrays); k++)
             litho_cuda_release(p->context, arrays[k]);
@@ -52,13 +82,14 @@ static gpointer plan(const LithoGrid *in, const void *params, LithoResolved *kno
 
 // --- inputs of a sweep ---------------------------------------------------------------------------
 
-// The levels are measured on the host, once a cube, and stay on the device.
+// The levels are measured once a cube, and stay on the device.
 static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCube *in,
                               LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
-    if (!patch_levels_update(&p->levels, &g, params, in, pass->measured, run, error))
+    const PatchMeter meter = patch_meter(p);
+    if (!patch_levels_update(&p->levels, &g, params, in, pass->measured, &meter, run, error))
         return FALSE;
     if (p->stamp == p->levels.stamp)
         return TRUE;
@@ -71,7 +102,7 @@ static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCu
                       error);
 }
 
-static gboolean upload_live(PatchPlan *p, const LithoCube *in, GError **error)
+gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error)
 {
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
     return litho_cuda_reserve(p->context, &p->live, traces, error) &&
@@ -153,20 +184,25 @@ static gboolean report(PatchSweep *s, const LithoPass *pass, GError **error)
     return TRUE;
 }
 
+// Input without bursts, once a cube, and its level. NULL: cancelled, or no memory.
+static const LithoCube *prepare(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    const LithoPatchParams *params = pass->params;
+    const PatchMeter meter = patch_meter(p);
+    const LithoCube *clean = meter.clean(p, params, pass->in, run, error);
+    const gboolean levels = params->mode != LITHO_PATCH_FILL;
+    return clean && (!levels || update_levels(p, pass, clean, run, error)) ? clean : NULL;
+}
+
 static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoPatchParams *params = pass->params;
-    // Bursts are looked for and the level is measured on the host, once a cube.
-    const gboolean measures =
-        params->mode != LITHO_PATCH_FILL && (params->erratic > 0 || params->sigma == 0);
-    if (measures && !litho_cube_host(pass->in, error))
-        return FALSE;
-    const LithoCube *clean = patch_clean(&p->clean, params, pass->in, run, error);
-    if (!clean || (params->mode != LITHO_PATCH_FILL && !update_levels(p, pass, clean, run, error)))
+    const LithoCube *clean = prepare(p, pass, run, error);
+    if (!clean)
         return FALSE;
     const float *in = litho_cuda_input(p->context, clean, run, error);
     float *out = in ? litho_cuda_output(p->context, pass->out, error) : NULL;
-    if (!out || !upload_live(p, pass->in, error))
+    if (!out || !patch_upload_live(p, pass->in, error))
         return FALSE;
     if (params->mode == LITHO_PATCH_DENOISE && !upload_wanted(p, pass, error))
         return FALSE;
@@ -181,9 +217,14 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
 // The table of the levels is small, and made on the host.
 static gboolean level_volume(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError **error)
 {
+    const LithoPatchParams *params = pass->params;
     g_autoptr(LithoCube) level = litho_cube_new_box(&pass->out->grid, pass->out->held, error);
-    return level && patch_levels_exec(&p->levels, &p->clean, &p->grid, pass, run, level, error) &&
-           litho_cuda_enter(p->context, error) &&
+    if (!level || !patch_levels_are_measured(params, error) || !prepare(p, pass, run, error))
+        return FALSE;
+    patch_levels_volume(&p->levels, pass->region, level);
+    if (run)
+        patch_levels_report(&p->levels, &p->grid, params, run->report);
+    return litho_cuda_finish(p->context, run, error) &&
            litho_cuda_buffer_upload(pass->out->device, 0, level->samples,
                                     litho_box_count(level->held), error);
 }
@@ -240,13 +281,50 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoPatchParams *p = params;
     const LithoBox need = litho_patch_input_box(in, params, region);
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
-    const guint64 bytes =
+    guint64 bytes =
         4 * (litho_box_count(need) + litho_box_count(region)) + litho_grid_traces(in) + (1 << 20);
+    if (p->mode != LITHO_PATCH_FILL) // the input without holes and bursts, and energies of pieces
+        bytes += 4 * litho_box_count(need) + litho_box_count(need) / 4;
+    if (p->mode != LITHO_PATCH_FILL && p->sigma == 0)
+        bytes += patch_meter_bytes(&g);
     if (p->mode == LITHO_PATCH_DENOISE)
         return bytes + patch_sweep_bytes(&g, region);
     const LithoBox frame = litho_patch_block_frame(in, 0, 0);
     return bytes + 8 * litho_box_count(frame) + patch_sweep_bytes(&g, frame);
 }
 
-const LithoImpl litho_cuda_patch = {
-    .plan = plan, .exec = exec, .destroy = destroy, .memory = memory};
+static guint64 volume_memory(const LithoGrid *in, const void *params, const LithoVolumeDoc *volume,
+                             LithoBox region)
+{
+    (void)params;
+    const gboolean structure = litho_patch_structure_volume(volume) >= 0;
+    return structure && !litho_box_empty(region) ? patch_structure_bytes(in, region) : 0;
+}
+
+// Part by part, each on the device while it is measured.
+static LithoMeasured *measure(const void *params, const LithoReader *reader, LithoRun *run,
+                              GError **error)
+{
+    guint64 unused = 0, total = 0;
+    LithoReader parts = *reader;
+    PatchPlan *p = plan(reader->grid, params, NULL, run, error);
+    LithoMeasured *measured = NULL;
+    if (!p)
+        return NULL;
+    if (litho_cuda_enter(p->context, error) &&
+        litho_cuda_memory(litho_cuda_device(p->context), &unused, &total, error)) {
+        // A part, its copy without bursts, and as much again for the spectra.
+        parts.bytes = MAX(MIN(reader->bytes ? reader->bytes : G_MAXUINT64, unused / 3), 1);
+        const PatchMeter meter = patch_meter(p);
+        measured = patch_measure_with(params, &parts, &meter, run, error);
+    }
+    destroy(p);
+    return measured;
+}
+
+const LithoImpl litho_cuda_patch = {.plan = plan,
+                                    .exec = exec,
+                                    .destroy = destroy,
+                                    .memory = memory,
+                                    .volume_memory = volume_memory,
+                                    .measure = measure};

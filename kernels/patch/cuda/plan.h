@@ -9,6 +9,11 @@
 
 // The plan and one sweep of the local Fourier filter on CUDA, shared by its host files.
 
+// Spectra of windows that tell the level.
+typedef struct PatchPowers {
+    LithoCudaArray share, scale, power;
+} PatchPowers;
+
 typedef struct PatchPlan {
     LithoGrid grid;
     LithoCudaContext *context;
@@ -27,6 +32,11 @@ typedef struct PatchPlan {
     gboolean have_forward, have_inverse;
     LithoCudaArray windows, spectra, kept;
     LithoCudaArray fits, products, across; // of dips
+    // Of bursts and of the level of the noise (level.h).
+    LithoCudaArray energy, count;
+    PatchPowers powers[2]; // of cells, of the whole
+    LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
+    LithoCudaArray level_spectra, level_quiet, level_means;
 } PatchPlan;
 
 // One sweep: the caller fills in all but the last group of the task, and `stage`.
@@ -44,10 +54,18 @@ gint64 patch_windows(const LithoPatchGeometry *g, LithoPatchBox region);
 guint64 patch_sweep_bytes(const LithoPatchGeometry *g, LithoBox region);
 LithoPatchBox patch_box(LithoBox box);
 
+// cuda/level.c. Bursts and the level of the noise on the plan's device; the plan must outlive it.
+PatchMeter patch_meter(PatchPlan *p);
+// cuda/patch.c. The live mask of `in` to p->live.
+gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error);
+
 // cuda/structure.c. Dips or coherence of `result`, which holds on this device all that the pass's
 // region needs, into pass->out.
 gboolean patch_structure(PatchPlan *p, const LithoPass *pass, const LithoCube *result, int volume,
                          LithoRun *run, GError **error);
+
+// Bytes of a device for that, the volume itself included, the result not.
+guint64 patch_structure_bytes(const LithoGrid *grid, LithoBox region);
 
 // cuda/fill.c. The pass with mode fill or both.
 gboolean patch_fill(PatchPlan *p, const LithoPass *pass, const float *in, float *out, LithoRun *run,

@@ -33,6 +33,15 @@ static gint64 chunk_inlines(const PatchPlan *p, LithoBox region, GError **error)
     return CLAMP((gint64)(room / inline_bytes(&p->grid, region)) - 2 * AROUND, 4, MOST_INLINES);
 }
 
+guint64 patch_structure_bytes(const LithoGrid *grid, LithoBox region)
+{
+    const guint64 row = inline_bytes(grid, region), least = 4 + 2 * AROUND;
+    const guint64 rows =
+        MIN(MAX(CHUNK_BYTES / row, least), (guint64)litho_box_size(sums_box(grid, region), 0));
+    return 4 * litho_box_count(region) +
+           rows * (row + litho_box_size(sums_box(grid, region), 1) * sizeof(LithoPatchFit));
+}
+
 static gboolean run_chunk(PatchPlan *p, LithoPatchDips *t, LithoBox region, GError **error)
 {
     cudaStream_t stream = litho_cuda_stream(p->context);

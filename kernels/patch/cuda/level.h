@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "kernels/patch/cuda/kernels.h"
+
+// Launchers for the level of the noise and for bursts. Each gives (int)cudaGetLastError(). All
+// pointers are device pointers unless said otherwise. The numbers are those of
+// kernels/common/noise_level.c, with transforms in single precision of another order.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    LITHO_LEVEL_MAX_TIME = 30,          // samples of a window
+    LITHO_LEVEL_MAX_WAVENUMBERS = 3072, // of a window
+    LITHO_LEVEL_GROUPS = 8,
+};
+
+// What a window is to the statistics.
+enum { LITHO_LEVEL_HALF = 1, LITHO_LEVEL_CHOOSES_0 = 2, LITHO_LEVEL_CHOOSES_1 = 4 };
+
+// A window that is transformed: its first sample, its taper's place in the results.
+typedef struct LithoLevelPlace {
+    long long at[3];
+    int job, window; // number `window` of the job
+} LithoLevelPlace;
+
+// A group of windows with a level of its own: all of them stand one behind the other.
+typedef struct LithoLevelJob {
+    int first, windows;
+} LithoLevelJob;
+
+typedef struct LithoLevelTask {
+    const float *in;
+    LithoPatchBox held;            // of `in`
+    const unsigned char *live;     // traces of `held`
+    const unsigned char *recorded; // likewise: others that are live are guesses, without weight
+    int n[3];                      // window
+    const double *taper[3];        // sin(pi (i + 1/2) / n)
+    double energy;                 // of the taper over all traces of a window
+    double time_energy;            // and along time
+    const LithoLevelJob *jobs;
+    int n_jobs;
+    const unsigned char *flags; // [window of all jobs]
+    float *share;               // [window of all jobs]: of `energy` on live traces, 0 = left out
+    float *scale;               // [window of all jobs]: of |F|^2
+    float *spectra;             // scratch: [window of a batch][frequency][wavenumber], complex
+    float *power;               // [job][frequency][window][wavenumber]
+    unsigned char *quiet;       // [job][frequency][half][wavenumber]
+    double median[2];           // over the mean, for 1 and 2 degrees of freedom
+    double below[2];            // share of the mean below `cut` times the mean, likewise
+    double cut;
+    int passes;
+} LithoLevelTask;
+
+// Spectra of `count` windows into `power`.
+int litho_level_spectra(const LithoLevelTask *task, const LithoLevelPlace *places, int count,
+                        cudaStream_t stream);
+// The quiet half of the wavenumbers that each half of the windows chooses for the other.
+int litho_level_quiet(const LithoLevelTask *task, cudaStream_t stream);
+
+// A mean of |F|^2 of the noise, and the number of coefficients it was taken from.
+typedef struct LithoLevelMean {
+    double mean;
+    long long n;
+} LithoLevelMean;
+
+// Sets of coefficients a frequency has: all of them; quiet ones of both halves, of all windows and,
+// with `interval`, of each group, the last first.
+#define LITHO_LEVEL_SETS(interval) (1 + 2 * ((interval) ? LITHO_LEVEL_GROUPS + 1 : 1))
+// means[job][frequency][set].
+int litho_level_means(const LithoLevelTask *task, int interval, LithoLevelMean *means,
+                      cudaStream_t stream);
+
+// --- bursts (erratic.h) --------------------------------------------------------------------------
+
+typedef struct LithoErraticTask {
+    const float *in;
+    LithoPatchBox held;
+    const unsigned char *live; // traces of `held`
+    long long first, pieces;   // of the survey's pieces that `held` touches
+    float ratio;               // of energies
+    float *energy;             // [trace][piece]
+    int *count;                // of erratic pieces; 0 before
+} LithoErraticTask;
+
+int litho_erratic_count(const LithoErraticTask *task, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
