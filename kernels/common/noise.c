@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/common/gaps.h"
 #include "kernels/common/noise_job.h"
 #include "kernels/common/select.h"
 
@@ -22,11 +23,20 @@ gint64 noise_start_of(const NoiseJob *job, int axis, gint64 k)
     return job->box.lo[axis] + (job->count[axis] > 1 ? k * free / (job->count[axis] - 1) : 0);
 }
 
-// One trace of a window into `to`; its share of the taper's energy, 0 when it is absent there.
-static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to)
+// FALSE where the samples of a trace are guesses.
+static gboolean was_recorded(const NoiseJob *job, gint64 il, gint64 xl)
+{
+    return !job->recorded || job->recorded[litho_cube_trace_index(job->cube, il, xl)];
+}
+
+// One trace of a window into `to`; its share of the taper's energy, 0 when it is absent there or a
+// guess, and in `known` also of a guess.
+static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, float *to,
+                        double *known)
 {
     const gint64 il = at[0] + i, xl = at[1] + j;
     gboolean any = FALSE, finite = TRUE;
+    *known = 0;
     memset(to, 0, job->n[2] * sizeof *to);
     if (il < job->box.lo[0] || il >= job->box.hi[0] || xl < job->box.lo[1] ||
         xl >= job->box.hi[1] || !litho_cube_is_live(job->cube, il, xl))
@@ -41,7 +51,8 @@ static double put_trace(const NoiseJob *job, const gint64 at[3], int i, int j, f
     const double w = job->taper[0][i] * job->taper[1][j];
     for (int t = 0; t < job->n[2]; t++)
         to[t] = (float)(w * job->taper[2][t] * trace[t]);
-    return w * w;
+    *known = w * w;
+    return was_recorded(job, il, xl) ? w * w : 0;
 }
 
 gint64 noise_place_of(const NoiseJob *job, gint64 number, int axis)
@@ -63,9 +74,10 @@ static float leak_of(const NoiseJob *job, const gint64 at[3], float *in, fftwf_c
     double sum = 0;
     for (gint64 k = 0; k < nk; k++) {
         float *trace = in + k * job->n[2];
-        const gboolean left = put_trace(job, at, k / job->n[1], k % job->n[1], trace) > 0;
+        double known;
+        put_trace(job, at, k / job->n[1], k % job->n[1], trace, &known);
         memset(trace, 0, job->n[2] * sizeof *trace);
-        trace[0] = left ? (float)(job->taper[0][k / job->n[1]] * job->taper[1][k % job->n[1]]) : 0;
+        trace[0] = (float)sqrt(known);
     }
     fftwf_execute_dft_r2c(job->plan, in, out); // of a spike in time: alike at all frequencies
     for (gint64 k = 0; k < nk; k++) {
@@ -82,12 +94,15 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
     for (int axis = 0; axis < 3; axis++)
         at[axis] = noise_start_of(job, axis, noise_place_of(job, number, axis));
     double energy = 0, time_energy = 0;
-    gint64 present = 0, inside = 1;
+    gint64 present = 0, there = 0, inside = 1;
     for (int i = 0; i < job->n[0]; i++)
         for (int j = 0; j < job->n[1]; j++) {
-            double share = put_trace(job, at, i, j, in + ((gsize)i * job->n[1] + j) * job->n[2]);
+            double known;
+            const double share =
+                put_trace(job, at, i, j, in + ((gsize)i * job->n[1] + j) * job->n[2], &known);
             energy += share;
             present += share > 0;
+            there += known > 0;
         }
     for (int axis = 0; axis < 2; axis++)
         inside *=
@@ -106,7 +121,7 @@ static void measure_window(NoiseJob *job, gint64 number, float *in, fftwf_comple
         }
     }
     job->share[number] = (float)(energy / job->energy);
-    if (noise_has_neighbours(job) && present < inside)
+    if (noise_has_neighbours(job) && there < inside)
         job->leak[number] = leak_of(job, at, in, out);
 }
 
@@ -247,14 +262,16 @@ LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox
     return NULL;
 }
 
-gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part, LithoBox within,
-                                 LithoRun *run, GError **error)
+gboolean litho_noise_windows_add(LithoNoiseWindows *job, const LithoCube *part,
+                                 const guint8 *recorded, LithoBox within, LithoRun *run,
+                                 GError **error)
 {
     const int threads = litho_run_threads(run);
     const double start = litho_now_ms();
     if (!litho_cube_host(part, error))
         return FALSE;
     job->cube = part;
+    job->recorded = recorded;
     job->within = litho_box_intersect(within, part->held);
     for (gint64 w = 0; w < job->windows; w += WINDOWS_PER_STEP) {
         measure_windows(job, w, MIN(w + WINDOWS_PER_STEP, job->windows), threads);
@@ -307,13 +324,14 @@ void litho_noise_windows_free(LithoNoiseWindows *job)
     g_free(job);
 }
 
-static gboolean measure(const LithoCube *cube, const LithoBox *box, const int window[3], int most,
-                        gboolean interval, LithoRun *run, LithoNoise *noise, GError **error)
+static gboolean measure(const LithoCube *cube, const guint8 *recorded, const LithoBox *box,
+                        const int window[3], int most, gboolean interval, LithoRun *run,
+                        LithoNoise *noise, GError **error)
 {
     const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
     LithoNoiseWindows *job = litho_noise_windows_new(&cube->grid, &held, window, most, error);
     litho_run_begin(run, "noise level", "windows");
-    const gboolean ok = job && litho_noise_windows_add(job, cube, held, run, error) &&
+    const gboolean ok = job && litho_noise_windows_add(job, cube, recorded, held, run, error) &&
                         finish(job, interval, run, noise, error);
     litho_noise_windows_free(job);
     return ok;
@@ -322,11 +340,23 @@ static gboolean measure(const LithoCube *cube, const LithoBox *box, const int wi
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error)
 {
-    return measure(cube, box, window, most, TRUE, run, noise, error);
+    const LithoBox held = box ? litho_box_intersect(*box, cube->held) : cube->held;
+    if (!litho_cube_host(cube, error))
+        return FALSE;
+    if (litho_box_empty(held) || !litho_gaps_any(cube, held))
+        return measure(cube, NULL, box, window, most, TRUE, run, noise, error);
+    g_autoptr(LithoCube) guessed = litho_cube_copy_box(cube, held, error);
+    if (!guessed)
+        return FALSE;
+    const gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
+    g_autofree guint8 *recorded = g_memdup2(guessed->live, traces);
+    return litho_gaps_guess(guessed, NULL, run, error) &&
+           measure(guessed, recorded, NULL, window, most, TRUE, run, noise, error);
 }
 
-gboolean litho_noise_measure_level(const LithoCube *cube, const LithoBox *box, const int window[3],
-                                   int most, LithoRun *run, LithoNoise *noise, GError **error)
+gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,
+                                   const LithoBox *box, const int window[3], int most,
+                                   LithoRun *run, LithoNoise *noise, GError **error)
 {
-    return measure(cube, box, window, most, FALSE, run, noise, error);
+    return measure(cube, recorded, box, window, most, FALSE, run, noise, error);
 }

@@ -15,8 +15,9 @@
 // own frequency, which the taper spreads, tell whether there is one. The level is the mean over the
 // coefficients without, 40 % and as many more as hold no more power. Windows reach beyond the faces
 // by half, which lets every trace count alike. On events of the noise's energy it is within 0.1 %
-// rms of the energy of this noise. Missing traces spread events over all wavenumbers; that share is
-// taken off.
+// rms of the energy of this noise. Missing traces spread events over all wavenumbers: guesses stand
+// in for them (gaps.h), which hold the events without noise; where there is none the share that is
+// spread is taken off.
 //
 // Shorter windows have too few frequencies for that: only the half of the wavenumbers counts that
 // is quiet in the other half of the windows, and the mean of what lies below three times the noise
@@ -41,9 +42,11 @@ typedef struct LithoNoiseWindows LithoNoiseWindows;
 LithoNoiseWindows *litho_noise_windows_new(const LithoGrid *grid, const LithoBox *box,
                                            const int window[3], int most, GError **error);
 // Takes the windows that lie in `within` (held by `part`, host samples) and have not been taken
-// yet.
-gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *part, LithoBox within,
-                                 LithoRun *run, GError **error);
+// yet. `recorded`: one byte a trace of part->held, 1 where its samples were recorded; live traces
+// that are not hold guesses. NULL: all live traces were recorded.
+gboolean litho_noise_windows_add(LithoNoiseWindows *windows, const LithoCube *part,
+                                 const guint8 *recorded, LithoBox within, LithoRun *run,
+                                 GError **error);
 // The noise of the windows taken so far.
 gboolean litho_noise_windows_finish(LithoNoiseWindows *windows, LithoRun *run, LithoNoise *noise,
                                     GError **error);
@@ -51,8 +54,11 @@ void litho_noise_windows_free(LithoNoiseWindows *windows); // NULL is fine
 // Bytes of the windows, for what an operator tells before it runs.
 guint64 litho_noise_windows_memory(const LithoGrid *grid, const int window[3], int most);
 
+// The level of one cube. Guesses stand in for its missing traces.
 gboolean litho_noise_measure(const LithoCube *cube, const LithoBox *box, const int window[3],
                              int most, LithoRun *run, LithoNoise *noise, GError **error);
-// The same without the interval, which takes twice as long as the level: low and high say nothing.
-gboolean litho_noise_measure_level(const LithoCube *cube, const LithoBox *box, const int window[3],
-                                   int most, LithoRun *run, LithoNoise *noise, GError **error);
+// The level of a cube that has its guesses already, without the interval, which takes twice as long
+// as the level: low and high say nothing. `recorded` as above.
+gboolean litho_noise_measure_level(const LithoCube *cube, const guint8 *recorded,
+                                   const LithoBox *box, const int window[3], int most,
+                                   LithoRun *run, LithoNoise *noise, GError **error);

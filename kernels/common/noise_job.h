@@ -12,6 +12,7 @@ typedef struct LithoNoiseWindows NoiseJob;
 
 struct LithoNoiseWindows {
     const LithoCube *cube; // the part under way
+    const guint8 *recorded; // of its traces; NULL = all that are live
     LithoBox within;       // windows are taken from there
     double dt;             // samples are so far apart
     LithoBox box;

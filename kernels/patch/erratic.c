@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "kernels/common/clones.h"
+#include "kernels/common/gaps.h"
 
 enum { PIECE = LITHO_PATCH_PIECE, REACH = LITHO_PATCH_ERRATIC_TRACES, LEAST_NEIGHBOURS = 4 };
 enum { STEP_SAMPLES = 1 << 20 }; // between two looks at the cancel flag
@@ -100,31 +101,28 @@ static gboolean run_traces(Job *job, void (*each)(Job *, gint64), int part, Lith
     return TRUE;
 }
 
-static gboolean make_clean(PatchClean *clean, const Job *job, GError **error)
+static void count_pieces(PatchClean *clean, const Job *job)
 {
-    const LithoBox held = job->in->held;
-    const gint64 traces = job->n[0] * job->n[1], nt = litho_box_size(held, 2);
     clean->pieces = clean->traces = 0;
-    for (gint64 k = 0; k < traces; k++) {
+    for (gint64 k = 0; k < job->n[0] * job->n[1]; k++) {
         gint64 n = 0;
         for (gint64 p = 0; p < job->pieces; p++)
             n += job->erratic[k * job->pieces + p];
         clean->pieces += n;
         clean->traces += n > 0;
     }
-    if (clean->pieces == 0)
+}
+
+// Guesses where pieces are erratic and traces missing.
+static gboolean make_guesses(PatchClean *clean, const Job *job, LithoRun *run, GError **error)
+{
+    const LithoGapPieces pieces = {
+        .bad = job->erratic, .first = job->first, .pieces = job->pieces, .length = PIECE};
+    const gboolean erratic = clean->pieces > 0;
+    if (!erratic && !litho_gaps_any(job->in, job->in->held))
         return TRUE;
-    clean->cube = litho_cube_copy_box(job->in, held, error);
-    for (gint64 k = 0; clean->cube && k < traces; k++)
-        for (gint64 p = 0; p < job->pieces; p++) {
-            const gint64 piece = job->first + p;
-            const gint64 lo = MAX(piece * PIECE, held.lo[2]);
-            const gint64 hi = MIN((piece + 1) * PIECE, held.hi[2]);
-            if (job->erratic[k * job->pieces + p])
-                memset(clean->cube->samples + k * nt + lo - held.lo[2], 0,
-                       (hi - lo) * sizeof(float));
-        }
-    return clean->cube != NULL;
+    clean->cube = litho_cube_copy_box(job->in, job->in->held, error);
+    return clean->cube && litho_gaps_guess(clean->cube, erratic ? &pieces : NULL, run, error);
 }
 
 static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, const LithoCube *in,
@@ -132,6 +130,8 @@ static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, 
 {
     Job job = {.in = in, .ratio = (float)(params->erratic * params->erratic)};
     const double start = litho_now_ms();
+    if (params->erratic == 0)
+        return make_guesses(clean, &job, run, error);
     for (int a = 0; a < 2; a++)
         job.n[a] = litho_box_size(in->held, a);
     job.first = in->held.lo[2] / PIECE;
@@ -148,17 +148,24 @@ static gboolean find_erratic(PatchClean *clean, const LithoPatchParams *params, 
     litho_run_begin(run, "erratic noise", "inlines");
     if (!run_traces(&job, measure_trace, 0, run, error) ||
         !run_traces(&job, compare_trace, 1, run, error) ||
-        !run_traces(&job, judge_trace, 2, run, error) || !make_clean(clean, &job, error))
+        !run_traces(&job, judge_trace, 2, run, error))
         return FALSE;
+    count_pieces(clean, &job);
     litho_run_time(run, "erratic noise", LITHO_STAGE_COMPUTE, litho_now_ms() - start,
                    4.0 * litho_box_count(in->held), 2.0 * litho_box_count(in->held));
-    return TRUE;
+    return make_guesses(clean, &job, run, error);
+}
+
+gboolean patch_clean_reads(const LithoPatchParams *params, const LithoCube *in)
+{
+    return params->mode != LITHO_PATCH_FILL &&
+           (params->erratic > 0 || litho_gaps_any(in, in->held));
 }
 
 const LithoCube *patch_clean(PatchClean *clean, const LithoPatchParams *params, const LithoCube *in,
                              LithoRun *run, GError **error)
 {
-    if (params->erratic == 0 || params->mode == LITHO_PATCH_FILL)
+    if (!patch_clean_reads(params, in))
         return in;
     if (clean->serial != in->serial || clean->erratic != params->erratic) {
         patch_clean_clear(clean);

@@ -89,12 +89,13 @@ static gboolean measuring_begin(Measuring *m, PatchLevels *l, const LithoPatchGe
     return m->whole != NULL;
 }
 
-static gboolean measure_cell(Measuring *m, const LithoCube *part, int k, LithoBox box,
-                             LithoRun *run, GError **error)
+static gboolean measure_cell(Measuring *m, const LithoCube *part, const guint8 *recorded, int k,
+                             LithoBox box, LithoRun *run, GError **error)
 {
     g_autoptr(GError) trouble = NULL;
     LithoNoise noise;
-    if (litho_noise_measure_level(part, &box, m->window, CELL_WINDOWS, run, &noise, &trouble)) {
+    if (litho_noise_measure_level(part, recorded, &box, m->window, CELL_WINDOWS, run, &noise,
+                                  &trouble)) {
         put(m->l->sigma + (gsize)k * m->l->table.bins, &noise, m->l->table.bins);
         litho_noise_clear(&noise);
         m->done[k] = 1;
@@ -142,8 +143,8 @@ static int next_batch(const Measuring *m, LithoBox within, int k, GArray *cells)
     return k;
 }
 
-static gboolean measure_batch(Measuring *m, const LithoCube *part, LithoBox within,
-                              const GArray *cells, LithoRun *run, GError **error)
+static gboolean measure_batch(Measuring *m, const LithoCube *part, const guint8 *recorded,
+                              LithoBox within, const GArray *cells, LithoRun *run, GError **error)
 {
     const PatchMeter *meter = m->meter;
     const int *n = m->l->table.n;
@@ -160,7 +161,8 @@ static gboolean measure_batch(Measuring *m, const LithoCube *part, LithoBox with
         g_ptr_array_add(jobs, job);
     }
     NoiseJob **list = (NoiseJob **)jobs->pdata;
-    if (!meter->spectra(meter->data, FALSE, list, (int)jobs->len, part, NULL, within, run, error) ||
+    if (!meter->spectra(meter->data, FALSE, list, (int)jobs->len, part, recorded, within, run,
+                        error) ||
         !meter->levels(meter->data, FALSE, list, (int)jobs->len, noise, run, error))
         return FALSE;
     for (guint c = 0; c < cells->len; c++) {
@@ -174,16 +176,16 @@ static gboolean measure_batch(Measuring *m, const LithoCube *part, LithoBox with
     return TRUE;
 }
 
-static gboolean measure_part_there(Measuring *m, const LithoCube *part, LithoBox within,
-                                   LithoRun *run, GError **error)
+static gboolean measure_part_there(Measuring *m, const LithoCube *part, const guint8 *recorded,
+                                   LithoBox within, LithoRun *run, GError **error)
 {
     g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(int));
     const int all = count_cells(m->l);
-    if (!m->meter->spectra(m->meter->data, TRUE, &m->whole, 1, part, NULL, within, run, error))
+    if (!m->meter->spectra(m->meter->data, TRUE, &m->whole, 1, part, recorded, within, run, error))
         return FALSE;
     for (int k = 0; k < all;) {
         k = next_batch(m, within, k, cells);
-        if (cells->len > 0 && !measure_batch(m, part, within, cells, run, error))
+        if (cells->len > 0 && !measure_batch(m, part, recorded, within, cells, run, error))
             return FALSE;
         if (!litho_run_step(run, m->n_done, all, error))
             return FALSE;
@@ -194,26 +196,26 @@ static gboolean measure_part_there(Measuring *m, const LithoCube *part, LithoBox
 // --- on the host ---------------------------------------------------------------------------------
 
 // The windows and cells that lie in `within`, which `part` holds.
-static gboolean measure_part(Measuring *m, const LithoCube *part, LithoBox within, LithoRun *run,
-                             GError **error)
+static gboolean measure_part(Measuring *m, const LithoCube *part, const guint8 *recorded,
+                             LithoBox within, LithoRun *run, GError **error)
 {
     const int *n = m->l->table.n, cells = count_cells(m->l);
     if (m->meter)
-        return measure_part_there(m, part, within, run, error);
+        return measure_part_there(m, part, recorded, within, run, error);
     // Cells are small: progress is told here, threads and cancel there.
     LithoRun quiet = {.threads = run ? run->threads : 0,
                       .timings = run ? run->timings : NULL,
                       .cancel = run ? run->cancel : NULL,
                       .superseded = run ? run->superseded : NULL,
                       .superseded_data = run ? run->superseded_data : NULL};
-    if (!litho_noise_windows_add(m->whole, part, within, &quiet, error))
+    if (!litho_noise_windows_add(m->whole, part, recorded, within, &quiet, error))
         return FALSE;
     for (int k = 0; k < cells; k++) {
         const int cell[3] = {k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]};
         const LithoBox box = cell_box(m->l, m->grid, cell);
         if (m->done[k] || cells == 1 || !litho_box_contains(within, box))
             continue;
-        if (!measure_cell(m, part, k, box, &quiet, error) ||
+        if (!measure_cell(m, part, recorded, k, box, &quiet, error) ||
             !litho_run_step(run, m->n_done, cells, error))
             return FALSE;
     }
@@ -242,11 +244,13 @@ static gboolean measuring_end(Measuring *m, LithoRun *run, GError **error)
 }
 
 static gboolean measure(PatchLevels *l, const LithoPatchGeometry *g, const LithoCube *in,
-                        const PatchMeter *meter, LithoRun *run, GError **error)
+                        const guint8 *recorded, const PatchMeter *meter, LithoRun *run,
+                        GError **error)
 {
     Measuring m;
     const gboolean ok = measuring_begin(&m, l, g, &in->grid, meter, run, error) &&
-                        measure_part(&m, in, in->held, run, error) && measuring_end(&m, run, error);
+                        measure_part(&m, in, recorded, in->held, run, error) &&
+                        measuring_end(&m, run, error);
     measuring_clear(&m);
     return ok;
 }
@@ -281,7 +285,7 @@ static gboolean read_part(Measuring *m, const LithoReader *reader, LithoBox with
                           : m->cleaner
                               ? m->cleaner->clean(m->cleaner->data, params, raw, &quiet, error)
                               : patch_clean(&clean, params, raw, &quiet, error);
-    const gboolean ok = in && measure_part(m, in, within, run, error);
+    const gboolean ok = in && measure_part(m, in, raw->live, within, run, error);
     patch_clean_clear(&clean);
     return ok;
 }
@@ -414,8 +418,8 @@ static gboolean is_current(const PatchLevels *l, const LithoPatchGeometry *g,
 
 gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
-                             LithoMeasured *measured, const PatchMeter *meter, LithoRun *run,
-                             GError **error)
+                             const guint8 *recorded, LithoMeasured *measured,
+                             const PatchMeter *meter, LithoRun *run, GError **error)
 {
     if (is_current(l, g, params, in, measured))
         return TRUE;
@@ -428,7 +432,7 @@ gboolean patch_levels_update(PatchLevels *l, const LithoPatchGeometry *g,
             l->sigma[k] = (float)params->sigma;
         l->total = l->low = l->high = params->sigma;
     } else if (!(measured ? from_measured(l, measured, error)
-                          : measure(l, g, in, meter, run, error))) {
+                          : measure(l, g, in, recorded, meter, run, error))) {
         patch_levels_clear(l);
         return FALSE;
     }
@@ -490,7 +494,8 @@ gboolean patch_levels_exec(PatchLevels *l, PatchClean *clean, const LithoGrid *g
     if (!patch_levels_are_measured(params, error) || !litho_cube_host(pass->in, error))
         return FALSE;
     const LithoCube *in = patch_clean(clean, params, pass->in, run, error);
-    if (!in || !patch_levels_update(l, &g, params, in, pass->measured, NULL, run, error))
+    if (!in || !patch_levels_update(l, &g, params, in, pass->in->live, pass->measured, NULL, run,
+                                    error))
         return FALSE;
     patch_levels_volume(l, pass->region, out);
     if (run)

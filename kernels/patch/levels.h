@@ -41,12 +41,13 @@ typedef struct PatchLevels {
 } PatchLevels;
 
 // Takes `measured`, or params->sigma, or measures `in`, which is the whole survey then, unless
-// `levels` is of those already. Cells of 1 s and 64 x 64 traces; each reads half a cell beyond its
-// border. `meter`: NULL measures on the host.
+// `levels` is of those already. `recorded`: one byte a trace of in->held, 1 where it was recorded;
+// other live traces of `in` are guesses. Cells of 1 s and 64 x 64 traces; each reads half a cell
+// beyond its border. `meter`: NULL measures on the host.
 gboolean patch_levels_update(PatchLevels *levels, const LithoPatchGeometry *g,
                              const LithoPatchParams *params, const LithoCube *in,
-                             LithoMeasured *measured, const PatchMeter *meter, LithoRun *run,
-                             GError **error);
+                             const guint8 *recorded, LithoMeasured *measured,
+                             const PatchMeter *meter, LithoRun *run, GError **error);
 // The operator's measure(), on a device where `meter` is not NULL.
 LithoMeasured *patch_measure_with(const LithoPatchParams *params, const LithoReader *reader,
                                   const PatchMeter *meter, LithoRun *run, GError **error);

@@ -103,7 +103,7 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoReader *reader, 
     within.lo[0] = MAX(lo - TRACES, 0);
     within.hi[0] = MIN(hi + TRACES, within.hi[0]);
     g_autoptr(LithoCube) part = reader->read(&within, &quiet, reader->data, error);
-    return part && litho_noise_windows_add(windows, part, within, &quiet, error);
+    return part && litho_noise_windows_add(windows, part, NULL, within, &quiet, error);
 }
 
 LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,

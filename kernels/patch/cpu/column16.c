@@ -8,17 +8,16 @@
 #include "kernels/patch/cpu/column.h"
 
 // After core/grid.h, which calls an axis LITHO_INLINE.
-#include "kernels/common/clones.h"
+#include "kernels/common/vector16.h"
 
 enum { N = 16, BINS = N / 2 + 1 };
 
-typedef float V __attribute__((vector_size(64)));
-typedef int M __attribute__((vector_size(64)));
-typedef float Unaligned __attribute__((vector_size(64), aligned(4)));
+typedef LithoV16 V;
+typedef LithoM16 M;
 
 #define PATCH_T V
 #define PATCH_FN LITHO_INLINE
-#include "kernels/patch/fft.h"
+#include "kernels/common/fft.h"
 
 typedef struct Scratch {
     V re[N][N],
@@ -32,35 +31,6 @@ gsize patch_column16_scratch(void)
 }
 
 // --- permutations --------------------------------------------------------------------------------
-
-#define EXCHANGE(a, b, ...)                                                                        \
-    do {                                                                                           \
-        const V low = __builtin_shufflevector(a, b, __VA_ARGS__);                                  \
-        b = __builtin_shufflevector(a, b, HIGH);                                                   \
-        a = low;                                                                                   \
-    } while (0)
-
-LITHO_INLINE void transpose(V x[N])
-{
-#define HIGH 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
-    for (int i = 0; i < N; i += 2)
-        EXCHANGE(x[i], x[i + 1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-#undef HIGH
-#define HIGH 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
-    for (int i = 0; i < N; i += 4)
-        for (int k = i; k < i + 2; k++)
-            EXCHANGE(x[k], x[k + 2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-#undef HIGH
-#define HIGH 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
-    for (int i = 0; i < N; i += 8)
-        for (int k = i; k < i + 4; k++)
-            EXCHANGE(x[k], x[k + 4], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-#undef HIGH
-#define HIGH 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
-    for (int k = 0; k < 8; k++)
-        EXCHANGE(x[k], x[k + 8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-#undef HIGH
-}
 
 // Lane l takes lane -l modulo 16.
 LITHO_INLINE V opposite(V x)
@@ -78,23 +48,13 @@ LITHO_INLINE V last_lane(V x)
     return __builtin_shufflevector(x, x, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
 }
 
-LITHO_INLINE V keep_where(M mask, V x)
-{
-    return (V)((M)x & mask);
-}
-
 // Zero where x is not finite.
 LITHO_INLINE V clean(V x)
 {
-    return keep_where(x - x == 0, x);
+    return litho_keep16(x - x == 0, x);
 }
 
 // --- time ----------------------------------------------------------------------------------------
-
-LITHO_INLINE V load(const float *from)
-{
-    return *(const Unaligned *)from;
-}
 
 // Windows 2 * pair and 2 * pair + 1 of the traces of inline il, tapered.
 LITHO_INLINE void load_plane(const PatchColumn *c, int pair, int il, V a[N], V b[N])
@@ -102,7 +62,7 @@ LITHO_INLINE void load_plane(const PatchColumn *c, int pair, int il, V a[N], V b
     const LithoPatchAxis *time = &c->sweep->g.axis[2];
     const int t0 = litho_patch_start(*time, 2 * pair), second = time->stride;
     const gboolean inside = t0 >= 0 && t0 + second + N <= time->n;
-    const V taper = load(c->taper[2]);
+    const V taper = litho_load16(c->taper[2]);
     for (int xl = 0; xl < N; xl++) {
         const float *row = c->rows[il * N + xl];
         float copy[2 * N];
@@ -113,8 +73,8 @@ LITHO_INLINE void load_plane(const PatchColumn *c, int pair, int il, V a[N], V b
             row = copy;
         }
         const V w = taper * (c->taper[0][il] * c->taper[1][xl]);
-        a[xl] = clean(load(row)) * w;
-        b[xl] = clean(load(row + second)) * w;
+        a[xl] = clean(litho_load16(row)) * w;
+        b[xl] = clean(litho_load16(row + second)) * w;
     }
 }
 
@@ -123,8 +83,8 @@ LITHO_INLINE void forward_time(const PatchColumn *c, int pair, Scratch *s)
     for (int il = 0; il < N; il++) {
         V a[N], b[N];
         load_plane(c, pair, il, a, b);
-        transpose(a);
-        transpose(b);
+        litho_transpose16(a);
+        litho_transpose16(b);
         patch_fft16(a, b);
         for (int f = 0; f < N; f++) {
             s->re[f][il] = a[f];
@@ -135,13 +95,13 @@ LITHO_INLINE void forward_time(const PatchColumn *c, int pair, Scratch *s)
 
 LITHO_INLINE void add_to(float *strip, V x)
 {
-    *(Unaligned *)strip = load(strip) + x;
+    *(LithoV16Unaligned *)strip = litho_load16(strip) + x;
 }
 
 LITHO_INLINE void inverse_time(const PatchColumn *c, int pair, float scale, Scratch *s)
 {
     const int second = c->sweep->g.axis[2].stride, n_xl = c->clip_hi[1] - c->clip_lo[1];
-    const V taper = load(c->taper[2]) * scale;
+    const V taper = litho_load16(c->taper[2]) * scale;
     float *strip = c->strip + (pair - c->pair0) * 2 * second;
     for (int il = c->clip_lo[0]; il < c->clip_hi[0]; il++) {
         V a[N], b[N];
@@ -150,8 +110,8 @@ LITHO_INLINE void inverse_time(const PatchColumn *c, int pair, float scale, Scra
             b[f] = s->im[f][il];
         }
         patch_fft16(b, a);
-        transpose(a);
-        transpose(b);
+        litho_transpose16(a);
+        litho_transpose16(b);
         for (int xl = c->clip_lo[1]; xl < c->clip_hi[1]; xl++) {
             const V w = taper * (c->taper[0][il] * c->taper[1][xl]);
             float *to =
@@ -168,16 +128,16 @@ LITHO_INLINE void inverse_time(const PatchColumn *c, int pair, float scale, Scra
 LITHO_INLINE void forward_plane(V re[N], V im[N])
 {
     patch_fft16(re, im);
-    transpose(re);
-    transpose(im);
+    litho_transpose16(re);
+    litho_transpose16(im);
     patch_fft16(re, im);
 }
 
 LITHO_INLINE void inverse_plane(V re[N], V im[N])
 {
     patch_fft16(im, re);
-    transpose(re);
-    transpose(im);
+    litho_transpose16(re);
+    litho_transpose16(im);
     patch_fft16(im, re);
 }
 
@@ -193,8 +153,8 @@ LITHO_INLINE Both separate(V re, V im, V re_opposite, V im_opposite)
 
 LITHO_INLINE Both masked(Both x, M a, M b)
 {
-    return (Both){keep_where(a, x.ar), keep_where(a, x.ai), keep_where(b, x.br),
-                  keep_where(b, x.bi)};
+    return (Both){litho_keep16(a, x.ar), litho_keep16(a, x.ai), litho_keep16(b, x.br),
+                  litho_keep16(b, x.bi)};
 }
 
 // Z at k of what is kept, and at -k (in the order of k).

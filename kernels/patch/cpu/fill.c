@@ -50,8 +50,9 @@ static gboolean all_finite(const float *trace, gint64 n)
     return TRUE;
 }
 
-// A trace that is not live or holds a sample that is not finite is missing.
-static gboolean frame_init(Frame *f, const LithoCube *in, LithoBox box, GError **error)
+// A trace that was not recorded or holds a sample that is not finite is missing.
+static gboolean frame_init(Frame *f, const LithoCube *in, const guint8 *recorded, LithoBox box,
+                           GError **error)
 {
     *f = (Frame){.box = box, .grid = in->grid};
     const gint64 nx = litho_box_size(box, 1), nt = litho_box_size(box, 2);
@@ -67,7 +68,7 @@ static gboolean frame_init(Frame *f, const LithoCube *in, LithoBox box, GError *
     for (gint64 k = 0; k < traces; k++) {
         const gint64 il = box.lo[0] + k / nx, xl = box.lo[1] + k % nx;
         const float *from = litho_cube_trace(in, il, xl) + box.lo[2] - in->held.lo[2];
-        f->missing[k] = !litho_cube_is_live(in, il, xl) || !all_finite(from, nt);
+        f->missing[k] = !recorded[litho_cube_trace_index(in, il, xl)] || !all_finite(from, nt);
         f->n_missing += f->missing[k];
         if (f->missing[k])
             memset(f->x + k * nt, 0, nt * sizeof(float));
@@ -171,15 +172,15 @@ static PatchFilled *keep(PatchPlan *p, const Frame *f, LithoBox box, GError **er
     return b;
 }
 
-static PatchFilled *fill_block(PatchPlan *p, const LithoPass *pass, int i, int j, LithoRun *run,
-                               GError **error)
+static PatchFilled *fill_block(PatchPlan *p, const LithoPass *pass, const guint8 *recorded, int i,
+                               int j, LithoRun *run, GError **error)
 {
     const LithoBox box = litho_patch_block(&p->grid, i, j);
     PatchFilled *done = find(p, box);
     Frame f;
     if (done)
         return done;
-    if (frame_init(&f, pass->in, litho_patch_block_frame(&p->grid, i, j), error) &&
+    if (frame_init(&f, pass->in, recorded, litho_patch_block_frame(&p->grid, i, j), error) &&
         run_frame(p, &f, pass->params, run, error))
         done = keep(p, &f, box, error);
     frame_clear(&f);
@@ -221,7 +222,8 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
     LithoPass clean = *pass;
     clean.in = patch_clean(&p->clean, params, pass->in, run, error);
     if (!clean.in || (params->mode == LITHO_PATCH_BOTH &&
-                      !patch_levels_update(&p->levels, &g, params, clean.in, pass->measured, NULL, run, error)))
+                      !patch_levels_update(&p->levels, &g, params, clean.in, pass->in->live,
+                                           pass->measured, NULL, run, error)))
         return FALSE;
     update_filled(p, pass);
     for (int i = 0; i < blocks.n[0]; i++)
@@ -236,7 +238,7 @@ gboolean patch_fill(PatchPlan *p, const LithoPass *pass, LithoRun *run, GError *
                 params);
             if (!patch_plan_transforms(p, &own, error))
                 return FALSE;
-            const PatchFilled *b = fill_block(p, &clean, i, j, run, error);
+            const PatchFilled *b = fill_block(p, &clean, pass->in->live, i, j, run, error);
             if (!b)
                 return FALSE;
             write_block(b, pass);

@@ -85,7 +85,8 @@ static gboolean denoise(PatchPlan *p, const LithoPass *pass, LithoRun *run, GErr
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const LithoCube *in = patch_clean(&p->clean, params, pass->in, run, error);
-    if (!in || !patch_levels_update(&p->levels, &g, params, in, pass->measured, NULL, run, error) ||
+    if (!in || !patch_levels_update(&p->levels, &g, params, in, pass->in->live, pass->measured, NULL,
+                                    run, error) ||
         !patch_plan_transforms(p, &g, error))
         return FALSE;
     g_autofree guint8 *wanted = live_of_output(pass);
@@ -194,6 +195,8 @@ static guint64 memory(const LithoGrid *in, const void *params, LithoResolved *kn
     const LithoBox need = litho_patch_input_box(in, params, region);
     const LithoPatchGeometry g = litho_patch_grid_geometry(in, p);
     guint64 bytes = 4 * (litho_box_count(need) + litho_box_count(region));
+    if (p->mode != LITHO_PATCH_FILL) // the input with guesses
+        bytes += 4 * litho_box_count(need);
     if (p->mode == LITHO_PATCH_DENOISE)
         return bytes + patch_sweep_bytes(&g, region);
     const LithoBox frame = litho_patch_block_frame(in, 0, 0);

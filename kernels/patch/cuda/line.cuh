@@ -4,7 +4,7 @@
 // Fourier transforms of one line of 12, 16, 20 or 24 complex values in a thread's registers.
 #define PATCH_T float
 #define PATCH_FN __device__ static __forceinline__
-#include "kernels/patch/fft.h"
+#include "kernels/common/fft.h"
 
 namespace
 {

@@ -11,6 +11,7 @@ static void destroy(gpointer data)
     PatchPlan *p = data;
     LithoCudaArray *const arrays[] = {&p->sigma,
                                       &p->live,
+                                      &p->known,
                                       &p->wanted,
                                       &p->tables,
                                       &p->share,
@@ -89,7 +90,8 @@ static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCu
     const LithoPatchParams *params = pass->params;
     const LithoPatchGeometry g = litho_patch_grid_geometry(&p->grid, params);
     const PatchMeter meter = patch_meter(p);
-    if (!patch_levels_update(&p->levels, &g, params, in, pass->measured, &meter, run, error))
+    if (!patch_levels_update(&p->levels, &g, params, in, pass->in->live, pass->measured, &meter, run,
+                             error))
         return FALSE;
     if (p->stamp == p->levels.stamp)
         return TRUE;
@@ -102,13 +104,18 @@ static gboolean update_levels(PatchPlan *p, const LithoPass *pass, const LithoCu
                       error);
 }
 
-gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error)
+static gboolean upload_live(PatchPlan *p, LithoCudaArray *to, const LithoCube *in, GError **error)
 {
     const gint64 traces = litho_box_size(in->held, 0) * litho_box_size(in->held, 1);
-    return litho_cuda_reserve(p->context, &p->live, traces, error) &&
-           LITHO_CUDA(cudaMemcpyAsync(p->live.data, in->live, traces, cudaMemcpyHostToDevice,
+    return litho_cuda_reserve(p->context, to, traces, error) &&
+           LITHO_CUDA(cudaMemcpyAsync(to->data, in->live, traces, cudaMemcpyHostToDevice,
                                       litho_cuda_stream(p->context)),
                       error);
+}
+
+gboolean patch_upload_live(PatchPlan *p, const LithoCube *in, GError **error)
+{
+    return upload_live(p, &p->live, in, error);
 }
 
 // One byte a trace of out->held: whether the input's trace is live.
@@ -146,10 +153,46 @@ static PatchSweep sweep_of(PatchPlan *p, const LithoPass *pass, const float *in,
     return s;
 }
 
-static gboolean denoise(PatchSweep *s, GError **error)
+// Dead traces that hold samples keep them; where the filtered cube has guesses, from the host.
+static gboolean keep_dead(const PatchSweep *s, const LithoPass *pass, GError **error)
 {
-    return LITHO_CUDA(litho_patch_copy_dead(&s->task, litho_cuda_stream(s->p->context)), error) &&
-           patch_sweep(s, error);
+    const LithoBox r = pass->region;
+    const gint64 n = litho_box_size(r, 2);
+    for (gint64 il = r.lo[0]; il < r.hi[0]; il++)
+        for (gint64 xl = r.lo[1]; xl < r.hi[1]; xl++) {
+            if (litho_cube_is_live(pass->in, il, xl))
+                continue;
+            const float *from = litho_cube_trace(pass->in, il, xl) + r.lo[2] - pass->in->held.lo[2];
+            const gint64 to = litho_cube_trace_index(pass->out, il, xl) *
+                                  litho_box_size(pass->out->held, 2) +
+                              r.lo[2] - pass->out->held.lo[2];
+            gboolean any = FALSE;
+            for (gint64 t = 0; t < n && !any; t++)
+                any = from[t] != 0;
+            if (any && !LITHO_CUDA(cudaMemcpyAsync(s->task.out + to, from, n * sizeof *from,
+                                                   cudaMemcpyHostToDevice,
+                                                   litho_cuda_stream(s->p->context)),
+                                   error))
+                return FALSE;
+        }
+    return TRUE;
+}
+
+// Windows take guesses for traces (`clean` has them) that are not live in the input.
+static gboolean denoise(PatchSweep *s, const LithoPass *pass, const LithoCube *clean,
+                        GError **error)
+{
+    const gboolean guessed = clean != pass->in;
+    PatchSweep windows = *s;
+    LithoPatchTask dead = s->task;
+    dead.in = guessed ? NULL : dead.in; // zeros
+    if (!LITHO_CUDA(litho_patch_copy_dead(&dead, litho_cuda_stream(s->p->context)), error) ||
+        (guessed && !keep_dead(s, pass, error)) ||
+        (guessed && !upload_live(s->p, &s->p->known, clean, error)))
+        return FALSE;
+    if (guessed)
+        windows.task.live = s->p->known.data;
+    return patch_sweep(&windows, error);
 }
 
 // --- exec ----------------------------------------------------------------------------------------
@@ -208,7 +251,7 @@ static gboolean run_pass(PatchPlan *p, const LithoPass *pass, LithoRun *run, GEr
         return FALSE;
     PatchSweep s = sweep_of(p, pass, in, out, run);
     const gboolean ok = params->mode == LITHO_PATCH_DENOISE
-                            ? denoise(&s, error)
+                            ? denoise(&s, pass, clean, error)
                             : patch_fill(p, pass, in, out, run, error);
     return ok && litho_cuda_finish(p->context, run, error) &&
            (!run || !run->report || report(&s, pass, error));

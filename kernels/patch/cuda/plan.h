@@ -22,7 +22,7 @@ typedef struct PatchPlan {
     PatchClean clean;
     LithoCudaArray sigma; // of the levels
     guint stamp;          // of the levels that `sigma` holds; 0 = none
-    LithoCudaArray live, wanted;
+    LithoCudaArray live, known, wanted;
     LithoCudaArray tables; // tapers and norms
     LithoCudaArray share, ring, largest, sums, filled;
     LithoCudaArray x, y, missing; // of a frame
