@@ -51,9 +51,12 @@ typedef struct WpLane {
     LithoRun *run, quiet; // of the pass under way; lanes but the first only look for a cancel
 } WpLane;
 
-// How an axis is cut: segment b begins at wp_cuts_start(); the last one ends with the axis.
+// How an axis with `margin` mirrored samples at both ends is cut: segment b begins at
+// wp_cuts_start(), the first one with the margin; the last one ends with the other.
 typedef struct WpCuts {
-    gint64 n, block, overlap;
+    gint64 n;  // samples, margins included
+    int margin;
+    gint64 block, overlap;
     int count;
 } WpCuts;
 
@@ -70,6 +73,7 @@ typedef struct WpJob {
     WpBlock *blocks;
     int n_blocks;
     gboolean whole;   // one block that is the volume: nothing is cut or pasted
+    double real;      // threshold of the residual's real coefficients over that of complex ones
     float *tapers[3]; // per axis: n_along x geometry n[a]; NULL with a single block along it
     WpLane *lanes;
     int n_lanes, n_made;           // at work (no more than blocks), and there
@@ -113,7 +117,7 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
 // segments that it would choose now.
 guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *params,
                       const WpMachine *machine, LithoBox region);
-// Cuts of a grid into segments of `block`, 0 = none; first sample of one.
+// Cuts of a grid into segments of `block`, 0 = none; first sample of one, -margin at least.
 void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *params, int block, WpCuts cuts[3]);
 gint64 wp_cuts_start(const WpCuts *cuts, int b);
 guint64 wp_job_kept(const WpJob *job);

@@ -44,9 +44,11 @@ typedef struct WpPiece {
     gint64 at, n;
 } WpPiece;
 
-// A block of a larger volume: u = volume[at..] * taper.
+// A block of a larger volume: u = volume[at..] * taper. Up to `mirror` samples beyond a face are
+// those before it in reverse; further out there are zeros.
 typedef struct WpBlock {
-    gint64 at[3];          // first sample
+    gint64 at[3];          // first sample, -mirror or more
+    int mirror;
     const float *taper[3]; // per axis, geometry n[a] long, host; NULL = 1
 } WpBlock;
 

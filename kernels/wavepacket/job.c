@@ -18,7 +18,7 @@ static int blocks_along(gint64 n, gint64 block, gint64 overlap)
 
 gint64 wp_cuts_start(const WpCuts *c, int b)
 {
-    return MAX(MIN(b * (c->block - c->overlap), c->n - c->block), 0);
+    return MAX(MIN(b * (c->block - c->overlap), c->n - c->block), 0) - c->margin;
 }
 
 // The last block is moved back to end with the volume: it overlaps more.
@@ -82,6 +82,7 @@ void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3])
             const WpCuts *c = &job->cuts[a];
             const int k = first[a] + at[a];
             job->blocks[b].at[a] = wp_cuts_start(c, k) - job->window.lo[a];
+            job->blocks[b].mirror = c->margin;
             job->blocks[b].taper[a] = job->tapers[a] ? job->tapers[a] + k * c->block : NULL;
         }
     }
@@ -89,18 +90,37 @@ void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3])
 
 // --- life -------------------------------------------------------------------------------------
 
+// Denoising sees more of the cube than its samples: mirrored samples at its faces spare packets
+// there the step to zero, which costs a threshold 0.5 to 1.5 dB. Two are as good as eight.
+static int margin_of(const LithoWavepacketParams *p)
+{
+    return p->mode == WP_DENOISE ? 2 : 0;
+}
+
+// Denoising has a scale more than the other modes: the coarse box, whose noise stays, is an eighth
+// of the volume then, and directions are finer.
+static int scales_of(const LithoWavepacketParams *p, const gint64 n[3])
+{
+    return p->scales > 0 || p->mode != WP_DENOISE
+               ? p->scales
+               : MIN(wp_auto_scales(MIN(n[0], MIN(n[1], n[2]))) + 1, WP_MAX_SCALES);
+}
+
 static WpSpec spec_of(const LithoGrid *in, const LithoWavepacketParams *p, int block)
 {
     WpSpec spec;
+    const int margin = margin_of(p);
     memset(&spec, 0, sizeof spec); // padding too: specs are compared
     spec.design = (WpDesignKind)p->design;
-    spec.scales = p->scales;
     spec.directions = p->directions;
     spec.kernel = (WpKernelKind)p->kernel;
     spec.width = p->kernel_width;
     spec.oversampling = p->oversampling;
     for (int a = 0; a < 3; a++)
-        spec.n[a] = MAX(block > 0 ? MIN(block, in->axis[a].n) : in->axis[a].n, WP_THINNEST);
+        spec.n[a] =
+            MAX(block > 0 ? MIN(block, in->axis[a].n + 2 * margin) : in->axis[a].n + 2 * margin,
+                WP_THINNEST);
+    spec.scales = scales_of(p, spec.n);
     return spec;
 }
 
@@ -114,10 +134,12 @@ void wp_cuts(const LithoGrid *in, const LithoWavepacketParams *p, int block, WpC
     const WpSpec spec = spec_of(in, p, block);
     const gint64 overlap = overlap_of(p, block);
     for (int a = 0; a < 3; a++)
-        cuts[a] = (WpCuts){.n = in->axis[a].n,
+        cuts[a] = (WpCuts){.n = in->axis[a].n + 2 * margin_of(p),
+                           .margin = margin_of(p),
                            .block = spec.n[a],
                            .overlap = overlap,
-                           .count = blocks_along(in->axis[a].n, spec.n[a], overlap)};
+                           .count = blocks_along(in->axis[a].n + 2 * margin_of(p), spec.n[a],
+                                                 overlap)};
 }
 
 // --- memory -----------------------------------------------------------------------------------
@@ -219,7 +241,8 @@ static guint64 memory_to_keep(const LithoGrid *in, const LithoWavepacketParams *
     if (block <= 0 || !wp_geometry_sizes(&spec, &s, NULL))
         return 0;
     for (int a = 0; a < 3; a++)
-        blocks *= blocks_along(in->axis[a].n, spec.n[a], overlap_of(p, block));
+        blocks *=
+            blocks_along(in->axis[a].n + 2 * margin_of(p), spec.n[a], overlap_of(p, block));
     const guint64 one = sizeof(float) * (guint64)s.floats, all = blocks * one;
     const guint64 kept = memory_with(in, p, block, machine->gpu) - one + all;
     return kept + all <= machine->available(run) && kept <= budget(machine, run) ? kept : 0;
@@ -288,6 +311,9 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     // Cards share the segments, and each asks its own memory.
     job->keeps = machine->gpu || memory_to_keep(in, p, block, machine, run) > 0;
     job->spec = spec_of(in, p, block);
+    // |c| > t has the probability exp(-t^2) for complex noise of deviation 1, and about exp(-t^2/2)
+    // for real noise.
+    job->real = p->mode == WP_DENOISE ? G_SQRT2 : 1;
     for (int a = 0; a < 3; a++)
         job->n[a] = in->axis[a].n;
     job->geometry = wp_geometry_new(&job->spec, run, error);
@@ -348,7 +374,8 @@ static gboolean look_at_block(WpJob *job, WpLane *lane, int block, gpointer data
     (void)data;
     const float *c = wp_lane_coefficients(job, lane, block, error);
     for (int b = 0; b < g->n_boxes; b++)
-        scale[b] = (float)(1 / g->boxes[b].sigma);
+        scale[b] = (float)(1 / (g->boxes[b].sigma *
+                                (g->boxes[b].kind == WP_RESIDUAL ? job->real : 1)));
     h->scale = scale;
     h->prefix = -1;
     if (!c || !k->stats(lane->engine, c, stats, error) || !k->histogram(lane->engine, c, h, error))

@@ -20,7 +20,7 @@ gboolean wp_lanes_new(WpJob *job, const LithoWavepacketParams *p, const WpMachin
                       LithoRun *run, GError **error)
 {
     const int devices = machine->devices ? machine->devices(litho_run_devices(run)) : 1;
-    const gboolean spread = devices > 1 && job->whole;
+    const gboolean spread = devices > 1 && job->n_blocks == 1;
     const int n = spread ? 1 : MIN(devices, job->n_blocks);
     job->lanes = g_new0(WpLane, n);
     for (int k = 0; k < n; k++) {
@@ -221,7 +221,7 @@ static void covered(const WpJob *job, const WpLane *lane, gint64 *at, gint64 *n)
 {
     const gint64 inline_samples = job->n[1] * job->n[2];
     const gint64 to = MIN(job->blocks[lane->end - 1].at[0] + job->spec.n[0], job->n[0]);
-    *at = job->blocks[lane->first].at[0] * inline_samples;
+    *at = MAX(job->blocks[lane->first].at[0], 0) * inline_samples;
     *n = to * inline_samples - *at;
 }
 

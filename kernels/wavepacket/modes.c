@@ -47,6 +47,9 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     g_autofree float *level = measured ? wp_noise_levels(job, p->threshold)
                                        : wp_levels(job, p->threshold * sigma);
     const WpRule rule = {.level = level, .soft = p->rule == 1};
+    for (int b = 0; b < job->geometry->n_boxes; b++)
+        if (job->geometry->boxes[b].kind == WP_RESIDUAL)
+            level[b] *= (float)job->real;
     wp_report_threshold(job->counts, "|c| / sigma_b", p->threshold * sigma, run);
     if (!filter_blocks(job, &rule, p->corrections, run, error))
         return FALSE;

@@ -23,8 +23,8 @@ static void touching(const WpCuts *c, gint64 lo, gint64 hi, int *first, int *end
     *end = *first + 1;
     while (*end < c->count && wp_cuts_start(c, *end) < hi)
         ++*end;
-    from[0] = wp_cuts_start(c, *first);
-    from[1] = MIN(wp_cuts_start(c, *end - 1) + c->block, c->n);
+    from[0] = MAX(wp_cuts_start(c, *first), 0);
+    from[1] = MIN(wp_cuts_start(c, *end - 1) + c->block, c->n - 2 * c->margin);
 }
 
 LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *p, LithoBox region)
@@ -79,9 +79,9 @@ static void open_window(WpJob *job, const int first[3], const int end[3])
 {
     LithoBox box;
     for (int a = 0; a < 3; a++) {
-        box.lo[a] = wp_cuts_start(&job->cuts[a], first[a]);
-        box.hi[a] =
-            MIN(wp_cuts_start(&job->cuts[a], end[a] - 1) + job->cuts[a].block, job->cuts[a].n);
+        const WpCuts *c = &job->cuts[a];
+        box.lo[a] = MAX(wp_cuts_start(c, first[a]), 0);
+        box.hi[a] = MIN(wp_cuts_start(c, end[a] - 1) + c->block, job->survey.axis[a].n);
     }
     if (memcmp(&box, &job->window, sizeof box) == 0)
         return;

@@ -13,13 +13,13 @@
 
 static const LithoParam rows[] = {
     LITHO_CHOICE(FIELD, mode, "denoise\0compress\0interpolate\0reconstruct\0", .label = "Mode",
-                 .stage = WP_STAGE_SHRINK,
+                 .stage = WP_STAGE_PLAN,
                  .doc = "What is done with the coefficients: drop those below the noise, keep the "
                         "largest, fill missing traces, or nothing (shows the transform's error)."),
     LITHO_FLOAT(FIELD, threshold, .label = "Threshold", .when = "mode=denoise", .unit = "sigma",
-                .def = 3.5, .min = 0, .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
+                .def = 2.75, .min = 0, .max = 100, .soft_max = 8, .stage = WP_STAGE_SHRINK,
                 .doc = "Denoise: coefficients below this many standard deviations of the noise are "
-                       "dropped; 3 keeps weak events, 3.5 gives the best SNR at 0 dB."),
+                       "dropped; 2.75 gives the best SNR at 0 dB, 2.5 keeps weak events."),
     LITHO_FLOAT(FIELD, sigma, .label = "Noise level", .when = "mode=denoise",
                 .special_text = "measured", .def = 0, .min = 0, .max = 1e30, .soft_max = 10,
                 .stage = WP_STAGE_SHRINK,
@@ -68,7 +68,7 @@ static const LithoParam rows[] = {
                         "the memory."),
     LITHO_INT(FIELD, scales, .label = "Scales", .special_text = "automatic", .def = 0, .min = 0,
               .max = WP_MAX_SCALES, .advanced = true, .stage = WP_STAGE_PLAN,
-              .doc = "Directional scales; 0 = log2 of the shortest axis less 4."),
+              .doc = "Directional scales; 0 = log2 of the shortest axis less 4, and one more to denoise."),
     LITHO_INT(FIELD, directions, .label = "Directions", .unit = "per edge", .def = 3, .min = 3,
               .max = 9, .stage = WP_STAGE_PLAN,
               .doc =
@@ -202,9 +202,9 @@ static const LithoImpl cpu = {.plan = plan, .exec = exec, .destroy = destroy, .m
 static const char *const stages[] = {"plan", "forward", "shrink", "inverse", NULL};
 
 static const LithoPreset presets[] = {
-    {"default", "", "random noise, hard threshold at 3.5 sigma"},
-    {"gentle", "threshold=3", "keeps weak events"},
-    {"fine", "threshold=3.5 directions=5", "finer angles, a little better and slower"},
+    {"default", "", "random noise, hard threshold at 2.75 sigma"},
+    {"gentle", "threshold=2.5", "keeps weak events"},
+    {"fine", "directions=5", "finer angles: better for straight events, and slower"},
     {"compress", "mode=compress keep=0.14 refit=8", "the papers' rate, refitted"},
     {"fill", "mode=interpolate", "missing traces, 30 iterations"},
     {"exact", "mode=reconstruct corrections=1 kernel_width=7", "no change but 1e-5"},

@@ -267,11 +267,13 @@ static float taper_at(const WpBlock *block, int axis, gint64 i)
     return block->taper[axis] ? block->taper[axis][i] : 1;
 }
 
-// Extent of a block inside the volume, which may be thinner than the block.
-static void extents(const WpEngine *engine, const WpBlock *b, const gint64 n[3], gint64 inside[3])
+// Sample of the volume that sample i of a block along an axis is, or mirrors; -1 = none.
+static gint64 source(const WpBlock *b, int axis, gint64 i, gint64 n)
 {
-    for (int a = 0; a < 3; a++)
-        inside[a] = MIN(engine->geometry->n[a], n[a] - b->at[a]);
+    const gint64 at = b->at[axis] + i;
+    if (at < -b->mirror || at >= n + b->mirror)
+        return -1;
+    return at < 0 ? -1 - at : at >= n ? 2 * n - 1 - at : at;
 }
 
 static gboolean cpu_cut(WpEngine *engine, const float *volume, const gint64 n[3], const WpBlock *b,
@@ -279,22 +281,33 @@ static gboolean cpu_cut(WpEngine *engine, const float *volume, const gint64 n[3]
 {
     (void)error;
     const gint64 *m = engine->geometry->n;
-    gint64 inside[3];
-    extents(engine, b, n, inside);
 #pragma omp parallel for num_threads(threads_of(engine))
     for (gint64 i = 0; i < m[0]; i++)
         for (gint64 j = 0; j < m[1]; j++) {
-            const gint64 have = i < inside[0] && j < inside[1] ? inside[2] : 0;
+            const gint64 p = source(b, 0, i, n[0]), q = source(b, 1, j, n[1]);
             float *to = u + (i * m[1] + j) * m[2];
-            memset(to + have, 0, (m[2] - have) * sizeof *to);
-            if (have == 0)
+            if (p < 0 || q < 0) {
+                memset(to, 0, m[2] * sizeof *to);
                 continue;
-            const float *from = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
+            }
+            const float *from = volume + (p * n[1] + q) * n[2];
             const float s = taper_at(b, 0, i) * taper_at(b, 1, j);
-            for (gint64 k = 0; k < have; k++)
-                to[k] = s * taper_at(b, 2, k) * from[k];
+            for (gint64 k = 0; k < m[2]; k++) {
+                const gint64 r = source(b, 2, k, n[2]);
+                to[k] = r < 0 ? 0 : s * taper_at(b, 2, k) * from[r];
+            }
         }
     return TRUE;
+}
+
+// Samples lo .. hi - 1 of the block lie in the volume.
+static void inside(const WpEngine *engine, const WpBlock *b, const gint64 n[3], gint64 lo[3],
+                   gint64 hi[3])
+{
+    for (int a = 0; a < 3; a++) {
+        lo[a] = MAX(-b->at[a], 0);
+        hi[a] = MIN(engine->geometry->n[a], n[a] - b->at[a]);
+    }
 }
 
 static gboolean cpu_paste(WpEngine *engine, const float *u, const WpBlock *b, float *volume,
@@ -302,15 +315,15 @@ static gboolean cpu_paste(WpEngine *engine, const float *u, const WpBlock *b, fl
 {
     (void)error;
     const gint64 *m = engine->geometry->n;
-    gint64 inside[3];
-    extents(engine, b, n, inside);
+    gint64 lo[3], hi[3];
+    inside(engine, b, n, lo, hi);
 #pragma omp parallel for num_threads(threads_of(engine))
-    for (gint64 i = 0; i < inside[0]; i++)
-        for (gint64 j = 0; j < inside[1]; j++) {
+    for (gint64 i = lo[0]; i < hi[0]; i++)
+        for (gint64 j = lo[1]; j < hi[1]; j++) {
             float *to = volume + ((b->at[0] + i) * n[1] + b->at[1] + j) * n[2] + b->at[2];
             const float *from = u + (i * m[1] + j) * m[2];
             const float s = taper_at(b, 0, i) * taper_at(b, 1, j);
-            for (gint64 k = 0; k < inside[2]; k++)
+            for (gint64 k = lo[2]; k < hi[2]; k++)
                 to[k] += s * taper_at(b, 2, k) * from[k];
         }
     return TRUE;

@@ -302,7 +302,8 @@ static gboolean cuda_cut(WpEngine *engine, const float *volume, const gint64 n[3
     WpCuda *cuda = (WpCuda *)engine;
     const float *taper[3];
     return send_tapers(cuda, b, taper, error) &&
-           LITHO_CUDA(wp_cuda_cut(n, b->at, engine->geometry->n, taper, volume, u, stream_of(cuda)),
+           LITHO_CUDA(wp_cuda_cut(n, b->at, b->mirror, engine->geometry->n, taper, volume, u,
+                                  stream_of(cuda)),
                       error);
 }
 

@@ -209,11 +209,13 @@ int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int
 
 typedef struct Part {
     int64_t n[3], at[3], m[3];
+    int mirror;
 } Part;
 
-static Part part_of(const int64_t n[3], const int64_t at[3], const int64_t m[3])
+static Part part_of(const int64_t n[3], const int64_t at[3], int mirror, const int64_t m[3])
 {
     Part p;
+    p.mirror = mirror;
     for (int a = 0; a < 3; a++) {
         p.n[a] = n[a];
         p.at[a] = at[a];
@@ -222,10 +224,10 @@ static Part part_of(const int64_t n[3], const int64_t at[3], const int64_t m[3])
     return p;
 }
 
-// A part may stick out of the whole where that is thin.
-DEV bool within(const Part &p, int64_t a, int64_t b, int64_t c)
+// A part sticks out of the whole where that is mirrored or thin.
+DEV bool within(const Part &p, int axis, int64_t i)
 {
-    return p.at[0] + a < p.n[0] && p.at[1] + b < p.n[1] && p.at[2] + c < p.n[2];
+    return p.at[axis] + i >= 0 && p.at[axis] + i < p.n[axis];
 }
 
 DEV int64_t place_in_whole(const Part &p, int64_t a, int64_t b, int64_t c)
@@ -233,14 +235,24 @@ DEV int64_t place_in_whole(const Part &p, int64_t a, int64_t b, int64_t c)
     return ((p.at[0] + a) * p.n[1] + p.at[1] + b) * p.n[2] + p.at[2] + c;
 }
 
+// Sample of the whole that sample i of the part along an axis is, or mirrors; -1 = none.
+DEV int64_t source(const Part &p, int axis, int64_t i)
+{
+    const int64_t at = p.at[axis] + i, n = p.n[axis];
+    if (at < -p.mirror || at >= n + p.mirror)
+        return -1;
+    return at < 0 ? -1 - at : at >= n ? 2 * n - 1 - at : at;
+}
+
 static __global__ void cut(Part p, Scales taper, const float *volume, float *u)
 {
     EACH(i, p.m[0] * p.m[1] * p.m[2])
     {
         const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        u[i] = within(p, a, b, c)
-                   ? scale_at(taper, (int)a, (int)b, (int)c) * volume[place_in_whole(p, a, b, c)]
-                   : 0;
+        const int64_t x = source(p, 0, a), y = source(p, 1, b), z = source(p, 2, c);
+        u[i] = x >= 0 && y >= 0 && z >= 0 ? scale_at(taper, (int)a, (int)b, (int)c) *
+                                                volume[(x * p.n[1] + y) * p.n[2] + z]
+                                          : 0;
     }
 }
 
@@ -249,23 +261,23 @@ static __global__ void paste(Part p, Scales taper, const float *u, float *volume
     EACH(i, p.m[0] * p.m[1] * p.m[2])
     {
         const int64_t a = i / (p.m[1] * p.m[2]), b = i / p.m[2] % p.m[1], c = i % p.m[2];
-        if (within(p, a, b, c))
+        if (within(p, 0, a) && within(p, 1, b) && within(p, 2, c))
             volume[place_in_whole(p, a, b, c)] += scale_at(taper, (int)a, (int)b, (int)c) * u[i];
     }
 }
 
-int wp_cuda_cut(const int64_t n[3], const int64_t at[3], const int64_t m[3],
+int wp_cuda_cut(const int64_t n[3], const int64_t at[3], int mirror, const int64_t m[3],
                 const float *const taper[3], const float *volume, float *u, cudaStream_t stream)
 {
-    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m), scales_of(taper),
-                                                                volume, u);
+    cut<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, mirror, m),
+                                                                scales_of(taper), volume, u);
     return (int)cudaGetLastError();
 }
 
 int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
                   const float *const taper[3], const float *u, float *volume, cudaStream_t stream)
 {
-    paste<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, m),
+    paste<<<blocks_for(m[0] * m[1] * m[2]), THREADS, 0, stream>>>(part_of(n, at, 0, m),
                                                                   scales_of(taper), u, volume);
     return (int)cudaGetLastError();
 }

@@ -160,7 +160,7 @@ int wp_cuda_distance(const float *x, const float *y, const float *m, int64_t tra
 int wp_cuda_insert(const float *x, const float *m, float *y, int64_t traces, int64_t n3,
                    cudaStream_t stream);
 // u = taper * volume part, or volume part += taper * u. taper[a] may be NULL.
-int wp_cuda_cut(const int64_t n[3], const int64_t at[3], const int64_t m[3],
+int wp_cuda_cut(const int64_t n[3], const int64_t at[3], int mirror, const int64_t m[3],
                 const float *const taper[3], const float *volume, float *u, cudaStream_t stream);
 int wp_cuda_paste(const int64_t n[3], const int64_t at[3], const int64_t m[3],
                   const float *const taper[3], const float *u, float *volume, cudaStream_t stream);

@@ -316,7 +316,21 @@ static gboolean multi_fourier(WpEngine *engine, const float *volume, const gint6
                                                  keep, lost, run, error);
 }
 
-// A single block is never cut out of, pasted into or taken from anything.
+static gboolean multi_cut(WpEngine *engine, const float *volume, const gint64 n[3],
+                          const WpBlock *b, float *u, GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return first->class->cut(first, wp_part_of(volume, 0), n, b, wp_part_of(u, 0), error);
+}
+
+static gboolean multi_paste(WpEngine *engine, const float *u, const WpBlock *b, float *volume,
+                            const gint64 n[3], GError **error)
+{
+    WpEngine *first = wp_first_part(engine);
+    return first->class->paste(first, wp_part_of(u, 0), b, wp_part_of(volume, 0), n, error);
+}
+
+// There is one engine: nothing is taken from another.
 const WpEngineClass wp_multi_arrays = {
     .attach = multi_attach,
     .available = multi_available,
@@ -332,6 +346,8 @@ const WpEngineClass wp_multi_arrays = {
     .dot = multi_dot,
     .distance = multi_distance,
     .insert = multi_insert,
+    .cut = multi_cut,
+    .paste = multi_paste,
     .load = multi_load,
     .store = multi_store,
     .new_cube = multi_new_cube,
