@@ -10,6 +10,7 @@
 #include "app/cli_judge.h"
 #include "app/cli_open.h"
 #include "app/cli_pipe.h"
+#include "app/cli_plan.h"
 #include "app/peers.h"
 #include "app/progress.h"
 #include "core/engine/engine.h"
@@ -72,30 +73,6 @@ static gboolean parse_device(const Options *o, const LithoFlow *flow, LithoPeers
 }
 
 // --- telling ----------------------------------------------------------------------------------
-
-static void print_plan(const LithoStreamPlan *plan, const LithoStreamOptions *options)
-{
-    const LithoAxis *a = plan->out.axis;
-    g_autofree char *label = litho_device_label(options->device, options->threads);
-    printf("output    %ld x %ld x %ld samples, %.2f GiB\n", (long)a[0].n, (long)a[1].n,
-           (long)a[2].n, litho_grid_samples(&plan->out) * 4.0 / GIB);
-    printf("device    %s%s%s\n", label,
-           plan->engines > 1 ? ", each computes slabs"
-           : plan->sharing > 1 ? ", sharing "
-           : options->device.count > 1 ? ", one of which computes"
-                                       : "",
-           plan->shared ? plan->shared : "");
-    printf("slabs     %ld of %ld inlines, %ld more read as halo\n", (long)plan->n_slabs,
-           (long)plan->slab, (long)plan->halo);
-    // The memory that may be taken: LITHO_MEMORY and limits count, not the machine alone.
-    printf("memory    needs %.3f of %.3f free GiB on the host", plan->host_bytes / GIB,
-           litho_memory_available() / GIB);
-    guint64 unused = 0, total = 0;
-    if (plan->device_bytes > 0 && litho_device_memory(options->device, &unused, &total, NULL))
-        printf(", %.3f of %.3f free GiB on %s", plan->device_bytes / GIB, unused / GIB,
-               options->device.count > 1 ? "each GPU" : "the GPU");
-    printf("\n");
-}
 
 // The share of one process in a run.
 typedef struct RankTold {
@@ -245,10 +222,10 @@ static const char *file_of(const char *volume)
 }
 
 // The file beside `out` that tells where it came from.
-static gboolean save_provenance(const Options *o, const char *out, const LithoFlow *ran,
-                                LithoSurvey *survey, const LithoStreamPlan *plan,
-                                const LithoStreamOptions *options, const LithoRun *run,
-                                GError **error)
+// What cannot be written is told: the output itself is whole.
+static void save_provenance(const Options *o, const char *out, const LithoFlow *ran,
+                            LithoSurvey *survey, const LithoStreamPlan *plan,
+                            const LithoStreamOptions *options, const LithoRun *run)
 {
     const LithoProvenanceOf of = {.flow = ran,
                                   .survey = survey,
@@ -261,19 +238,14 @@ static gboolean save_provenance(const Options *o, const char *out, const LithoFl
                                   .ranks = run->ranks_used};
     const gboolean writes = !options->peers || options->peers->rank == 0;
     if (!writes || o->no_provenance || litho_cli_pipe_to_stdout(&o->files))
-        return TRUE;
+        return;
     g_autoptr(GError) why = NULL;
     if (litho_provenance_save(out, &of, &why))
-        return TRUE;
-    if (litho_error_is_cancelled(why)) {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return FALSE;
-    }
+        return;
     // The output is whole and stays. An earlier output's provenance would tell of other samples.
     g_autofree char *path = litho_provenance_path(out);
     g_unlink(path);
     fprintf(stderr, "note: %s; 'verify' cannot check this output\n", why->message);
-    return TRUE;
 }
 
 // Every volume is a run of its own: what the steps before it give is computed again.
@@ -290,11 +262,12 @@ static gboolean run_volumes(const LithoFlow *flow, LithoSurvey *survey, const Op
         LithoStreamOptions own = *options;
         own.save.note = note;
         own.ran = NULL;
+        own.took = NULL;
         LithoStreamPlan plan;
         if (!litho_stream_plan(asked, survey, &own, run, &plan, error) ||
-            !litho_stream_run(asked, survey, file_of(*v), &own, run, error) ||
-            !save_provenance(o, file_of(*v), asked, survey, &plan, &own, run, error))
+            !litho_stream_run(asked, survey, file_of(*v), &own, run, error))
             return FALSE;
+        save_provenance(o, file_of(*v), asked, survey, &plan, &own, run);
     }
     return TRUE;
 }
@@ -308,6 +281,45 @@ static gboolean check_provenance(const Options *o, GError **error)
         if (!litho_provenance_check(file_of(*v), o->force, error))
             return FALSE;
     return !o->files.out || litho_provenance_check(o->files.out, o->force, error);
+}
+
+// The names by which the rates of a run are kept.
+static LithoRatesOf rates_of(const Options *o, const LithoFlow *flow, const LithoSurvey *survey,
+                             const LithoStreamOptions *options)
+{
+    const char *suffix = o->files.out ? strrchr(o->files.out, '.') : NULL;
+    return (LithoRatesOf){.flow = flow,
+                          .device = options->device,
+                          .threads = options->threads,
+                          .reads = survey ? litho_survey_format(survey) : NULL,
+                          .writes = suffix ? suffix : NULL};
+}
+
+static gboolean tell_plan(const Options *o, const LithoFlow *flow, const LithoSurvey *survey,
+                          const LithoStreamPlan *plan, const LithoStreamOptions *options,
+                          LithoPeersModule *peers, double opened_ms, LithoRun *run, GError **error)
+{
+    g_autofree char *path = litho_rates_path();
+    g_autoptr(LithoRates) rates = litho_rates_load(path);
+    const LithoRatesOf of = rates_of(o, flow, survey, options);
+    const LithoCliPlan told = {
+        .plan = plan,
+        .options = options,
+        .peers = peers,
+        .told = litho_rates_tell(rates, &of, plan, survey ? litho_survey_grid(survey) : NULL,
+                                 peers ? peers->peers.n : 1),
+        .opened_s = 1e-3 * opened_ms};
+    return litho_cli_print_plan(&told, run, error);
+}
+
+// Nothing depends on the rates but the time that a dry run tells: a folder that takes no file is no
+// failure.
+static void keep_rates(const LithoRatesOf *of, const LithoStreamTook *took)
+{
+    g_autofree char *path = litho_rates_path();
+    g_autoptr(LithoRates) rates = litho_rates_load(path);
+    if (litho_rates_learn(rates, of, took))
+        litho_rates_save(rates, path, NULL);
 }
 
 static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
@@ -324,6 +336,7 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
         if (path)
             writes[n_writes++] = path;
     }
+    const double opening = litho_now_ms();
     LithoDevice device;
     if (!parse_device(o, flow, peers, &device, error) ||
         (!o->dry_run && !litho_cli_files_check(&o->files, flow, reads, writes, o->force, error)) ||
@@ -368,20 +381,24 @@ static gboolean run_flow(LithoFlow *flow, char **words, const Options *o,
     LithoStreamPlan plan;
     if (!litho_stream_plan(flow, survey, &options, run, &plan, error))
         return FALSE;
-    if (o->dry_run) {
-        print_plan(&plan, &options);
-        return TRUE;
-    }
+    if (o->dry_run)
+        return tell_plan(o, flow, survey, &plan, &options, peers, litho_now_ms() - opening, run,
+                         error);
     double start = litho_now_ms();
     g_autoptr(GPtrArray) lost = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(LithoFlow) ran = NULL;
     options.notes = lost;
     options.ran = &ran;
-    if ((o->files.out &&
-         (!litho_stream_run(flow, survey, o->files.out, &options, run, error) ||
-          !save_provenance(o, o->files.out, ran ? ran : flow, survey, &plan, &options, run,
-                           error))) ||
-        !run_volumes(ran ? ran : flow, survey, o, &options, run, error))
+    LithoStreamTook took = {0};
+    options.took = &took;
+    if (o->files.out && !litho_stream_run(flow, survey, o->files.out, &options, run, error))
+        return FALSE;
+    if (o->files.out)
+        save_provenance(o, o->files.out, ran ? ran : flow, survey, &plan, &options, run);
+    const LithoRatesOf of = rates_of(o, flow, survey, &options);
+    if (!peers)
+        keep_rates(&of, &took);
+    if (!run_volumes(ran ? ran : flow, survey, o, &options, run, error))
         return FALSE;
     double seconds = (litho_now_ms() - start) * 1e-3;
     g_autofree char *bad = survey ? litho_survey_bad_samples(survey) : NULL;
@@ -476,7 +493,7 @@ int litho_cli_run(int argc, char **argv)
          "Write the recipe, with what was measured of the whole survey", "FILE.json"},
         {"timings", 0, 0, G_OPTION_ARG_FILENAME, &o.timings, "Write stage timings", "FILE.json"},
         LITHO_CLI_PROGRESS(&o.progress),
-        {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan and its memory only", NULL},
+        {"dry-run", 0, 0, G_OPTION_ARG_NONE, &o.dry_run, "Tell the plan only: memory, slabs, who computes them, time", NULL},
         {"restart", 0, 0, G_OPTION_ARG_NONE, &o.restart,
          "Begin anew where an interrupted run has kept slabs", NULL},
         {"journal", 0, 0, G_OPTION_ARG_NONE, &o.journal,

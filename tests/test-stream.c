@@ -267,6 +267,91 @@ static void test_rank_fails(void)
         g_clear_error(&ranks[k].error);
 }
 
+// --- devices ------------------------------------------------------------------------------------
+
+enum { SLAB_MS = 20 };
+static int opened[2]; // times that each device was asked for its memory, which opens it
+
+static gboolean slow_exec(gpointer plan, const LithoPass *pass, LithoRun *run, GError **error)
+{
+    g_usleep(1000 * SLAB_MS);
+    return litho_template_cpu.exec(plan, pass, run, error);
+}
+
+static const LithoImpl *slow_impl(const LithoOperator *op)
+{
+    static LithoImpl impl;
+    static gsize once;
+    if (g_once_init_enter(&once)) {
+        impl = litho_template_cpu;
+        impl.exec = slow_exec;
+        g_once_init_leave(&once, 1);
+    }
+    return op == &litho_operator_template ? &impl : NULL;
+}
+
+static gboolean open_device(int device, guint64 *free_bytes, guint64 *total, GError **error)
+{
+    (void)error;
+    g_atomic_int_inc(&opened[device]);
+    *free_bytes = *total = G_MAXINT64;
+    return TRUE;
+}
+
+static const LithoBackend two_devices = {.abi = LITHO_BACKEND_ABI,
+                                         .key = "fake",
+                                         .title = "Two devices",
+                                         .n_devices = 2,
+                                         .impl = slow_impl,
+                                         .memory = open_device};
+
+// Runs on two devices; gives how many computed.
+static int run_on_two(LithoSurvey *survey, const char *path, double open_s, LithoStreamTook *took)
+{
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autoptr(GError) error = NULL;
+    LithoRun run = {0};
+    LithoStreamPlan plan;
+    const LithoStreamOptions options = {.device = {.backend = &two_devices, .count = 2},
+                                        .memory = 160000,
+                                        .open_s = open_s,
+                                        .save = {.force = TRUE},
+                                        .took = took};
+    g_assert_true(litho_stream_plan(flow, survey, &options, NULL, &plan, &error));
+    g_assert_cmpint(plan.n_slabs, >=, 12);
+    memset(opened, 0, sizeof opened);
+    g_assert_true(litho_stream_run(flow, survey, path, &options, &run, &error));
+    g_assert_no_error(error);
+    return run.devices_used;
+}
+
+// Property: a second device is opened when the slabs left are worth it, and not before; the samples
+// are the same. Opening all of them at the start made short runs slower.
+static void test_devices(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autofree char *alone = in_folder("alone.sgy"), *shared = in_folder("shared.sgy");
+    LithoStreamOptions options = {.save = {.force = TRUE}};
+    LithoStreamTook took;
+    g_assert_true(litho_stream_run(flow, survey, alone, &options, NULL, NULL));
+    g_autoptr(LithoCube) expected = load(alone);
+
+    g_assert_cmpint(run_on_two(survey, shared, 1e6, &took), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&opened[1]), ==, 0);
+    g_autoptr(LithoCube) one = load(shared);
+    assert_same(one, expected);
+    g_assert_cmpint(took.devices, ==, 1);
+    g_assert_cmpint(took.samples, ==, litho_cube_held_samples(expected));
+    g_assert_cmpfloat(took.compute_s, >=, 1e-3 * 2 * SLAB_MS * (double)took.slabs);
+
+    g_assert_cmpint(run_on_two(survey, shared, 1e-6, &took), ==, 2);
+    g_assert_cmpint(g_atomic_int_get(&opened[1]), >, 0);
+    g_autoptr(LithoCube) two = load(shared);
+    assert_same(two, expected);
+    g_assert_cmpint(took.devices, ==, 2);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -276,6 +361,7 @@ int main(int argc, char **argv)
     g_test_add_func("/stream/cancel", test_cancel);
     g_test_add_func("/stream/ranks", test_ranks);
     g_test_add_func("/stream/rank-fails", test_rank_fails);
+    g_test_add_func("/stream/devices", test_devices);
     int status = g_test_run();
     const char *made[] = {"in.sgy", "slabs.sgy", "alone.sgy", "shared.sgy"};
     for (guint k = 0; k < G_N_ELEMENTS(made); k++) {

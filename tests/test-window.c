@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/io/survey.h"
+#include "core/sort.h"
 #include "ui/window/window_private.h"
 #include "tests/gui/files.h"
 #include "tests/gui/keys.h"

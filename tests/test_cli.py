@@ -136,6 +136,22 @@ def dry_run_tells_the_plan_and_writes_nothing():
 
 
 @test
+def dry_run_tells_the_time_after_a_first_run():
+    env = dict(os.environ, XDG_CACHE_HOME=os.path.abspath("rates"))
+    words = ["run", "fx", "window=10", "half_width=1", "-i", "rates.npy", "-o", "rated.npy", "--backend", "cpu"]
+    cli("synth", "planes", "inlines=64", "xlines=64", "samples=256", "-o", "rates.npy", "--no-truth")
+    assert "time      not known" in cli(*words, "--dry-run", env=env).stdout
+    cli(*words, env=env)
+    told = cli(*words, "--dry-run", env=env).stdout
+    assert re.search(r"^time      about [\d.]+ s: [\d.e-]+ s of computing, ", told, re.M), told
+    assert "roughly (a run with other parameters)" in cli(*words, "stride=3", "--dry-run", env=env).stdout
+    rates = json.load(open("rates/lithoscope/rates.json"))["computing"]
+    (name, entry), = rates.items()
+    (samples, seconds), = entry["points"]
+    assert name.startswith("cpu ") and " fx / " in name and samples == 64 * 64 * 256 and seconds > 0, rates
+
+
+@test
 def streaming_gives_the_same_samples_in_bounded_memory():
     """A survey of 230 MB (input and output 460 MB) in 520 MB of address space, of which libraries and thread stacks
     take about 300, gives the same bytes as the run in one piece."""

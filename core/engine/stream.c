@@ -15,6 +15,12 @@
 // Lanes (threads) read and compute slabs and lay them down; the caller's thread takes them up in
 // order and writes them, or sends them to the rank that writes.
 
+// Time in which at least one thread is at something.
+typedef struct Busy {
+    int active;
+    double since_ms, total_ms;
+} Busy;
+
 typedef struct Stream {
     const LithoFlow *flow;
     LithoSurvey *survey;
@@ -34,6 +40,15 @@ typedef struct Stream {
     gint64 next;      // slab of ours that nobody has begun
     gint64 taken;     // slabs taken up, ours and others'
     gint64 ahead;     // slabs of all ranks that may be in the works beyond `taken`
+    double slab_ms;   // computing of a slab on the first device, the shortest so far; 0 = none yet
+    gint64 n_computed; // slabs there
+    double put_ms;    // taking up, in all
+    Busy reading;
+    gint64 read_bytes;
+    double compute_ms, first_ms; // of slabs on all devices; of the devices' first ones
+    gint64 n_slabs, n_first;     // of these
+    gint64 samples;              // computed
+    double measure_ms, finish_ms;
     int shared;       // devices that shared a slab, at most
     int ranks_used;   // ranks that did
     GError *error;    // the first one
@@ -44,7 +59,9 @@ typedef struct Lane {
     LithoEngine *engine; // shared by the lanes of a device
     GMutex *busy;        // the engine
     gboolean *used;      // the engine has computed a slab; guarded by the stream's lock
+    guint number;        // of the engine
 } Lane;
+
 
 // Takes over `error`; the first one is kept.
 static void fail(Stream *s, GError *error)
@@ -68,8 +85,56 @@ static gint64 begin_slab(Stream *s)
         g_cond_wait(&s->changed, &s->lock);
     gint64 slab = s->error || s->next >= s->plan.n_slabs ? -1 : s->next;
     s->next += s->ranks;
+    if (s->next >= s->plan.n_slabs)
+        g_cond_broadcast(&s->changed); // for devices that wait until they pay
     g_mutex_unlock(&s->lock);
     return slab;
+}
+
+// Devices are opened when they pay: what the first one has still to compute, so far as writing does
+// not set the pace, must be worth the opening. Its first slab, which warms up, does not count.
+static gboolean pays(const Stream *s)
+{
+    const double left = (double)(s->plan.n_slabs - s->next) / s->ranks;
+    const double put = s->taken > 0 ? s->put_ms / (double)s->taken * s->ranks : 0;
+    const double all = s->plan.engines;
+    const double open_s = s->options->open_s > 0 ? s->options->open_s : LITHO_STREAM_OPEN_S;
+    return s->n_computed >= 2 && s->taken > 0 &&
+           left * (MAX(s->slab_ms, put) - MAX(s->slab_ms / all, put)) > 1e3 * open_s;
+}
+
+// TRUE when the lane's device is open and has the memory that the plan wants.
+static gboolean join_in(Lane *lane)
+{
+    Stream *s = lane->stream;
+    const LithoDevice device = litho_engine_device(lane->engine);
+    guint64 unused, total;
+    if (lane->number == 0)
+        return TRUE;
+    g_mutex_lock(&s->lock);
+    while (!s->error && s->next < s->plan.n_slabs && !pays(s))
+        g_cond_wait(&s->changed, &s->lock);
+    const gboolean wanted = !s->error && s->next < s->plan.n_slabs;
+    g_mutex_unlock(&s->lock);
+    return wanted && (!device.backend->memory ||
+                      (litho_device_memory(device, &unused, &total, NULL) &&
+                       unused >= s->plan.device_bytes));
+}
+
+static void busy_begin(Stream *s, Busy *busy)
+{
+    g_mutex_lock(&s->lock);
+    if (busy->active++ == 0)
+        busy->since_ms = litho_now_ms();
+    g_mutex_unlock(&s->lock);
+}
+
+static void busy_end(Stream *s, Busy *busy)
+{
+    g_mutex_lock(&s->lock);
+    if (--busy->active == 0)
+        busy->total_ms += litho_now_ms() - busy->since_ms;
+    g_mutex_unlock(&s->lock);
 }
 
 static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **error)
@@ -81,7 +146,9 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
     need.lo[2] = 0; // files are read in whole traces
     need.hi[2] = in->axis[2].n;
     double start = litho_now_ms();
+    busy_begin(s, &s->reading);
     LithoCube *cube = litho_survey_read(s->survey, &need, run, error);
+    busy_end(s, &s->reading);
     litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start, 4.0 * litho_box_count(need),
                    0);
     return cube;
@@ -96,8 +163,25 @@ static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region
         run->on_progress = s->run->on_progress;
         run->progress_data = s->run->progress_data;
     }
+    const double start = litho_now_ms();
     LithoCube *out = litho_engine_run(lane->engine, s->flow, in, region, run, error);
+    const double took = litho_now_ms() - start;
     g_mutex_unlock(lane->busy);
+    g_mutex_lock(&s->lock);
+    const gboolean first = !*lane->used;
+    *lane->used = TRUE;
+    s->first_ms += first ? took : 0;
+    s->n_first += first;
+    s->compute_ms += took;
+    s->n_slabs++;
+    s->samples += litho_box_count(*region);
+    s->read_bytes += in ? 4 * litho_cube_held_samples(in) : 0;
+    if (lane->number == 0) {
+        s->slab_ms = s->n_computed == 0 ? took : MIN(s->slab_ms, took);
+        s->n_computed++;
+        g_cond_broadcast(&s->changed);
+    }
+    g_mutex_unlock(&s->lock);
     return out;
 }
 
@@ -150,6 +234,8 @@ static gpointer lane_main(gpointer data)
 {
     Lane *lane = data;
     Stream *s = lane->stream;
+    if (!join_in(lane))
+        return NULL;
     for (gint64 slab; (slab = begin_slab(s)) >= 0;) {
         GError *error = NULL;
         LithoCube *out = do_slab(lane, slab, &error);
@@ -158,7 +244,6 @@ static gpointer lane_main(gpointer data)
             break;
         }
         g_mutex_lock(&s->lock);
-        *lane->used = TRUE;
         s->done[slab] = out;
         g_cond_broadcast(&s->changed);
         g_mutex_unlock(&s->lock);
@@ -236,6 +321,9 @@ static gboolean put_slab(Stream *s, LithoCube *cube, LithoWriter *writer, GError
                    4.0 * litho_cube_held_samples(cube), 0);
     if (ok && s->journal)
         litho_journal_mark(s->journal, writer);
+    g_mutex_lock(&s->lock);
+    s->put_ms += litho_now_ms() - start;
+    g_mutex_unlock(&s->lock);
     return ok;
 }
 
@@ -286,8 +374,11 @@ static gboolean run_lanes(Stream *s, LithoWriter *writer, GError **error)
     }
     s->ahead = (gint64)lanes * s->ranks;
     for (guint k = 0; k < lanes; k++) {
-        lane[k] = (Lane){
-            .stream = s, .engine = engines[k % n], .busy = &busy[k % n], .used = &computed[k % n]};
+        lane[k] = (Lane){.stream = s,
+                         .engine = engines[k % n],
+                         .busy = &busy[k % n],
+                         .used = &computed[k % n],
+                         .number = k % n};
         threads[k] = g_thread_new("litho-slab", lane_main, &lane[k]);
     }
     gboolean ok = take_up(s, writer);
@@ -481,9 +572,11 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
         litho_journal_head_init(&head, flow, s->survey, &s->plan.out, &o->save, backend->key);
     }
     gboolean ok = (!writes || take_up_journal(s, own, path, &head, writer, error)) &&
-                  agree_on_first(s, flow, walk, in, error) &&
-                  ((s->plan.n_slabs <= 1 && s->plan.first == 0) ||
-                   measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
+                  agree_on_first(s, flow, walk, in, error);
+    const double measuring = litho_now_ms();
+    ok = ok && ((s->plan.n_slabs <= 1 && s->plan.first == 0) ||
+                measure(own, s->survey, o, &s->plan, s->plan.host_bytes / 2, s->run, error));
+    s->measure_ms = litho_now_ms() - measuring;
     if (ok && writes && !*writer) {
         *writer = open_writer(s, path, own, TRUE, error);
         ok = *writer != NULL;
@@ -493,7 +586,34 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     }
     litho_journal_head_clear(&head);
     s->done = g_new0(LithoCube *, MAX(s->plan.n_slabs, 1));
-    return ok && run_lanes(s, *writer, error) && (!*writer || litho_writer_finish(*writer, error));
+    if (!ok || !run_lanes(s, *writer, error))
+        return FALSE;
+    const double start = litho_now_ms();
+    ok = !*writer || litho_writer_finish(*writer, error);
+    s->finish_ms = litho_now_ms() - start;
+    return ok;
+}
+
+// The first slabs are longer by opening devices and planning; of one slab alone nobody can tell.
+static void tell_took(const Stream *s, LithoStreamTook *took)
+{
+    const gint64 others = s->n_slabs - s->n_first;
+    const double mean = others > 0 ? (s->compute_ms - s->first_ms) / (double)others : 0;
+    const double devices = (double)MAX(s->n_first, 1);
+    *took = (LithoStreamTook){
+        .measure_s = 1e-3 * s->measure_ms,
+        .read_s = 1e-3 * s->reading.total_ms,
+        .write_s = 1e-3 * s->put_ms,
+        .finish_s = 1e-3 * s->finish_ms,
+        .compute_s = 1e-3 * s->compute_ms / devices,
+        .setup_s = others > 0 ? 1e-3 * MAX(s->first_ms / devices - mean, 0) : 0,
+        .read_bytes = s->read_bytes,
+        .write_bytes = 4 * litho_grid_samples(&s->plan.out),
+        .samples = s->samples,
+        .slabs = s->n_slabs,
+        .devices = (int)s->n_first,
+        .sharing = s->plan.sharing,
+    };
 }
 
 gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char *path,
@@ -534,6 +654,8 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     g_cond_init(&s.changed);
     gboolean ok = run_slabs(&s, own, flow, walk, in, path, &writer, &problem);
     end_journal(&s, writer, ok, problem);
+    if (ok && options->took && s.plan.first == 0)
+        tell_took(&s, options->took);
     if (problem)
         g_propagate_error(error, problem);
     if (run && run->timings)

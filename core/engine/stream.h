@@ -19,14 +19,30 @@ typedef enum LithoKeep {
 } LithoKeep;
 enum { LITHO_KEEP_SECONDS = 10 };
 
+// Opening one more device with its libraries: what another one must save to pay.
+#define LITHO_STREAM_OPEN_S 1.0
+
+// Where the time of a run went, for core/engine/rates.h. Of this process; times are those in which
+// anybody was at it, however many at once.
+typedef struct LithoStreamTook {
+    double measure_s, read_s, write_s, finish_s; // finishing: the sync to disk
+    double compute_s; // of a device: the sum over all of them, over their number
+    double setup_s;   // of computing: the devices' first slabs beyond the others, on average
+    gint64 read_bytes, write_bytes; // as float32
+    gint64 samples, slabs;          // computed
+    int devices;                    // that computed slabs
+    int sharing;                    // devices that shared each slab
+} LithoStreamTook;
+
 typedef struct LithoStreamOptions {
     LithoDevice device;    // its `count` devices deal out the slabs, or share each of them where a
                            // step needs the whole survey; no backend = the CPU
     int threads;           // CPU threads in all; 0 = all
     guint64 memory;        // host bytes to stay under; 0 = half of what is available. Peers
                            // must all give the same, so that all plan the same slabs
-    guint64 device_memory; // bytes of each device to stay under; 0 = what is free on the one
-                           // that has least. Peers: the same
+    guint64 device_memory; // bytes of each device to stay under; 0 = what is free on the first
+                           // one. Peers: the same
+    double open_s;         // what one more device must save to be opened; 0 = LITHO_STREAM_OPEN_S
     LithoSaveOptions save;
     LithoKeep keep;    // of runs in several slabs; the same run goes on with what was kept
     gboolean restart;  // begins anew where an earlier run has kept something
@@ -34,6 +50,7 @@ typedef struct LithoStreamOptions {
     LithoPeers *peers;       // NULL = alone. Rank r of n computes slabs r, r + n, ..., or all compute one
                              // slab together; rank 0 writes the file. Calls come from one thread at a
                              // time
+    LithoStreamTook *took;   // out, of a run that was not gone on with; NULL = not wanted
     LithoFlow **ran;         // out: the flow with what was measured for it, the caller's; NULL = not
                              // wanted
 } LithoStreamOptions;
@@ -44,15 +61,17 @@ typedef struct LithoStreamPlan {
     gint64 slab;  // inlines of output at a time
     gint64 n_slabs;
     gint64 halo;          // inlines of input read beyond a slab, both sides together, at most
-    guint engines;        // devices that compute slabs beside each other
+    guint engines;        // devices that may compute slabs beside each other, as far as they pay
     int sharing;          // devices that share each slab; 1 unless `engines` is 1
+    gboolean splits;      // slabs can be dealt out; else all processes compute one together
     const char *shared;   // what they share, "frequencies"; NULL unless `sharing` is above 1
     guint lanes;          // threads for each engine, one of which computes at a time
     guint64 host_bytes;   // needed at a time
     guint64 device_bytes; // needed on each device, 0 = not known
 } LithoStreamPlan;
 
-// Bytes free on the device of `options` that has least; G_MAXUINT64 on the CPU and when none tells.
+// Bytes free on the first device of `options`; G_MAXUINT64 on the CPU and when it does not tell. The
+// others are opened while the run is under way, when they pay, and left out where they have less.
 guint64 litho_stream_device_memory(const LithoStreamOptions *options);
 // Plans a run without running it. `survey` may be NULL for a flow that begins with a source. Reads
 // the files that the flow's steps name, with progress and cancel through `run` (may be NULL).

@@ -35,6 +35,7 @@ static void deal_out(const LithoFlow *flow, const LithoWalk *walk,
 {
     plan->engines = litho_flow_is_local(flow) ? (guint)device_count(options) : 1;
     plan->sharing = 1;
+    plan->splits = litho_flow_is_local(flow);
     for (guint k = 0; options->device.backend && plan->engines == 1 && k < walk->n; k++) {
         const LithoWalkStep *l = &walk->step[k];
         const LithoGrid *in = l->has_in ? &l->in : NULL;
@@ -106,12 +107,20 @@ static gint64 slab_multiple(const LithoFlow *flow, const LithoGrid *in)
 
 guint64 litho_stream_device_memory(const LithoStreamOptions *options)
 {
-    guint64 least = G_MAXUINT64, unused, total;
-    for (int k = 0; !on_cpu(options) && k < device_count(options); k++) {
-        const LithoDevice one = {.backend = options->device.backend,
-                                 .index = options->device.index + k};
-        if (litho_device_memory(one, &unused, &total, NULL))
-            least = MIN(least, unused);
+    guint64 unused, total;
+    return !on_cpu(options) && litho_device_memory(options->device, &unused, &total, NULL)
+               ? unused
+               : G_MAXUINT64;
+}
+
+// Of the devices that share a slab: all of them are needed at once.
+static guint64 least_memory(const LithoStreamOptions *options, int n)
+{
+    guint64 least = G_MAXUINT64;
+    for (int k = 0; k < n; k++) {
+        LithoStreamOptions one = *options;
+        one.device.index += k;
+        least = MIN(least, litho_stream_device_memory(&one));
     }
     return least;
 }
@@ -151,8 +160,8 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
-    const guint64 device_budget =
-        options->device_memory ? options->device_memory : litho_stream_device_memory(options);
+    const guint64 device_budget = options->device_memory ? options->device_memory
+                                                         : least_memory(options, plan->sharing);
     plan->lanes = on_cpu(options) ? CPU_LANES : GPU_LANES;
     for (;; n = (n + 1) / 2) {
         if (n < all)

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/rates.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/engine/provenance.h"
+#include "core/io/output.h"
+#include "core/json.h"
+
+enum { FORMAT = 1, MOST_POINTS = 8 };
+
+// Sizes that differ by less say nothing about a slab's fixed time.
+#define SPREAD 1.5
+
+static const char FORMAT_KEY[] = "lithoscope-rates";
+
+struct LithoRates {
+    JsonNode *root; // { FORMAT_KEY, "computing", "reading", "writing" }
+};
+
+// --- file -----------------------------------------------------------------------------------------
+
+char *litho_rates_path(void)
+{
+    return g_build_filename(g_get_user_cache_dir(), "lithoscope", "rates.json", NULL);
+}
+
+static JsonObject *root_of(const LithoRates *rates)
+{
+    return json_node_get_object(rates->root);
+}
+
+LithoRates *litho_rates_new(void)
+{
+    LithoRates *rates = g_new0(LithoRates, 1);
+    JsonObject *object = json_object_new();
+    json_object_set_int_member(object, FORMAT_KEY, FORMAT);
+    rates->root = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(rates->root, object);
+    return rates;
+}
+
+LithoRates *litho_rates_load(const char *path)
+{
+    JsonNode *node = litho_json_load(path, NULL);
+    JsonObject *object = litho_json_node_object(node);
+    LithoRates *rates = litho_rates_new();
+    if (object && litho_json_number_or(object, FORMAT_KEY, 0) == FORMAT) {
+        json_node_unref(rates->root);
+        rates->root = g_steal_pointer(&node);
+    }
+    g_clear_pointer(&node, json_node_unref);
+    return rates;
+}
+
+void litho_rates_free(LithoRates *rates)
+{
+    if (!rates)
+        return;
+    json_node_unref(rates->root);
+    g_free(rates);
+}
+
+gboolean litho_rates_save(const LithoRates *rates, const char *path, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(path), *text = litho_json_text(rates->root);
+    if (g_mkdir_with_parents(folder, 0777) != 0)
+        return litho_refuse(error, LITHO_ERROR_PARAMETER, "%s cannot be made", folder);
+    return litho_output_save(path, text, -1, LITHO_REPLACE_ANY, error);
+}
+
+// --- names ----------------------------------------------------------------------------------------
+
+// Device and operators: "cuda NVIDIA H200, 1 sharing: fx + patch".
+static char *kind_of(const LithoRatesOf *of, int sharing)
+{
+    g_autofree char *device = litho_provenance_device(of->device);
+    const LithoRun run = {.threads = of->threads};
+    const gboolean cpu = !of->device.backend || of->device.backend == litho_backend_cpu();
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "%s %s, %d sharing:", cpu ? "cpu" : of->device.backend->key, device,
+                    cpu ? litho_run_threads(&run) : MAX(sharing, 1));
+    for (guint k = 0; k < litho_flow_length(of->flow); k++) {
+        const LithoStep *step = &g_array_index(of->flow->steps, LithoStep, k);
+        if (step->enabled)
+            g_string_append_printf(text, " %s", step->op->key);
+    }
+    return g_string_free(text, FALSE);
+}
+
+// The kind and a hash of the parameters, without what was measured.
+static char *name_of(const LithoRatesOf *of, const char *kind)
+{
+    g_autoptr(LithoFlow) bare = litho_flow_copy(of->flow);
+    for (guint k = 0; k < litho_flow_length(bare); k++)
+        g_clear_pointer(&litho_flow_step(bare, k)->measured, litho_measured_unref);
+    g_autofree char *text = litho_flow_print(bare);
+    g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+    hash[16] = '\0';
+    return g_strdup_printf("%s / %s", kind, hash);
+}
+
+// --- learning -------------------------------------------------------------------------------------
+
+static JsonObject *member(JsonObject *object, const char *name)
+{
+    if (!litho_json_object_or_null(object, name))
+        json_object_set_object_member(object, name, json_object_new());
+    return json_object_get_object_member(object, name);
+}
+
+// [x, y] behind the points of `object`, the oldest of which give way.
+static void add_point(JsonObject *object, double x, double y)
+{
+    JsonArray *points = json_array_new(), *point = json_array_new();
+    JsonArray *old = litho_json_array_or_null(object, "points");
+    const guint n = old ? json_array_get_length(old) : 0;
+    for (guint k = n >= MOST_POINTS ? n - MOST_POINTS + 1 : 0; k < n; k++)
+        json_array_add_element(points, json_node_copy(json_array_get_element(old, k)));
+    json_array_add_double_element(point, x);
+    json_array_add_double_element(point, y);
+    json_array_add_array_element(points, point);
+    json_object_set_array_member(object, "points", points);
+}
+
+gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const LithoStreamTook *took)
+{
+    if (took->samples < LITHO_RATES_SAMPLES || took->slabs < 1)
+        return FALSE;
+    g_autofree char *kind = kind_of(of, took->sharing), *name = name_of(of, kind);
+    JsonObject *entry = member(member(root_of(rates), "computing"), name);
+    const double slabs = (double)took->slabs, samples = (double)took->samples;
+    const double setup = litho_json_number_or(entry, "setup_s", took->setup_s);
+    const double devices = MAX(took->devices, 1);
+    add_point(entry, samples / slabs, (took->compute_s - took->setup_s) * devices / slabs);
+    json_object_set_double_member(entry, "setup_s", (setup + took->setup_s) / 2);
+    if (took->measure_s > 0)
+        json_object_set_double_member(entry, "measure_s_per_sample", took->measure_s / samples);
+    if (of->reads && took->read_bytes > 0)
+        add_point(member(member(root_of(rates), "reading"), of->reads), (double)took->read_bytes,
+                  took->read_s);
+    if (of->writes && took->write_bytes > 0) {
+        JsonObject *writing = member(member(root_of(rates), "writing"), of->writes);
+        add_point(writing, (double)took->write_bytes, took->write_s);
+        json_object_set_double_member(writing, "finish_s_per_byte",
+                                      took->finish_s / (double)took->write_bytes);
+    }
+    return TRUE;
+}
+
+// --- telling --------------------------------------------------------------------------------------
+
+// y = fixed + each * x by the points; least squares where their sizes are spread, else through zero.
+typedef struct Line {
+    guint n;
+    double fixed, each;
+} Line;
+
+static Line line_of(JsonObject *object)
+{
+    JsonArray *points = object ? litho_json_array_or_null(object, "points") : NULL;
+    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, least = G_MAXDOUBLE, most = 0;
+    for (guint k = 0; points && k < json_array_get_length(points); k++) {
+        JsonArray *point = litho_json_node_array(json_array_get_element(points, k));
+        double x, y;
+        if (!point || json_array_get_length(point) != 2 ||
+            !litho_json_node_number(json_array_get_element(point, 0), &x) ||
+            !litho_json_node_number(json_array_get_element(point, 1), &y) || !(x > 0) || !(y >= 0))
+            continue;
+        const double weight = 1 / (x * x); // errors are a share of the time
+        s += weight;
+        sx += weight * x;
+        sy += weight * y;
+        sxx += weight * x * x;
+        sxy += weight * x * y;
+        least = MIN(least, x);
+        most = MAX(most, x);
+    }
+    if (s == 0)
+        return (Line){0};
+    Line line = {.n = json_array_get_length(points), .each = sxy / sxx};
+    if (most > SPREAD * least) {
+        const double each = (s * sxy - sx * sy) / (s * sxx - sx * sx);
+        const double fixed = (sy - each * sx) / s;
+        if (each > 0 && fixed > 0) {
+            line.each = each;
+            line.fixed = fixed;
+        }
+    }
+    return line;
+}
+
+static double at(Line line, double x)
+{
+    return x > 0 ? line.fixed + line.each * x : 0;
+}
+
+double litho_rates_side_by_side(gint64 n, double read_s, double compute_s, double write_s)
+{
+    const double pace = MAX(MAX(read_s, compute_s), write_s);
+    return (read_s + compute_s + write_s + (double)(n - 1) * pace) / (double)MAX(n, 1);
+}
+
+// The entry of the flow, or of another one of its kind. NULL = none.
+static JsonObject *find_entry(const LithoRates *rates, const LithoRatesOf *of, int sharing,
+                              gboolean *is_alike)
+{
+    JsonObject *computing = litho_json_object_or_null(root_of(rates), "computing");
+    g_autofree char *kind = kind_of(of, sharing), *name = name_of(of, kind);
+    *is_alike = FALSE;
+    if (!computing)
+        return NULL;
+    JsonObject *entry = litho_json_object_or_null(computing, name);
+    if (entry)
+        return entry;
+    g_autofree char *prefix = g_strconcat(kind, " / ", NULL);
+    g_autoptr(GList) names = json_object_get_members(computing);
+    for (GList *k = names; k; k = k->next)
+        if (g_str_has_prefix(k->data, prefix))
+            entry = litho_json_object_or_null(computing, k->data); // the last one learned
+    *is_alike = entry != NULL;
+    return entry;
+}
+
+static Line format_line(const LithoRates *rates, const char *way, const char *format,
+                        double *finish_s_per_byte)
+{
+    JsonObject *object = litho_json_object_or_null(root_of(rates), way);
+    JsonObject *entry = object && format ? litho_json_object_or_null(object, format) : NULL;
+    *finish_s_per_byte = entry ? litho_json_number_or(entry, "finish_s_per_byte", 0) : 0;
+    return line_of(entry);
+}
+
+LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
+                                const LithoStreamPlan *plan, const LithoGrid *in, int ranks)
+{
+    LithoRatesTold told = {0};
+    JsonObject *entry = find_entry(rates, of, plan->sharing, &told.is_alike);
+    const Line compute = line_of(entry);
+    double finish, unused;
+    const Line read = format_line(rates, "reading", of->reads, &unused);
+    const Line write = format_line(rates, "writing", of->writes, &finish);
+    if (compute.n == 0)
+        return told;
+    const double samples = (double)litho_grid_samples(&plan->out), slabs = (double)plan->n_slabs;
+    const double slab = samples * (double)MIN(plan->slab, plan->out.axis[0].n) /
+                        (double)plan->out.axis[0].n;
+    const double again = plan->n_slabs > 1 ? 1 + (double)plan->halo / (double)plan->slab : 1;
+    const double bytes = in ? 4.0 * (double)litho_grid_samples(in) * again : 0;
+    told.known = TRUE;
+    told.runs = compute.n;
+    told.setup_s = litho_json_number_or(entry, "setup_s", 0);
+    if (plan->n_slabs > 1)
+        told.measure_s = samples * litho_json_number_or(entry, "measure_s_per_sample", 0);
+    told.read_s = at(read, bytes);
+    told.write_s = of->writes ? at(write, 4 * samples) : 0;
+    told.finish_s = of->writes ? finish * 4 * samples : 0;
+    for (int n = 1; n <= (int)MAX(plan->engines, 1); n++) {
+        const gint64 shares = MIN((gint64)n * MAX(ranks, 1), plan->n_slabs);
+        const double compute_s = slabs * at(compute, slab) / (double)MAX(shares, 1);
+        const double seconds =
+            told.setup_s + told.measure_s + told.finish_s + LITHO_STREAM_OPEN_S * (n - 1) +
+            litho_rates_side_by_side(plan->n_slabs, told.read_s, compute_s, told.write_s);
+        if (n > 1 && seconds >= told.seconds)
+            break;
+        told.devices = n;
+        told.seconds = seconds;
+        told.compute_s = compute_s;
+    }
+    return told;
+}

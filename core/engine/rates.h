@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/engine/stream.h"
+
+// How fast this machine computes, reads and writes, learned from its own runs and kept in the
+// user's cache folder (lithoscope/rates.json): what a dry run's time is told from.
+//
+// Computing is kept by device, operators and parameters, as times of slabs of several sizes: a
+// slab takes a fixed time (its borders, launches) and a time for each sample. Reading and writing
+// are kept by file format. Runs of fewer than LITHO_RATES_SAMPLES samples teach nothing.
+//
+// Thread-safety: a value of its maker. Two processes that save at once keep the later one's.
+
+enum { LITHO_RATES_SAMPLES = 1000000 };
+
+typedef struct LithoRates LithoRates;
+
+// What a run is known by; everything is borrowed.
+typedef struct LithoRatesOf {
+    const LithoFlow *flow;
+    LithoDevice device;
+    int threads;        // 0 = all
+    const char *reads;  // "SEG-Y rev 1, IBM float, big endian"; NULL = nothing is read
+    const char *writes; // ".sgy"
+} LithoRatesOf;
+
+// The time of a run before it begins.
+typedef struct LithoRatesTold {
+    gboolean known;  // FALSE: nothing like it has run on this machine
+    gboolean is_alike; // by a run with other parameters: rough
+    gint64 runs;     // that it is told from
+    int devices;     // that pay, of those that may compute slabs
+    double seconds;  // of the whole
+    double setup_s, measure_s, read_s, compute_s, write_s, finish_s; // its parts, some side by side
+} LithoRatesTold;
+
+// "~/.cache/lithoscope/rates.json"; g_free().
+char *litho_rates_path(void);
+// What is there; an unreadable file counts as none.
+LithoRates *litho_rates_load(const char *path);
+LithoRates *litho_rates_new(void); // knows nothing
+void litho_rates_free(LithoRates *rates); // NULL is fine
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoRates, litho_rates_free)
+// Makes the folder where it is missing.
+gboolean litho_rates_save(const LithoRates *rates, const char *path, GError **error);
+
+// FALSE: the run was too short to learn from.
+gboolean litho_rates_learn(LithoRates *rates, const LithoRatesOf *of, const LithoStreamTook *took);
+// `in`: grid of the input, NULL = none. `ranks`: processes that share the slabs, 1 = alone.
+LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
+                                const LithoStreamPlan *plan, const LithoGrid *in, int ranks);
+// Seconds of `n` slabs whose reading, computing and writing take so long in all, side by side: the
+// slowest sets the pace, the others cost one slab each.
+double litho_rates_side_by_side(gint64 n, double read_s, double compute_s, double write_s);

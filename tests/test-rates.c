@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The time of a run told beforehand, against simulated machines whose times are known.
+#include <glib/gstdio.h>
+#include <math.h>
+
+#include "core/engine/rates.h"
+#include "kernels/template/template.h"
+
+// A machine: seconds of a slab of so many samples, of a byte read and written.
+typedef struct Machine {
+    double fixed_s, sample_s, setup_s, read_s, write_s, finish_s;
+} Machine;
+
+static const Machine fast = {.fixed_s = 0.05,
+                             .sample_s = 2e-8,
+                             .setup_s = 0.7,
+                             .read_s = 2e-10,
+                             .write_s = 4e-10,
+                             .finish_s = 2e-10};
+
+static LithoFlow *one_mean(int halfwidth)
+{
+    LithoFlow *flow = litho_flow_new();
+    litho_flow_append(flow, &litho_operator_template);
+    ((LithoTemplateParams *)litho_flow_step(flow, 0)->params)->halfwidth = halfwidth;
+    return flow;
+}
+
+// Seconds of slabs with these times that pass a reader, `n` devices and a writer, each at one slab
+// at a time and with `ahead` slabs between reader and writer.
+static double simulate(gint64 slabs, double read, const double *compute, int n, double write,
+                       gint64 ahead)
+{
+    g_autofree double *written = g_new0(double, slabs);
+    double reader = 0, device[8] = {0}, writer = 0;
+    for (gint64 k = 0; k < slabs; k++) {
+        const double room = k >= ahead ? written[k - ahead] : 0;
+        int first = 0;
+        for (int d = 1; d < n; d++)
+            first = device[d] < device[first] ? d : first;
+        reader = MAX(reader, room) + read;
+        device[first] = MAX(reader, device[first]) + compute[k];
+        writer = MAX(writer, device[first]) + write;
+        written[k] = writer;
+    }
+    return writer;
+}
+
+// Property: stages side by side take what a simulated line takes, within 25 %, whatever the slowest
+// stage is and although slabs differ by 40 %.
+static void test_side_by_side(void)
+{
+    GRand *random = g_rand_new_with_seed(3);
+    for (int trial = 0; trial < 300; trial++) {
+        const gint64 slabs = g_rand_int_range(random, 1, 60);
+        const double read = g_rand_double_range(random, 0.01, 2);
+        const double write = g_rand_double_range(random, 0.01, 2);
+        const double mean = g_rand_double_range(random, 0.01, 2);
+        g_autofree double *compute = g_new0(double, slabs);
+        double sum = 0;
+        for (gint64 k = 0; k < slabs; k++)
+            sum += compute[k] = mean * g_rand_double_range(random, 0.8, 1.2);
+        const double truth = simulate(slabs, read, compute, 1, write, 3);
+        const double told = litho_rates_side_by_side(slabs, read * slabs, sum, write * slabs);
+        g_assert_cmpfloat(fabs(told - truth), <, 0.25 * truth);
+    }
+    g_rand_free(random);
+}
+
+static LithoStreamTook took_of(const Machine *m, gint64 slabs, gint64 slab)
+{
+    const double bytes = 4.0 * (double)slabs * (double)slab;
+    return (LithoStreamTook){
+        .compute_s = m->setup_s + (double)slabs * (m->fixed_s + m->sample_s * (double)slab),
+        .setup_s = m->setup_s,
+        .read_s = bytes * m->read_s,
+        .write_s = bytes * m->write_s,
+        .finish_s = bytes * m->finish_s,
+        .read_bytes = (gint64)bytes,
+        .write_bytes = (gint64)bytes,
+        .samples = slabs * slab,
+        .slabs = slabs,
+        .devices = 1,
+        .sharing = 1};
+}
+
+static LithoStreamPlan plan_of(gint64 inlines, gint64 slab, guint engines)
+{
+    return (LithoStreamPlan){.out = litho_grid_new(inlines, 500, 1000),
+                             .slab = slab,
+                             .n_slabs = (inlines + slab - 1) / slab,
+                             .engines = engines,
+                             .sharing = 1};
+}
+
+static double truth_of(const Machine *m, const LithoStreamPlan *plan, int n)
+{
+    const double slab = (double)plan->slab * 500 * 1000;
+    g_autofree double *compute = g_new(double, plan->n_slabs);
+    for (gint64 k = 0; k < plan->n_slabs; k++)
+        compute[k] = m->fixed_s + m->sample_s * slab;
+    return m->setup_s + LITHO_STREAM_OPEN_S * (n - 1) + 4 * slab * (double)plan->n_slabs * m->finish_s +
+           simulate(plan->n_slabs, 4 * slab * m->read_s, compute, n, 4 * slab * m->write_s, 6);
+}
+
+// Property: after two runs of other sizes the time of a third is told within 25 %, alone and with
+// several devices, of which so many are counted as pay.
+static void test_told(void)
+{
+    g_autoptr(LithoRates) rates = litho_rates_new();
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    const LithoRatesOf of = {
+        .flow = flow, .device = litho_device_cpu(), .reads = "SEG-Y", .writes = ".sgy"};
+    const LithoStreamTook small = took_of(&fast, 5, 2000000), large = took_of(&fast, 8, 9000000);
+    g_assert_true(litho_rates_learn(rates, &of, &small));
+    g_assert_true(litho_rates_learn(rates, &of, &large));
+    for (gint64 inlines = 20; inlines <= 2000; inlines *= 10) {
+        const LithoStreamPlan plan = plan_of(inlines, MAX(inlines / 20, 5), 1);
+        const LithoRatesTold told = litho_rates_tell(rates, &of, &plan, &plan.out, 1);
+        const double truth = truth_of(&fast, &plan, 1);
+        g_assert_true(told.known && !told.is_alike);
+        g_assert_cmpfloat(fabs(told.seconds - truth), <, 0.25 * truth);
+        g_test_message("%g s, truth %g s", told.seconds, truth);
+    }
+    // Two seconds of computing: another device, opened in one, does not pay. Twenty: both do.
+    const LithoStreamPlan brief = plan_of(160, 20, 2), longer = plan_of(2000, 100, 2);
+    const LithoRatesTold one = litho_rates_tell(rates, &of, &brief, &brief.out, 1);
+    const LithoRatesTold two = litho_rates_tell(rates, &of, &longer, &longer.out, 1);
+    g_assert_cmpint(one.devices, ==, 1);
+    g_assert_cmpint(two.devices, ==, 2);
+    const double truth = truth_of(&fast, &longer, 2);
+    g_assert_cmpfloat(fabs(two.seconds - truth), <, 0.25 * truth);
+}
+
+// Property: what never ran is not known; a run with other parameters gives a rough figure that says
+// so; a short run teaches nothing.
+static void test_unknown(void)
+{
+    g_autoptr(LithoRates) rates = litho_rates_new();
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    g_autoptr(LithoFlow) other = one_mean(5);
+    LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+    const LithoStreamPlan plan = plan_of(100, 25, 1);
+    const LithoStreamTook brief = took_of(&fast, 2, 1000), took = took_of(&fast, 5, 2000000);
+    g_assert_false(litho_rates_learn(rates, &of, &brief));
+    g_assert_false(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
+    g_assert_true(litho_rates_learn(rates, &of, &took));
+    of.flow = other;
+    g_assert_true(litho_rates_tell(rates, &of, &plan, &plan.out, 1).is_alike);
+    of.threads = 1021;
+    g_assert_false(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
+}
+
+// Property: rates outlive the process; a damaged file knows nothing and is replaced.
+static void test_kept(void)
+{
+    g_autofree char *folder = g_dir_make_tmp("litho-rates-XXXXXX", NULL);
+    g_autofree char *inner = g_build_filename(folder, "inner", NULL);
+    g_autofree char *path = g_build_filename(inner, "rates.json", NULL);
+    g_autoptr(LithoFlow) flow = one_mean(2);
+    const LithoRatesOf of = {.flow = flow, .device = litho_device_cpu()};
+    const LithoStreamPlan plan = plan_of(100, 25, 1);
+    const LithoStreamTook took = took_of(&fast, 5, 2000000);
+    double told = 0;
+    for (int trial = 0; trial < 2; trial++) {
+        g_autoptr(LithoRates) rates = litho_rates_load(path); // missing, then damaged
+        g_assert_false(litho_rates_tell(rates, &of, &plan, &plan.out, 1).known);
+        litho_rates_learn(rates, &of, &took);
+        g_assert_true(litho_rates_save(rates, path, NULL));
+        told = litho_rates_tell(rates, &of, &plan, &plan.out, 1).seconds;
+        g_autoptr(LithoRates) again = litho_rates_load(path);
+        g_assert_cmpfloat_with_epsilon(litho_rates_tell(again, &of, &plan, &plan.out, 1).seconds,
+                                       told, 1e-9);
+        g_assert_true(g_file_set_contents(path, "{ \"lithoscope-rates\": 1, \"comp", -1, NULL));
+    }
+    // Members of another type are passed over.
+    g_assert_true(g_file_set_contents(
+        path, "{ \"lithoscope-rates\": 1, \"computing\": [3], \"reading\": 5 }", -1, NULL));
+    g_autoptr(LithoRates) odd = litho_rates_load(path);
+    g_assert_false(litho_rates_tell(odd, &of, &plan, &plan.out, 1).known);
+    g_assert_true(litho_rates_learn(odd, &of, &took));
+    g_assert_true(litho_rates_tell(odd, &of, &plan, &plan.out, 1).known);
+    g_remove(path);
+    g_rmdir(inner);
+    g_rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/rates/side-by-side", test_side_by_side);
+    g_test_add_func("/rates/told", test_told);
+    g_test_add_func("/rates/unknown", test_unknown);
+    g_test_add_func("/rates/kept", test_kept);
+    return g_test_run();
+}
