@@ -15,7 +15,7 @@ from cli_tap import CLI, cli, read, run, test
 
 MPIRUN = shutil.which("mpirun")
 FX = ["fx", "window=10", "half_width=2", "--backend", "cpu", "--threads", "1", "--memory", "0.006"]
-PATCH = ["patch", "--backend", "cpu", "--threads", "1", "--memory", "0.255"]
+PATCH = ["patch", "--backend", "cpu", "--threads", "1", "--memory", "0.025"]
 
 
 def make_input(name="in.sgy", seed=1):

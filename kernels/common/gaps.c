@@ -57,10 +57,11 @@ static gint64 start_of(const Job *job, int axis, gint64 k)
 
 // --- a pair of windows ---------------------------------------------------------------------------
 
-static gboolean is_bad(const Job *job, gint64 trace, gint64 t)
+// Which pieces of a trace are bad, by number in the survey; NULL = none is marked.
+static const guint8 *marks_of(const Job *job, gint64 trace)
 {
     const LithoGapPieces *p = job->pieces;
-    return p && p->bad[trace * p->pieces + t / p->length - p->first];
+    return p ? p->bad + trace * p->pieces - p->first : NULL;
 }
 
 // Trace k of the window at `at`, in the survey.
@@ -80,20 +81,23 @@ static gboolean load_window(const Job *job, const gint64 at[3], int part, Scratc
 {
     const LithoBox held = job->cube->held;
     const gboolean inside = at[2] < held.hi[2] && at[2] + N > held.lo[2];
-    gboolean any = FALSE;
+    gboolean any = FALSE, there[N];
+    gint64 piece[N];
+    for (int t = 0; t < N; t++) {
+        there[t] = at[2] + t >= held.lo[2] && at[2] + t < held.hi[2];
+        piece[t] = job->pieces && there[t] ? (at[2] + t) / job->pieces->length : 0;
+    }
     for (int k = 0; k < VECTORS; k++) {
         float *x = (float *)&s->x[part][0][k / N] + k % N;
         int *hole = (int *)&s->hole[part][0][k / N] + k % N;
-        const gint64 trace = s->missing[k] ? 0 : trace_of(job, at, k);
+        const guint8 *bad = s->missing[k] ? NULL : marks_of(job, trace_of(job, at, k));
         const float w = job->taper[0][k / N] * job->taper[1][k % N];
         for (int t = 0; t < N; t++, x += VECTORS, hole += VECTORS) {
-            const gint64 time = at[2] + t;
-            const gboolean there = time >= held.lo[2] && time < held.hi[2];
-            const gboolean gone = s->missing[k] || !there || is_bad(job, trace, time);
-            const float value = gone ? 0 : s->rows[k][time - held.lo[2]];
+            const gboolean gone = s->missing[k] || !there[t] || (bad && bad[piece[t]]);
+            const float value = gone ? 0 : s->rows[k][at[2] + t - held.lo[2]];
             *hole = gone && inside ? -1 : 0;
             *x = value - value == 0 ? w * job->taper[2][t] * value : 0;
-            any |= gone && there && s->missing[k] < 2;
+            any |= gone && there[t] && s->missing[k] < 2;
         }
     }
     return any;
@@ -310,36 +314,45 @@ static void job_clear(Job *job)
     g_free(job->weight);
 }
 
-// Samples to be guessed become zero: windows add to them.
-static void clear_holes(Job *job)
+// Multiplies the samples of trace k that are guessed: all of a missing one, the bad pieces of a
+// live one.
+static void scale_guesses(const Job *job, gint64 k, float by)
 {
     const LithoBox held = job->cube->held;
-    const gint64 traces = litho_box_size(held, 0) * litho_box_size(held, 1);
     const gint64 nt = litho_box_size(held, 2);
-    for (gint64 k = 0; k < traces; k++) {
-        float *trace = job->cube->samples + k * nt;
-        if (!job->live[k])
-            memset(trace, 0, nt * sizeof *trace);
-        for (gint64 t = 0; job->live[k] && job->pieces && t < nt; t++)
-            if (is_bad(job, k, held.lo[2] + t))
-                trace[t] = 0;
+    float *trace = job->cube->samples + k * nt;
+    if (!job->live[k]) {
+        for (gint64 t = 0; t < nt; t++)
+            trace[t] = by == 0 ? 0 : by * trace[t];
+        return;
     }
+    const LithoGapPieces *p = job->pieces;
+    for (gint64 n = 0; p && n < p->pieces; n++) {
+        if (!p->bad[k * p->pieces + n])
+            continue;
+        const gint64 from = MAX((p->first + n) * p->length, held.lo[2]);
+        const gint64 to = MIN((p->first + n + 1) * p->length, held.hi[2]);
+        for (gint64 t = from - held.lo[2]; t < to - held.lo[2]; t++)
+            trace[t] = by == 0 ? 0 : by * trace[t];
+    }
+}
+
+// Windows add to the guesses: zeros at first.
+static void clear_guesses(const Job *job)
+{
+    const gint64 traces = litho_box_size(job->cube->held, 0) * litho_box_size(job->cube->held, 1);
+    for (gint64 k = 0; k < traces; k++)
+        scale_guesses(job, k, 0);
 }
 
 // Where windows were left out for want of live traces, the others' weights count as one.
 static void normalise(Job *job)
 {
     const gint64 traces = litho_box_size(job->cube->held, 0) * litho_box_size(job->cube->held, 1);
-    const gint64 nt = litho_box_size(job->cube->held, 2);
     const float least = 0.02f;
     for (gint64 k = 0; k < traces; k++) {
-        float *trace = job->cube->samples + k * nt;
-        if (job->live[k] && !job->pieces)
-            continue;
         const float scale = job->weight[k] > least ? 1 / job->weight[k] : 0;
-        for (gint64 t = 0; t < nt; t++)
-            if (!job->live[k] || is_bad(job, k, job->cube->held.lo[2] + t))
-                trace[t] *= scale;
+        scale_guesses(job, k, scale);
         job->cube->live[k] |= scale > 0;
     }
 }
@@ -364,7 +377,7 @@ gboolean litho_gaps_guess(LithoCube *cube, const LithoGapPieces *pieces, LithoRu
     litho_run_begin(run, "missing traces", "passes");
     gboolean ok = job_init(&job, error);
     if (ok)
-        clear_holes(&job);
+        clear_guesses(&job);
     for (int colour = 0; ok && colour < COLOURS; colour++) {
         run_colour(&job, colour, litho_run_threads(run));
         if (job.stop == 2)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/common/gaps.h"
 #include "kernels/common/noise.h"
 #include "kernels/wavepacket/apply.h"
 
@@ -92,7 +93,8 @@ static gboolean from_measured(LithoMeasured *measured, LithoNoise *noise, GError
                                 "\"measured\" it is measured again");
 }
 
-// Inlines [lo, hi) with a window more at their end: every window lies in a part.
+// Inlines [lo, hi) with a window more at their end: every window lies in a part. Around them stands
+// what guesses for missing traces need, which are those of the whole then.
 static gboolean add_part(LithoNoiseWindows *windows, const LithoReader *reader, gint64 lo,
                          gint64 hi, LithoRun *run, GError **error)
 {
@@ -102,16 +104,22 @@ static gboolean add_part(LithoNoiseWindows *windows, const LithoReader *reader, 
     quiet.report = NULL;
     within.lo[0] = MAX(lo - TRACES, 0);
     within.hi[0] = MIN(hi + TRACES, within.hi[0]);
-    g_autoptr(LithoCube) part = reader->read(&within, &quiet, reader->data, error);
-    return part && litho_noise_windows_add(windows, part, NULL, within, &quiet, error);
+    const LithoBox need =
+        litho_box_grow(reader->grid, within, (const gint64[3]){LITHO_GAPS_TRACES, 0, 0});
+    g_autoptr(LithoCube) part = reader->read(&need, &quiet, reader->data, error);
+    if (!part || !litho_gaps_any(part, need))
+        return part && litho_noise_windows_add(windows, part, NULL, within, &quiet, error);
+    g_autoptr(LithoCube) guessed = litho_cube_copy_box(part, need, error);
+    return guessed && litho_gaps_guess(guessed, NULL, &quiet, error) &&
+           litho_noise_windows_add(windows, guessed, part->live, within, &quiet, error);
 }
 
 LithoMeasured *wp_measure(const void *params, const LithoReader *reader, LithoRun *run,
                           GError **error)
 {
     const gint64 n = reader->grid->axis[0].n;
-    const guint64 row = 2 * sizeof(float) * (guint64)litho_grid_samples(reader->grid) / n;
-    gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * TRACES : n;
+    const guint64 row = 3 * sizeof(float) * (guint64)litho_grid_samples(reader->grid) / n;
+    gint64 step = reader->bytes ? (gint64)(reader->bytes / MAX(row, 1)) - 2 * (TRACES + LITHO_GAPS_TRACES) : n;
     LithoNoiseWindows *windows =
         litho_noise_windows_new(reader->grid, NULL, window, WINDOWS, error);
     LithoMeasured *measured = NULL;
