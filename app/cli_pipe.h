@@ -15,8 +15,8 @@ gboolean litho_cli_pipe_end(const LithoCliFiles *files, GError **error);
 gboolean litho_cli_pipe_from_stdin(const LithoCliFiles *files);
 // TRUE when the output goes to standard output: nothing else may be printed there.
 gboolean litho_cli_pipe_to_stdout(const LithoCliFiles *files);
-// What a sentence says to the person at the screen: with "standard input" and "standard output" for
-// the names of the temporary files. New text.
+// A sentence for the person at the screen: "standard input" and "standard output" stand for the
+// names of the temporary files. New text.
 char *litho_cli_pipe_words(const char *sentence);
 // Removes the temporary files. Registered for the end of the process; takes neither lock nor memory,
 // so that a signal handler may call it.

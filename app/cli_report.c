@@ -123,7 +123,7 @@ static char *lines_text(const LithoGrid *grid, int axis, const char *way)
                            a->first, litho_axis_value(a, (double)a->n - 1), way);
 }
 
-// What runs down a slice: samples, or the lines of a slice in time.
+// The axis that runs down a slice: samples, or the lines of a slice in time.
 static char *down_text(const LithoGrid *grid, int axis)
 {
     const LithoAxis *v = &grid->axis[LITHO_SAMPLE];

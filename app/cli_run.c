@@ -222,7 +222,7 @@ static const char *file_of(const char *volume)
 }
 
 // The file beside `out` that tells where it came from.
-// What cannot be written is told: the output itself is whole.
+// A file that cannot be written is told, and no failure: the output itself is whole.
 static void save_provenance(const Options *o, const char *out, const LithoFlow *ran,
                             LithoSurvey *survey, const LithoStreamPlan *plan,
                             const LithoStreamOptions *options, const LithoRun *run)

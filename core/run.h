@@ -65,7 +65,7 @@ gboolean litho_run_step(LithoRun *run, gint64 done, gint64 total, GError **error
 gboolean litho_run_checkpoint(const LithoRun *run);
 // Hands a finished part to whoever watches. Borrows `part`.
 void litho_run_partial(LithoRun *run, LithoCube *part);
-// What was handed over last is a first look at all of the result.
+// The part that was handed over last is a first look at all of the result.
 void litho_run_first_look(LithoRun *run);
 // Threads to use: run->threads, or all the machine lends this process.
 int litho_run_threads(const LithoRun *run);

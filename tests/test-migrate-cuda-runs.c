@@ -63,7 +63,7 @@ static void test_parts(void)
     }
 }
 
-// What was seen of a run up to its first look.
+// The parts that were seen of a run up to its first look.
 typedef struct Look {
     LithoCube *part;
     guint parts, looks;

@@ -144,7 +144,7 @@ static void test_sides(void)
     g_unlink(path);
 }
 
-// What a watcher saw.
+// The parts that a watcher saw.
 typedef struct Watch {
     LithoCube *first; // part
     guint parts, looks, parts_at_look;

@@ -15,7 +15,7 @@ enum { LITHO_RATES_SAMPLES = 1000000 };
 
 typedef struct LithoRates LithoRates;
 
-// What a run is known by; everything is borrowed.
+// A run as its rates are kept: everything is borrowed.
 typedef struct LithoRatesOf {
     const LithoFlow *flow;
     LithoDevice device;
@@ -36,7 +36,7 @@ typedef struct LithoRatesTold {
 
 // "~/.cache/lithoscope/rates.json"; g_free().
 char *litho_rates_path(void);
-// What is there; an unreadable file counts as none.
+// The rates of a file; an unreadable one counts as none.
 LithoRates *litho_rates_load(const char *path);
 LithoRates *litho_rates_new(void); // knows nothing
 void litho_rates_free(LithoRates *rates); // NULL is fine

@@ -166,17 +166,10 @@ gboolean litho_migrate_check(const LithoGrid *in, const void *params, LithoResol
 // Smallest 2^a 3^b 5^c that is even and not below n.
 static int good_length(int n)
 {
-    for (int m = n + (n & 1);; m += 2) {
-        int k = m;
-        while (k % 2 == 0)
-            k /= 2;
-        while (k % 3 == 0)
-            k /= 3;
-        while (k % 5 == 0)
-            k /= 5;
-        if (k == 1)
-            return m;
-    }
+    n += n & 1;
+    while (!migrate_is_smooth(n))
+        n += 2;
+    return n;
 }
 
 // Cosine ramps over a tenth of the band at either end: no ringing of a boxcar spectrum.

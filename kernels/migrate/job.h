@@ -62,6 +62,18 @@ typedef struct LithoMigrateJob {
     gboolean share; // owns only what has one element a frequency
 } LithoMigrateJob;
 
+// Transforms of 2^a 3^b 5^c samples are fast ones.
+static inline gboolean migrate_is_smooth(int n)
+{
+    while (n % 2 == 0)
+        n /= 2;
+    while (n % 3 == 0)
+        n /= 3;
+    while (n % 5 == 0)
+        n /= 5;
+    return n == 1;
+}
+
 // Cells of padding on either side of an axis of more than one cell.
 static inline int litho_migrate_padding(const LithoMigrateParams *p)
 {

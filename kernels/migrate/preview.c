@@ -16,17 +16,9 @@ gboolean litho_preview_suits(const LithoMigrateJob *job)
 // Smallest 2^a 3^b 5^c that is not below n.
 static int transform_length(int n)
 {
-    for (;; n++) {
-        int k = n;
-        while (k % 2 == 0)
-            k /= 2;
-        while (k % 3 == 0)
-            k /= 3;
-        while (k % 5 == 0)
-            k /= 5;
-        if (k == 1)
-            return n;
-    }
+    while (!migrate_is_smooth(n))
+        n++;
+    return n;
 }
 
 static double mean_slowness(const LithoMigrateJob *job, int s)

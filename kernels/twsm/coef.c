@@ -99,7 +99,7 @@ static gboolean fill_table(TwsmEffective *t, int from, LithoRun *run)
     return !stop;
 }
 
-// What look-ups need of the cosines: weights of every four, and where to begin to search.
+// The cosines as look-ups need them: weights of every four, and where to begin to search.
 static void index_cosines(TwsmEffective *t)
 {
     t->weight = g_new0(double, 4 * t->n_cos);

@@ -234,7 +234,7 @@ gboolean twsm_setup_same_waves(const TwsmSetup *a, const TwsmSetup *b)
     twsm_setup_cells(b, cell[1]);
     if (memcmp(cell[0], cell[1], sizeof cell[0]) != 0)
         return FALSE;
-    // What the spectra do not know, or what the above has compared, is made equal; copies byte by
+    // Members that the spectra do not know, and those compared above, are made equal; copies byte by
     // byte keep what lies between members.
     g_autofree TwsmModel *m = g_memdup2(b->model, sizeof *m);
     m->ricker = a->model->ricker;

@@ -56,8 +56,8 @@ gboolean twsm_source_field(const TwsmSetup *setup, int c, TwsmBand band, int thr
                            GError **error);
 // Ricker spectrum at frequency number k (complex frequency with damping).
 double complex twsm_wavelet(const TwsmSetup *setup, int k);
-// What the traces are summed with: the wavelet at numbers 1 .. n_frequencies, and exp(2 pi i t /
-// n_time) at t = 0 .. n_time - 1.
+// Factors that the traces are summed with: the wavelet at numbers 1 .. n_frequencies, and
+// exp(2 pi i t / n_time) at t = 0 .. n_time - 1.
 void twsm_trace_factors(const TwsmSetup *setup, double complex *wavelet, double complex *turn);
 // Traces of `cube` (whole output grid) from receivers' spectra [source][receiver][n_frequencies],
 // of which the first `known` are there.

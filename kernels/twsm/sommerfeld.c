@@ -125,7 +125,7 @@ INLINE Pair exp_pair(Pair z)
     return (Pair){size * turn.re, size * turn.im};
 }
 
-// What an integral is of, and the nodes under way: q = horizontal slowness in units of 1/v1, and
+// The integrand, and the nodes under way: q = horizontal slowness in units of 1/v1, and
 // `f` the integrand's part beside J0 and weight.
 typedef struct Integral {
     const TwsmContact *contact;

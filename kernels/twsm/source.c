@@ -88,7 +88,7 @@ enum {
     TILE = 256, // samples of a piece of work
 };
 
-// What all traces share.
+// Numbers that all traces share.
 typedef struct Sums {
     const TwsmSetup *setup;
     const TwsmValue *spectra;

@@ -64,7 +64,7 @@ typedef struct WpJob {
     LithoGrid survey; // all of the input
     WpCuts cuts[3];   // of it
     gboolean regional; // a part of the output needs the segments that touch it only
-    // What is worked on, all of the survey or the segments of a region: all below is of that.
+    // All lines below are of the part that is worked on: the survey, or the segments of a region.
     LithoBox window;
     LithoGrid grid;
     gint64 n[3], samples;
@@ -134,7 +134,8 @@ LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *param
 void wp_job_window(WpJob *job, LithoBox region);
 // A pass of a region; a level of the noise that is not given is pass->measured.
 gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error);
-// What pass->out holds out of the window's result; `in`: the window's input, for its live mask.
+// The samples that pass->out holds out of the window's result; `in`: the window's input, for its
+// live mask.
 gboolean wp_region_store(WpJob *job, const LithoPass *pass, const LithoCube *in, GError **error);
 
 // --- lanes.c -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ void litho_race_view_close(LithoRaceView *self); // ends a race under way
 gboolean litho_race_view_is_running(LithoRaceView *self);
 // Both halves again as they came, side by side in time.
 void litho_race_view_replay(LithoRaceView *self);
-// What lane `k` shows while it runs: the text of its clock, g_free(), NULL without such a lane; and
+// The text of the clock of lane `k` while it runs, g_free(), NULL without such a lane; and
 // the parts of its picture that have come.
 char *litho_race_view_clock(LithoRaceView *self, guint k);
 guint litho_race_view_pieces(LithoRaceView *self, guint k);

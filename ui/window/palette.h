@@ -6,7 +6,7 @@
 // parameter; without a number it puts the keyboard on it.
 void litho_palette_open(LithoWindow *window);
 
-// What `text` would do first, as shown in the list ("Prewhitening = 20 %"); NULL = nothing. For
+// The first thing that `text` would do, as shown in the list ("Prewhitening = 20 %"); NULL = nothing. For
 // tests; g_free().
 char *litho_palette_first(LithoWindow *window, const char *text);
 // Does it. FALSE when nothing matches.

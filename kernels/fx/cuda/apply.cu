@@ -215,7 +215,7 @@ __device__ static void load_tile(const LithoFxGroup &g, const LithoFxSpot &s, in
     }
 }
 
-// What FxWindow.out of the CPU is: prediction or prediction minus input; the prediction alone where
+// FxWindow.out of the CPU: prediction or prediction minus input; the prediction alone where
 // nothing was recorded; no change without a filter.
 __device__ static inline float2 result_of(const LithoFxGroup &g, const Tile &tile, int il, int xl,
                                           bool use, float2 prediction)

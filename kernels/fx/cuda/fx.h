@@ -26,7 +26,7 @@ typedef struct FxPlan {
     LithoCudaArray spectra; // [time window][bin][trace of the input]
     LithoCudaArray blended; // [trace of the region][nfft / 2 + 1], one time window
     LithoCudaArray spots, matrix, taps, good, tiles[2], states[2], filtered, counters, sums, filled;
-    // What `spectra` and `present` stand for.
+    // The input and the parameters that `spectra` and `present` stand for.
     guint64 serial; // of the cube; 0: nothing
     LithoBox held;
     int bin, bins, first, last; // time windows, inclusive

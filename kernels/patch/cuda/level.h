@@ -16,7 +16,7 @@ enum {
     LITHO_LEVEL_GROUPS = 8,
 };
 
-// What a window is to the statistics.
+// A window as the statistics see it.
 enum { LITHO_LEVEL_HALF = 1, LITHO_LEVEL_CHOOSES_0 = 2, LITHO_LEVEL_CHOOSES_1 = 4 };
 
 // A window that is transformed: its first sample, its taper's place in the results.
