@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_geometry.h"
+#include "core/io/team.h"
 
 enum {
     CHUNK_TRACES = 4096,      // a thread's portion between two looks at the cancel flag
@@ -78,12 +79,11 @@ static void tell_headers(const LithoScan *scan, gint64 from, gint64 n, gint64 to
 static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 total, LithoRun *run,
                           GError **error)
 {
-    gint64 next = 0, done = 0;
-    GError *failure = NULL;
-    gboolean stop = FALSE;
+    gint64 done = 0;
+    LithoTeam team = LITHO_TEAM_START;
     // No team for a few headers: starting one costs more than reading them.
-    gint64 chunks = (file->traces + CHUNK_TRACES - 1) / CHUNK_TRACES;
-    int threads = (int)MIN(litho_run_threads(run), chunks);
+    const gint64 chunks = (file->traces + CHUNK_TRACES - 1) / CHUNK_TRACES;
+    const int threads = (int)MIN(litho_run_threads(run), chunks);
 #pragma omp parallel num_threads(threads)
     {
         GError *local = NULL;
@@ -93,37 +93,23 @@ static gboolean scan_file(LithoScan *scan, const LithoTraceFile *file, gint64 to
         gboolean master = FALSE;
 #pragma omp master
         master = TRUE;
-        while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-            gint64 from = __atomic_fetch_add(&next, CHUNK_TRACES, __ATOMIC_RELAXED);
-            if (from >= file->traces)
+        gint64 from;
+        while (block && litho_team_take(&team, CHUNK_TRACES, file->traces, &from)) {
+            const gint64 to = MIN(from + CHUNK_TRACES, file->traces);
+            if (!scan_chunk(scan, file, from, to, block, &local))
                 break;
-            gint64 to = MIN(from + CHUNK_TRACES, file->traces);
-            if (!block || !scan_chunk(scan, file, from, to, block, &local)) {
-                __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
-#pragma omp critical(litho_scan)
-                if (!failure)
-                    failure = g_steal_pointer(&local);
-                g_clear_error(&local);
-                break;
-            }
             tell_headers(scan, file->base + from, to - from, total);
-            gint64 so_far = __atomic_add_fetch(&done, to - from, __ATOMIC_RELAXED);
-            gboolean go_on = master ? litho_run_step(run, file->base + so_far, total, NULL)
-                                    : litho_run_checkpoint(run);
+            const gint64 so_far = __atomic_add_fetch(&done, to - from, __ATOMIC_RELAXED);
+            const gboolean go_on = master ? litho_run_step(run, file->base + so_far, total, NULL)
+                                          : litho_run_checkpoint(run);
             if (!go_on)
-                __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
+                litho_team_stop(&team);
         }
         g_free(block);
-        g_clear_error(&local);
+        litho_team_fail(&team, local);
     }
-    if (failure) {
-        g_propagate_error(error, failure);
+    if (!litho_team_end(&team, error))
         return FALSE;
-    }
-    if (stop) { // asked once: a caller that has changed its mind since must not get half a result
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-        return FALSE;
-    }
     return litho_run_step(run, file->base + file->traces, total, error);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/io/segy_fields.h"
+#include "core/io/team.h"
 
 // Reading a box: its traces are visited in the order of the file, neighbours in one read, blocks
 // shared out among threads, decoded straight into the cube.
@@ -254,10 +255,8 @@ static GArray *make_blocks(const Reader *r, const Wanted *list, gint64 n, gint64
 static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint64 largest,
                             GError **error)
 {
-    GError *failure = NULL;
-    gboolean stop = FALSE;
-    gint64 next = 0;
-    int threads = MIN(litho_run_threads(r->run), (int)MAX(blocks->len, 1));
+    LithoTeam team = LITHO_TEAM_START;
+    const int threads = MIN(litho_run_threads(r->run), (int)MAX(blocks->len, 1));
 #pragma omp parallel num_threads(threads)
     {
         gboolean master = FALSE;
@@ -268,37 +267,23 @@ static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint6
         if (!buffer)
             g_set_error(&local, LITHO_ERROR, LITHO_ERROR_MEMORY,
                         "no memory for a read buffer of %" G_GINT64_FORMAT " bytes", largest);
-        while (!local && !__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-            gint64 k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-            if (k >= blocks->len)
-                break;
+        gint64 k;
+        while (!local && litho_team_take(&team, 1, blocks->len, &k)) {
             const Block *b = &g_array_index(blocks, Block, k);
             if (!litho_file_read_all(b->file, buffer, b->bytes, b->start, &local))
                 break;
             for (gint64 w = b->from; w < b->to; w++)
                 decode_trace(r, b->file, &list[w], buffer, b->start);
-            gint64 done = __atomic_add_fetch(&r->done, b->to - b->from, __ATOMIC_RELAXED);
+            const gint64 done = __atomic_add_fetch(&r->done, b->to - b->from, __ATOMIC_RELAXED);
             if (master ? !litho_run_step(r->run, done, r->total, NULL)
                        : !litho_run_checkpoint(r->run))
-                __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
+                litho_team_stop(&team);
         }
         g_free(buffer);
-        if (local) {
-            __atomic_store_n(&stop, TRUE, __ATOMIC_RELAXED);
-#pragma omp critical(litho_read)
-            if (!failure)
-                failure = g_steal_pointer(&local);
-            g_clear_error(&local);
-        }
+        litho_team_fail(&team, local);
     }
-    if (failure) {
-        g_propagate_error(error, failure);
+    if (!litho_team_end(&team, error))
         return FALSE;
-    }
-    if (stop) { // asked once: a caller that has changed its mind since must not get half a result
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "cancelled");
-        return FALSE;
-    }
     return litho_run_step(r->run, r->done, r->total, error);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/io/team.h"
 #include "core/io/writer_private.h"
 
 enum { BLOCK_BYTES = 8 << 20 }; // encoded and written at a time
@@ -232,21 +233,15 @@ static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *sa
                           const Place *places, gint64 n, guint8 *block, LithoRun *run,
                           GError **error)
 {
-    GError *failure = NULL;
+    LithoTeam team = LITHO_TEAM_START;
 #pragma omp parallel for num_threads(litho_run_threads(run)) if (n * w->stride > 1 << 18)
     for (gint64 k = 0; k < n; k++) {
         GError *local = NULL;
-        if (make_trace(w, slab, samples, places[k].cell, block + k * w->stride, &local))
-            continue;
-#pragma omp critical(litho_write)
-        if (!failure)
-            failure = g_steal_pointer(&local);
-        g_clear_error(&local);
+        make_trace(w, slab, samples, places[k].cell, block + k * w->stride, &local);
+        litho_team_fail(&team, local);
     }
-    if (failure) {
-        g_propagate_error(error, failure);
+    if (!litho_team_end(&team, error))
         return FALSE;
-    }
     const gint64 at = w->first + places[0].position * w->stride;
     if (w->runs)
         litho_writer_count(w, block, n * w->stride, at);
