@@ -113,7 +113,7 @@ guint64 litho_stream_device_memory(const LithoStreamOptions *options)
                : G_MAXUINT64;
 }
 
-// Of the devices that share a slab: all of them are needed at once.
+// The smallest memory of the first n devices: all devices that share a slab are needed at once.
 static guint64 least_memory(const LithoStreamOptions *options, int n)
 {
     guint64 least = G_MAXUINT64;
@@ -184,8 +184,8 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
 }
 
-// Of a flow that does not fit: a copy whose steps all work on regions, by settings of their own,
-// with its walk and plan. NULL: no setting helps.
+// A copy of a flow that does not fit, with its walk and plan: all steps of the copy work on regions,
+// by settings of their own. NULL: no setting helps.
 static LithoFlow *divide_flow(const LithoFlow *flow, const LithoWalk *walk, const LithoGrid *in,
                               const LithoStreamOptions *options, LithoRun *run, LithoWalk **parts,
                               LithoStreamPlan *plan)

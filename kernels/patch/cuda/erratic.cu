@@ -45,7 +45,7 @@ __global__ void energy_kernel(const LithoErraticTask t)
     t.energy[at] = n > 0 ? (float)(sum / n) : 0;
 }
 
-// Of the piece, the one before it and the one behind it.
+// The largest energy of the piece, the one before it and the one behind it.
 __device__ float strongest(const LithoErraticTask &t, long long trace, long long p)
 {
     const float *e = t.energy + trace * t.pieces;

@@ -32,7 +32,7 @@ typedef struct PatchPlan {
     gboolean have_forward, have_inverse;
     LithoCudaArray windows, spectra, kept;
     LithoCudaArray fits, products, across; // of dips
-    // Of bursts and of the level of the noise (level.h).
+    // Buffers for bursts and for the level of the noise (level.h).
     LithoCudaArray energy, count;
     PatchPowers powers[2]; // of cells, of the whole
     LithoCudaArray level_tapers, level_jobs, level_places, level_flags, level_recorded;
