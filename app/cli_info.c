@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,13 @@ static void print_axis(const LithoAxis *a, const char *name)
            a->evidence[0] ? ": " : "", a->evidence);
 }
 
+// Coordinates to a micrometre: a fitted origin is off by rounding, 1e-13 m, and is told as 0.
+static double micrometres(double metres)
+{
+    const double rounded = round(metres * 1e6) / 1e6;
+    return isfinite(rounded) ? rounded + 0.0 : metres; // + 0.0: no minus in front of a zero
+}
+
 static void print_geometry(const Info *info)
 {
     const LithoGrid *g = litho_survey_grid(info->survey);
@@ -56,7 +64,8 @@ static void print_geometry(const Info *info)
            litho_grid_spacing(g, 1), sources[g->xy_source], g->xy_evidence[0] ? ": " : "",
            g->xy_evidence);
     if (g->has_xy && g->xy_source != LITHO_FROM_ASSUMED)
-        printf("origin       x %.10g  y %.10g m\n", g->origin[0], g->origin[1]);
+        printf("origin       x %.10g  y %.10g m\n", micrometres(g->origin[0]),
+               micrometres(g->origin[1]));
     const LithoCandidate *c;
     guint n = litho_survey_candidates(info->survey, &c);
     for (guint k = 0; k < MIN(n, 3); k++)
@@ -118,12 +127,13 @@ static void add_double(JsonBuilder *b, const char *key, double value)
     json_builder_add_double_value(b, value);
 }
 
+// Places and distances, m.
 static void add_pair(JsonBuilder *b, const char *key, const double v[2])
 {
     json_builder_set_member_name(b, key);
     json_builder_begin_array(b);
-    json_builder_add_double_value(b, v[0]);
-    json_builder_add_double_value(b, v[1]);
+    json_builder_add_double_value(b, micrometres(v[0]));
+    json_builder_add_double_value(b, micrometres(v[1]));
     json_builder_end_array(b);
 }
 

@@ -11,7 +11,8 @@ import time
 
 from cli_tap import CLI, cli, read, run, test
 
-DEMOS = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data", "demos")
+DATA = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data")
+DEMOS = os.path.join(DATA, "demos")
 RAMP_FRAMES = 8
 
 
@@ -20,10 +21,10 @@ def wanted_frames(script):
     return [RAMP_FRAMES if m else 1 for m in moving]
 
 
-def plays(name):
+def plays(name, path=None):
     def play():
-        script = json.load(open(os.path.join(DEMOS, f"{name}.json")))
-        cli("demo", name, "--size", "320x180", "--backend", "cpu", "-o", name, timeout=800)
+        script = json.load(open(path or os.path.join(DEMOS, f"{name}.json")))
+        cli("demo", path or name, "--size", "320x180", "--backend", "cpu", "-o", name, timeout=800)
         frames = [read(os.path.join(name, f)) for f in sorted(os.listdir(name))]
         wanted = wanted_frames(script)
         assert len(frames) == sum(wanted), (len(frames), wanted)
@@ -40,6 +41,11 @@ def plays(name):
 for file in sorted(os.listdir(DEMOS)):
     if file.endswith(".json"):
         plays(file[:-5])
+# Scripts that lie beside their survey, velocity or model.
+for folder in sorted(os.listdir(os.path.join(DATA, "surveys"))):
+    script_file = os.path.join(DATA, "surveys", folder, "demo.json")
+    if os.path.exists(script_file):
+        plays(folder, script_file)
 
 
 @test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands of README.md and docs/ work as they are written. Prints TAP.
+"""The commands of README.md, docs/ and data/surveys/ work as they are written. Prints TAP.
 
     test_docs.py PATH/lithoscope-cli [FILE.md ...]
 
@@ -152,7 +152,8 @@ def made_pages(folder):
 
 
 def main():
-    documents = [Path(f).resolve() for f in sys.argv[2:]] or [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+    documents = [Path(f).resolve() for f in sys.argv[2:]] or [
+        TOP / "README.md", *sorted((TOP / "docs").rglob("*.md")), *sorted((TOP / "data/surveys").rglob("*.md"))]
     print(f"1..{len(documents) + 2}", flush=True)
     failed = total = 0
     with tempfile.TemporaryDirectory() as name:

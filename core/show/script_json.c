@@ -119,8 +119,25 @@ static gboolean read_cube(LithoJsonReader *r, const char *folder, LithoScriptSte
     return litho_json_close(&c, good, SCHEMA, error);
 }
 
+// A file that a parameter names and that lies beside the script is taken from there: what else the
+// text may be, a number or a built-in model, is no such file.
+static void find_beside(LithoStep *step, const char *folder)
+{
+    for (guint k = 0; k < step->op->params.n; k++) {
+        const LithoParam *row = &step->op->params.rows[k];
+        if (row->type != LITHO_PARAM_FILE ||
+            litho_param_is_written(&step->op->params, row, step->params))
+            continue;
+        g_autofree char *name = litho_param_print(row, step->params);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (*name && !g_path_is_absolute(name) && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+            litho_param_set_text(row, step->params, path, NULL); // too long: as it was written
+    }
+}
+
 // The steps of a recipe without its frame.
-static gboolean read_flow(LithoJsonReader *r, LithoScriptStep *step, GError **error)
+static gboolean read_flow(LithoJsonReader *r, const char *folder, LithoScriptStep *step,
+                          GError **error)
 {
     JsonNode *node = litho_json_ask(r, "flow");
     if (!node)
@@ -136,6 +153,8 @@ static gboolean read_flow(LithoJsonReader *r, LithoScriptStep *step, GError **er
         g_prefix_error(error, "%s: ", r->where);
         return FALSE;
     }
+    for (guint k = 0; folder && k < litho_flow_length(flow); k++)
+        find_beside(litho_flow_step(flow, k), folder);
     litho_flow_free(step->flow);
     step->flow = flow;
     return TRUE;
@@ -268,7 +287,7 @@ static gboolean read_step(LithoJsonReader *r, const char *folder, LithoScriptSte
     int show = step->show, view = step->view + 1, act = LITHO_SCRIPT_LOOK;
     const char *caption =
         json_object_has_member(r->object, "caption") ? litho_json_string(r, "caption", error) : "";
-    if (!caption || !read_cube(r, folder, step, error) || !read_flow(r, step, error) ||
+    if (!caption || !read_cube(r, folder, step, error) || !read_flow(r, folder, step, error) ||
         !read_ramps(r, step, error) || !read_word(r, "show", litho_script_shows, &show, error) ||
         !read_word(r, "view", views, &view, error) || !read_word(r, "act", acts, &act, error) ||
         !read_part(r, "split", step->split, error) || !read_slices(r, step, error) ||
