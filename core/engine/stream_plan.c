@@ -184,7 +184,7 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     return plan->host_bytes <= budget && plan->device_bytes <= device_budget;
 }
 
-// A copy of a flow that does not fit, with its walk and plan: all steps of the copy work on regions,
+// A copy of a flow that does not fit, with its walk and plan: all its steps work on regions,
 // by settings of their own. NULL: no setting helps.
 static LithoFlow *divide_flow(const LithoFlow *flow, const LithoWalk *walk, const LithoGrid *in,
                               const LithoStreamOptions *options, LithoRun *run, LithoWalk **parts,

@@ -266,7 +266,7 @@ static void run_column(Job *job, gint64 k0, gint64 k1, Scratch *s)
 // Columns of one colour share no trace, so that sums have one order on any number of threads.
 static void run_colour(Job *job, int colour, int threads)
 {
-    // Columns are numbered in the survey, not in the box: the order of the sums is that of the whole.
+    // Columns are numbered in the survey, not in the box: sums have one order, that of the whole.
     const gint64 from0 = job->first[0] + ((job->first[0] + colour / 2) & 1);
     const gint64 from1 = job->first[1] + ((job->first[1] + colour % 2) & 1);
     const gint64 n0 = (job->first[0] + job->count[0] - from0 + 1) / 2;
