@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// libFuzzer targets of the small parsers, one program for all; LITHO_FUZZ names the parser.
+// libFuzzer targets of all parsers of files, one program for all; LITHO_FUZZ names the parser.
 //   LITHO_FUZZ=recipe fuzz-parsers --seeds FOLDER     writes the seed corpus
 //   LITHO_FUZZ=recipe fuzz-parsers FOLDER -max_total_time=600
 #include <stdlib.h>

@@ -15,6 +15,7 @@
 #include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/coefficients.h"
 #include "render/colormap.h"
+#include "tests/fuzz_one.h"
 #include "ui/import/import_profile.h"
 #include "ui/session/history.h"
 #include "ui/session/state_store.h"
@@ -275,12 +276,12 @@ static const char *const maps[] = {"r,g,b\n0,0,0\n200,80,30\n255,250,240\n",
 const LithoFuzzParser *litho_fuzz_parsers(void)
 {
     static const LithoFuzzParser all[] = {
-        {"recipe", recipe, recipes},          {"session", session, sessions},
-        {"profile", profile, profiles},       {"model", twsm_model, NULL},
-        {"grid", twsm_grid, grids},           {"sheet", twsm_sheet, sheets},
-        {"velocity", velocity, tables},       {"colormap", colormap, maps},
-        {"coefficients", coefficients, NULL}, {"panel", panel, panels},
-        {NULL, NULL, NULL},
+        {"segy", litho_fuzz_one, NULL},   {"recipe", recipe, recipes},
+        {"session", session, sessions},   {"profile", profile, profiles},
+        {"model", twsm_model, NULL},      {"grid", twsm_grid, grids},
+        {"sheet", twsm_sheet, sheets},    {"velocity", velocity, tables},
+        {"colormap", colormap, maps},     {"coefficients", coefficients, NULL},
+        {"panel", panel, panels},         {NULL, NULL, NULL},
     };
     return all;
 }
@@ -313,6 +314,8 @@ void litho_fuzz_parsers_seed(const LithoFuzzParser *parser, const char *folder)
         g_autofree char *path = g_strdup_printf("%s/seed-%03d", folder, k);
         g_file_set_contents(path, parser->seeds[k], -1, NULL);
     }
+    if (parser->parse == litho_fuzz_one)
+        litho_fuzz_seeds(folder);
     if (parser->parse == twsm_model)
         seed_models(folder);
     if (parser->parse == twsm_grid)

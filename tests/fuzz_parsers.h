@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Every parser of a file beside the surveys of core/io: each gets `data` as its file and may refuse
-// it; a crash, a leak, a hang or a sanitizer's finding is a bug. Shared by the libFuzzer targets
+// Every parser of a file, the surveys of core/io first: each gets `data` as its file and may refuse
+// it; a crash, a leak, a hang or a sanitizer's finding is a bug. Shared by the libFuzzer program
 // and the replay that every machine runs.
 typedef struct LithoFuzzParser {
-    const char *name; // "recipe", "session", ...
+    const char *name; // "segy", "recipe", ...
     void (*parse)(const uint8_t *data, size_t size);
     const char *const *seeds; // texts, NULL-terminated; NULL = none beside tests/corpus/NAME
 } LithoFuzzParser;
