@@ -91,7 +91,7 @@ typedef struct Sweep {
     LithoSheet *sheet;
     LithoLook look;
     JsonArray *runs;
-    double best;
+    double best, worst; // scores so far
     guint best_cell;
 } Sweep;
 
@@ -185,6 +185,7 @@ static gboolean try_cell(Sweep *s, guint column, guint row, LithoRun *run, GErro
     }
     litho_quality_to_json(&q, object);
     tell(cell, &q);
+    s->worst = MIN(s->worst, score(&q));
     if (score(&q) > s->best) {
         s->best = score(&q);
         s->best_cell = number;
@@ -233,7 +234,8 @@ static gboolean fill_sheet(Sweep *s, LithoRun *run, GError **error)
             !try_cell(s, k % s->sheet->columns, k / s->sheet->columns, &one, error))
             return FALSE;
     }
-    s->sheet->cells[s->best_cell].marked = s->best > -INFINITY;
+    // Traces that are filled in are not judged: settings that change nothing else are equal.
+    s->sheet->cells[s->best_cell].marked = s->best > -INFINITY && (n == 1 || s->best > s->worst);
     return TRUE;
 }
 
@@ -250,7 +252,7 @@ static gboolean sweep(LithoFlow *flow, const Options *o, LithoRun *run, GError *
         return FALSE;
     const guint columns = o->n_swept == 2 ? o->swept[0].n : MIN(o->swept[0].n, MOST_VALUES);
     const guint rows = o->n_swept == 2 ? o->swept[1].n : (o->swept[0].n + columns - 1) / columns;
-    Sweep s = {.o = o, .flow = flow, .best = -INFINITY, .runs = json_array_new()};
+    Sweep s = {.o = o, .flow = flow, .best = -INFINITY, .worst = INFINITY, .runs = json_array_new()};
     s.sheet = litho_sheet_new(columns, rows);
     s.judge = litho_judge_new(device);
     gboolean ok = litho_cli_part(survey, flow, &o->trial.judge, &o->trial.open, JUDGED_SAMPLES, run,

@@ -17,7 +17,8 @@ HEAD = """# Parameters
 
 Made by `docs/parameters.py` from the operators' declarations and `docs/parameters.json`: do not edit this page.
 `lithoscope-cli list OPERATOR` prints the first four columns. A number may carry its unit, as in `prewhitening=30%`.
-Rows in *italics* are folded away under *Advanced* in the panel.
+Rows in *italics* are folded away under *Advanced* in the panel. The window shows the same texts and
+pictures: the question mark beside the operator's name, *All parameters, with pictures…*.
 """
 
 
@@ -54,9 +55,19 @@ def row(operator, param, note):
         meaning += f" Only with `{param['when']}`."
     sides = "; ".join(f"{word}: {note[key]}" for key, word in (("low", "too low"), ("high", "too high")) if key in note)
     formula = f"`{note['formula']}`" if "formula" in note else ""
-    cells = [f'<a id="{operator}-{param["key"]}"></a>' + (f"*{name}*" if param["advanced"] else name), default_text(param),
+    shown = f" ([pictures](parameters/{operator}-{param['key']}.png))" if "pictures" in note else ""
+    cells = [f'<a id="{operator}-{param["key"]}"></a>' + (f"*{name}*" if param["advanced"] else name) + shown, default_text(param),
              range_text(param), meaning, formula, sides]
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def pictures(key, mine):
+    """Results with values that are too low and too high, drawn by docs/parameter_pictures.py."""
+    for name, note in mine.items():
+        if "pictures" in note:
+            sides = [f"{note['pictures'][side]} is {word}" for side, word in (("low", "too low"), ("high", "too high"))]
+            yield f"![{key}, {name}: {', '.join(sides)}](parameters/{key}-{name}.png)"
+            yield ""
 
 
 def page(cli):
@@ -74,7 +85,7 @@ def page(cli):
         lines += ["", "| preset | settings |", "|---|---|"]
         lines += [f"| `{name}` | {f'`{settings}`' if settings else 'all defaults'} |"
                   for name, settings in operator["presets"].items()]
-        lines += [""]
+        lines += ["", *pictures(key, mine)]
     return "\n".join(lines), wrong
 
 
@@ -83,7 +94,7 @@ def wrapped(text):
     import textwrap
     out = []
     for line in text.split("\n"):
-        keep = not line or line[0] in "|#"
+        keep = not line or line[0] in "|#!"
         out += [line] if keep else textwrap.wrap(line, 98, break_long_words=False, break_on_hyphens=False)
     return "\n".join(out)
 

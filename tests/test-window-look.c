@@ -226,6 +226,48 @@ static GdkRGBA colour_of(GtkWidget *widget)
 // Property: in light, dark and both high-contrast themes the dot of a changed parameter and the
 // accent of sliders stand out of the panel by 3 at least, as WCAG asks of what is no text;
 // complaints, which are text, by 4.5.
+static void count_pictures(GtkWidget *widget, guint *count)
+{
+    if (GTK_IS_PICTURE(widget)) {
+        g_assert_cmpint(gtk_widget_get_width(widget), >, 400);
+        *count += 1;
+    }
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        count_pictures(c, count);
+}
+
+// The info button leads to all parameters of the operator, with pictures of those that have some.
+static void test_pages(void)
+{
+    static const struct {
+        const char *key, *text;
+        guint pictures;
+    } operators[] = {{"fx", "amplitudes shrink", 3}, {"twsm", "beams", 4}};
+    for (guint k = 0; k < G_N_ELEMENTS(operators); k++) {
+        const LithoOperator *op = litho_operator_find(operators[k].key);
+        show_operator(op);
+        GtkWidget *panel = GTK_WIDGET(litho_window_params(gui.window));
+        GtkMenuButton *info = GTK_MENU_BUTTON(gui_find_type(panel, GTK_TYPE_MENU_BUTTON));
+        gtk_menu_button_popup(info);
+        gui_spin(&gui, 0.3);
+        GtkWidget *popover = GTK_WIDGET(gtk_menu_button_get_popover(info));
+        gtk_widget_activate(gui_find_type(popover, GTK_TYPE_BUTTON));
+        gui_spin(&gui, 0.6);
+        GtkWindow *window = gui_window_titled(op->title);
+        guint pictures = 0;
+        g_assert_nonnull(window);
+        g_assert_true(gui_label_says(GTK_WIDGET(window), operators[k].text));
+        count_pictures(GTK_WIDGET(window), &pictures);
+        g_assert_cmpuint(pictures, ==, operators[k].pictures);
+        g_autofree char *name = g_strdup_printf("parameters-%s", op->key);
+        gui_screenshot_of(&gui, GTK_WIDGET(window), name);
+        gtk_window_close(window);
+        gui_spin(&gui, 0.2);
+    }
+    gui_forget_flow(&gui);
+    gui_settle(&gui);
+}
+
 static void test_contrast(void)
 {
     static const struct {
@@ -310,6 +352,7 @@ int main(int argc, char **argv)
     g_test_add_func("/look/dialogs", test_dialogs);
     g_test_add_func("/look/about", test_about);
     g_test_add_func("/look/text", test_text);
+    g_test_add_func("/look/pages", test_pages);
     g_test_add_func("/look/contrast", test_contrast);
     if (comma)
         g_test_add_func("/look/decimal-point", test_point);

@@ -15,6 +15,7 @@ nowhere, when the window lacks a key in bold, and when a line of prose is longer
 make are checked as well: docs/parameters.md must be what the declarations say, docs/benchmarks.py must fill a table, and
 docs/guide/pictures.sh must make the guide's pictures.
 """
+import json
 import os
 import re
 import shutil
@@ -130,6 +131,21 @@ def run_document(document, samples):
     return ran, left, wrong
 
 
+def parameter_pictures(folder):
+    """Pictures of parameters: those that are declared are there, the window has them, and the script draws them."""
+    notes = json.loads((TOP / "docs/parameters.json").read_text())
+    told = {f"{key}-{name}.png" for key, mine in notes.items() if isinstance(mine, dict) for name in mine if "pictures" in mine[name]}
+    kept = {p.name for p in (TOP / "docs/parameters").iterdir()}
+    shown = set(re.findall(r"<file>parameters/(.+)</file>", (TOP / "data/lithoscope.gresource.xml").read_text()))
+    if not told == kept == shown:
+        yield f"docs/parameters.json declares pictures {sorted(told)}, there are {sorted(kept)}, the window has {sorted(shown)}"
+    for name in ("fx-prewhitening", "twsm-taper"):
+        done = subprocess.run([sys.executable, TOP / "docs/parameter_pictures.py", "--cli", CLI, "--out", folder, name], capture_output=True, text=True)
+        made = folder / f"{name}.png"
+        if done.returncode or made.read_bytes()[16:24] != (TOP / f"docs/parameters/{name}.png").read_bytes()[16:24]:
+            yield f"docs/parameter_pictures.py drew another {name}\n{done.stderr}"
+
+
 def made_pages(folder):
     """What is wrong with the pages that scripts make."""
     page = folder / "benchmarks.md"
@@ -140,6 +156,7 @@ def made_pages(folder):
             yield done.stderr
     if "| `bench fx --size 24x24x64 --backends cpu1,cpu` |" not in page.read_text():
         yield "docs/benchmarks.py wrote no table"
+    yield from parameter_pictures(folder)
     pictures = folder / "pictures"
     pictures.mkdir()
     done = subprocess.run(["bash", TOP / "docs/guide/pictures.sh", pictures], capture_output=True, text=True,

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "ui/panel/param_editor.h"
+#include "ui/panel/param_pages.h"
 #include "ui/panel/parts.h"
 #include "ui/panel/preset_line.h"
 #include "ui/view/tooltip.h"
+#include "ui/window/dialog.h"
 
 struct _LithoParamPanel {
     GtkBox parent;
@@ -223,11 +225,24 @@ gboolean litho_param_panel_focus(LithoParamPanel *self, const char *key)
 
 // --- construction -------------------------------------------------------------------------------
 
+static void on_pages(GtkButton *button, LithoParamPanel *self)
+{
+    GtkWindow *parent = GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(self)));
+    gtk_popover_popdown(GTK_POPOVER(gtk_widget_get_ancestor(GTK_WIDGET(button), GTK_TYPE_POPOVER)));
+    GtkWidget *window = litho_dialog_new(parent, self->op->title, 920, 680);
+    gtk_window_set_child(GTK_WINDOW(window), litho_param_pages_new(self->op));
+    gtk_window_present(GTK_WINDOW(window));
+}
+
 static GtkWidget *make_info(LithoParamPanel *self)
 {
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *pages = gtk_button_new_with_label("All parameters, with pictures…");
     self->summary = litho_text_new(48);
-    return litho_popover_button_new("help-about-symbolic", "What this operator does",
-                                    self->summary);
+    g_signal_connect(pages, "clicked", G_CALLBACK(on_pages), self);
+    gtk_box_append(GTK_BOX(box), self->summary);
+    gtk_box_append(GTK_BOX(box), pages);
+    return litho_popover_button_new("help-about-symbolic", "What this operator does", box);
 }
 
 static GtkWidget *make_header(LithoParamPanel *self)
