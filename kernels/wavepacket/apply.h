@@ -108,7 +108,8 @@ void wp_job_free(WpJob *job);
 void wp_job_list_blocks(WpJob *job, const int first[3], const int end[3]);
 // Arrays that no pass can do without; those and the coefficients of `in`; the mode's work on them.
 gboolean wp_job_reserve(WpJob *job, GError **error);
-gboolean wp_job_forward(WpJob *job, const LithoCube *in, LithoRun *run, GError **error);
+gboolean wp_job_forward(WpJob *job, const LithoWavepacketParams *params, const LithoCube *in,
+                        LithoRun *run, GError **error);
 // `in`: what the job works on, pass->in or the window's part of it.
 gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
                       GError **error);
@@ -124,11 +125,26 @@ guint64 wp_job_kept(const WpJob *job);
 // One number per trace in the engine's memory, for its distance() and insert(); its release().
 float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GError **error);
 
+// --- holes.c -------------------------------------------------------------------------------------
+
+// TRUE when guesses stand in for missing traces.
+gboolean wp_guesses(const LithoWavepacketParams *params);
+// Samples of the survey that the guesses in `box` depend on, and `box`.
+LithoBox wp_guess_box(const LithoGrid *survey, const LithoWavepacketParams *params, LithoBox box);
+// A copy of the samples in `box`, which `in` holds, with guesses in place of missing traces; these
+// are live then. *guessed NULL: there is nothing to guess.
+gboolean wp_guess(const LithoWavepacketParams *params, const LithoCube *in, LithoBox box,
+                  LithoCube **guessed, LithoRun *run, GError **error);
+// Traces of job->result that are dead in `in` become zeros.
+gboolean wp_bury(WpJob *job, const LithoCube *in, GError **error);
+
 // --- region.c ------------------------------------------------------------------------------------
 
 // TRUE when a region of the output needs the segments that touch it only (and the noise level).
 gboolean wp_is_regional(const LithoWavepacketParams *params);
-// Samples of the segments that touch a region.
+// Samples of the segments that touch a region; and with what guesses need around them.
+LithoBox wp_region_segments(const LithoGrid *in, const LithoWavepacketParams *params,
+                            LithoBox region);
 LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *params, LithoBox region);
 // The job works on the segments that touch `region` from now on.
 void wp_job_window(WpJob *job, LithoBox region);

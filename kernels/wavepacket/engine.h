@@ -101,7 +101,7 @@ typedef struct WpEngineClass {
     // Sum of m (x - y)^2 in double, with one m per trace of n3 samples; m NULL = 1.
     gboolean (*distance)(WpEngine *engine, const float *x, const float *y, const float *m,
                          gint64 traces, gint64 n3, double *result, GError **error);
-    // y = y (1 - m) + m x with one m per trace.
+    // y = y (1 - m) + m x with one m per trace; x NULL = zeros.
     gboolean (*insert)(WpEngine *engine, const float *x, const float *m, float *y, gint64 traces,
                        gint64 n3, GError **error);
     // u = taper * volume part; volume part += taper * u. `n` are the volume's sizes; what of the

@@ -259,9 +259,10 @@ static guint64 region_memory(const LithoGrid *in, const LithoWavepacketParams *p
         return 0;
     enum { COPIES = 2 }; // in the window's own layout: of the input, of the result
     count_arrays(p, FALSE, &cubes, &volumes, &coefficients);
-    const guint64 window = (guint64)litho_box_count(wp_region_input(in, p, region));
+    const guint64 window = (guint64)litho_box_count(wp_region_segments(in, p, region));
+    const guint64 around = (guint64)litho_box_count(wp_region_input(in, p, region)) - window;
     return engine_bytes(p, &s, machine->gpu) +
-           4 * ((cubes + COPIES) * window + volumes * spec.n[0] * spec.n[1] * spec.n[2] +
+           4 * ((cubes + COPIES) * window + around * (wp_guesses(p) ? 2 : 1) + volumes * spec.n[0] * spec.n[1] * spec.n[2] +
                 coefficients * (guint64)s.floats);
 }
 
@@ -417,7 +418,19 @@ static void merge_lanes(WpJob *job)
     job->sigma = used ? job->block_sigma[used / 2] : 0;
 }
 
-static gboolean stage_forward(WpJob *job, const LithoCube *in, LithoRun *run, GError **error)
+// The input, checked, and guesses in place of its missing traces.
+static gboolean load(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in, LithoRun *run,
+                     GError **error)
+{
+    const WpEngineClass *k = job->engine->class;
+    g_autoptr(LithoCube) guessed = NULL;
+    return k->load(job->engine, in, job->volume, run, error) &&
+           wp_guess(p, in, in->held, &guessed, run, error) &&
+           (!guessed || k->load(job->engine, guessed, job->volume, run, error));
+}
+
+static gboolean stage_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+                              LithoRun *run, GError **error)
 {
     const WpEngineClass *k = job->engine->class;
     const WpWork work = {.stage = "forward", .from = job->volume, .each = look_at_block};
@@ -427,7 +440,7 @@ static gboolean stage_forward(WpJob *job, const LithoCube *in, LithoRun *run, GE
         memset(job->lanes[i].counts, 0, WP_BINS * sizeof(double));
     }
     job->lanes_hold_volume = FALSE;
-    if (!k->load(job->engine, in, job->volume, run, error) ||
+    if (!load(job, p, in, run, error) ||
         !k->dot(job->engine, job->volume, job->volume, job->samples, &job->input_energy, error) ||
         !wp_lanes_work(job, &work, run, error))
         return FALSE;
@@ -463,39 +476,27 @@ float *wp_mask_new(WpJob *job, const LithoCube *in, double live, double dead, GE
     return NULL;
 }
 
-// Dead traces come back as they came, but interpolation, which is there to fill them.
-static gboolean restore_dead(WpJob *job, const LithoCube *in, GError **error)
-{
-    const gint64 traces = litho_grid_traces(&job->grid);
-    if (litho_cube_count_live(in) == traces)
-        return TRUE;
-    float *dead = wp_mask_new(job, in, 0, 1, error);
-    gboolean ok = dead && job->engine->class->insert(job->engine, job->volume, dead, job->result,
-                                                     traces, job->n[2], error);
-    job->engine->class->release(job->engine, dead);
-    return ok;
-}
-
 gboolean wp_job_apply(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
                       GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
     switch (p->mode) {
     case WP_COMPRESS:
-        return wp_compress(job, p, run, error) && restore_dead(job, in, error);
+        return wp_compress(job, p, run, error);
     case WP_INTERPOLATE:
         return wp_interpolate(job, p, in, run, error);
     case WP_RECONSTRUCT:
-        return wp_reconstruct(job, p, run, error) && restore_dead(job, in, error);
+        return wp_reconstruct(job, p, run, error);
     default:
-        return wp_denoise(job, pass, run, error) && restore_dead(job, in, error);
+        return wp_denoise(job, pass, run, error);
     }
 }
 
-gboolean wp_job_forward(WpJob *job, const LithoCube *in, LithoRun *run, GError **error)
+gboolean wp_job_forward(WpJob *job, const LithoWavepacketParams *p, const LithoCube *in,
+                        LithoRun *run, GError **error)
 {
     job->transformed = FALSE;
-    return wp_job_reserve(job, error) && stage_forward(job, in, run, error);
+    return wp_job_reserve(job, error) && stage_forward(job, p, in, run, error);
 }
 
 gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
@@ -514,9 +515,10 @@ gboolean wp_job_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
         return FALSE;
     if (!anew)
         wp_report_spectrum(job, run); // each pass has a report of its own
-    if ((anew && !wp_job_forward(job, pass->in, run, error)) ||
+    if ((anew && !wp_job_forward(job, p, pass->in, run, error)) ||
         !wp_job_apply(job, pass, pass->in, run, error) ||
         !wp_report_error(job, run, "snr", error) ||
+        (p->mode != WP_INTERPOLATE && !wp_bury(job, pass->in, error)) ||
         !(whole ? k->store(job->engine, job->result, pass->out, error)
                 : wp_region_store(job, pass, pass->in, error)))
         return FALSE;

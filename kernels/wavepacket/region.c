@@ -27,7 +27,7 @@ static void touching(const WpCuts *c, gint64 lo, gint64 hi, int *first, int *end
     from[1] = MIN(wp_cuts_start(c, *end - 1) + c->block, c->n - 2 * c->margin);
 }
 
-LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *p, LithoBox region)
+LithoBox wp_region_segments(const LithoGrid *in, const LithoWavepacketParams *p, LithoBox region)
 {
     WpCuts cuts[3];
     int first, end;
@@ -39,6 +39,11 @@ LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *p, Li
         region.hi[a] = from[1];
     }
     return region;
+}
+
+LithoBox wp_region_input(const LithoGrid *in, const LithoWavepacketParams *p, LithoBox region)
+{
+    return wp_guess_box(in, p, wp_region_segments(in, p, region));
 }
 
 // --- windows --------------------------------------------------------------------------------------
@@ -121,6 +126,20 @@ static LithoCube *window_of(const WpJob *job, const LithoCube *in, GError **erro
     return cube;
 }
 
+// The window's samples in the engine's memory, checked, and guesses in place of missing traces.
+static gboolean load(WpJob *job, const LithoPass *pass, const LithoCube *in, LithoRun *run,
+                     GError **error)
+{
+    const WpEngineClass *k = job->engine->class;
+    const LithoBox need = wp_guess_box(&job->survey, pass->params, job->window);
+    g_autoptr(LithoCube) guessed = NULL;
+    if (!k->load(job->engine, in, job->volume, run, error) ||
+        !wp_guess(pass->params, pass->in, need, &guessed, run, error))
+        return FALSE;
+    g_autoptr(LithoCube) window = guessed ? window_of(job, guessed, error) : NULL;
+    return !guessed || (window && k->load(job->engine, window, job->volume, run, error));
+}
+
 gboolean wp_region_store(WpJob *job, const LithoPass *pass, const LithoCube *in,
                          GError **error)
 {
@@ -147,7 +166,6 @@ gboolean wp_region_store(WpJob *job, const LithoPass *pass, const LithoCube *in,
 gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError **error)
 {
     const LithoWavepacketParams *p = pass->params;
-    const WpEngineClass *k = job->engine->class;
     LithoRun quiet = run ? *run : (LithoRun){0}; // histograms and counts would be of a part
     quiet.report = NULL;
     wp_job_window(job, pass->region);
@@ -157,8 +175,9 @@ gboolean wp_region_run(WpJob *job, const LithoPass *pass, LithoRun *run, GError 
     for (int i = 0; i < job->n_lanes; i++)
         job->lanes[i].current = -1;
     job->transformed = job->lanes_hold_volume = FALSE;
-    if (!wp_job_reserve(job, error) || !k->load(job->engine, in, job->volume, run, error) ||
-        !wp_job_apply(job, pass, in, &quiet, error) || !wp_region_store(job, pass, in, error))
+    if (!wp_job_reserve(job, error) || !load(job, pass, in, run, error) ||
+        !wp_job_apply(job, pass, in, &quiet, error) || !wp_bury(job, in, error) ||
+        !wp_region_store(job, pass, in, error))
         return FALSE;
     if (run && p->mode == WP_DENOISE)
         litho_report_number(run->report, "sigma", "Noise level (standard deviation)", "",

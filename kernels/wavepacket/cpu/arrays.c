@@ -258,7 +258,7 @@ static gboolean cpu_insert(WpEngine *engine, const float *x, const float *m, flo
 #pragma omp parallel for num_threads(threads_of(engine))
     for (gint64 t = 0; t < traces; t++)
         for (gint64 i = t * n3; i < (t + 1) * n3; i++)
-            y[i] = y[i] * (1 - m[t]) + m[t] * x[i];
+            y[i] = y[i] * (1 - m[t]) + (x ? m[t] * x[i] : 0);
     return TRUE;
 }
 

@@ -196,7 +196,7 @@ static __global__ void insert(const float *x, const float *m, float *y, int64_t 
     EACH(i, traces * n3)
     {
         const float f = m[i / n3];
-        y[i] = y[i] * (1 - f) + f * x[i];
+        y[i] = y[i] * (1 - f) + (x ? f * x[i] : 0);
     }
 }
 

@@ -287,8 +287,8 @@ static gboolean multi_insert(WpEngine *engine, const float *x, const float *m, f
                              gint64 traces, gint64 n3, GError **error)
 {
     WpEngine *first = wp_first_part(engine);
-    return first->class->insert(first, wp_part_of(x, 0), wp_part_of(m, 0), wp_part_of(y, 0), traces,
-                                n3, error);
+    return first->class->insert(first, x ? wp_part_of(x, 0) : NULL, wp_part_of(m, 0),
+                                wp_part_of(y, 0), traces, n3, error);
 }
 
 static gboolean multi_load(WpEngine *engine, const LithoCube *cube, float *volume, LithoRun *run,
