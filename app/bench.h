@@ -34,7 +34,10 @@ typedef struct BenchRun {
     int threads; // CPU threads
     LithoDeviceInfo info;
     BenchRoof roof;
-    double plan_ms;
+    double plan_ms, again_ms; // the first plan of the process, and a second one of these settings
+    guint n_plan_stages;
+    LithoStage plan_stages[BENCH_MAX_STAGES], again_stages[BENCH_MAX_STAGES];
+    guint n_again_stages;
     BenchTimes compute;   // input and output where the operator wants them
     BenchTimes transfers; // from host memory to host memory; n = 0 on the CPU
     double cores;         // processor time over wall time during `compute`

@@ -144,8 +144,26 @@ static void add_stages(GString *s, const char *title, const LithoStage *stages, 
     }
 }
 
+static void add_plan(GString *s, const BenchRun *r)
+{
+    if (r->n_plan_stages == 0)
+        return;
+    g_string_append_printf(s, "\n%s, plan%*s %10s %10s\n", r->key, 20 - (int)strlen(r->key), "",
+                           "first ms", "again ms");
+    for (guint k = 0; k < r->n_plan_stages; k++) {
+        const LithoStage *stage = &r->plan_stages[k];
+        double again = 0;
+        for (guint i = 0; i < r->n_again_stages; i++)
+            if (strcmp(r->again_stages[i].name, stage->name) == 0)
+                again = r->again_stages[i].last_ms;
+        g_string_append_printf(s, "  %-24s %10.3f %10.3f\n", stage->name, stage->last_ms, again);
+    }
+    g_string_append_printf(s, "  %-24s %10.3f %10.3f\n", "all", r->plan_ms, r->again_ms);
+}
+
 static void add_run_stages(GString *s, const Bench *b, const BenchRun *r)
 {
+    add_plan(s, r);
     add_stages(s, r->key, r->stages, r->n_stages, r->roof);
     for (int m = 2; m < BENCH_MAX_STAGES; m++)
         if (r->from_stage_ms[m] > 0)
@@ -276,6 +294,11 @@ static JsonObject *run_json(const Bench *b, const BenchRun *r)
     json_object_set_object_member(o, "hardware", hardware_json(r));
     json_object_set_int_member(o, "threads", r->threads);
     put(o, "plan_ms", r->plan_ms);
+    put(o, "plan_again_ms", r->again_ms);
+    json_object_set_array_member(o, "plan_stages",
+                                 stages_json(r->plan_stages, r->n_plan_stages, r->roof));
+    json_object_set_array_member(o, "plan_again_stages",
+                                 stages_json(r->again_stages, r->n_again_stages, r->roof));
     json_object_set_object_member(o, "compute", times_json(&r->compute));
     if (r->transfers.n > 0)
         json_object_set_object_member(o, "with_transfers", times_json(&r->transfers));

@@ -267,6 +267,33 @@ static gboolean time_all(Timer *t, LithoCube **reference, GError **error)
     return ok;
 }
 
+// One plan with its stages.
+static gboolean time_plan(Timer *t, const LithoGrid *grid, double *ms, LithoStage *stages, guint *n,
+                          GError **error)
+{
+    litho_timings_reset(t->run.timings);
+    const double start = litho_now_ms();
+    t->plan = t->impl->plan(grid, t->params, t->known, &t->run, error);
+    *ms = litho_now_ms() - start;
+    litho_timings_end_pass(t->run.timings);
+    *n = litho_timings_snapshot(t->run.timings, stages, BENCH_MAX_STAGES);
+    litho_timings_reset(t->run.timings);
+    return t->plan != NULL;
+}
+
+// The plan, and the plan again after it was thrown away: what the first one has left behind counts
+// for a slider that goes back and for a file that is opened twice.
+static gboolean time_plans(Timer *t, const LithoGrid *grid, GError **error)
+{
+    BenchRun *r = t->result;
+    if (!time_plan(t, grid, &r->plan_ms, r->plan_stages, &r->n_plan_stages, error))
+        return FALSE;
+    if (r->plan_ms > 1e3 * t->bench->seconds)
+        return TRUE;
+    t->impl->destroy(t->plan);
+    return time_plan(t, grid, &r->again_ms, r->again_stages, &r->n_again_stages, error);
+}
+
 static gboolean measure_roof(BenchRun *r, GError **error)
 {
     const LithoBackend *backend = r->device.backend;
@@ -296,12 +323,7 @@ gboolean bench_backend(const Bench *bench, LithoCube *in, BenchRun *r, LithoCube
         t.impl && r->device.backend->device_info(r->device.index, &r->info, error) &&
         measure_roof(r, error) && litho_resolve(bench->op, settings, &t.run, &t.known, error) &&
         litho_operator_output_grid(bench->op, grid, settings, t.known, &t.out_grid, error);
-    if (ok) {
-        const double start = litho_now_ms();
-        t.plan = t.impl->plan(grid, t.params, t.known, &t.run, error);
-        r->plan_ms = litho_now_ms() - start;
-        ok = t.plan && time_all(&t, reference, error);
-    }
+    ok = ok && time_plans(&t, grid, error) && time_all(&t, reference, error);
     if (t.plan)
         t.impl->destroy(t.plan);
     litho_resolved_unref(t.known);
