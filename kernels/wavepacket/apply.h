@@ -20,6 +20,7 @@ enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 typedef struct WpMachine {
     gboolean gpu;
     WpEngineNew engine;                        // on run->device
+    WpWindowsFunc windows;                     // fills a geometry that is laid out; NULL = the host
     guint64 (*available)(const LithoRun *run); // bytes that may be taken there
     // Number of `wanted` devices that may be used. NULL = one.
     int (*devices)(int wanted);

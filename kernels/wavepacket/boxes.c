@@ -68,37 +68,72 @@ static gboolean corners(const WpTiling *t, int k)
     return t->design.full && k == t->scales;
 }
 
-// Samples the window on shells, cones and azimuths about its direction.
+enum { SHELLS = 49, CONES = 41, AZIMUTHS = 48 };
+
+// One window with its frame, sampled on shells, cones and azimuths about its direction.
+typedef struct Sampled {
+    const WpTiling *tiling;
+    int scale, direction, neighbours;
+    WpNeighbour *nb;
+    double R[3][3];
+} Sampled;
+
+// TRUE when the window is not zero somewhere on a circle.
+static gboolean any_on_circle(const Sampled *w, double r, double angle)
+{
+    float x[3][AZIMUTHS], phi[AZIMUTHS];
+    for (int a = 0; a < AZIMUTHS; a++) {
+        double az = 2 * M_PI * a / AZIMUTHS;
+        for (int d = 0; d < 3; d++)
+            x[d][a] = (float)(r * (cos(angle) * w->R[0][d] +
+                                   sin(angle) * (cos(az) * w->R[1][d] + sin(az) * w->R[2][d])));
+    }
+    wp_window_points(w->tiling, w->scale, w->nb, w->neighbours, AZIMUTHS, x[0], x[1], x[2], phi);
+    for (int a = 0; a < AZIMUTHS; a++)
+        if (phi[a] > 0)
+            return TRUE;
+    return FALSE;
+}
+
+// Widens the extent by one shell. Cones that would not widen it are left out, and so are those
+// beyond the bump.
+static void widen_by_shell(const Sampled *w, double r, double wide, Extent *e)
+{
+    const double edge = 1.0001 * wp_radius(w->tiling, w->scale, w->direction, r);
+    for (int c = CONES - 1; c >= 0; c--) {
+        const double angle = wide * c / (CONES - 1);
+        if (angle > edge)
+            continue;
+        if (r * sin(angle) <= e->ht && r * cos(angle) >= e->lo)
+            break;
+        if (any_on_circle(w, r, angle)) {
+            e->lo = MIN(e->lo, r * cos(angle));
+            e->ht = MAX(e->ht, r * sin(angle));
+            break;
+        }
+    }
+    for (int c = 0; c < CONES; c++) {
+        const double angle = wide * c / (CONES - 1);
+        if (angle > edge || r * cos(angle) <= e->hi)
+            break;
+        if (any_on_circle(w, r, angle)) {
+            e->hi = r * cos(angle);
+            break;
+        }
+    }
+}
+
 static Extent sample_extent(const WpTiling *t, int k, int m)
 {
-    enum { SHELLS = 49, CONES = 41, AZIMUTHS = 48 };
-    int count;
-    WpNeighbour *nb = wp_neighbours(t, k, m, &count);
-    double R[3][3], r0 = t->a[k], r1 = corners(t, k) ? sqrt(3) * (0.5 + t->taper) : t->b[k + 1];
+    Sampled w = {.tiling = t, .scale = k, .direction = m};
+    double r0 = t->a[k], r1 = corners(t, k) ? sqrt(3) * (0.5 + t->taper) : t->b[k + 1];
     double wide = MIN(wp_radius(t, k, m, r0), M_PI / 2);
-    start_frame(t->dir[k].nu[m], R);
+    w.nb = wp_neighbours(t, k, m, &w.neighbours);
+    start_frame(t->dir[k].nu[m], w.R);
     Extent e = {.lo = G_MAXDOUBLE, .hi = -G_MAXDOUBLE};
-    for (int s = 0; s < SHELLS; s++)
-        for (int c = 0; c < CONES; c++) {
-            double r = r0 + (r1 - r0) * s / (SHELLS - 1), angle = wide * c / (CONES - 1);
-            float x[3][AZIMUTHS], phi[AZIMUTHS];
-            for (int a = 0; a < AZIMUTHS; a++) {
-                double az = 2 * M_PI * a / AZIMUTHS;
-                for (int d = 0; d < 3; d++)
-                    x[d][a] = (float)(r * (cos(angle) * R[0][d] +
-                                           sin(angle) * (cos(az) * R[1][d] + sin(az) * R[2][d])));
-            }
-            wp_window_points(t, k, nb, count, AZIMUTHS, x[0], x[1], x[2], phi);
-            gboolean any = FALSE;
-            for (int a = 0; a < AZIMUTHS; a++)
-                any |= phi[a] > 0;
-            if (!any)
-                continue;
-            e.lo = MIN(e.lo, r * cos(angle));
-            e.hi = MAX(e.hi, r * cos(angle));
-            e.ht = MAX(e.ht, r * sin(angle));
-        }
-    g_free(nb);
+    for (int s = SHELLS - 1; s >= 0; s--)
+        widen_by_shell(&w, r0 + (r1 - r0) * s / (SHELLS - 1), wide, &e);
+    g_free(w.nb);
     // The edges may lie between two shells.
     const double slack = 0.15, dr = (r1 - r0) / (SHELLS - 1);
     e.lo -= slack * dr;
@@ -106,23 +141,32 @@ static Extent sample_extent(const WpTiling *t, int k, int m)
     return e;
 }
 
+// Number of the first direction that a symmetry of the cube maps on each.
+static int *classes_of(const WpDirections *d)
+{
+    int *class = g_new(int, d->n);
+    g_autofree double *keys = g_new(double, 3 * d->n);
+    for (int m = 0; m < d->n; m++) {
+        double *key = keys + 3 * m;
+        for (int c = 0; c < 3; c++)
+            key[c] = fabs(d->nu[m][c]);
+        qsort(key, 3, sizeof *key, litho_compare_double);
+        class[m] = m;
+        for (int i = 0; i < m && class[m] == m; i++) {
+            const double *other = keys + 3 * i;
+            if (fabs(key[0] - other[0]) + fabs(key[1] - other[1]) + fabs(key[2] - other[2]) < 1e-9)
+                class[m] = class[i];
+        }
+    }
+    return class;
+}
+
 // Directions that a symmetry of the cube maps on each other have the same extent. FALSE: told to
 // stop.
 static gboolean scale_extents(const WpTiling *t, int k, const LithoRun *run, Extent *out)
 {
     const WpDirections *d = &t->dir[k];
-    int *class = g_new(int, d->n);
-    for (int m = 0; m < d->n; m++) {
-        double key[3] = {fabs(d->nu[m][0]), fabs(d->nu[m][1]), fabs(d->nu[m][2])};
-        qsort(key, 3, sizeof *key, litho_compare_double);
-        class[m] = m;
-        for (int i = 0; i < m && class[m] == m; i++) {
-            double other[3] = {fabs(d->nu[i][0]), fabs(d->nu[i][1]), fabs(d->nu[i][2])};
-            qsort(other, 3, sizeof *other, litho_compare_double);
-            if (fabs(key[0] - other[0]) + fabs(key[1] - other[1]) + fabs(key[2] - other[2]) < 1e-9)
-                class[m] = class[i];
-        }
-    }
+    g_autofree int *class = classes_of(d);
     gint stopped = 0;
 #pragma omp parallel for schedule(dynamic)
     for (int m = 0; m < d->n; m++)
@@ -134,8 +178,60 @@ static gboolean scale_extents(const WpTiling *t, int k, const LithoRun *run, Ext
             g_atomic_int_set(&stopped, 1);
     for (int m = 0; m < d->n; m++)
         out[m] = out[class[m]];
-    g_free(class);
     return !stopped;
+}
+
+// Extents do not depend on the volume: those of the last scales are kept, for the next size and the
+// next turn of a slider.
+typedef struct KeptExtents {
+    WpDesign design;
+    double a[2], b[2]; // of the scale's radial transitions
+    int edge, n;
+    gboolean corners;
+    Extent *extent; // [n], NULL = nothing is kept here
+} KeptExtents;
+
+enum { KEPT_SCALES = 64 };
+static GMutex extents_lock;
+static KeptExtents kept_extents[KEPT_SCALES];
+static int next_extents;
+
+static gboolean has_extents_of(const KeptExtents *e, const WpTiling *t, int k)
+{
+    const WpDesign *d = &e->design, *o = &t->design;
+    return e->extent && e->edge == t->dir[k].edge && e->corners == corners(t, k) &&
+           e->a[0] == t->a[k] && e->a[1] == t->a[k + 1] && e->b[0] == t->b[k] &&
+           e->b[1] == t->b[k + 1] && d->alpha == o->alpha && d->gamma == o->gamma &&
+           d->beta == o->beta && d->full == o->full;
+}
+
+static gboolean recall_extents(const WpTiling *t, int k, Extent *out)
+{
+    gboolean found = FALSE;
+    g_mutex_lock(&extents_lock);
+    for (int i = 0; i < KEPT_SCALES && !found; i++) {
+        found = has_extents_of(&kept_extents[i], t, k);
+        if (found)
+            memcpy(out, kept_extents[i].extent, t->dir[k].n * sizeof *out);
+    }
+    g_mutex_unlock(&extents_lock);
+    return found;
+}
+
+static void keep_extents(const WpTiling *t, int k, const Extent *extent)
+{
+    g_mutex_lock(&extents_lock);
+    KeptExtents *e = &kept_extents[next_extents];
+    next_extents = (next_extents + 1) % KEPT_SCALES;
+    g_free(e->extent);
+    *e = (KeptExtents){.design = t->design,
+                       .a = {t->a[k], t->a[k + 1]},
+                       .b = {t->b[k], t->b[k + 1]},
+                       .edge = t->dir[k].edge,
+                       .n = t->dir[k].n,
+                       .corners = corners(t, k),
+                       .extent = g_memdup2(extent, t->dir[k].n * sizeof *extent)};
+    g_mutex_unlock(&extents_lock);
 }
 
 // --- periods ----------------------------------------------------------------------------------
@@ -242,15 +338,19 @@ static gboolean add_directions(WpGeometry *g, int k, const LithoRun *run)
 {
     const WpTiling *t = g->tiling;
     const WpDirections *d = &t->dir[k];
-    Extent *extent = g_new0(Extent, d->n);
-    if (!scale_extents(t, k, run, extent)) {
-        g_free(extent);
-        return FALSE;
+    g_autofree Extent *extent = g_new0(Extent, d->n);
+    if (!recall_extents(t, k, extent)) {
+        if (!scale_extents(t, k, run, extent))
+            return FALSE;
+        keep_extents(t, k, extent);
     }
     double top = corners(t, k) ? 2 * t->taper : t->b[k + 1] - t->a[k + 1];
     double radial = t->design.cm / MIN(t->b[k] - t->a[k], top);
+    WpBox *first = g->boxes + g->n_boxes;
+    g->n_boxes += d->n;
+#pragma omp parallel for schedule(static)
     for (int m = 0; m < d->n; m++) {
-        WpBox *box = &g->boxes[g->n_boxes++];
+        WpBox *box = first + m;
         const Extent *e = &extent[m];
         double across = t->design.cmt / (2 * e->ht);
         // In the corners a box is wide but its edges, the taper at the faces of the cube and the
@@ -270,7 +370,6 @@ static gboolean add_directions(WpGeometry *g, int k, const LithoRun *run)
         choose_frame(box, g->n, (double[3]){radial, across, across});
         choose_lattice(box);
     }
-    g_free(extent);
     return TRUE;
 }
 
@@ -330,9 +429,7 @@ static void fill_grid(WpGeometry *g)
         g->nf[a] = wp_smooth(least, TRUE);
         g->halo[a] = (w + 1) / 2 + 1 + (int)ceil(reach * g->nf[a]);
         g->deconvolve[a] = g_new(double, g->n[a]);
-        for (gint64 i = 0; i < g->n[a]; i++)
-            g->deconvolve[a][i] =
-                1 / wp_kernel_transform(&g->kernel, (double)(i - g->n[a] / 2) / g->nf[a]);
+        wp_kernel_deconvolution(&g->kernel, g->n[a], g->nf[a], g->deconvolve[a]);
     }
 }
 
@@ -376,15 +473,26 @@ static WpGeometry *lay_out(const WpSpec *spec, const LithoRun *run)
     return g;
 }
 
-WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
+WpGeometry *wp_geometry_new_with(const WpSpec *spec, WpWindowsFunc windows, LithoRun *run,
+                                 GError **error)
 {
     if (!check_size(spec, error))
         return NULL;
+    double start = litho_now_ms();
     WpGeometry *g = lay_out(spec, run);
-    if (wp_fill_windows(g, run, error))
+    litho_run_time(run, "boxes", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    start = litho_now_ms();
+    if (litho_run_step(run, 0, 0, error) && windows(g, run, error)) {
+        litho_run_time(run, "windows", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
         return g;
+    }
     wp_geometry_free(g);
     return NULL;
+}
+
+WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error)
+{
+    return wp_geometry_new_with(spec, wp_fill_windows, run, error);
 }
 
 static WpSizes sizes_of(const WpGeometry *g)

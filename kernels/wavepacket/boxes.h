@@ -39,8 +39,8 @@ typedef struct WpBox {
     gint64 floats;        // 2 n1 n2 n3, residual n1 n2 n3
     // Weight of a point = phi s_b (M1 M2 M3)^(-1/2) (n1 n2 n3)^(-1/2): window, normalisation and
     // that of the unitary FFT in one factor, the same in the transform and its adjoint.
-    float *weight;    // NULL for the residual box
-    WpRow *rows;      // n1 n2 of them
+    float *weight;    // NULL for the residual box, and where a device has the windows
+    WpRow *rows;      // n1 n2 of them; NULL likewise
     gint64 n_weights; // points with phi > 0
 } WpBox;
 
@@ -70,11 +70,18 @@ typedef struct WpSpec {
     double oversampling;
 } WpSpec;
 
+// Fills sigma, profile and the number of points of every box of a geometry that is laid out. FALSE
+// on cancel.
+typedef gboolean (*WpWindowsFunc)(WpGeometry *geometry, LithoRun *run, GError **error);
+
 // NULL on cancel, or when a volume is refused (an axis below 16 samples).
+WpGeometry *wp_geometry_new_with(const WpSpec *spec, WpWindowsFunc windows, LithoRun *run,
+                                 GError **error);
+// With wp_fill_windows().
 WpGeometry *wp_geometry_new(const WpSpec *spec, LithoRun *run, GError **error);
 void wp_geometry_free(WpGeometry *geometry); // NULL is fine
 
-// Sizes of a geometry, without its windows: 10 to 200 ms, nothing when asked again.
+// Sizes of a geometry, without its windows: 1 to 20 ms, nothing when asked again.
 typedef struct WpSizes {
     gint64 floats;   // of all coefficients
     gint64 lattice;  // complex lattice points
@@ -85,7 +92,7 @@ typedef struct WpSizes {
 // `spec` must have been cleared before it was filled. FALSE: the volume is refused.
 gboolean wp_geometry_sizes(const WpSpec *spec, WpSizes *sizes, GError **error);
 
-// windows.c: rows, weights and sigma of every box of a geometry that is laid out. FALSE on cancel.
+// windows.c, a WpWindowsFunc: rows and weights on the host, too.
 gboolean wp_fill_windows(WpGeometry *geometry, LithoRun *run, GError **error);
 // The residual box or NULL (full design).
 const WpBox *wp_residual(const WpGeometry *geometry);

@@ -317,7 +317,8 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     job->real = p->mode == WP_DENOISE ? G_SQRT2 : 1;
     for (int a = 0; a < 3; a++)
         job->n[a] = in->axis[a].n;
-    job->geometry = wp_geometry_new(&job->spec, run, error);
+    job->geometry = wp_geometry_new_with(
+        &job->spec, machine->windows ? machine->windows : wp_fill_windows, run, error);
     if (!job->geometry) {
         wp_job_free(job);
         return NULL;
@@ -329,7 +330,9 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     job->stats = g_new0(WpBoxStats, job->geometry->n_boxes);
     job->counts = g_new0(double, WP_BINS);
     job->kept = g_new0(guint64, job->geometry->n_boxes);
+    const double start = litho_now_ms();
     wp_probes_new(job);
+    litho_run_time(run, "probes", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     if (!wp_lanes_new(job, p, machine, run, error)) {
         wp_job_free(job);
         return NULL;

@@ -20,17 +20,64 @@ float *wp_levels(const WpJob *job, double k_sigma)
 
 enum { PROBE_BOXES = 16, PROBE_PLANES = 6, INSET = 7 }; // INSET: reach of the finest packets
 
-static gboolean well_inside(const WpJob *job, const WpBox *box, const int p[3])
+// A lattice plane as positions in the volume: those of translation (p1, p2, p3) begin at `from` and
+// go on by `step` along p3. There are 27 of them, a lattice period apart; no two lie in the volume.
+typedef struct Positions {
+    double from[27][3], step[3];
+} Positions;
+
+static Positions positions_of_row(const WpJob *job, const WpBox *box, int p1, int p2)
 {
-    double x[3];
-    wp_box_position(job->geometry, box, p, x);
-    for (int a = 0; a < 3; a++) {
-        const gint64 n = MIN(job->geometry->n[a], job->n[a]); // a thin volume fills a part only
-        double inset = MIN(INSET, n / 5);
-        if (x[a] < inset || x[a] > n - 1 - inset)
-            return FALSE;
+    Positions at;
+    for (int a = 0; a < 3; a++)
+        at.step[a] = box->R[2][a] * box->M[2] / box->n[2];
+    for (int code = 0; code < 27; code++) {
+        const double t[3] = {box->M[0] * ((double)p1 / box->n[0] + code % 3 - 1),
+                             box->M[1] * ((double)p2 / box->n[1] + code / 3 % 3 - 1),
+                             box->M[2] * (code / 9 - 1)};
+        for (int a = 0; a < 3; a++)
+            at.from[code][a] = t[0] * box->R[0][a] + t[1] * box->R[1][a] + t[2] * box->R[2][a] +
+                               job->geometry->n[a] / 2;
     }
-    return TRUE;
+    return at;
+}
+
+// Marks p3 = 0 .. n-1 where one of the positions sits well inside the block.
+static void mark_inside(const WpJob *job, const Positions *at, int n, guint8 *inside)
+{
+    memset(inside, 0, n);
+    for (int code = 0; code < 27; code++) {
+        double lo = 0, hi = n - 1;
+        for (int a = 0; a < 3; a++) {
+            const gint64 size = MIN(job->geometry->n[a], job->n[a]); // of a thin volume a part
+            const double inset = MIN(INSET, size / 5), step = at->step[a];
+            const double from = inset - at->from[code][a];
+            const double to = size - 1 - inset - at->from[code][a];
+            if (fabs(step) < 1e-12) {
+                if (from > 0 || to < 0)
+                    hi = -1;
+                continue;
+            }
+            lo = MAX(lo, MIN(from / step, to / step));
+            hi = MIN(hi, MAX(from / step, to / step));
+        }
+        for (int p = (int)ceil(lo); p <= hi; p++)
+            inside[p] = 1;
+    }
+}
+
+static void fill_probe(const WpJob *job, WpProbe *probe)
+{
+    const WpBox *box = &job->geometry->boxes[probe->box];
+    g_autofree guint8 *inside = g_malloc(box->n[2]);
+    probe->inside = g_new(int, box->n[1] * box->n[2]);
+    for (int j = 0; j < box->n[1]; j++) {
+        const Positions at = positions_of_row(job, box, probe->plane, j);
+        mark_inside(job, &at, box->n[2], inside);
+        for (int k = 0; k < box->n[2]; k++)
+            if (inside[k])
+                probe->inside[probe->n++] = j * box->n[2] + k;
+    }
 }
 
 // Chooses the coefficients of the noise level: planes spread over directions of the finest scale,
@@ -46,20 +93,15 @@ void wp_probes_new(WpJob *job)
             finest[n++] = b;
     job->probes = g_array_new(FALSE, FALSE, sizeof(WpProbe));
     for (int i = 0; i < MIN(n, PROBE_BOXES); i++) {
-        const int b = finest[(gint64)i * n / MIN(n, PROBE_BOXES)];
-        const WpBox *box = &g->boxes[b];
-        for (int k = 0; k < MIN(PROBE_PLANES, box->n[0]); k++) {
-            WpProbe probe = {.box = b,
-                             .plane = k * box->n[0] / MIN(PROBE_PLANES, box->n[0]),
-                             .inside = g_new(int, box->n[1] * box->n[2])};
-            for (int j = 0; j < box->n[1] * box->n[2]; j++) {
-                const int p[3] = {probe.plane, j / box->n[2], j % box->n[2]};
-                if (well_inside(job, box, p))
-                    probe.inside[probe.n++] = j;
-            }
+        const int b = finest[(gint64)i * n / MIN(n, PROBE_BOXES)], planes = g->boxes[b].n[0];
+        for (int k = 0; k < MIN(PROBE_PLANES, planes); k++) {
+            const WpProbe probe = {.box = b, .plane = k * planes / MIN(PROBE_PLANES, planes)};
             g_array_append_val(job->probes, probe);
         }
     }
+#pragma omp parallel for schedule(dynamic)
+    for (guint i = 0; i < job->probes->len; i++)
+        fill_probe(job, &g_array_index(job->probes, WpProbe, i));
 }
 
 void wp_probes_free(WpJob *job)

@@ -2,11 +2,10 @@
 #include "kernels/wavepacket/tiling.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/wavepacket/cpu/vector.h"
 
-// Below this a window is cut off; the sum of squares then misses 1 by less than 5e-6.
-static const double CUT = 1e-3;
 // Kaiser-Bessel parameter of the radial edge.
 static const double EDGE_BETA = 5;
 static const double TOP_START = 0.36, TOP_END = 0.50;
@@ -40,10 +39,12 @@ int wp_auto_scales(gint64 n)
 }
 
 // S is the running integral of the bump I0(beta sqrt(1-z^2)), by Simpson's rule per interval.
-static void fill_step(WpTiling *t)
+static gpointer make_step(gpointer unused)
 {
     const int n = WP_STEP_NODES - 1;
-    double *sum = g_new0(double, WP_STEP_NODES);
+    g_autofree double *sum = g_new0(double, WP_STEP_NODES);
+    float *step = g_new(float, WP_STEP_NODES);
+    (void)unused;
     for (int i = 0; i < n; i++) {
         double f[3];
         for (int j = 0; j < 3; j++) {
@@ -53,8 +54,16 @@ static void fill_step(WpTiling *t)
         sum[i + 1] = sum[i] + (f[0] + 4 * f[1] + f[2]) / 6;
     }
     for (int i = 0; i <= n; i++)
-        t->step[i] = (float)(sum[i] / sum[n]);
-    g_free(sum);
+        step[i] = (float)(sum[i] / sum[n]);
+    return step;
+}
+
+// One table for all tilings, made once.
+static void fill_step(WpTiling *t)
+{
+    static GOnce once = G_ONCE_INIT;
+    g_once(&once, make_step, NULL);
+    memcpy(t->step, once.retval, sizeof t->step);
 }
 
 // B(t) = (I0(beta sqrt(1-t^2)) - 1)/(I0(beta) - 1) = sum_k c_k q^k with q = 1 - t^2 and
@@ -159,12 +168,17 @@ WpNeighbour *wp_neighbours(const WpTiling *t, int k, int m, int *count)
 {
     const WpDirections *d = &t->dir[k];
     WpNeighbour *list = g_new(WpNeighbour, 2 * d->n);
+    const double open = wp_radius(t, k, m, t->a[k]) / sqrt(d->omega[m]);
     int n = 0;
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int i = 0; i < d->n; i++) {
             double nu[3] = {sign * d->nu[i][0], sign * d->nu[i][1], sign * d->nu[i][2]};
-            if (angle_between(nu, d->nu[m]) >=
-                wp_radius(t, k, i, t->a[k]) + wp_radius(t, k, m, t->a[k]))
+            const double reach = open * (sqrt(d->omega[i]) + sqrt(d->omega[m]));
+            const double chord2 = (nu[0] - d->nu[m][0]) * (nu[0] - d->nu[m][0]) +
+                                  (nu[1] - d->nu[m][1]) * (nu[1] - d->nu[m][1]) +
+                                  (nu[2] - d->nu[m][2]) * (nu[2] - d->nu[m][2]);
+            // A chord is shorter than its arc: most directions are far away by that alone.
+            if (chord2 >= reach * reach || angle_between(nu, d->nu[m]) >= reach)
                 continue;
             list[n++] = (WpNeighbour){
                 .nu = {(float)nu[0], (float)nu[1], (float)nu[2]},
@@ -216,24 +230,30 @@ WP_INLINE float radial2(const WpTiling *t, int k, const float xi[3], float r)
     return rise;
 }
 
-// The bump of one direction at sixteen unit vectors u.
-WP_INLINE void bump_of(const WpTiling *t, const WpNeighbour *nb, const WpVec u[3],
-                       const WpVec *open, WpVec *value)
-{
-    const WpVec dx = u[0] - nb->nu[0], dy = u[1] - nb->nu[1], dz = u[2] - nb->nu[2];
-    WpVec v = dx * dx + dy * dy + dz * dz;
-    angle2(&v);
-    v = 1 - v * (*open * nb->inv_radius2);
-    bump(t->bump, &v);
-    *value = v;
-}
-
 WP_INLINE gboolean any_positive(const WpVec *v)
 {
     int any = 0;
     for (int i = 0; i < WP_VEC; i++)
         any |= (*v)[i] > 0;
     return any;
+}
+
+// The bump of one direction at sixteen unit vectors u.
+WP_INLINE void bump_of(const WpTiling *t, const WpNeighbour *nb, const WpVec u[3],
+                       const WpVec *open, WpVec *value)
+{
+    const WpVec dx = u[0] - nb->nu[0], dy = u[1] - nb->nu[1], dz = u[2] - nb->nu[2];
+    WpVec v = dx * dx + dy * dy + dz * dz;
+    const WpVec scale = *open * nb->inv_radius2, near = 1 - v * scale;
+    // The angle is no less than the chord: where that is beyond the bump, the bump is zero.
+    if (!any_positive(&near)) {
+        *value = (WpVec){0};
+        return;
+    }
+    angle2(&v);
+    v = 1 - v * scale;
+    bump(t->bump, &v);
+    *value = v;
 }
 
 // Two in five points of a lattice lie under no window; they leave as soon as that is seen.
@@ -268,7 +288,7 @@ WP_CLONES void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb,
         }
         for (int i = 0; i < len; i++) {
             float p = own[i] > 0 ? sqrtf(own[i] / sum[i]) : 0;
-            phi[at + i] = p < (float)CUT ? 0 : p;
+            phi[at + i] = p < (float)WP_CUT ? 0 : p;
         }
     }
 }
@@ -277,7 +297,7 @@ double wp_window_coarse(const WpTiling *t, const double xi[3])
 {
     double r = sqrt(xi[0] * xi[0] + xi[1] * xi[1] + xi[2] * xi[2]);
     double phi = sqrt(1 - wp_step(t, (r - t->a[1]) / (t->b[1] - t->a[1])));
-    return phi < CUT ? 0 : phi;
+    return phi < WP_CUT ? 0 : phi;
 }
 
 double wp_window_residual(const WpTiling *t, const double xi[3])
@@ -288,7 +308,7 @@ double wp_window_residual(const WpTiling *t, const double xi[3])
         r2 += x * x;
     }
     double phi = sqrt(wp_step(t, (sqrt(r2) - TOP_START) / (TOP_END - TOP_START)));
-    return phi < CUT ? 0 : phi;
+    return phi < WP_CUT ? 0 : phi;
 }
 
 double wp_window_exact(const WpTiling *t, int k, int m, const double xi[3])
@@ -312,5 +332,5 @@ double wp_window_exact(const WpTiling *t, int k, int m, const double xi[3])
         }
     float x[3] = {(float)xi[0], (float)xi[1], (float)xi[2]};
     double phi = own > 0 ? sqrt(radial2(t, k, x, (float)r) * own / sum) : 0;
-    return phi < CUT ? 0 : phi;
+    return phi < WP_CUT ? 0 : phi;
 }

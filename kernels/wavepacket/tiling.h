@@ -13,6 +13,9 @@
 
 typedef enum { WP_COMPACT, WP_DEFAULT, WP_FULL } WpDesignKind;
 
+// Below this a window is cut off; the sum of squares then misses 1 by less than 5e-6.
+#define WP_CUT 1e-3
+
 typedef struct WpDesign {
     double alpha;   // angular radius of a bump in units of sqrt(solid angle)
     double gamma;   // how fast it opens towards low frequencies; 0 = a classical wedge

@@ -54,11 +54,17 @@ void wp_kernel_init(WpKernel *k, WpKernelKind kind, int width, double sigma)
         fit_tap(k, t);
 }
 
-double wp_kernel_transform(const WpKernel *k, double x)
+// Gauss-Legendre nodes of one half of the kernel, their weights times the kernel there.
+typedef struct Nodes {
+    int n; // of the whole rule
+    double at[WP_MAX_WIDTH + 21], weight[WP_MAX_WIDTH + 21];
+} Nodes;
+
+// 2w + 40 nodes, found by Newton's method on the Legendre recurrence.
+static Nodes nodes_of(const WpKernel *k)
 {
-    // Gauss-Legendre with 2w+40 nodes, found by Newton's method on the Legendre recurrence.
-    const int n = 2 * k->width + 40;
-    double sum = 0;
+    Nodes nodes = {.n = 2 * k->width + 40};
+    const int n = nodes.n;
     for (int i = 0; i < (n + 1) / 2; i++) {
         double z = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
         for (int it = 0; it < 20; it++) {
@@ -74,9 +80,33 @@ double wp_kernel_transform(const WpKernel *k, double x)
             if (fabs(step) < 1e-15)
                 break;
         }
-        double weight = 2 / ((1 - z * z) * slope * slope), at = 0.5 * k->width * z;
-        double term = weight * wp_kernel_value(k, at) * cos(2 * M_PI * x * at);
-        sum += 2 * i + 1 == n ? term : 2 * term;
+        nodes.at[i] = 0.5 * k->width * z;
+        nodes.weight[i] = 2 / ((1 - z * z) * slope * slope) * wp_kernel_value(k, nodes.at[i]);
+    }
+    return nodes;
+}
+
+static double transform(const WpKernel *k, const Nodes *nodes, double x)
+{
+    double sum = 0;
+    for (int i = 0; i < (nodes->n + 1) / 2; i++) {
+        const double term = nodes->weight[i] * cos(2 * M_PI * x * nodes->at[i]);
+        sum += 2 * i + 1 == nodes->n ? term : 2 * term;
     }
     return 0.5 * k->width * sum;
+}
+
+double wp_kernel_transform(const WpKernel *k, double x)
+{
+    const Nodes nodes = nodes_of(k);
+    return transform(k, &nodes, x);
+}
+
+void wp_kernel_deconvolution(const WpKernel *k, int64_t n, int nf, double *factor)
+{
+    const Nodes nodes = nodes_of(k);
+    for (int64_t i = 0; i <= n / 2; i++) // the transform is even
+        factor[i] = 1 / transform(k, &nodes, (double)(i - n / 2) / nf);
+    for (int64_t i = n / 2 + 1; i < n; i++)
+        factor[i] = factor[2 * (n / 2) - i];
 }

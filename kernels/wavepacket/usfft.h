@@ -11,6 +11,8 @@
 // Source: Kaiser-Bessel with Beatty, Nishimura, Pauly (2005) beta; Gaussian of Dutt, Rokhlin (1993)
 // and Beylkin (1995), which the wave-packet papers use.
 
+#include <stdint.h>
+
 enum { WP_MAX_WIDTH = 12, WP_LANES = 16, WP_DEGREE = 7 };
 
 #define WP_SNAP 1e-9
@@ -34,6 +36,8 @@ void wp_kernel_init(WpKernel *kernel, WpKernelKind kind, int width, double sigma
 double wp_kernel_value(const WpKernel *kernel, double z);
 // p(x) = integral of psi(z) cos(2 pi x z/nf) dz: what interpolation does to sample position x.
 double wp_kernel_transform(const WpKernel *kernel, double x_over_nf);
+// factor[i] = 1 / p(i - n/2) of samples i = 0 .. n-1 on a fine grid of nf points.
+void wp_kernel_deconvolution(const WpKernel *kernel, int64_t n, int nf, double *factor);
 
 #ifdef __cplusplus
 }

@@ -112,19 +112,6 @@ static __global__ void collect_box(WpDevGrid g, WpDevBox box, WpBlockOfBox block
     add_to(&u[at], re, mirrored ? -im : im);
 }
 
-static __global__ void dense_weights(const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
-                                     const float *weights, float *dense)
-{
-    int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / WP_WARP;
-    if (r >= n_rows)
-        return;
-    const WpDevRow row = rows[r];
-    const WpDevBox &b = boxes[row.box];
-    for (int j = threadIdx.x % WP_WARP; j < row.count; j += WP_WARP)
-        dense[(int64_t)b.at + (int64_t)row.row * b.n[2] + row.first + j] =
-            weights[row.weight_at + j];
-}
-
 // Planes l3 = 0 and nf/2 hold both l and -l: u = G[l] + conj G[-l].
 static __global__ void symmetrize_planes(WpDevGrid g, float2 *u)
 {
@@ -154,14 +141,6 @@ int wp_cuda_collect_box(const WpDevGrid *g, const WpDevBox *box, const WpBlockOf
     const int threads = 64;
     dim3 blocks((block->n[2] + threads - 1) / threads, block->n[1], block->n[0]);
     collect_box<<<blocks, threads, 0, stream>>>(*g, *box, *block, table, dense + box->at, c, u);
-    return (int)cudaGetLastError();
-}
-
-int wp_cuda_dense_weights(const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
-                          const float *weights, float *dense, cudaStream_t stream)
-{
-    dense_weights<<<(unsigned)((n_rows + 7) / 8), 8 * WP_WARP, 0, stream>>>(boxes, rows, n_rows,
-                                                                            weights, dense);
     return (int)cudaGetLastError();
 }
 

@@ -40,14 +40,8 @@ typedef struct WpDevBox {
     int kind;    // WpBoxKind
     uint32_t at; // complex index of its first coefficient
     int64_t at_float, floats;
+    int64_t first_row; // its first row (j1, j2) among those of all complex boxes
 } WpDevBox;
-
-// A row of points with non-zero window.
-typedef struct WpDevRow {
-    uint32_t box, row; // row = j1 n2 + j2
-    uint32_t weight_at;
-    uint16_t first, count;
-} WpDevRow;
 
 typedef struct WpDevGrid {
     int nf[3], half; // half = nf[2]/2 + 1 complex points stored along axis 3
@@ -85,12 +79,13 @@ typedef struct WpDevKernel {
 
 // Plan: counts[tile][cell] of points; then per tile the lane that takes each cell, the start of
 // every cell in its lane's list (over counts), and the steps of the tile; then the points.
-int wp_cuda_count(const WpDevGrid *grid, const WpDevBox *boxes, const WpDevRow *rows,
-                  int64_t n_rows, const float *weights, uint32_t *counts, cudaStream_t stream);
+// `weights` of all lattice points of the first n_boxes boxes, n_rows rows: zeros make no points.
+int wp_cuda_count(const WpDevGrid *grid, const WpDevBox *boxes, int n_boxes, int64_t n_rows,
+                  const float *weights, uint32_t *counts, cudaStream_t stream);
 int wp_cuda_assign(const WpDevGrid *grid, uint32_t *counts, uint8_t *lanes, uint32_t *steps,
                    uint32_t *rounds, cudaStream_t stream);
-int wp_cuda_place(const WpDevGrid *grid, const WpDevBox *boxes, const WpDevRow *rows,
-                  int64_t n_rows, const float *weights, uint32_t *cursors, const uint8_t *lanes,
+int wp_cuda_place(const WpDevGrid *grid, const WpDevBox *boxes, int n_boxes, int64_t n_rows,
+                  const float *weights, uint32_t *cursors, const uint8_t *lanes,
                   const uint32_t *first_step, WpPoint *points, cudaStream_t stream);
 int wp_cuda_order(const WpDevGrid *grid, const uint32_t *cursors, const uint8_t *lanes,
                   const uint32_t *first_step, WpPoint *points, cudaStream_t stream);
@@ -118,8 +113,6 @@ typedef struct WpBlockOfBox {
 int wp_cuda_collect_box(const WpDevGrid *grid, const WpDevBox *box, const WpBlockOfBox *block,
                         const float *table, const float *dense, const float2 *c, float2 *u,
                         cudaStream_t stream);
-int wp_cuda_dense_weights(const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
-                          const float *weights, float *dense, cudaStream_t stream);
 int wp_cuda_symmetrize(const WpDevGrid *grid, float2 *u, cudaStream_t stream);
 
 // --- volumes -------------------------------------------------------------------------------------

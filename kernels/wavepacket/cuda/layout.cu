@@ -55,17 +55,18 @@ DEV Spot locate(const WpDevGrid &g, const WpDevBox &b, uint32_t row, int j3)
 }
 
 // One warp a row.
-static __global__ void count_points(WpDevGrid g, const WpDevBox *boxes, const WpDevRow *rows,
+static __global__ void count_points(WpDevGrid g, const WpDevBox *boxes, int n_boxes,
                                     int64_t n_rows, const float *weights, uint32_t *counts)
 {
     int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / WP_WARP;
     if (r >= n_rows)
         return;
-    const WpDevRow row = rows[r];
-    for (int j = threadIdx.x % WP_WARP; j < row.count; j += WP_WARP) {
-        if (weights[row.weight_at + j] == 0)
+    const WpDevBox &b = boxes[box_of_row(boxes, n_boxes, r)];
+    const uint32_t row = (uint32_t)(r - b.first_row), first = b.at + row * (uint32_t)b.n[2];
+    for (int j = threadIdx.x % WP_WARP; j < b.n[2]; j += WP_WARP) {
+        if (weights[first + j] == 0)
             continue;
-        Spot s = locate(g, boxes[row.box], row.row, row.first + j);
+        Spot s = locate(g, b, row, j);
         atomicAdd(&counts[(int64_t)s.tile * WP_TILE_CELLS + s.cell], 1u);
     }
 }
@@ -125,7 +126,7 @@ DEV uint64_t pack(const Spot &s)
 }
 
 // After this pass a cursor stands behind its cell's last point.
-static __global__ void place_points(WpDevGrid g, const WpDevBox *boxes, const WpDevRow *rows,
+static __global__ void place_points(WpDevGrid g, const WpDevBox *boxes, int n_boxes,
                                     int64_t n_rows, const float *weights, uint32_t *cursors,
                                     const uint8_t *lanes, const uint32_t *first_step,
                                     WpPoint *points)
@@ -133,16 +134,16 @@ static __global__ void place_points(WpDevGrid g, const WpDevBox *boxes, const Wp
     int64_t r = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / WP_WARP;
     if (r >= n_rows)
         return;
-    const WpDevRow row = rows[r];
-    const WpDevBox &b = boxes[row.box];
-    for (int j = threadIdx.x % WP_WARP; j < row.count; j += WP_WARP) {
-        const float weight = weights[row.weight_at + j];
+    const WpDevBox &b = boxes[box_of_row(boxes, n_boxes, r)];
+    const uint32_t row = (uint32_t)(r - b.first_row), first = b.at + row * (uint32_t)b.n[2];
+    for (int j = threadIdx.x % WP_WARP; j < b.n[2]; j += WP_WARP) {
+        const float weight = weights[first + j];
         if (weight == 0)
             continue;
-        Spot s = locate(g, b, row.row, row.first + j);
+        Spot s = locate(g, b, row, j);
         uint32_t step = atomicAdd(&cursors[(int64_t)s.tile * WP_TILE_CELLS + s.cell], 1u);
         const int lane = lanes[(int64_t)s.tile * WP_TILE_CELLS + s.cell];
-        WpPoint p = {b.at + row.row * (uint32_t)b.n[2] + row.first + j, weight, pack(s)};
+        WpPoint p = {first + j, weight, pack(s)};
         points[(int64_t)(first_step[s.tile] + step) * WP_WARP + lane] = p;
     }
 }
@@ -186,11 +187,11 @@ static unsigned tiles_of(const WpDevGrid *g)
     return (unsigned)g->tiles[0] * g->tiles[1] * g->tiles[2];
 }
 
-int wp_cuda_count(const WpDevGrid *g, const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
+int wp_cuda_count(const WpDevGrid *g, const WpDevBox *boxes, int n_boxes, int64_t n_rows,
                   const float *weights, uint32_t *counts, cudaStream_t stream)
 {
     count_points<<<row_blocks(n_rows), ROWS_PER_BLOCK * WP_WARP, 0, stream>>>(
-        *g, boxes, rows, n_rows, weights, counts);
+        *g, boxes, n_boxes, n_rows, weights, counts);
     return (int)cudaGetLastError();
 }
 
@@ -201,12 +202,12 @@ int wp_cuda_assign(const WpDevGrid *g, uint32_t *counts, uint8_t *lanes, uint32_
     return (int)cudaGetLastError();
 }
 
-int wp_cuda_place(const WpDevGrid *g, const WpDevBox *boxes, const WpDevRow *rows, int64_t n_rows,
+int wp_cuda_place(const WpDevGrid *g, const WpDevBox *boxes, int n_boxes, int64_t n_rows,
                   const float *weights, uint32_t *cursors, const uint8_t *lanes,
                   const uint32_t *first_step, WpPoint *points, cudaStream_t stream)
 {
     place_points<<<row_blocks(n_rows), ROWS_PER_BLOCK * WP_WARP, 0, stream>>>(
-        *g, boxes, rows, n_rows, weights, cursors, lanes, first_step, points);
+        *g, boxes, n_boxes, n_rows, weights, cursors, lanes, first_step, points);
     return (int)cudaGetLastError();
 }
 

@@ -160,7 +160,7 @@ typedef struct Making {
 static gboolean make_part(WpMulti *m, int k, gpointer data, GError **error)
 {
     const Making *making = data;
-    const LithoRun run = {.device = making->device + k};
+    LithoRun run = {.device = making->device + k};
     m->part[k] = (WpCuda *)wp_engine_cuda(&m->geometry[k], making->form, k, m->n, &run, error);
     for (int i = 0; m->part[k] && i < WP_STEPS; i++)
         if (!LITHO_CUDA(cudaEventCreateWithFlags(&m->done[k][i], cudaEventDisableTiming), error))

@@ -81,14 +81,11 @@ static gboolean make_residual_ffts(WpCuda *cuda, const WpBox *box, GError **erro
     int n[3] = {box->n[0], box->n[1], box->n[2]}, half[3] = {n[0], n[1], n[2] / 2 + 1};
     const gint64 values = (gint64)half[0] * half[1] * half[2];
     const WpFftLayout real = {n, 1, n[0] * n[1] * n[2]}, complex = {half, 1, (int)values};
-    g_autofree float *weight = wp_residual_weights(cuda->engine.geometry, NULL, error);
-    return weight &&
-           wp_cuda_make_fft(cuda, &cuda->residual_forward,
+    return wp_cuda_make_fft(cuda, &cuda->residual_forward,
                             &(WpFftShape){3, n, real, complex, CUFFT_R2C, 1, 1}, error) &&
            wp_cuda_make_fft(cuda, &cuda->residual_inverse,
                             &(WpFftShape){3, n, complex, real, CUFFT_C2R, 1, 1}, error) &&
-           litho_cuda_reserve(cuda->context, &cuda->residual, values * 8, error) &&
-           wp_cuda_send(cuda, &cuda->residual_weight, weight, values * 4, error);
+           litho_cuda_reserve(cuda->context, &cuda->residual, values * 8, error);
 }
 
 static gboolean set_work(WpCuda *cuda, cufftHandle plan, int stream, GError **error)
@@ -133,6 +130,19 @@ static gboolean make_streams(WpCuda *cuda, GError **error)
 
 // --- descriptors ---------------------------------------------------------------------------------
 
+int wp_cuda_complex_boxes(const WpGeometry *g)
+{
+    return g->n_boxes - (wp_residual(g) != NULL);
+}
+
+gint64 wp_cuda_rows(const WpGeometry *g)
+{
+    gint64 rows = 0;
+    for (int b = 0; b < wp_cuda_complex_boxes(g); b++)
+        rows += (gint64)g->boxes[b].n[0] * g->boxes[b].n[1];
+    return rows;
+}
+
 static void describe_box(const WpGeometry *g, const WpBox *box, WpDevBox *to)
 {
     for (int i = 0; i < 3; i++)
@@ -148,6 +158,18 @@ static void describe_box(const WpGeometry *g, const WpBox *box, WpDevBox *to)
     to->at = (uint32_t)(box->at / 2);
     to->at_float = box->at;
     to->floats = box->floats;
+}
+
+WpDevBox *wp_cuda_describe_boxes(const WpGeometry *g)
+{
+    WpDevBox *boxes = g_new0(WpDevBox, MAX(g->n_boxes, 1));
+    gint64 rows = 0;
+    for (int b = 0; b < g->n_boxes; b++) {
+        describe_box(g, &g->boxes[b], &boxes[b]);
+        boxes[b].first_row = rows;
+        rows += (gint64)g->boxes[b].n[0] * g->boxes[b].n[1];
+    }
+    return boxes;
 }
 
 static void describe_grid(WpCuda *cuda)
@@ -171,32 +193,6 @@ static void describe_grid(WpCuda *cuda)
     for (int k = 0; k <= WP_DEGREE; k++)
         for (int t = 0; t < WP_MAX_WIDTH; t++)
             cuda->kernel.coef[k][t] = g->kernel.coef[k][t];
-}
-
-// All rows with points and their weights, one behind the other.
-static WpDevRow *gather_rows(const WpGeometry *g, gint64 *n_rows, float **weights)
-{
-    gint64 rows = 0, at = 0;
-    for (int b = 0; b < g->n_boxes; b++)
-        if (g->boxes[b].kind != WP_RESIDUAL)
-            for (gint64 r = 0; r < (gint64)g->boxes[b].n[0] * g->boxes[b].n[1]; r++)
-                rows += g->boxes[b].rows[r].count > 0;
-    WpDevRow *list = g_new(WpDevRow, rows);
-    *weights = g_new(float, g->n_active);
-    *n_rows = 0;
-    for (int b = 0; b < g->n_boxes; b++) {
-        const WpBox *box = &g->boxes[b];
-        if (box->kind == WP_RESIDUAL)
-            continue;
-        memcpy(*weights + at, box->weight, box->n_weights * sizeof(float));
-        for (gint64 r = 0; r < (gint64)box->n[0] * box->n[1]; r++)
-            if (box->rows[r].count)
-                list[(*n_rows)++] =
-                    (WpDevRow){(uint32_t)b, (uint32_t)r, (uint32_t)(at + box->rows[r].at),
-                               box->rows[r].first, box->rows[r].count};
-        at += box->n_weights;
-    }
-    return list;
 }
 
 // --- tiles ---------------------------------------------------------------------------------------
@@ -232,8 +228,9 @@ static gboolean number_tiles(WpCuda *cuda, const uint32_t *steps, int n_tiles,
 }
 
 typedef struct TilePlan {
-    LithoCudaArray rows, weights, counts, lanes, steps, first;
+    LithoCudaArray weights, counts, lanes, steps, first; // weights of all lattice points
     gint64 n_rows;
+    int n_boxes;
 } TilePlan;
 
 static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
@@ -246,7 +243,7 @@ static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
         !reserve_zero(cuda, &t->lanes, (size_t)n_tiles * WP_TILE_CELLS, error) ||
         !reserve_zero(cuda, &t->steps, (size_t)n_tiles * 4, error) ||
         !reserve_zero(cuda, &cuda->rounds, (size_t)n_tiles * WP_ROUNDS * 4, error) ||
-        !LITHO_CUDA(wp_cuda_count(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
+        !LITHO_CUDA(wp_cuda_count(g, cuda->boxes.data, t->n_boxes, t->n_rows, t->weights.data,
                                   t->counts.data, stream),
                     error) ||
         !LITHO_CUDA(wp_cuda_assign(g, t->counts.data, t->lanes.data, t->steps.data,
@@ -260,7 +257,7 @@ static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
         !reserve_zero(cuda, &cuda->points, (size_t)cuda->n_steps * WP_WARP * sizeof(WpPoint),
                       error))
         return FALSE;
-    return LITHO_CUDA(wp_cuda_place(g, cuda->boxes.data, t->rows.data, t->n_rows, t->weights.data,
+    return LITHO_CUDA(wp_cuda_place(g, cuda->boxes.data, t->n_boxes, t->n_rows, t->weights.data,
                                     t->counts.data, t->lanes.data, t->first.data, cuda->points.data,
                                     stream),
                       error) &&
@@ -271,7 +268,7 @@ static gboolean lay_out_points(WpCuda *cuda, TilePlan *t, GError **error)
 }
 
 // The papers' adjoint reads the window at every lattice point and psi from a table.
-static gboolean make_papers_arrays(WpCuda *cuda, const TilePlan *t, GError **error)
+static gboolean make_papers_arrays(WpCuda *cuda, TilePlan *t, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     if (cuda->form != WP_GATHER)
@@ -279,30 +276,36 @@ static gboolean make_papers_arrays(WpCuda *cuda, const TilePlan *t, GError **err
     g_autofree float *table = g_new(float, WP_TABLE + 1);
     for (int i = 0; i <= WP_TABLE; i++)
         table[i] = (float)wp_kernel_value(&g->kernel, 0.5 * g->kernel.width * i / WP_TABLE);
-    return wp_cuda_send(cuda, &cuda->table, table, (WP_TABLE + 1) * sizeof *table, error) &&
-           reserve_zero(cuda, &cuda->dense, g->floats / 2 * sizeof(float), error) &&
-           LITHO_CUDA(wp_cuda_dense_weights(cuda->boxes.data, t->rows.data, t->n_rows,
-                                            t->weights.data, cuda->dense.data,
-                                            litho_cuda_stream(cuda->context)),
-                      error);
+    cuda->dense = t->weights;
+    t->weights = (LithoCudaArray){0};
+    return wp_cuda_send(cuda, &cuda->table, table, (WP_TABLE + 1) * sizeof *table, error);
 }
 
 static gboolean make_points(WpCuda *cuda, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
-    TilePlan t = {0};
-    g_autofree float *weights = NULL;
-    g_autofree WpDevRow *rows = gather_rows(g, &t.n_rows, &weights);
-    gboolean ok = wp_cuda_send(cuda, &t.rows, rows, t.n_rows * sizeof *rows, error) &&
-                  wp_cuda_send(cuda, &t.weights, weights, g->n_active * sizeof *weights, error) &&
+    TilePlan t = {.n_rows = wp_cuda_rows(g), .n_boxes = wp_cuda_complex_boxes(g)};
+    const gint64 floats = wp_residual(g) ? wp_residual(g)->at : g->floats;
+    gboolean ok = reserve_zero(cuda, &t.weights, floats / 2 * sizeof(float), error) &&
+                  wp_cuda_window_weights(cuda, t.weights.data, error) &&
                   lay_out_points(cuda, &t, error) && make_papers_arrays(cuda, &t, error);
-    LithoCudaArray *arrays[] = {&t.rows, &t.weights, &t.counts, &t.lanes, &t.steps, &t.first};
+    LithoCudaArray *arrays[] = {&t.weights, &t.counts, &t.lanes, &t.steps, &t.first};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
         litho_cuda_release(cuda->context, arrays[i]);
     return ok;
 }
 
-gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error)
+// A step of the plan with its time.
+static gboolean timed(WpCuda *cuda, const char *stage, gboolean (*make)(WpCuda *, GError **),
+                      LithoRun *run, GError **error)
+{
+    const double start = litho_now_ms();
+    const gboolean ok = make(cuda, error);
+    litho_run_time(run, stage, LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    return ok;
+}
+
+gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
 {
     const WpGeometry *g = cuda->engine.geometry;
     if (g->floats / 2 > G_MAXUINT32) {
@@ -312,9 +315,7 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error)
                     g->n_points);
         return FALSE;
     }
-    cuda->host_boxes = g_new0(WpDevBox, g->n_boxes);
-    for (int b = 0; b < g->n_boxes; b++)
-        describe_box(g, &g->boxes[b], &cuda->host_boxes[b]);
+    cuda->host_boxes = wp_cuda_describe_boxes(g);
     describe_grid(cuda);
     for (int a = 0; a < 3; a++) {
         g_autofree float *scale = g_new(float, g->n[a]);
@@ -329,7 +330,8 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error)
            wp_cuda_send(cuda, &cuda->boxes, cuda->host_boxes, g->n_boxes * sizeof(WpDevBox),
                         error) &&
            litho_cuda_reserve(cuda->context, &cuda->u, grid_bytes, error) &&
-           make_points(cuda, error) && make_ffts(cuda, error) &&
+           timed(cuda, "points", make_points, run, error) && litho_run_step(run, 0, 0, error) &&
+           timed(cuda, "FFT plans", make_ffts, run, error) &&
            (cuda->form != WP_TILES ||
             litho_cuda_reserve(cuda->context, &cuda->sums,
                                8 * (size_t)MAX(cuda->n_active, 1) * side * side * side, error));

@@ -38,3 +38,17 @@ DEV float fraction(uint64_t place, int a)
 {
     return (float)((place >> (10 + FRACTION_BITS * a)) & (FRACTION - 1)) * (1.0f / FRACTION) - 0.5f;
 }
+
+// The complex box that row `r` of all their rows belongs to.
+DEV int box_of_row(const WpDevBox *boxes, int n, int64_t r)
+{
+    int lo = 0, hi = n;
+    while (hi - lo > 1) {
+        const int middle = (lo + hi) / 2;
+        if (boxes[middle].first_row <= r)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}

@@ -250,7 +250,7 @@ static void link_devices(int device)
     g_mutex_unlock(&lock);
 }
 
-WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares, const LithoRun *run,
+WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares, LithoRun *run,
                          GError **error)
 {
     static WpEngineClass class;
@@ -273,7 +273,7 @@ WpEngine *wp_engine_cuda(const WpGeometry *g, int form, int share, int shares, c
     cuda->form = form;
     cuda->share = (WpShare){.k = share, .of = shares};
     cuda->ordinal = litho_cuda_ordinal(device);
-    if (!litho_cuda_enter(context, error) || !wp_cuda_make_plan(cuda, error)) {
+    if (!litho_cuda_enter(context, error) || !wp_cuda_make_plan(cuda, run, error)) {
         cuda_free(&cuda->engine);
         return NULL;
     }
@@ -308,6 +308,7 @@ static guint64 available(const LithoRun *run)
 
 static const WpMachine machine = {.gpu = TRUE,
                                   .engine = engine_new,
+                                  .windows = wp_cuda_measure_windows,
                                   .available = available,
                                   .devices = devices,
                                   .spread = wp_engine_multi};

@@ -6,8 +6,8 @@
 #include "kernels/wavepacket/engine.h"
 #include "kernels/wavepacket/wavepacket.h"
 
-// The CUDA engine. Coefficients, grids and windows stay on the device; the plan's geometry comes
-// from the host (boxes.c) once.
+// The CUDA engine. Coefficients, grids and windows stay on the device; the boxes' lattices come
+// from the host (boxes.c), the windows on them are sampled on the device.
 //
 // Box FFTs of one size are small: alone they leave the device half empty. They run on three
 // streams, the context's and two beside it, which also carry the residual box and clearing; events
@@ -90,7 +90,7 @@ static inline void wp_cuda_mark(WpCuda *cuda, const char *name, double bytes, do
 // On run->device, counted modulo the devices there are. Number `share` of `shares` that make the
 // fine FFT together: 0 of 1 is an engine by itself, of others cuda/multi.c knows how to use them.
 WpEngine *wp_engine_cuda(const WpGeometry *geometry, int form, int share, int shares,
-                         const LithoRun *run, GError **error);
+                         LithoRun *run, GError **error);
 // The transform in steps, which are asked for and not waited for: up to the planes, from the
 // columns on; the adjoint up to the columns (within the spans, NULL = everywhere), from the planes
 // to the share's samples of u. `residual` and `r`: the residual box, or NULL, and its filtered
@@ -131,11 +131,24 @@ gboolean wp_cuda_clear_between(WpCuda *cuda, GError **error); // planes without 
 
 // --- cuda/plan.c: the device's side of the plan --------------------------------------------------
 
-gboolean wp_cuda_make_plan(WpCuda *cuda, GError **error);
+// Boxes without the residual one, and their rows (j1, j2).
+int wp_cuda_complex_boxes(const WpGeometry *geometry);
+gint64 wp_cuda_rows(const WpGeometry *geometry);
+WpDevBox *wp_cuda_describe_boxes(const WpGeometry *geometry); // g_free()
+gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error);
 void wp_cuda_free_plan(WpCuda *cuda);
 gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *shape, GError **error);
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
+
+// --- cuda/windows.c ------------------------------------------------------------------------------
+
+// Sigma, profile and number of points of every box of a geometry that is laid out, on run->device;
+// the weights themselves stay unknown on the host. FALSE on cancel.
+gboolean wp_cuda_measure_windows(WpGeometry *geometry, LithoRun *run, GError **error);
+// Weights of the complex boxes' lattice points, device floats by complex index, and the residual
+// box's.
+gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, GError **error);
 
 // --- elsewhere -----------------------------------------------------------------------------------
 
