@@ -111,13 +111,16 @@ static GArray *wanted_slices(const Render *r, const LithoGrid *grid, GError **er
 
 // --- data ---------------------------------------------------------------------------------------
 
-// The whole survey where memory allows, so that the clip is the whole cube's; else the smallest box
-// around the slices.
+enum { WHOLE_BYTES = 1 << 30 }; // read and counted in seconds
+
+// A survey that is soon read and fits is read whole, so that the clip is the whole cube's; of
+// another one the smallest box around the slices.
 static LithoBox box_to_read(const LithoGrid *grid, const GArray *wanted, gboolean scene,
                             int n_files)
 {
     LithoBox full = litho_box_full(grid), box = {0};
-    if ((guint64)litho_box_count(full) * 4 * n_files < litho_memory_available() / 3 || scene)
+    const guint64 bytes = (guint64)litho_box_count(full) * 4 * n_files;
+    if (bytes < MIN(litho_memory_available() / 3, WHOLE_BYTES) || scene)
         return full;
     for (guint k = 0; k < wanted->len; k++) {
         const Wanted *w = &g_array_index(wanted, Wanted, k);

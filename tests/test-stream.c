@@ -7,6 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/error.h"
 #include "core/engine/stream.h"
+#include "core/engine/stream_plan.h"
 #include "core/synth/synth_parts.h"
 #include "kernels/template/template.h"
 
@@ -95,6 +96,60 @@ static void test_slabs(void)
         assert_same(out, expected);
     }
     g_assert_cmpint(most, >=, 6);
+}
+
+// Property: a survey is read once, whatever the slabs' halos have in common: 6 slabs of 7 inlines
+// with a halo of 5 on both sides.
+static void test_reads_once(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autofree char *path = in_folder("once.sgy");
+    LithoStreamTook took = {0};
+    LithoStreamOptions options = {.memory = 120000, .save = {.force = TRUE}, .took = &took};
+    g_autoptr(GError) error = NULL;
+    litho_stream_run(flow, survey, path, &options, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(took.slabs, >=, 6);
+    g_assert_cmpint(took.read_bytes, ==, 4 * 41 * 7 * 50);
+}
+
+// Property: inlines that an earlier cube of the survey holds come from that cube, the others from
+// the file; a cube with other crosslines is of no use.
+static void test_read_next(void)
+{
+    g_autoptr(LithoSurvey) survey = make_survey();
+    const LithoBox first = {{3, 0, 0}, {12, 7, 50}}, next = {{9, 0, 0}, {20, 7, 50}};
+    const LithoBox narrow = {{9, 1, 0}, {20, 7, 50}};
+    g_autoptr(LithoCube) near = litho_survey_read(survey, &first, NULL, NULL);
+    g_autoptr(LithoCube) whole = litho_survey_read(survey, &next, NULL, NULL);
+    for (gint64 k = 0; k < litho_cube_held_samples(near); k++)
+        near->samples[k] = -7; // as no file has it
+    g_autoptr(LithoCube) cube = litho_survey_read_next(survey, &next, near, NULL, NULL);
+    for (gint64 k = 0; k < litho_cube_held_samples(cube); k++)
+        g_assert_cmpfloat(cube->samples[k], ==, k < 3 * 7 * 50 ? -7 : whole->samples[k]);
+    g_assert_cmpmem(cube->live, 11 * 7, whole->live, 11 * 7);
+    g_autoptr(LithoCube) other = litho_survey_read_next(survey, &narrow, near, NULL, NULL);
+    for (gint64 k = 0; k < litho_cube_held_samples(other); k++)
+        g_assert_cmpfloat(other->samples[k], !=, -7);
+}
+
+// Property: a survey far larger than a slab goes through in slabs of about a gigabyte, also where
+// the memory would hold it all: 20 GB.
+static void test_large(void)
+{
+    const LithoGrid grid = litho_grid_new(5000, 1000, 1000);
+    g_autoptr(LithoFlow) flow = two_means();
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoWalk) walk = litho_walk_resolve(flow, &grid, NULL, &error);
+    g_assert_no_error(error);
+    const LithoStreamOptions options = {.memory = G_GUINT64_CONSTANT(256) << 30};
+    LithoStreamPlan plan;
+    litho_stream_make_plan(flow, walk, &grid, &options, 0, &plan, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(plan.n_slabs, >=, 16);
+    g_assert_cmpuint(plan.host_bytes, <, G_GUINT64_CONSTANT(12) << 30);
+    g_assert_cmpint(4 * plan.halo, <=, plan.slab); // little is computed twice
 }
 
 // Property: a budget below one slab is refused with both figures and leaves no file.
@@ -357,6 +412,9 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("litho-stream-XXXXXX", NULL);
     g_test_add_func("/stream/slabs", test_slabs);
+    g_test_add_func("/stream/reads-once", test_reads_once);
+    g_test_add_func("/stream/read-next", test_read_next);
+    g_test_add_func("/stream/large", test_large);
     g_test_add_func("/stream/too-little", test_too_little);
     g_test_add_func("/stream/cancel", test_cancel);
     g_test_add_func("/stream/ranks", test_ranks);

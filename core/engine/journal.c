@@ -13,7 +13,7 @@
 #include "core/io/survey_private.h"
 #include "core/json.h"
 
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 
 struct LithoJournal {
     char *path; // of the output

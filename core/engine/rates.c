@@ -247,7 +247,9 @@ LithoRatesTold litho_rates_tell(const LithoRates *rates, const LithoRatesOf *of,
     const double samples = (double)litho_grid_samples(&plan->out), slabs = (double)plan->n_slabs;
     const double slab = samples * (double)MIN(plan->slab, plan->out.axis[0].n) /
                         (double)plan->out.axis[0].n;
-    const double again = plan->n_slabs > 1 ? 1 + (double)plan->halo / (double)plan->slab : 1;
+    // A process that computes all slabs reads no inline twice.
+    const double again =
+        plan->n_slabs > 1 && ranks > 1 ? 1 + (double)plan->halo / (double)plan->slab : 1;
     const double bytes = in ? 4.0 * (double)litho_grid_samples(in) * again : 0;
     told.known = TRUE;
     told.runs = compute.n;

@@ -15,12 +15,6 @@
 // Lanes (threads) read and compute slabs and lay them down; the caller's thread takes them up in
 // order and writes them, or sends them to the rank that writes.
 
-// Time in which at least one thread is at something.
-typedef struct Busy {
-    int active;
-    double since_ms, total_ms;
-} Busy;
-
 typedef struct Stream {
     const LithoFlow *flow;
     LithoSurvey *survey;
@@ -34,6 +28,10 @@ typedef struct Stream {
     LithoRun *run;
     GCancellable *cancel; // ours: raised by the caller's cancel and by the first failure
 
+    GMutex reader;        // slabs are begun and read one after the other
+    LithoCube *last_read; // this and the next one: guarded by `reader`
+    gint64 read_bytes;    // as float32, of files
+
     GMutex lock; // guards the rest
     GCond changed;
     LithoCube **done; // per slab: computed and not yet taken up
@@ -43,8 +41,8 @@ typedef struct Stream {
     double slab_ms;   // computing of a slab on the first device, the shortest so far; 0 = none yet
     gint64 n_computed; // slabs there
     double put_ms;    // taking up, in all
-    Busy reading;
-    gint64 read_bytes;
+    double read_ms;   // in all
+    gint64 n_read;    // slabs
     double compute_ms, first_ms; // of slabs on all devices; of the devices' first ones
     gint64 n_slabs, n_first;     // of these
     gint64 samples;              // computed
@@ -91,12 +89,14 @@ static gint64 begin_slab(Stream *s)
     return slab;
 }
 
-// Devices are opened when they pay: what the first one has still to compute, so far as writing does
-// not set the pace, must be worth the opening. Its first slab, which warms up, does not count.
+// Devices are opened when they pay: what the first one has still to compute, so far as reading and
+// writing do not set the pace, must be worth the opening. Its first slab, which warms up, does not
+// count.
 static gboolean pays(const Stream *s)
 {
     const double left = (double)(s->plan.n_slabs - s->next) / s->ranks;
-    const double put = s->taken > 0 ? s->put_ms / (double)s->taken * s->ranks : 0;
+    const double read = s->n_read > 0 ? s->read_ms / (double)s->n_read : 0;
+    const double put = MAX(s->taken > 0 ? s->put_ms / (double)s->taken * s->ranks : 0, read);
     const double all = s->plan.engines;
     const double open_s = s->options->open_s > 0 ? s->options->open_s : LITHO_STREAM_OPEN_S;
     return s->n_computed >= 2 && s->taken > 0 &&
@@ -121,22 +121,7 @@ static gboolean join_in(Lane *lane)
                        unused >= s->plan.device_bytes));
 }
 
-static void busy_begin(Stream *s, Busy *busy)
-{
-    g_mutex_lock(&s->lock);
-    if (busy->active++ == 0)
-        busy->since_ms = litho_now_ms();
-    g_mutex_unlock(&s->lock);
-}
-
-static void busy_end(Stream *s, Busy *busy)
-{
-    g_mutex_lock(&s->lock);
-    if (--busy->active == 0)
-        busy->total_ms += litho_now_ms() - busy->since_ms;
-    g_mutex_unlock(&s->lock);
-}
-
+// The caller holds `reader`. Inlines of the slab read before are not read again.
 static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **error)
 {
     const LithoGrid *in = litho_survey_grid(s->survey);
@@ -145,12 +130,18 @@ static LithoCube *read_slab(Stream *s, LithoBox region, LithoRun *run, GError **
         return NULL;
     need.lo[2] = 0; // files are read in whole traces
     need.hi[2] = in->axis[2].n;
-    double start = litho_now_ms();
-    busy_begin(s, &s->reading);
-    LithoCube *cube = litho_survey_read(s->survey, &need, run, error);
-    busy_end(s, &s->reading);
-    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start, 4.0 * litho_box_count(need),
-                   0);
+    const double start = litho_now_ms();
+    LithoCube *cube = litho_survey_read_next(s->survey, &need, s->last_read, run, error);
+    g_mutex_lock(&s->lock);
+    s->read_ms += litho_now_ms() - start;
+    s->n_read++;
+    g_mutex_unlock(&s->lock);
+    gint64 inlines = litho_box_size(need, 0);
+    if (s->last_read)
+        inlines -= litho_box_size(litho_box_intersect(need, s->last_read->held), 0);
+    s->read_bytes += 4 * inlines * litho_box_size(need, 1) * litho_box_size(need, 2);
+    litho_cube_unref(s->last_read);
+    s->last_read = cube && s->plan.halo > 0 && s->ranks == 1 ? litho_cube_ref(cube) : NULL;
     return cube;
 }
 
@@ -175,7 +166,6 @@ static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region
     s->compute_ms += took;
     s->n_slabs++;
     s->samples += litho_box_count(*region);
-    s->read_bytes += in ? 4 * litho_cube_held_samples(in) : 0;
     if (lane->number == 0) {
         s->slab_ms = s->n_computed == 0 ? took : MIN(s->slab_ms, took);
         s->n_computed++;
@@ -185,9 +175,21 @@ static LithoCube *compute_slab(Lane *lane, LithoCube *in, const LithoBox *region
     return out;
 }
 
-// A slab from file to host memory. Lanes of a device compute in turn; their copies to and from the
-// device run beside that.
-static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
+// Begins the next slab and reads its input, where there is one. -1: there is none, or an error.
+static gint64 begin_and_read(Stream *s, LithoRun *run, LithoCube **in, GError **error)
+{
+    g_mutex_lock(&s->reader);
+    gint64 slab = begin_slab(s);
+    if (slab >= 0 && s->survey &&
+        !(*in = read_slab(s, litho_stream_slab_box(&s->plan, slab), run, error)))
+        slab = -1;
+    g_mutex_unlock(&s->reader);
+    return slab;
+}
+
+// A slab from file to host memory, *slab = -1 when there is none left. Lanes of a device compute in
+// turn; their copies to and from the device run beside that.
+static LithoCube *do_slab(Lane *lane, gint64 *slab, GError **error)
 {
     Stream *s = lane->stream;
     const LithoDevice device = litho_engine_device(lane->engine);
@@ -200,10 +202,11 @@ static LithoCube *do_slab(Lane *lane, gint64 slab, GError **error)
         run.timings = s->run->timings;
         run.report = s->run->report;
     }
-    LithoBox region = litho_stream_slab_box(&s->plan, slab);
-    g_autoptr(LithoCube) in = s->survey ? read_slab(s, region, &run, error) : NULL;
-    if (s->survey && !in)
+    g_autoptr(LithoCube) in = NULL;
+    *slab = begin_and_read(s, &run, &in, error);
+    if (*slab < 0)
         return NULL;
+    LithoBox region = litho_stream_slab_box(&s->plan, *slab);
     double start = litho_now_ms();
     // A slab alone is uploaded by the pass, which begins before the last sample is there. Without
     // the memory for it now the pass asks again.
@@ -236,13 +239,14 @@ static gpointer lane_main(gpointer data)
     Stream *s = lane->stream;
     if (!join_in(lane))
         return NULL;
-    for (gint64 slab; (slab = begin_slab(s)) >= 0;) {
+    for (;;) {
         GError *error = NULL;
-        LithoCube *out = do_slab(lane, slab, &error);
-        if (!out) {
+        gint64 slab;
+        LithoCube *out = do_slab(lane, &slab, &error);
+        if (!out && error)
             fail(s, error);
+        if (!out)
             break;
-        }
         g_mutex_lock(&s->lock);
         s->done[slab] = out;
         g_cond_broadcast(&s->changed);
@@ -468,8 +472,7 @@ static char *note_of(const LithoFlow *flow, const char *note)
     return g_string_free(text, FALSE);
 }
 
-// --- slabs of an earlier run
-// ----------------------------------------------------------------------
+// --- slabs of an earlier run --------------------------------------------------------------------
 
 static LithoWriter *open_writer(Stream *s, const char *path, const LithoFlow *flow, gboolean anew,
                                 GError **error)
@@ -591,6 +594,7 @@ static gboolean run_slabs(Stream *s, LithoFlow *own, const LithoFlow *flow, Lith
     const double start = litho_now_ms();
     ok = !*writer || litho_writer_finish(*writer, error);
     s->finish_ms = litho_now_ms() - start;
+    litho_run_time(s->run, "sync", LITHO_STAGE_IO, s->finish_ms, 0, 0);
     return ok;
 }
 
@@ -602,7 +606,7 @@ static void tell_took(const Stream *s, LithoStreamTook *took)
     const double devices = (double)MAX(s->n_first, 1);
     *took = (LithoStreamTook){
         .measure_s = 1e-3 * s->measure_ms,
-        .read_s = 1e-3 * s->reading.total_ms,
+        .read_s = 1e-3 * s->read_ms,
         .write_s = 1e-3 * s->put_ms,
         .finish_s = 1e-3 * s->finish_ms,
         .compute_s = 1e-3 * s->compute_ms / devices,
@@ -651,6 +655,7 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     s.next = s.rank;
     s.cancel = g_cancellable_new();
     g_mutex_init(&s.lock);
+    g_mutex_init(&s.reader);
     g_cond_init(&s.changed);
     gboolean ok = run_slabs(&s, own, flow, walk, in, path, &writer, &problem);
     end_journal(&s, writer, ok, problem);
@@ -668,7 +673,9 @@ gboolean litho_stream_run(const LithoFlow *flow, LithoSurvey *survey, const char
     for (gint64 k = 0; s.done && k < s.plan.n_slabs; k++)
         litho_cube_unref(s.done[k]);
     g_free(s.done);
+    litho_cube_unref(s.last_read);
     g_mutex_clear(&s.lock);
+    g_mutex_clear(&s.reader);
     g_cond_clear(&s.changed);
     g_object_unref(s.cancel);
     return ok;

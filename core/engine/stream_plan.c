@@ -9,6 +9,9 @@
 // has one that reads; a GPU has one that reads and uploads and one that downloads.
 enum { CPU_LANES = 2, GPU_LANES = 3 };
 
+// Slabs of surveys far larger than that, in bytes of output, hold this much, and a few halos.
+enum { SLAB_BYTES = 1 << 30, SLAB_HALOS = 4 };
+
 static int device_count(const LithoStreamOptions *options)
 {
     return options->device.backend ? MAX(options->device.count, 1) : 1;
@@ -88,6 +91,8 @@ static void slab_bytes(LithoWalk *walk, const LithoGrid *in, const LithoStreamOp
     const gint64 slabs = (plan->out.axis[0].n + n - 1) / n;
     const gint64 lanes = (gint64)plan->engines * plan->lanes;
     plan->host_bytes = MIN(lanes, slabs) * (input + 2 * output);
+    if (plan->halo > 0 && slabs > 1)
+        plan->host_bytes += input; // the slab read last stays for what the next one shares with it
     if (cpu)
         plan->host_bytes +=
             operators > input + output ? operators - input - output : input + output;
@@ -145,6 +150,16 @@ static void too_large(LithoWalk *walk, const LithoStreamOptions *options,
                 budget / 1073741824.0, change ? ": " : "", change ? change : "");
 }
 
+// Inlines beyond which a slab only takes memory and delays the first write: its halo and the
+// windows cut at its ends are a small share by then.
+static gint64 most_inlines(LithoWalk *walk, const LithoGrid *in, const LithoGrid *out)
+{
+    const gint64 middle = out->axis[0].n / 2;
+    const LithoBox one = inlines_of(out, middle, middle + 1);
+    const gint64 halo = in ? litho_box_size(litho_walk_want(walk, &one), 0) - 1 : 0;
+    return MAX(SLAB_BYTES / (4 * litho_box_count(one)), MAX(SLAB_HALOS * halo, 1));
+}
+
 gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const LithoGrid *in,
                                 const LithoStreamOptions *options, gint64 first,
                                 LithoStreamPlan *plan, GError **error)
@@ -160,6 +175,8 @@ gboolean litho_stream_make_plan(const LithoFlow *flow, LithoWalk *walk, const Li
     gboolean large = litho_grid_samples(&plan->out) > 8 << 20;
     if (litho_flow_is_local(flow) && (large || shares > 4))
         n = MIN(n, (all + shares - 1) / shares);
+    if (litho_flow_is_local(flow))
+        n = MIN(n, most_inlines(walk, in, &plan->out));
     const guint64 device_budget = options->device_memory ? options->device_memory
                                                          : least_memory(options, plan->sharing);
     plan->lanes = on_cpu(options) ? CPU_LANES : GPU_LANES;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -91,6 +92,12 @@ gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n,
                 " bytes when it was opened; it was changed or is still being copied",
                 file->path, at + got, file->size);
     return FALSE;
+}
+
+gboolean litho_file_read_cached(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at)
+{
+    const struct iovec part = {.iov_base = buffer, .iov_len = (gsize)n};
+    return preadv2(file->fd, &part, 1, at, RWF_NOWAIT) == n;
 }
 
 gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)

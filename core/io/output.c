@@ -27,7 +27,8 @@ struct LithoOutput {
     char *temp;
     int fd;
     LithoReplace replace;
-    gint64 end; // where litho_output_write() goes on
+    gint64 end;   // where litho_output_write() goes on
+    GMutex order; // one write at a time: the system would let the others spin
     gboolean finished, kept;
 };
 
@@ -286,6 +287,7 @@ static LithoOutput *output_new(const char *path, LithoReplace replace, gboolean 
     if (!target)
         return NULL;
     LithoOutput *o = g_new0(LithoOutput, 1);
+    g_mutex_init(&o->order);
     o->path = g_strdup(path);
     o->target = g_steal_pointer(&target);
     o->fd = -1;
@@ -328,6 +330,7 @@ void litho_output_free(LithoOutput *o)
     g_free(o->path);
     g_free(o->target);
     g_free(o->temp);
+    g_mutex_clear(&o->order);
     g_free(o);
 }
 
@@ -336,14 +339,19 @@ void litho_output_free(LithoOutput *o)
 gboolean litho_output_write_at(LithoOutput *o, const void *bytes, gint64 n, gint64 at,
                                GError **error)
 {
-    for (gint64 done = 0; done < n;) {
+    int code = 0;
+    g_mutex_lock(&o->order);
+    for (gint64 done = 0; done < n && !code;) {
         ssize_t put = pwrite(o->fd, (const char *)bytes + done, n - done, at + done);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return errno_error("write", o->path, error);
-        done += put;
+        if (put >= 0)
+            done += put;
+        else if (errno != EINTR)
+            code = errno;
     }
+    g_mutex_unlock(&o->order);
+    errno = code;
+    if (code)
+        return errno_error("write", o->path, error);
     // The disk begins now with what the fsync at the end would wait for.
     if (n >= EARLY)
         sync_file_range(o->fd, at, n, SYNC_FILE_RANGE_WRITE);

@@ -82,6 +82,10 @@ char *litho_survey_bad_samples(const LithoSurvey *survey);
 // opened strictly). Any thread.
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
                              GError **error);
+// Likewise; inlines that `near` holds are copied from it, not read again. A cube of this survey with
+// other crosslines or samples, or NULL, is of no use and no error.
+LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, const LithoCube *near,
+                                  LithoRun *run, GError **error);
 // TRUE when a trace of the file fills grid cell (i, j), dead or alive; the cell must exist.
 gboolean litho_survey_has_trace(const LithoSurvey *survey, gint64 i, gint64 j);
 // Trace header of grid cell (i, j): 240 bytes or more (extensions), big endian as in the standard.

@@ -104,6 +104,9 @@ gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint6
 // The same, but fewer bytes are an error too ("file became shorter").
 gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at,
                              GError **error);
+// Bytes that lie in memory already: TRUE = all of them were read. FALSE costs no wait for the disk,
+// and is the answer of file systems that cannot tell.
+gboolean litho_file_read_cached(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at);
 // Size and time of change are those of the opening. FALSE: what was read since may be a mixture.
 gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error);
 // TRUE when `bytes` fit; else LITHO_ERROR_MEMORY with `what` in the sentence.

@@ -14,6 +14,7 @@ enum {
     PIECE_TRACES = 1 << 20, // traces listed at a time: 16 MiB of list
     BLOCK_BYTES = 1 << 20,  // one read; 50 ms on a 20 MB/s network, so a cancel is prompt
     GAP_BYTES = 16 * 1024,  // unneeded bytes between two traces that are read rather than skipped
+    SPARSE = 8,             // a block of which less than this part is needed, as of a time slice
 };
 
 // 1e30 marks undefined samples in many programs; an IBM float rounds it down a little.
@@ -27,6 +28,7 @@ typedef struct Wanted {
 typedef struct Block {
     gint64 from, to; // of the list
     gint64 start, bytes;
+    gint64 needed; // of the bytes
     const LithoTraceFile *file;
 } Block;
 
@@ -35,6 +37,7 @@ typedef struct Reader {
     LithoCube *cube;
     LithoRun *run;
     gint64 done, total; // traces, for progress
+    gint64 copied;      // of them, from memory
     gboolean whole;     // all samples of the grid are asked for
 } Reader;
 
@@ -237,12 +240,14 @@ static GArray *make_blocks(const Reader *r, const Wanted *list, gint64 n, gint64
         Block b = {.from = k, .file = litho_survey_file_of(r->survey, list[k].trace)};
         gint64 start, end, file_end = b.file->base + b.file->traces;
         needed_bytes(r, b.file, &list[k], &b.start, &end);
+        b.needed = end - b.start;
         for (k++; k < n && list[k].trace < file_end; k++) {
             gint64 next_end;
             needed_bytes(r, b.file, &list[k], &start, &next_end);
             if (start > end + GAP_BYTES || next_end - b.start > BLOCK_BYTES)
                 break;
             end = MAX(end, next_end);
+            b.needed += next_end - start;
         }
         b.to = k;
         b.bytes = end - b.start;
@@ -250,6 +255,20 @@ static GArray *make_blocks(const Reader *r, const Wanted *list, gint64 n, gint64
         g_array_append_val(blocks, b);
     }
     return blocks;
+}
+
+// A block into `buffer`. Of a few bytes a trace none but these, where they lie in memory: on a disk
+// they cost as much as all bytes between them.
+static gboolean read_block(const Reader *r, const Block *b, const Wanted *list, guint8 *buffer,
+                           GError **error)
+{
+    gboolean cached = b->needed < b->bytes / SPARSE;
+    for (gint64 w = b->from; cached && w < b->to; w++) {
+        gint64 start, end;
+        needed_bytes(r, b->file, &list[w], &start, &end);
+        cached = litho_file_read_cached(b->file, buffer + (start - b->start), end - start, start);
+    }
+    return cached || litho_file_read_all(b->file, buffer, b->bytes, b->start, error);
 }
 
 static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint64 largest,
@@ -270,7 +289,7 @@ static gboolean read_blocks(Reader *r, const Wanted *list, GArray *blocks, gint6
         gint64 k;
         while (!local && litho_team_take(&team, 1, blocks->len, &k)) {
             const Block *b = &g_array_index(blocks, Block, k);
-            if (!litho_file_read_all(b->file, buffer, b->bytes, b->start, &local))
+            if (!read_block(r, b, list, buffer, &local))
                 break;
             for (gint64 w = b->from; w < b->to; w++)
                 decode_trace(r, b->file, &list[w], buffer, b->start);
@@ -338,22 +357,53 @@ static gboolean read_piece(Reader *r, gint64 i0, gint64 i1, gint64 j0, gint64 j1
     return good;
 }
 
-static gboolean read_box(Reader *r, GError **error)
+// Inlines [lo, hi) from the files.
+static gboolean read_inlines(Reader *r, gint64 lo, gint64 hi, GError **error)
 {
-    LithoBox box = r->cube->held;
-    gint64 ni = litho_box_size(box, 0), nj = litho_box_size(box, 1);
-    gint64 wide = MIN(nj, PIECE_TRACES), tall = MIN(MAX(PIECE_TRACES / wide, 1), ni);
+    const LithoBox box = r->cube->held;
+    gint64 nj = litho_box_size(box, 1);
+    gint64 wide = MIN(nj, PIECE_TRACES), tall = MAX(MIN(PIECE_TRACES / wide, hi - lo), 1);
     g_autofree Wanted *list = g_try_new(Wanted, wide * tall);
     if (!list) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a list of traces");
         return FALSE;
     }
-    for (gint64 i = box.lo[0]; i < box.hi[0]; i += tall)
+    for (gint64 i = lo; i < hi; i += tall)
         for (gint64 j = box.lo[1]; j < box.hi[1]; j += wide)
-            if (!read_piece(r, i, MIN(i + tall, box.hi[0]), j, MIN(j + wide, box.hi[1]), list,
-                            error))
+            if (!read_piece(r, i, MIN(i + tall, hi), j, MIN(j + wide, box.hi[1]), list, error))
                 return FALSE;
     return TRUE;
+}
+
+// Inlines that `near` holds; it has the box's crosslines and samples.
+static void copy_inlines(Reader *r, const LithoCube *near, gint64 lo, gint64 hi)
+{
+    const LithoBox box = r->cube->held;
+    const gint64 nj = litho_box_size(box, 1), n3 = litho_box_size(box, 2);
+#pragma omp parallel for num_threads(litho_run_threads(r->run))
+    for (gint64 i = lo; i < hi; i++) {
+        const gint64 to = litho_cube_trace_index(r->cube, i, box.lo[1]);
+        const gint64 from = litho_cube_trace_index(near, i, box.lo[1]);
+        memcpy(r->cube->samples + to * n3, near->samples + from * n3, nj * n3 * sizeof(float));
+        memcpy(r->cube->live + to, near->live + from, nj);
+    }
+    r->copied = (hi - lo) * nj;
+    r->done += r->copied;
+}
+
+static gboolean read_box(Reader *r, const LithoCube *near, GError **error)
+{
+    const LithoBox box = r->cube->held;
+    gint64 lo = box.hi[0], hi = box.hi[0]; // of the inlines that `near` holds
+    if (near && near->survey == r->cube->survey && near->samples &&
+        near->held.lo[1] == box.lo[1] && near->held.hi[1] == box.hi[1] &&
+        near->held.lo[2] == box.lo[2] && near->held.hi[2] == box.hi[2] &&
+        near->held.hi[0] > box.lo[0] && near->held.lo[0] < box.hi[0]) {
+        lo = MAX(near->held.lo[0], box.lo[0]);
+        hi = MIN(near->held.hi[0], box.hi[0]);
+        copy_inlines(r, near, lo, hi);
+    }
+    return read_inlines(r, box.lo[0], lo, error) && read_inlines(r, hi, box.hi[0], error);
 }
 
 // --- entry ------------------------------------------------------------------------------------
@@ -401,6 +451,12 @@ static gboolean unchanged(const LithoSurvey *survey, GError **error)
 LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun *run,
                              GError **error)
 {
+    return litho_survey_read_next(survey, box, NULL, run, error);
+}
+
+LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, const LithoCube *near,
+                                  LithoRun *run, GError **error)
+{
     LithoBox held = box ? *box : litho_box_full(&survey->grid);
     // Sizes first: the memory check must not see a product of unchecked numbers.
     if (!litho_box_contains(litho_box_full(&survey->grid), held) || litho_box_empty(held)) {
@@ -424,12 +480,13 @@ LithoCube *litho_survey_read(LithoSurvey *survey, const LithoBox *box, LithoRun 
     };
     litho_run_begin(run, "reading", "traces");
     double start = litho_now_ms();
-    if (!read_box(&reader, error) || !unchanged(survey, error) || !check_strict(survey, error)) {
+    if (!read_box(&reader, near, error) || !unchanged(survey, error) ||
+        !check_strict(survey, error)) {
         litho_cube_unref(cube);
         return NULL;
     }
-    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start, litho_box_count(held) * 4.0,
-                   0);
+    litho_run_time(run, "read", LITHO_STAGE_IO, litho_now_ms() - start,
+                   (double)(reader.total - reader.copied) * litho_box_size(held, 2) * 4.0, 0);
     tell(survey, cube);
     return cube;
 }

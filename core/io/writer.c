@@ -7,7 +7,10 @@
 #include "core/io/team.h"
 #include "core/io/writer_private.h"
 
-enum { BLOCK_BYTES = 8 << 20 }; // encoded and written at a time
+enum {
+    BLOCK_BYTES = 2 << 20, // encoded and written at a time
+    WRITERS = 6,           // threads: the file takes what four encode
+};
 
 typedef struct Place {
     gint64 position; // of the trace in the file
@@ -228,24 +231,98 @@ static gboolean make_trace(LithoWriter *w, const LithoCube *slab, const float *s
     return TRUE;
 }
 
-// One run of neighbouring positions: made by all threads, written at once.
-static gboolean write_run(LithoWriter *w, const LithoCube *slab, const float *samples,
-                          const Place *places, gint64 n, guint8 *block, LithoRun *run,
-                          GError **error)
+// --- blocks of traces ---------------------------------------------------------------------------
+//
+// Threads encode a block each and write it; the file takes one block at a time, in any order.
+
+typedef struct Block {
+    gint64 from, to; // of the places, which are neighbours in the file
+    guint64 hash;    // of lasting files
+} Block;
+
+typedef struct Blocks {
+    LithoWriter *w;
+    const LithoCube *slab;
+    const float *samples;
+    const Place *places;
+    GArray *list; // of Block
+    gint64 most;  // traces of the largest
+    gint64 done;  // traces written; atomic
+    LithoTeam team;
+} Blocks;
+
+// Neighbouring places, at most `limit` traces at a time.
+static GArray *cut_blocks(const Place *places, gint64 n, gint64 limit)
 {
-    LithoTeam team = LITHO_TEAM_START;
-#pragma omp parallel for num_threads(litho_run_threads(run)) if (n * w->stride > 1 << 18)
-    for (gint64 k = 0; k < n; k++) {
-        GError *local = NULL;
-        make_trace(w, slab, samples, places[k].cell, block + k * w->stride, &local);
-        litho_team_fail(&team, local);
+    GArray *list = g_array_new(FALSE, FALSE, sizeof(Block));
+    for (gint64 k = 0; k < n;) {
+        Block b = {.from = k};
+        for (k++; k < n && k - b.from < limit && places[k].position == places[k - 1].position + 1;)
+            k++;
+        b.to = k;
+        g_array_append_val(list, b);
     }
-    if (!litho_team_end(&team, error))
-        return FALSE;
-    const gint64 at = w->first + places[0].position * w->stride;
+    return list;
+}
+
+static gint64 block_at(const LithoWriter *w, const Place *places, const Block *b)
+{
+    return w->first + places[b->from].position * w->stride;
+}
+
+static gboolean write_block(Blocks *s, Block *b, guint8 *bytes, GError **error)
+{
+    LithoWriter *w = s->w;
+    const gint64 n = (b->to - b->from) * w->stride;
+    for (gint64 k = b->from; k < b->to; k++)
+        if (!make_trace(w, s->slab, s->samples, s->places[k].cell,
+                        bytes + (k - b->from) * w->stride, error))
+            return FALSE;
     if (w->runs)
-        litho_writer_count(w, block, n * w->stride, at);
-    return litho_output_write_at(w->out, block, n * w->stride, at, error);
+        b->hash = litho_writer_hash(bytes, n);
+    return litho_output_write_at(w->out, bytes, n, block_at(w, s->places, b), error);
+}
+
+// Block after block; `run` shows progress in one of the threads.
+static void write_share(Blocks *s, LithoRun *run, gboolean shows)
+{
+    LithoWriter *w = s->w;
+    const gint64 total = litho_grid_traces(&w->grid);
+    const gint64 before = w->next_inline * w->grid.axis[1].n;
+    GError *problem = NULL;
+    g_autofree guint8 *bytes = g_try_malloc(MAX(s->most, 1) * w->stride);
+    if (!bytes)
+        litho_refuse(&problem, LITHO_ERROR_MEMORY, "no memory for a write buffer");
+    gint64 k;
+    while (!problem && litho_team_take(&s->team, 1, s->list->len, &k)) {
+        Block *b = &g_array_index(s->list, Block, k);
+        if (!write_block(s, b, bytes, &problem))
+            break;
+        const gint64 done = __atomic_add_fetch(&s->done, b->to - b->from, __ATOMIC_RELAXED);
+        if (shows ? !litho_run_step(run, before + done, total, NULL) : !litho_run_checkpoint(run))
+            litho_team_stop(&s->team);
+    }
+    litho_team_fail(&s->team, problem);
+}
+
+static gboolean write_blocks(Blocks *s, LithoRun *run, GError **error)
+{
+    const int blocks = (int)MIN(MAX(s->list->len, 1), WRITERS);
+#pragma omp parallel num_threads(MIN(litho_run_threads(run), blocks))
+    {
+        gboolean shows = FALSE;
+#pragma omp master
+        shows = TRUE;
+        write_share(s, run, shows);
+    }
+    if (!litho_team_end(&s->team, error))
+        return FALSE;
+    for (guint k = 0; s->w->runs && k < s->list->len; k++) {
+        const Block *b = &g_array_index(s->list, Block, k);
+        litho_writer_count(s->w, b->hash, (b->to - b->from) * s->w->stride,
+                           block_at(s->w, s->places, b));
+    }
+    return TRUE;
 }
 
 static gboolean check_slab(const LithoWriter *w, const LithoCube *slab, GError **error)
@@ -268,26 +345,21 @@ gboolean litho_writer_put(LithoWriter *w, const LithoCube *slab, LithoRun *run, 
     const float *samples = litho_cube_host(slab, error);
     if (!samples)
         return FALSE;
-    gint64 n2 = w->grid.axis[1].n, total = litho_grid_traces(&w->grid);
-    gint64 limit = MAX(BLOCK_BYTES / w->stride, 1);
+    const gint64 n2 = w->grid.axis[1].n, limit = MAX(BLOCK_BYTES / w->stride, 1);
     g_autofree Place *places = g_try_new(Place, litho_box_size(slab->held, 0) * n2);
-    g_autofree guint8 *block = g_try_malloc(limit * w->stride);
-    if (!places || !block) {
-        g_set_error(error, LITHO_ERROR, LITHO_ERROR_MEMORY, "no memory for a write buffer");
+    if (!places)
+        return litho_refuse(error, LITHO_ERROR_MEMORY, "no memory for a list of traces");
+    const gint64 n = list_places(w, slab, places);
+    g_autoptr(GArray) list = cut_blocks(places, n, limit);
+    Blocks blocks = {.w = w,
+                     .slab = slab,
+                     .samples = samples,
+                     .places = places,
+                     .list = list,
+                     .team = LITHO_TEAM_START,
+                     .most = MIN(limit, n)};
+    if (!write_blocks(&blocks, run, error))
         return FALSE;
-    }
-    gint64 n = list_places(w, slab, places);
-    for (gint64 k = 0; k < n;) {
-        gint64 run_length = 1;
-        while (k + run_length < n && run_length < limit &&
-               places[k + run_length].position == places[k].position + run_length)
-            run_length++;
-        if (!write_run(w, slab, samples, places + k, run_length, block, run, error))
-            return FALSE;
-        k += run_length;
-        if (!litho_run_step(run, w->next_inline * n2 + k, total, error))
-            return FALSE;
-    }
     w->written += n;
     w->next_inline = slab->held.hi[0];
     return TRUE;

@@ -5,10 +5,7 @@
 
 #include "core/io/writer_private.h"
 
-enum {
-    LANES = 4,
-    PIECE = 1 << 18, // bytes that one thread hashes at a time
-};
+enum { LANES = 4 };
 
 typedef struct Sums {
     guint64 lane[LANES];
@@ -47,20 +44,20 @@ static guint64 hash_piece(guint64 seed, const guint8 *bytes, gint64 n)
     return sums.lane[0];
 }
 
-// Pieces by all threads, then the hash of their hashes: the same for any number of threads.
-static guint64 hash_bytes(guint64 seed, const guint8 *bytes, gint64 n)
+guint64 litho_writer_hash(const guint8 *bytes, gint64 n)
 {
-    const gint64 pieces = (n + PIECE - 1) / PIECE;
-    g_autofree guint64 *hash = g_new(guint64, MAX(pieces, 1));
-#pragma omp parallel for if (pieces > 4)
-    for (gint64 k = 0; k < pieces; k++)
-        hash[k] = hash_piece((guint64)k, bytes + k * PIECE, MIN(PIECE, n - k * PIECE));
-    return hash_piece(seed, (const guint8 *)hash, pieces * (gint64)sizeof *hash);
+    return hash_piece(0, bytes, n);
 }
 
-void litho_writer_count(LithoWriter *w, const guint8 *bytes, gint64 n, gint64 at)
+// The hash of what was counted so far and of the next piece's.
+static guint64 chain(guint64 before, guint64 hash)
 {
-    w->hash = hash_bytes(w->hash, bytes, n);
+    return hash_piece(before, (const guint8 *)&hash, sizeof hash);
+}
+
+void litho_writer_count(LithoWriter *w, guint64 hash, gint64 n, gint64 at)
+{
+    w->hash = chain(w->hash, hash);
     g_array_append_val(w->runs, at);
     g_array_append_val(w->runs, n);
 }
@@ -84,7 +81,7 @@ void litho_writer_mark(LithoWriter *w, LithoWriterMark *mark)
 
 gboolean litho_writer_reach(LithoWriter *w, const LithoWriterMark *mark)
 {
-    enum { LONGEST = 1 << 30 }; // a write is 8 MB, or one trace
+    enum { LONGEST = 1 << 30 }; // a write is 2 MB, or one trace
     guint64 hash = 0;
     if (mark->next_inline <= w->next_inline || mark->next_inline > w->grid.axis[0].n)
         return FALSE;
@@ -94,7 +91,7 @@ gboolean litho_writer_reach(LithoWriter *w, const LithoWriterMark *mark)
         g_autofree guint8 *bytes = n > 0 && n < LONGEST && at >= 0 ? g_try_malloc(n) : NULL;
         if (!bytes || !litho_output_read_at(w->out, bytes, n, at))
             return FALSE;
-        hash = hash_bytes(hash, bytes, n);
+        hash = chain(hash, litho_writer_hash(bytes, n));
     }
     if (hash != mark->hash)
         return FALSE;

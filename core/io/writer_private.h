@@ -32,8 +32,10 @@ struct LithoWriter {
     GArray *runs; // likewise; NULL in others
 };
 
-// Adds bytes of a lasting file to its mark. writer_mark.c
-void litho_writer_count(LithoWriter *writer, const guint8 *bytes, gint64 n, gint64 at);
+// Adds `n` bytes at `at` of a lasting file to its mark, with their litho_writer_hash().
+// writer_mark.c
+void litho_writer_count(LithoWriter *writer, guint64 hash, gint64 n, gint64 at);
+guint64 litho_writer_hash(const guint8 *bytes, gint64 n);
 
 // Bytes in front of the first trace, and everything the trace headers need. segy_write.c
 GByteArray *litho_segy_head(LithoWriter *writer, GError **error);
