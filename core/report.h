@@ -78,6 +78,16 @@ typedef enum LithoShapeKind {
                         // third
 } LithoShapeKind;
 
+// The first point of a shape of POINTS is a grip, to be dragged along the third axis: the place it
+// is brought to is a number in a TEXT parameter of the operator. A grip is no mark of its own: it
+// is drawn and named where it can be taken.
+typedef struct LithoGrip {
+    char operator_key[32], param[32]; // "" = the shape is no grip
+    char before[320], after[320];     // the parameter's text around the number
+    double offset;                    // the number is the grip's place less this
+    double lo, hi, step;              // places it may be brought to, and their distance
+} LithoGrip;
+
 typedef struct LithoShape {
     char key[32], label[64]; // label for the legend and the screen reader: "Source", "Boundary 2"
     LithoSpace space;
@@ -85,6 +95,7 @@ typedef struct LithoShape {
     guint n, rows, columns;
     float *xyz;   // 3 n
     float *value; // one per point (per box: n / 8) in 0..1 for colour and weight; or NULL
+    LithoGrip grip;
 } LithoShape;
 
 // Set or replace by key; copies everything. `value` may be NULL. Any thread; `report` may be NULL.

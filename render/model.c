@@ -276,6 +276,12 @@ static void add_marks(Builder *b, const LithoShape *shape, const float rgba[4])
     g_array_unref(pairs);
 }
 
+// A grip is drawn by the view in which it can be taken.
+static gboolean is_grip(const LithoShape *shape)
+{
+    return *shape->grip.param != '\0';
+}
+
 static void add_shape(Builder *b, const LithoShape *shape, guint nth)
 {
     static const struct {
@@ -302,10 +308,16 @@ static void add_shape(Builder *b, const LithoShape *shape, guint nth)
 
 LithoModel *litho_model_new(const GArray *shapes, LithoSpace space)
 {
+    return litho_model_new_down_to(shapes, space, -INFINITY);
+}
+
+LithoModel *litho_model_new_down_to(const GArray *shapes, LithoSpace space, double bottom)
+{
     float lo[3], hi[3];
     guint nth[4] = {0};
     if (!shapes || !model_bounds(shapes, space, lo, hi))
         return NULL;
+    hi[2] = fmaxf(hi[2], (float)bottom);
     LithoModel *model = g_new0(LithoModel, 1);
     model->space = space;
     model->refs = 1;
@@ -316,7 +328,7 @@ LithoModel *litho_model_new(const GArray *shapes, LithoSpace space)
                  g_array_new(FALSE, FALSE, sizeof(guint32))};
     for (guint s = 0; s < shapes->len; s++) {
         const LithoShape *shape = &g_array_index(shapes, LithoShape, s);
-        if (shape->space == space)
+        if (shape->space == space && !is_grip(shape))
             add_shape(&b, shape, nth[shape->kind]++);
     }
     if (b.index->len > 0)

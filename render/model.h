@@ -30,6 +30,8 @@ typedef struct LithoModel {
 
 // The shapes (LithoShape) of one space; NULL when there are none with a finite point.
 LithoModel *litho_model_new(const GArray *shapes, LithoSpace space);
+// Likewise, in a box that ends at `bottom` of the third axis or further down.
+LithoModel *litho_model_new_down_to(const GArray *shapes, LithoSpace space, double bottom);
 LithoModel *litho_model_ref(LithoModel *model);
 void litho_model_unref(LithoModel *model); // NULL is fine
 // Camera on the whole box, no slices.

@@ -188,8 +188,6 @@ static void test_builtin(void)
     g_assert_cmpfloat(dome->grid.inline_step[1], ==, 100);
 }
 
-// --- what a run tells -------------------------------------------------------------------------
-
 static const LithoShape *shape_of(GArray *shapes, const char *key)
 {
     for (guint k = 0; k < shapes->len; k++)
@@ -198,6 +196,105 @@ static const LithoShape *shape_of(GArray *shapes, const char *key)
     g_test_message("no shape %s", key);
     g_assert_not_reached();
 }
+
+// --- depths ------------------------------------------------------------------------------------
+
+static void expect_same(const char *json, const char *settings, const char *like)
+{
+    g_autoptr(LithoCube) a = twsm_case_run(json, settings);
+    g_autoptr(LithoCube) b = twsm_case_run(like, "fmax=12");
+    const gsize bytes = litho_box_count(a->held) * sizeof(float);
+    g_assert_cmpmem(a->samples, bytes, b->samples, litho_box_count(b->held) * sizeof(float));
+}
+
+// Property: the parameter's depths give the same bytes as a model file that holds them; what it does
+// not name stays; a mistake is named.
+static void test_depths(void)
+{
+    g_autofree char *bulge = replaced("'depth':300,'amplitude':60", "'depth':320,'amplitude':-35.5");
+    g_autofree char *second = replaced("'depth':700", "'depth':655");
+    g_autofree char *depth = replaced("'depth':300", "'depth':290");
+    expect_same(curved, "fmax=12 depths=320:-35.5", bulge);
+    expect_same(curved, "fmax=12 depths=-,655", second);
+    expect_same(curved, "fmax=12 depths=290,-", depth);
+    expect_error("flat", "fmax=8 depths=900,1000", "one entry too many");
+    expect_error("flat", "fmax=8 depths=deep", "no entry for boundary 0");
+    expect_error("flat", "fmax=8 depths=900:30", "no entry for boundary 0");
+    expect_error("dome", "fmax=8 depths=900:", "no entry for boundary 0");
+    expect_error("twolayer", "fmax=8 depths=-20,1300", "wave is in layer 0");
+}
+
+// Property: a boundary from a file goes down as a whole, meshes of grids and sheets alike: every
+// point of the model's picture lies 120 m deeper.
+static void test_depths_of_files(void)
+{
+    static const char sheet[] = "v -400 -350 650\nv 400 -350 700\nv -400 350 690\nv 400 350 760\n"
+                                "f 1 2 3\nf 2 4 3\n";
+    static const char *const settings[] = {"fmax=6 force=on depths=-,700",
+                                           "fmax=6 force=on depths=-,820"};
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "litho-depths.obj", NULL);
+    g_autofree char *with = g_strdup_printf("'type':'sheet','file':'%s'", path);
+    g_autofree char *json = replaced("'type':'dipping','depth':700,'dip_x':8,'dip_y':-4", with);
+    g_assert_true(g_file_set_contents(path, sheet, -1, NULL));
+    GArray *shapes[2];
+    LithoCube *cube[2];
+    for (int k = 0; k < 2; k++) {
+        LithoRun run = {.report = litho_report_new()};
+        g_autoptr(GError) error = NULL;
+        cube[k] = twsm_case_run_on(litho_device_cpu(), json, settings[k], &run, &error);
+        g_assert_no_error(error);
+        shapes[k] = litho_report_shapes(run.report);
+        litho_report_unref(run.report);
+    }
+    const LithoShape *a = shape_of(shapes[0], "boundary1"), *b = shape_of(shapes[1], "boundary1");
+    for (guint k = 0; k < a->n; k++)
+        g_assert_cmpfloat(fabsf(b->xyz[3 * k + 2] - a->xyz[3 * k + 2] - 120), <, 1e-3);
+    g_assert_cmpfloat(twsm_case_cube_difference(cube[0], cube[1]), >, 0.1);
+    for (int k = 0; k < 2; k++) {
+        g_array_unref(shapes[k]);
+        litho_cube_unref(cube[k]);
+    }
+    remove(path);
+}
+
+// Property: a grip's text around its number is the parameter that leaves the model as it is, and
+// another number moves that grip's point to the place that belongs to it, and no other boundary.
+static void test_grips(void)
+{
+    static const char *const keys[] = {"grip0", "grip0bulge", "grip1"};
+    LithoRun run = {.report = litho_report_new()};
+    g_autoptr(LithoCube) whole =
+        twsm_case_run_on(litho_device_cpu(), curved, "fmax=6", &run, NULL);
+    g_autoptr(GArray) shapes = litho_report_shapes(run.report);
+    litho_report_unref(run.report);
+    for (guint k = 0; k < G_N_ELEMENTS(keys); k++) {
+        const LithoShape *shape = shape_of(shapes, keys[k]);
+        const LithoGrip *grip = &shape->grip;
+        const double z = shape->xyz[2], to = z + 20;
+        g_assert_cmpstr(grip->operator_key, ==, "twsm");
+        g_assert_cmpstr(grip->param, ==, "depths");
+        g_assert_cmpfloat(grip->lo, <, z);
+        g_assert_cmpfloat(grip->hi, >, z);
+        g_autofree char *same = g_strdup_printf("fmax=6 depths=%s%.9g%s", grip->before,
+                                                z - grip->offset, grip->after);
+        g_autofree char *moved = g_strdup_printf("fmax=6 depths=%s%.9g%s", grip->before,
+                                                 to - grip->offset, grip->after);
+        g_test_message("%s: %s, %s", keys[k], same, moved);
+        g_autoptr(LithoCube) again = twsm_case_run(curved, same);
+        g_assert_cmpfloat(twsm_case_cube_difference(again, whole), <, 1e-4);
+        LithoRun other = {.report = litho_report_new()};
+        g_autoptr(LithoCube) cube =
+            twsm_case_run_on(litho_device_cpu(), curved, moved, &other, NULL);
+        g_autoptr(GArray) after = litho_report_shapes(other.report);
+        litho_report_unref(other.report);
+        g_assert_nonnull(cube);
+        g_assert_cmpfloat(fabs(shape_of(after, keys[k])->xyz[2] - to), <, 1e-3);
+        const char *still = k < 2 ? "grip1" : "grip0bulge";
+        g_assert_cmpfloat(shape_of(after, still)->xyz[2], ==, shape_of(shapes, still)->xyz[2]);
+    }
+}
+
+// --- what a run tells -------------------------------------------------------------------------
 
 static double used(LithoReport *report, const char *key)
 {
@@ -412,6 +509,9 @@ int main(int argc, char **argv)
     g_test_add_func("/twsm-model/files", test_files);
     g_test_add_func("/twsm-model/bad-geometry", test_bad_geometry);
     g_test_add_func("/twsm-model/builtin", test_builtin);
+    g_test_add_func("/twsm-model/depths", test_depths);
+    g_test_add_func("/twsm-model/depths-of-files", test_depths_of_files);
+    g_test_add_func("/twsm-model/grips", test_grips);
     g_test_add_func("/twsm-model/model-report", test_model_report);
     g_test_add_func("/twsm-model/strip-report", test_strip_report);
     g_test_add_func("/twsm-model/segy", test_segy);

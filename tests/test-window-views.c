@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/gui/gui.h"
+#include "tests/gui/keys.h"
 #include "tests/gui/teller.h"
 #include "ui/panel/data_panel.h"
 #include "ui/panel/parts.h"
@@ -101,6 +102,82 @@ static void test_model_follows(void)
     g_assert_cmpuint(litho_canvas_frames(canvas()), >=, frames + 5);
     g_assert_cmpuint(litho_session_result(gui.session)->generation, ==, generation);
     gui_activate(&gui, "win.fit");
+}
+
+static char *depths_text(void)
+{
+    const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+    return litho_param_print(litho_param_find(&step->op->params, "depths"), step->params);
+}
+
+static LithoModelView *show_earth(void)
+{
+    for (int k = 0; k < 3; k++) {
+        LithoModelView *view = litho_canvas_model(canvas());
+        if (view && litho_model_view_model(view) &&
+            litho_model_view_model(view)->space == LITHO_SPACE_MODEL)
+            return view;
+        gui_activate(&gui, "win.model");
+        gui_spin(&gui, 0.2);
+    }
+    g_assert_not_reached();
+}
+
+// Property: a boundary of a model is dragged in its picture: the parameter follows the hand, the
+// traces follow the parameter, the camera stays; the whole drag, a pause in it too, is undone as
+// one, and then the traces are those of before. Page Up and Page Down do it by keys.
+static void test_grip(void)
+{
+    double x, y, at, there;
+    use_operator(litho_operator_find("twsm"));
+    const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+    litho_session_set_param(gui.session, 0, litho_param_find(&step->op->params, "fmax"), 8, NULL,
+                            NULL);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    LithoModelView *view = show_earth();
+    g_autoptr(LithoCube) before = litho_cube_ref(litho_session_output(gui.session));
+    g_assert_nonnull(litho_model_view_grip(view, &x, &y, &at));
+    g_assert_cmpfloat(at, ==, 1000);
+    const LithoCamera camera = litho_model_view_scene(view)->camera;
+    const guint steps = litho_history_length(litho_session_history(gui.session), FALSE);
+    g_assert_false(litho_model_view_hold(view, x + 200, y));
+    g_assert_true(litho_model_view_hold(view, x, y));
+    for (int k = 1; k <= 6; k++) {
+        litho_model_view_drag(view, 0, -4 * k);
+        gui_spin(&gui, k == 3 ? 1.8 : 0.06);
+    }
+    gui_screenshot(&gui, "views-grip");
+    litho_model_view_release(view);
+    gui_settle(&gui);
+    litho_model_view_grip(view, &x, &y, &there);
+    g_autofree char *text = depths_text();
+    g_test_message("dragged to %g m: depths=%s", there, text);
+    g_assert_cmpfloat(there, <, 980);
+    g_assert_cmpfloat(g_ascii_strtod(text, NULL), ==, there);
+    g_assert_cmpmem(&camera, sizeof camera, &litho_model_view_scene(view)->camera, sizeof camera);
+    g_assert_cmpuint(litho_history_length(litho_session_history(gui.session), FALSE), ==, steps + 1);
+    const gsize bytes = litho_box_count(before->held) * sizeof(float);
+    g_assert_cmpint(memcmp(litho_cube_host(litho_session_output(gui.session), NULL),
+                           litho_cube_host(before, NULL), bytes),
+                    !=, 0);
+    gui_activate(&gui, "win.undo");
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    g_autofree char *back = depths_text();
+    g_assert_cmpstr(back, ==, "");
+    gui_assert_same(before, litho_session_output(gui.session));
+    gtk_widget_grab_focus(GTK_WIDGET(view));
+    if (gui_can_type()) {
+        gui_type_into(&gui, NULL, "key Next", 0.5);
+        gui_type_into(&gui, NULL, "key shift+Prior", 0.5);
+        g_autofree char *typed = depths_text();
+        g_assert_cmpstr(typed, ==, "1009");
+    }
+    gui_settle(&gui);
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
 }
 
 static guint count_type(GtkWidget *widget, GType type)
@@ -643,6 +720,7 @@ int main(int argc, char **argv)
     gui_open_sized(&gui);
     g_test_add_func("/views/model", test_model);
     g_test_add_func("/views/model-follows", test_model_follows);
+    g_test_add_func("/views/grip", test_grip);
     g_test_add_func("/views/plots", test_plots);
     g_test_add_func("/views/numbers", test_numbers);
     g_test_add_func("/views/data-plots", test_data_plots);

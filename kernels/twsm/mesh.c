@@ -222,10 +222,10 @@ static TwsmPoints *sheet_mesh(const TwsmModel *model, const TwsmBoundary *b, con
         return NULL;
     int n = 0;
     for (int t = 0; t < sheet->n_triangles; t++) {
-        const double *v[3];
-        double x = 0, y = 0;
+        double v[3][3], x = 0, y = 0;
         for (int m = 0; m < 3; m++) {
-            v[m] = sheet->vertex[sheet->triangle[t][m]];
+            memcpy(v[m], sheet->vertex[sheet->triangle[t][m]], sizeof v[m]);
+            v[m][2] += b->shift;
             x += v[m][0] / 3, y += v[m][1] / 3;
         }
         if (x < model->x[0] || x > model->x[1] || y < model->y[0] || y > model->y[1])

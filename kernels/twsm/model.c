@@ -46,7 +46,7 @@ double twsm_boundary_depth(const TwsmBoundary *b, double x, double y)
         return gaussian(b, x, y);
     case TWSM_HEIGHTS:
     case TWSM_SHEET:
-        return b->heights ? twsm_heights_at(b->heights, x, y) : 0;
+        return b->shift + (b->heights ? twsm_heights_at(b->heights, x, y) : 0);
     default:
         return b->depth;
     }

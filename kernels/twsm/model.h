@@ -19,6 +19,7 @@ typedef enum {
 typedef struct TwsmBoundary {
     TwsmShape shape;
     double depth;         // m, at x = y = 0 (dipping), far from the centre (gaussian)
+    double shift;         // heights, sheet: m deeper than the file says
     double slope[2];      // dipping: tangent of the dips
     double amplitude;     // gaussian: m, positive = deeper at the centre
     double sigma[2];      // gaussian: m; 0 = no variation along that axis

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/twsm/depths.h"
 #include "kernels/twsm/report.h"
 
 enum { SIDE = 64, POINTS = 4096 };
@@ -158,6 +159,64 @@ static void report_ray(const TwsmModel *m, int c, LithoReport *r)
     litho_report_shape(r, &shape);
 }
 
+// Room above and below a grip: the source and receivers, and the other boundaries.
+static void grip_room(const TwsmModel *m, int b, const double at[3], LithoGrip *grip)
+{
+    const double gap = 0.01 * MAX(m->x[1] - m->x[0], m->y[1] - m->y[0]);
+    grip->lo = m->receiver_z + gap;
+    grip->hi = 1e6;
+    for (int s = 0; s < m->n_sources; s++)
+        if (m->source[s][2] < at[2])
+            grip->lo = MAX(grip->lo, m->source[s][2] + gap);
+    if (m->receiver_z > at[2])
+        grip->lo = gap;
+    for (int other = 0; other < m->n_boundaries; other++) {
+        const double z = twsm_boundary_depth(&m->boundary[other], at[0], at[1]);
+        if (other < b)
+            grip->lo = MAX(grip->lo, z + gap);
+        else if (other > b)
+            grip->hi = MIN(grip->hi, z - gap);
+    }
+    grip->step = pow(10, floor(log10(0.1 * gap + 1e-12)));
+}
+
+// A grip of boundary b: of its depth, at a corner of a bulge and in the middle else, or of the
+// bulge's height, at its centre.
+static void report_grip(const TwsmModel *m, int b, gboolean bulge, LithoReport *r)
+{
+    const TwsmBoundary *boundary = &m->boundary[b];
+    const gboolean corner = boundary->shape == TWSM_GAUSSIAN && !bulge;
+    const double at[2] = {bulge    ? boundary->centre[0]
+                          : corner ? m->x[1]
+                                   : 0.5 * (m->x[0] + m->x[1]),
+                          bulge    ? boundary->centre[1]
+                          : corner ? m->y[0]
+                                   : 0.5 * (m->y[0] + m->y[1])};
+    const double point[3] = {at[0], at[1], twsm_boundary_depth(boundary, at[0], at[1])};
+    float xyz[3] = {(float)point[0], (float)point[1], (float)point[2]};
+    LithoShape shape = {
+        .space = LITHO_SPACE_MODEL, .kind = LITHO_SHAPE_POINTS, .n = 1, .xyz = xyz};
+    g_snprintf(shape.key, sizeof shape.key, "grip%d%s", b, bulge ? "bulge" : "");
+    g_snprintf(shape.label, sizeof shape.label, "%s of boundary %d", bulge ? "Centre" : "Depth", b);
+    g_strlcpy(shape.grip.operator_key, "twsm", sizeof shape.grip.operator_key);
+    g_strlcpy(shape.grip.param, "depths", sizeof shape.grip.param);
+    if (!twsm_depths_around(m, b, bulge, &shape.grip))
+        return;
+    shape.grip.offset =
+        point[2] - (bulge ? boundary->amplitude : twsm_depths_number(m, boundary));
+    grip_room(m, b, point, &shape.grip);
+    litho_report_shape(r, &shape);
+}
+
+static void report_grips(const TwsmModel *m, LithoReport *r)
+{
+    for (int b = 0; b < m->n_boundaries; b++) {
+        report_grip(m, b, FALSE, r);
+        if (m->boundary[b].shape == TWSM_GAUSSIAN)
+            report_grip(m, b, TRUE, r);
+    }
+}
+
 void twsm_report_model(const TwsmModel *m, LithoReport *r)
 {
     double lo, hi;
@@ -169,6 +228,7 @@ void twsm_report_model(const TwsmModel *m, LithoReport *r)
     report_acquisition(m, r);
     for (int c = 0; c < m->n_codes; c++)
         report_ray(m, c, r);
+    report_grips(m, r);
 }
 
 // --- cost -------------------------------------------------------------------------------------
@@ -207,26 +267,26 @@ void twsm_report_strips(const TwsmCost *cost, double beams, double elements, dou
     static const struct {
         const char *key, *name;
         double seconds;
-    } paper[] = {{"strip_paper_alg", "paper, algorithms 1 and 2, one core", 97200},
-                 {"strip_paper_core", "paper, modified 2, one core", 57600},
-                 {"strip_paper_cores", "paper, modified 2, eight cores", 7200},
-                 {"strip_paper_gpu", "paper, modified 2, Tesla C2070", 600}};
-    const char *group = "Time against strip width", *x = "rows M of a strip";
-    const char *y = "ms per billion beams";
+    } paper[] = {{"strip_paper_alg", "paper: algorithms 1, 2", 97200},
+                 {"strip_paper_core", "mod. 2", 57600},
+                 {"strip_paper_cores", "8 cores", 7200},
+                 {"strip_paper_gpu", "C2070", 600}};
+    // One plot, so that both are in sight while the width moves.
+    const char *group = "Time and memory against strip width", *x = "rows M of a strip";
+    const char *y = "ms / 1e9 beams, MB";
     double ours[TWSM_COSTS], rows[13], megabytes[13];
     for (guint k = 0; k < cost->n; k++)
         ours[k] = cost->ms[k] / (1e-9 * beams);
-    curve(r, "strip_time", group, "this model, measured", x, y, cost->n, cost->at, ours);
-    for (guint k = 0; k < G_N_ELEMENTS(paper); k++) {
-        double ms = 1000 * paper[k].seconds / (1e-9 * paper_beams);
-        curve(r, paper[k].key, group, paper[k].name, x, y, 1, m512, &ms);
-    }
+    curve(r, "strip_time", group, "time", x, y, cost->n, cost->at, ours);
     for (guint k = 0; k < G_N_ELEMENTS(rows); k++) {
         rows[k] = 16 << k;
         megabytes[k] = 1e-6 * MIN(rows[k], elements) * elements * per_element;
     }
-    curve(r, "strip_bytes", "Memory against strip width", "strips", x, "MB", G_N_ELEMENTS(rows),
-          rows, megabytes);
+    curve(r, "strip_bytes", group, "memory", x, y, G_N_ELEMENTS(rows), rows, megabytes);
+    for (guint k = 0; k < G_N_ELEMENTS(paper); k++) {
+        double ms = 1000 * paper[k].seconds / (1e-9 * paper_beams);
+        curve(r, paper[k].key, group, paper[k].name, x, y, 1, m512, &ms);
+    }
     double mark = width;
     litho_report_curve_marks(r, "strip_bytes", 1, &mark);
     litho_report_curve_marks(r, "strip_time", 1, &mark);

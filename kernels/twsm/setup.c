@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "kernels/twsm/depths.h"
 #include "kernels/twsm/report.h"
 
 enum { MASK_POINTS = 257 };
@@ -67,6 +68,8 @@ TwsmSetup *twsm_setup_open(const TwsmParams *p, LithoResolved *known, GError **e
     }
     g_autofree TwsmModel *model = g_memdup2(stored, sizeof *stored);
     override_model(model, p);
+    if (!twsm_depths_apply(model, p->depths.text, error))
+        return NULL;
     double samples = model->record / model->dt;
     if (!(samples >= 2 && samples <= 1e6)) {
         g_set_error(error, LITHO_ERROR, LITHO_ERROR_PARAMETER,

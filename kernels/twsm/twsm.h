@@ -11,6 +11,7 @@
 
 typedef struct TwsmParams {
     LithoText model;
+    LithoText depths;                    // depths.h; "" = the model's
     double source_x, source_y, source_z; // m; TWSM_MODEL_S = the model's
     double wavelet, fmax, record;        // Hz, Hz, s; 0 = the model's
     int frequencies;                     // 0 = record * fmax

@@ -15,6 +15,7 @@ typedef struct Entry {
 struct LithoHistory {
     GPtrArray *past, *future; // of Entry, newest last
     gint64 pushed_us;         // last push, 0 = the next one stands alone
+    gboolean held;
 };
 
 static void entry_free(gpointer data)
@@ -57,8 +58,8 @@ void litho_history_push(LithoHistory *h, const LithoFlow *before, const char *na
 {
     gint64 now = g_get_monotonic_time();
     Entry *last = newest(h->past);
-    gboolean same =
-        last && h->pushed_us > 0 && now - h->pushed_us < MERGE_US && strcmp(last->name, name) == 0;
+    gboolean same = last && h->pushed_us > 0 && (h->held || now - h->pushed_us < MERGE_US) &&
+                    strcmp(last->name, name) == 0;
     if (!same)
         add(h->past, before, name);
     g_ptr_array_set_size(h->future, 0);
@@ -67,6 +68,12 @@ void litho_history_push(LithoHistory *h, const LithoFlow *before, const char *na
 
 void litho_history_seal(LithoHistory *h)
 {
+    h->pushed_us = 0;
+}
+
+void litho_history_hold(LithoHistory *h, gboolean held)
+{
+    h->held = held;
     h->pushed_us = 0;
 }
 

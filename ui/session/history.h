@@ -11,6 +11,9 @@ void litho_history_free(LithoHistory *history);
 // Remembers `before`, the flow as it was, under the name of the change. Changes of one name that
 // follow each other within 1.5 s (a drag) are one step. Forgets what could be redone.
 void litho_history_push(LithoHistory *history, const LithoFlow *before, const char *name);
+// While held, changes of one name are one step, however slowly they follow. Begins a step of its
+// own, and so does the change behind the end.
+void litho_history_hold(LithoHistory *history, gboolean held);
 // The next change is a step of its own, however soon it comes.
 void litho_history_seal(LithoHistory *history);
 // The flow to go back (forward) to, owned by the caller, NULL when there is none; `now` is kept for

@@ -6,6 +6,7 @@
 
 #include "render/frame_cache.h"
 #include "ui/view/camera.h"
+#include "ui/view/model_grips.h"
 #include "ui/view/small_text.h"
 
 enum { PAD = 6, N_SPACES = 2 };
@@ -20,6 +21,7 @@ struct _LithoModelView {
     LithoGrid grid;    // whose box the camera was fitted to
     LithoSceneView view, drag_from;
     gboolean fitted, drag_pans, large;
+    LithoModelGrips *grips;
     LithoFrame frame;       // in the widget's own pixels
     GskRenderNode *overlay; // labels and legend; NULL = draw them again
 };
@@ -30,8 +32,13 @@ G_DEFINE_TYPE(LithoModelView, litho_model_view, GTK_TYPE_WIDGET)
 
 static void describe(LithoModelView *self)
 {
-    g_autofree char *text =
+    g_autofree char *model =
         self->model ? litho_model_describe(self->model) : g_strdup("nothing told yet");
+    g_autofree char *grip = litho_model_grips_describe(self->grips);
+    g_autofree char *text =
+        grip ? g_strdup_printf("%s Page Up and Page Down move: %s; Insert takes the next.", model,
+                               grip)
+             : g_strdup(model);
     gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    self->space == LITHO_SPACE_MODEL ? "Model"
                                                                     : "Boxes in frequency",
@@ -45,11 +52,27 @@ static void redraw(LithoModelView *self)
     g_signal_emit_by_name(self, "changed");
 }
 
+// Where the box ends when boundaries can be dragged: with room below them, at a round number. It
+// stays while one is dragged, and as long as they keep to its lower part.
+static double bottom_of(const LithoModelView *self)
+{
+    const double deepest = litho_model_grips_deepest(self->grips);
+    if (litho_model_grips_length(self->grips) == 0 || !(deepest > 0))
+        return -INFINITY;
+    const double now = self->grid.axis[2].first + 0.5 * self->grid.axis[2].step;
+    if (self->fitted && (litho_model_grips_held(self->grips) ||
+                         (deepest > 0.5 * now && deepest <= 0.95 * now)))
+        return now;
+    const double step = pow(10, floor(log10(deepest))) / 4;
+    return ceil(1.2 * deepest / step) * step;
+}
+
 // The camera stays while the box does: a slider must not turn the model.
 static void adopt(LithoModelView *self, GArray *shapes)
 {
     g_clear_pointer(&self->model, litho_model_unref);
-    self->model = litho_model_new(shapes, self->space);
+    litho_model_grips_take(self->grips, shapes, self->space);
+    self->model = litho_model_new_down_to(shapes, self->space, bottom_of(self));
     self->stale = FALSE;
     if (self->model && !(self->fitted && litho_grid_equal(&self->grid, &self->model->grid))) {
         self->grid = self->model->grid;
@@ -145,6 +168,11 @@ static void layout(LithoModelView *self)
     redraw(self);
 }
 
+static LithoGripScene grip_scene(const LithoModelView *self)
+{
+    return (LithoGripScene){&self->grid, &self->view, self->frame.data};
+}
+
 static void make_overlay(LithoModelView *self)
 {
     LithoAxesStyle style = style_of(self);
@@ -158,6 +186,10 @@ static void make_overlay(LithoModelView *self)
         litho_scene_draw_labels(cr, &style, &self->model->grid, &self->view, data,
                                 self->model->axis);
         litho_model_draw_legend(cr, &style, self->model, data);
+        const LithoGripScene scene = grip_scene(self);
+        litho_model_grips_draw(self->grips, cr, &scene, &style,
+                               gtk_widget_has_focus(GTK_WIDGET(self)) ||
+                                   litho_model_grips_held(self->grips));
     }
     cairo_destroy(cr);
     self->overlay = gtk_snapshot_to_node(snapshot);
@@ -199,23 +231,127 @@ guint64 litho_model_view_hash(LithoModelView *self)
     return hash;
 }
 
+// --- grips --------------------------------------------------------------------------------------
+
+// The chosen grip's place becomes its parameter's text, in the first step of its operator.
+static void write_grip(LithoModelView *self)
+{
+    const LithoGrip *grip = litho_model_grips_chosen(self->grips, NULL);
+    const LithoFlow *flow = litho_session_flow(self->session);
+    g_autofree char *text = litho_model_grips_text(self->grips);
+    g_autoptr(GError) error = NULL;
+    for (guint k = 0; grip && k < litho_flow_length(flow); k++) {
+        const LithoOperator *op = litho_flow_step(flow, k)->op;
+        const LithoParam *row = litho_param_find(&op->params, grip->param);
+        if (!row || strcmp(op->key, grip->operator_key) != 0)
+            continue;
+        if (!litho_session_set_param(self->session, k, row, 0, text, &error))
+            g_warning("%s", error->message); // a text of the operator's own making
+        break;
+    }
+    describe(self);
+    redraw(self);
+}
+
+gboolean litho_model_view_hold(LithoModelView *self, double x, double y)
+{
+    const LithoGripScene scene = grip_scene(self);
+    if (!self->model || !litho_model_grips_hold(self->grips, &scene, x, y))
+        return FALSE;
+    litho_history_hold(litho_session_history(self->session), TRUE);
+    redraw(self);
+    return TRUE;
+}
+
+void litho_model_view_drag(LithoModelView *self, double dx, double dy)
+{
+    const LithoGripScene scene = grip_scene(self);
+    if (litho_model_grips_drag(self->grips, &scene, dx, dy))
+        write_grip(self);
+}
+
+void litho_model_view_release(LithoModelView *self)
+{
+    if (!litho_model_grips_held(self->grips))
+        return;
+    litho_model_grips_release(self->grips);
+    litho_history_hold(litho_session_history(self->session), FALSE);
+    self->stale = TRUE; // the box may end elsewhere now
+    refresh(self);
+}
+
+const LithoGrip *litho_model_view_grip(LithoModelView *self, double *x, double *y, double *at)
+{
+    const LithoGripScene scene = grip_scene(self);
+    refresh(self);
+    return self->model && litho_model_grips_where(self->grips, &scene, x, y)
+               ? litho_model_grips_chosen(self->grips, at)
+               : NULL;
+}
+
+static gboolean grip_key(LithoModelView *self, guint key, GdkModifierType state)
+{
+    const LithoGripScene scene = grip_scene(self);
+    const int steps = state & GDK_SHIFT_MASK ? 1 : 10;
+    if (litho_model_grips_length(self->grips) == 0 || !self->model)
+        return FALSE;
+    if (key == GDK_KEY_Insert || key == GDK_KEY_KP_Insert) {
+        litho_model_grips_next(self->grips);
+        describe(self);
+        redraw(self);
+        return TRUE;
+    }
+    if (key != GDK_KEY_Page_Up && key != GDK_KEY_Page_Down)
+        return FALSE;
+    if (litho_model_grips_step(self->grips, &scene, key == GDK_KEY_Page_Up ? -steps : steps))
+        write_grip(self);
+    return TRUE;
+}
+
+static void on_motion(GtkEventControllerMotion *motion, double x, double y, LithoModelView *self)
+{
+    (void)motion;
+    const LithoGripScene scene = grip_scene(self);
+    const gboolean near = self->model && litho_model_grips_under(self->grips, &scene, x, y);
+    gtk_widget_set_cursor_from_name(GTK_WIDGET(self), near ? "row-resize" : NULL);
+}
+
 // --- mouse and keyboard -------------------------------------------------------------------------
 
 static void on_drag_begin(GtkGestureDrag *gesture, double x, double y, LithoModelView *self)
 {
-    (void)x;
-    (void)y;
     guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture));
     GdkModifierType state =
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(gesture));
     gtk_widget_grab_focus(GTK_WIDGET(self));
     self->drag_from = self->view;
     self->drag_pans = button == GDK_BUTTON_MIDDLE || (state & GDK_SHIFT_MASK);
+    if (button == GDK_BUTTON_PRIMARY)
+        litho_model_view_hold(self, x, y);
+}
+
+static void on_drag_end(GtkGestureDrag *gesture, double dx, double dy, LithoModelView *self)
+{
+    (void)gesture;
+    (void)dx;
+    (void)dy;
+    litho_model_view_release(self);
+}
+
+static void on_drag_cancel(GtkGesture *gesture, GdkEventSequence *sequence, LithoModelView *self)
+{
+    (void)gesture;
+    (void)sequence;
+    litho_model_view_release(self);
 }
 
 static void on_drag_update(GtkGestureDrag *gesture, double dx, double dy, LithoModelView *self)
 {
     (void)gesture;
+    if (litho_model_grips_held(self->grips)) {
+        litho_model_view_drag(self, dx, dy);
+        return;
+    }
     self->view = litho_camera_dragged(&self->drag_from, self->frame.data, self->drag_pans, dx, dy);
     redraw(self);
 }
@@ -249,6 +385,8 @@ static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkMo
         g_signal_emit_by_name(self, "maximise");
         return TRUE;
     }
+    if (grip_key(self, key, state))
+        return TRUE;
     if (!litho_camera_key(&self->view, self->frame.data, key, state))
         return FALSE;
     redraw(self);
@@ -262,12 +400,18 @@ static void add_controllers(LithoModelView *self)
     gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(drag), 0); // any
     g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), self);
     g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), self);
+    g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), self);
+    g_signal_connect(drag, "cancel", G_CALLBACK(on_drag_cancel), self);
     g_signal_connect(click, "pressed", G_CALLBACK(on_pressed), self);
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
     GtkEventController *keys = gtk_event_controller_key_new();
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL);
+    GtkEventController *motion = gtk_event_controller_motion_new();
+    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), self);
+    gtk_widget_add_controller(widget, motion);
+    g_signal_connect_swapped(widget, "notify::has-focus", G_CALLBACK(redraw), self);
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), self);
     g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), self);
     gtk_widget_add_controller(widget, keys);
@@ -311,6 +455,7 @@ static void dispose(GObject *object)
     LithoModelView *self = LITHO_MODEL_VIEW(object);
     g_clear_pointer(&self->overlay, gsk_render_node_unref);
     g_clear_pointer(&self->model, litho_model_unref);
+    g_clear_pointer(&self->grips, litho_model_grips_free);
     g_clear_object(&self->session);
     G_OBJECT_CLASS(litho_model_view_parent_class)->dispose(object);
 }
@@ -323,6 +468,7 @@ static void litho_model_view_init(LithoModelView *self)
     gtk_widget_set_vexpand(widget, TRUE);
     gtk_widget_add_css_class(widget, "litho-view");
     self->stale = TRUE;
+    self->grips = litho_model_grips_new();
     add_controllers(self);
 }
 

@@ -23,6 +23,13 @@ void litho_model_view_set_large(LithoModelView *self, gboolean large);
 void litho_model_view_zoom(LithoModelView *self, double factor);
 void litho_model_view_turn(LithoModelView *self, double degrees); // about the vertical
 void litho_model_view_fit(LithoModelView *self);
+// Takes hold of the grip at a pixel of the view, FALSE = there is none; brings it to (dx, dy) pixels
+// from there; lets go. All of it is one step of the history.
+gboolean litho_model_view_hold(LithoModelView *self, double x, double y);
+void litho_model_view_drag(LithoModelView *self, double dx, double dy);
+void litho_model_view_release(LithoModelView *self);
+// The chosen grip, where it is and its place; NULL = the model has none.
+const LithoGrip *litho_model_view_grip(LithoModelView *self, double *x, double *y, double *at);
 // Hash and painting, as litho_cube_view_hash() and litho_cube_view_draw().
 guint64 litho_model_view_hash(LithoModelView *self);
 void litho_model_view_draw(LithoModelView *self, LithoRenderer *renderer, const LithoTarget *target,

@@ -124,6 +124,8 @@ static const struct {
     {"Slices", "Maximise and restore", "Return"},
     {"Slices", "Turn the 3-D scene", "Left Up"},
     {"Slices", "Move the 3-D scene", "<Shift>Left <Shift>Up"},
+    {"Slices", "Drag a boundary of a model", "Page_Up Page_Down"},
+    {"Slices", "The model's next boundary", "Insert"},
     {"Demonstrations", "Next and back", "Right Left"},
     {"Demonstrations", "Next and back, with a remote", "Page_Down Page_Up"},
     {"Demonstrations", "Pause and go on", "p"},
