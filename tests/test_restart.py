@@ -115,6 +115,20 @@ def another_recipe_or_input_is_refused():
 
 
 @test
+def an_input_that_changes_meanwhile_keeps_nothing():
+    """The kept slabs would be refused by the same command, so none are kept and the sentence promises none."""
+    make_input("meanwhile.sgy")
+    args = [*FX, "-i", "meanwhile.sgy", "--journal"]
+    process = subprocess.Popen([CLI, "run", *args, "-o", "m.sgy", "--progress", "none"], stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and len(marks("m.sgy")) < 2:
+        time.sleep(0.002)
+    os.utime("meanwhile.sgy")
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 1 and "was changed after it was opened" in error and "kept" not in error, error
+    assert leftovers("m.sgy") == [] and not os.path.exists("m.sgy")
+
+
+@test
 def restart_begins_anew():
     make_input()
     args = [*FX, "-i", "in.sgy"]

@@ -440,7 +440,7 @@ static gboolean check_strict(const LithoSurvey *survey, GError **error)
                                 "%s: %s (strict reading repairs nothing)", survey->name, bad);
 }
 
-static gboolean unchanged(const LithoSurvey *survey, GError **error)
+gboolean litho_survey_unchanged(const LithoSurvey *survey, GError **error)
 {
     for (guint k = 0; k < survey->files->len; k++)
         if (!litho_file_unchanged(&g_array_index(survey->files, LithoTraceFile, k), error))
@@ -480,7 +480,7 @@ LithoCube *litho_survey_read_next(LithoSurvey *survey, const LithoBox *box, cons
     };
     litho_run_begin(run, "reading", "traces");
     double start = litho_now_ms();
-    if (!read_box(&reader, near, error) || !unchanged(survey, error) ||
+    if (!read_box(&reader, near, error) || !litho_survey_unchanged(survey, error) ||
         !check_strict(survey, error)) {
         litho_cube_unref(cube);
         return NULL;
