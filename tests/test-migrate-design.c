@@ -155,7 +155,7 @@ static LithoMigrateJob *made_job(const char *settings, int side, int steps,
             job->slow_max[s] = fmax(job->slow_max[s], plane[k]);
         }
     }
-    g_assert_true(litho_migrate_job_design(job, p, NULL, NULL));
+    g_assert_true(litho_migrate_job_design(job, p, NULL, NULL, NULL));
     return job;
 }
 
@@ -523,7 +523,7 @@ static void test_moves(void)
         set(flow, move);
         guint64 made = litho_poly_designs_made();
         const double start = litho_now_ms();
-        g_assert_true(litho_migrate_job_design(job, litho_flow_step(flow, 0)->params, NULL, NULL));
+        g_assert_true(litho_migrate_job_design(job, litho_flow_step(flow, 0)->params, NULL, NULL, NULL));
         const double ms = litho_now_ms() - start;
         made = litho_poly_designs_made() - made;
         g_test_message("%d x %d: %s: %" G_GUINT64_FORMAT " designs in %.1f ms", job->nf,

@@ -19,7 +19,7 @@ static Pair migrate_both(const LithoCube *in, LithoResolved *known, const char *
     g_autoptr(GError) error = NULL;
     LithoMigrateJob *job = litho_migrate_job_new(&in->grid, p, known, NULL, NULL, &error);
     g_assert_no_error(error);
-    g_assert_true(litho_migrate_job_design(job, p, NULL, NULL));
+    g_assert_true(litho_migrate_job_design(job, p, NULL, NULL, NULL));
     g_assert_true(litho_preview_suits(job));
     LithoSweep *sweep = litho_sweep_new(job);
     float *record = litho_waves_room(&sweep->waves, job->nf);

@@ -115,24 +115,9 @@ static LithoPolySpec entry_spec(const LithoMigrateJob *job, const LithoEntry *en
     };
 }
 
-static gboolean design_entries(LithoMigrateJob *job, LithoRun *run, GError **error)
-{
-    const guint n = job->entries->len * job->step;
-    const double rho = litho_migrate_rho(&job->cells, job->dz * job->step);
-    g_autofree LithoPolySpec *specs = g_new0(LithoPolySpec, MAX(n, 1));
-    g_autofree const LithoPoly **polys = g_new0(const LithoPoly *, MAX(n, 1));
-    for (guint k = 0; k < n; k++)
-        specs[k] = entry_spec(job, &g_array_index(job->entries, LithoEntry, k / job->step), rho,
-                              k % job->step);
-    if (!litho_poly_get(specs, n, polys, run, error))
-        return FALSE;
-    for (guint k = 0; k < n; k++)
-        g_array_index(job->entries, LithoEntry, k / job->step).poly[k % job->step] = polys[k];
-    return TRUE;
-}
-
 // One table, uniform in kap over everything the job meets.
-static gboolean design_table(LithoMigrateJob *job, LithoRun *run, GError **error)
+static gboolean design_table(LithoMigrateJob *job, const LithoPolyMaker *maker, LithoRun *run,
+                             GError **error)
 {
     const double thick = job->dz * job->step, rho = litho_migrate_rho(&job->cells, thick);
     double low = INFINITY, high = 0;
@@ -153,7 +138,7 @@ static gboolean design_table(LithoMigrateJob *job, LithoRun *run, GError **error
             specs[k] = entry_spec(job, &entry, rho, m);
         }
         job->table[m] = g_new0(const LithoPoly *, job->n_table);
-        if (!litho_poly_get(specs, job->n_table, job->table[m], run, error))
+        if (!litho_poly_get(specs, job->n_table, job->table[m], maker, run, error))
             return FALSE;
     }
     return TRUE;
@@ -182,34 +167,56 @@ static void choose_stops(LithoMigrateJob *job)
     }
 }
 
-static gboolean design_stops(LithoMigrateJob *job, LithoRun *run, GError **error)
+// Entries in use where waves are taken away, in `of`; returns how many.
+static guint stop_entries(const LithoMigrateJob *job, guint *of)
 {
     const guint n = job->entries->len;
-    const double rho = litho_migrate_rho(&job->cells, job->dz * job->step);
-    g_autofree LithoPolySpec *specs = g_new0(LithoPolySpec, n);
-    g_autofree guint *of = g_new0(guint, n);
     g_autofree gboolean *used = g_new0(gboolean, n);
-    g_autofree const LithoPoly **polys = g_new0(const LithoPoly *, n);
     guint count = 0;
-    choose_stops(job);
     for (int s = 0; s < job->n_steps; s++)
         for (int f = 0; f < job->nf && job->stops[s]; f++)
             used[job->entry[(gsize)s * job->nf + f]] = TRUE;
-    for (guint k = 0; k < n; k++) {
-        if (!used[k])
-            continue;
-        of[count] = k;
-        specs[count] =
-            entry_spec(job, &g_array_index(job->entries, LithoEntry, k), rho, job->step - 1);
-        // The taper begins above the largest dip.
-        specs[count].theta = fmin(specs[count].theta + G_PI / 180, 89 * G_PI / 180);
-        specs[count].degree = LITHO_MIGRATE_STOP_DEGREE;
-        specs[count++].stop = 0.25;
+    for (guint k = 0; k < n; k++)
+        if (used[k])
+            of[count++] = k;
+    return count;
+}
+
+static LithoPolySpec stop_spec(const LithoMigrateJob *job, const LithoEntry *entry, double rho)
+{
+    LithoPolySpec spec = entry_spec(job, entry, rho, job->step - 1);
+    // The taper begins above the largest dip.
+    spec.theta = fmin(spec.theta + G_PI / 180, 89 * G_PI / 180);
+    spec.degree = LITHO_MIGRATE_STOP_DEGREE;
+    spec.stop = 0.25;
+    return spec;
+}
+
+// All polynomials of the entries at once: a GPU designs them beside each other.
+static gboolean design_entries(LithoMigrateJob *job, const LithoPolyMaker *maker, LithoRun *run,
+                               GError **error)
+{
+    const guint entries = job->entries->len, n = entries * job->step;
+    const double rho = litho_migrate_rho(&job->cells, job->dz * job->step);
+    g_autofree LithoPolySpec *specs = g_new0(LithoPolySpec, n + entries);
+    g_autofree const LithoPoly **polys = g_new0(const LithoPoly *, n + entries);
+    g_autofree guint *of = g_new0(guint, entries);
+    guint stops = 0;
+    for (guint k = 0; k < n; k++)
+        specs[k] = entry_spec(job, &g_array_index(job->entries, LithoEntry, k / job->step), rho,
+                              k % job->step);
+    if (job->params.stop) {
+        choose_stops(job);
+        stops = stop_entries(job, of);
     }
-    if (!litho_poly_get(specs, count, polys, run, error))
+    for (guint k = 0; k < stops; k++)
+        specs[n + k] = stop_spec(job, &g_array_index(job->entries, LithoEntry, of[k]), rho);
+    if (!litho_poly_get(specs, n + stops, polys, maker, run, error))
         return FALSE;
-    for (guint k = 0; k < count; k++)
-        g_array_index(job->entries, LithoEntry, of[k]).stop = polys[k];
+    for (guint k = 0; k < n; k++)
+        g_array_index(job->entries, LithoEntry, k / job->step).poly[k % job->step] = polys[k];
+    for (guint k = 0; k < stops; k++)
+        g_array_index(job->entries, LithoEntry, of[k]).stop = polys[n + k];
     return TRUE;
 }
 
@@ -234,7 +241,7 @@ static void choose_filters(LithoMigrateJob *job)
 }
 
 gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
-                                  LithoRun *run, GError **error)
+                                  const LithoPolyMaker *maker, LithoRun *run, GError **error)
 {
     litho_migrate_job_drop_design(job);
     job->params = *params;
@@ -248,9 +255,9 @@ gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams
         return FALSE;
     choose_filters(job);
     if (params->form == LITHO_MIGRATE_POINTWISE)
-        return design_table(job, run, error);
+        return design_table(job, maker, run, error);
     choose_entries(job);
-    return design_entries(job, run, error) && (!params->stop || design_stops(job, run, error));
+    return design_entries(job, maker, run, error);
 }
 
 const LithoEntry *litho_migrate_job_entry(const LithoMigrateJob *job, int s, int f)

@@ -25,6 +25,7 @@ enum {
 // The barrier problem: samples of the pass band first, then of the stop band.
 typedef struct Problem {
     int n1, pass, samples, unknowns; // n1 = N + 1
+    gboolean real;                   // a stop design: imaginary parts are 0
     int stride, pitch;               // of a row of cosines, of the Hessian
     double *cosines;                 // [samples, rounded up to ROWS][2 N + 1]: cos(k phi_j)
     double t_re[MAX_PASS], t_im[MAX_PASS], w2[MAX_PASS]; // target, weight squared
@@ -34,7 +35,7 @@ typedef struct Problem {
 
 // A point (a, tau) and what depends on it.
 typedef struct Point {
-    double x[MAX_UNKNOWNS]; // Re a, Im a, tau
+    double x[MAX_UNKNOWNS]; // Re a, Im a (unless real), tau
     double g_re[ROOM], g_im[ROOM];
     double value; // barrier; +inf outside
 } Point;
@@ -65,7 +66,8 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
 {
     const int n = spec->degree;
     p->n1 = n + 1;
-    p->unknowns = 2 * p->n1 + 1;
+    p->real = spec->stop > 0;
+    p->unknowns = (p->real ? 1 : 2) * p->n1 + 1;
     p->pass = MAX(24, 2 * n + 10);
     int stop = 6 * n + 30;
     p->samples = p->pass + stop;
@@ -100,7 +102,8 @@ static void problem_init(Problem *p, const LithoPolySpec *spec)
 LITHO_INLINE void values_at(const Problem *p, int j, Point *at)
 {
     const int width = p->stride;
-    const double *re = at->x, *im = at->x + p->n1, *c = p->cosines + (gsize)j * width;
+    static const double none[MAX_N + 1];
+    const double *re = at->x, *im = p->real ? none : at->x + p->n1, *c = p->cosines + (gsize)j * width;
     double r0 = 0, r1 = 0, r2 = 0, r3 = 0, i0 = 0, i1 = 0, i2 = 0, i3 = 0;
 #pragma omp simd reduction(+ : r0, r1, r2, r3, i0, i1, i2, i3)
     for (int k = 0; k < p->n1; k++) {
@@ -125,7 +128,7 @@ LITHO_INLINE double room_at(const Problem *p, const Point *at, int j)
     const double gr = at->g_re[j], gi = at->g_im[j], slack = p->u2[j] - gr * gr - gi * gi;
     if (!(slack > 0) || j >= p->pass)
         return slack;
-    const double er = gr - p->t_re[j], ei = gi - p->t_im[j], tau = at->x[2 * p->n1];
+    const double er = gr - p->t_re[j], ei = gi - p->t_im[j], tau = at->x[p->unknowns - 1];
     const double room = tau * tau * p->w2[j] - er * er - ei * ei;
     return room > 0 ? slack * room : room; // one logarithm for both
 }
@@ -133,7 +136,7 @@ LITHO_INLINE double room_at(const Problem *p, const Point *at, int j)
 // G at all samples and the barrier's value there.
 LITHO_CLONES static void evaluate(const Problem *p, Point *at)
 {
-    const double tau = at->x[2 * p->n1];
+    const double tau = at->x[p->unknowns - 1];
     double value = p->lam * tau;
     at->value = INFINITY;
     if (!(tau > 0))
@@ -160,7 +163,7 @@ typedef struct Weights {
 LITHO_INLINE Weights sample_weights(const Problem *p, const Point *at, int j, double *grad_tau,
                                     double *hess_tau)
 {
-    const double tau = at->x[2 * p->n1];
+    const double tau = at->x[p->unknowns - 1];
     double gr = at->g_re[j], gi = at->g_im[j];
     double i2 = 1 / (p->u2[j] - gr * gr - gi * gi);
     Weights w = {
@@ -249,15 +252,19 @@ LITHO_CLONES static void derivatives(const Problem *p, const Point *at, double *
         for (int n = 0; n < n1; n++) {
             int d = abs(m - n), s = m + n;
             hess[m * pitch + n] = 0.5 * (m2[0][d] + m2[0][s]);
+            if (p->real)
+                continue;
             hess[(n1 + m) * pitch + n] = 0.5 * (m2[1][d] + m2[1][s]);
             hess[(n1 + m) * pitch + n1 + n] = 0.5 * (m2[2][d] + m2[2][s]);
         }
     two_moments(p, p->samples, n1, first, m1);
     memcpy(grad, m1[0], sizeof(double) * n1);
-    memcpy(grad + n1, m1[1], sizeof(double) * n1);
+    if (!p->real)
+        memcpy(grad + n1, m1[1], sizeof(double) * n1);
     two_moments(p, p->pass, n1, mixed, m1);
     memcpy(hess + (u - 1) * pitch, m1[0], sizeof(double) * n1);
-    memcpy(hess + (u - 1) * pitch + n1, m1[1], sizeof(double) * n1);
+    if (!p->real)
+        memcpy(hess + (u - 1) * pitch + n1, m1[1], sizeof(double) * n1);
     hess[(u - 1) * pitch + u - 1] = hess_tau;
 }
 
@@ -412,7 +419,7 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
     problem_init(p, spec);
     double *hess = g_aligned_alloc((gsize)p->unknowns * p->pitch, sizeof(double), 64);
 
-    double *tau = &at->x[2 * p->n1];
+    double *tau = &at->x[p->unknowns - 1];
     *tau = 1.3 / spec->w0; // a = 0 misses by 1 everywhere: strictly feasible
     const double m = p->samples + p->pass;
     p->lam = 0.5 * m / *tau;
@@ -420,7 +427,7 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
     for (int k = 0; k < MAX_NEWTON; k++) {
         double decrement;
         gboolean moved = newton_step(p, &at, &trial, hess, &decrement);
-        tau = &at->x[2 * p->n1];
+        tau = &at->x[p->unknowns - 1];
         if (moved && decrement >= 1)
             continue;
         if (p->lam * *tau * spec->tol >= m || *tau < 2e-5)
@@ -430,7 +437,9 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
     }
     double bound = *tau;
     memcpy(re, at->x, sizeof(double) * p->n1);
-    memcpy(im, at->x + p->n1, sizeof(double) * p->n1);
+    memset(im, 0, sizeof(double) * p->n1);
+    if (!p->real)
+        memcpy(im, at->x + p->n1, sizeof(double) * p->n1);
     g_aligned_free(p->cosines);
     g_aligned_free(hess);
 
@@ -449,7 +458,7 @@ double litho_poly_design(const LithoPolySpec *spec, double *re, double *im)
 enum { CACHE_LIMIT = 1 << 16 };
 
 static GMutex cache_lock;
-static GHashTable *cache; // LithoPoly, keyed by its spec
+static GHashTable *cache[2]; // LithoPoly, keyed by its spec: the host's, a maker's
 static guint64 made;
 
 static guint spec_hash(gconstpointer key)
@@ -472,64 +481,84 @@ static gboolean spec_equal(gconstpointer a, gconstpointer b)
            p->tol == q->tol && p->degree == q->degree && p->stop == q->stop;
 }
 
-static LithoPoly *poly_new(const LithoPolySpec *spec)
+static void design(LithoPoly *poly)
 {
     double re[MAX_N + 1], im[MAX_N + 1];
-    LithoPoly *poly = g_new0(LithoPoly, 1);
-    poly->spec = *spec;
-    poly->tau = litho_poly_design(spec, re, im);
-    for (int n = 0; n <= spec->degree; n++) {
+    poly->tau = litho_poly_design(&poly->spec, re, im);
+    for (int n = 0; n <= poly->spec.degree; n++) {
         poly->re[n] = (float)re[n];
         poly->im[n] = (float)im[n];
     }
-    return poly;
 }
 
-// Indices of the specs that are neither in the cache nor listed before.
-static GArray *missing_specs(const LithoPolySpec *specs, guint n)
+// Specs that are neither in the cache nor listed before, as polynomials without coefficients.
+static GPtrArray *missing_polys(const LithoPolySpec *specs, guint n, guint which)
 {
-    GArray *missing = g_array_new(FALSE, FALSE, sizeof(guint));
+    GPtrArray *missing = g_ptr_array_new();
     g_autoptr(GHashTable) listed = g_hash_table_new(spec_hash, spec_equal);
     g_mutex_lock(&cache_lock);
-    if (!cache)
-        cache = g_hash_table_new_full(spec_hash, spec_equal, NULL, g_free);
-    for (guint k = 0; k < n; k++)
-        if (!g_hash_table_contains(cache, &specs[k]) &&
-            g_hash_table_add(listed, (gpointer)&specs[k]))
-            g_array_append_val(missing, k);
+    if (!cache[which])
+        cache[which] = g_hash_table_new_full(spec_hash, spec_equal, NULL, g_free);
+    for (guint k = 0; k < n; k++) {
+        if (g_hash_table_contains(cache[which], &specs[k]) ||
+            !g_hash_table_add(listed, (gpointer)&specs[k]))
+            continue;
+        LithoPoly *poly = g_new0(LithoPoly, 1);
+        poly->spec = specs[k];
+        g_ptr_array_add(missing, poly);
+    }
     g_mutex_unlock(&cache_lock);
     return missing;
 }
 
-static void cache_add(LithoPoly *poly)
+// Takes over those that are designed, frees the others.
+static void cache_add(GPtrArray *polys, guint which)
 {
     g_mutex_lock(&cache_lock);
-    if (g_hash_table_contains(cache, &poly->spec)) // another thread was faster
-        g_free(poly);
-    else
-        g_hash_table_insert(cache, &poly->spec, poly);
-    made++;
+    for (guint k = 0; k < polys->len; k++) {
+        LithoPoly *poly = g_ptr_array_index(polys, k);
+        const gboolean designed = poly->tau > 0;
+        made += designed;
+        // Another thread may have been faster.
+        if (!designed || g_hash_table_contains(cache[which], &poly->spec))
+            g_free(poly);
+        else
+            g_hash_table_insert(cache[which], &poly->spec, poly);
+    }
     g_mutex_unlock(&cache_lock);
+    g_ptr_array_unref(polys);
 }
 
-gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys, LithoRun *run,
-                        GError **error)
+static gboolean design_all(GPtrArray *polys, const LithoPolyMaker *maker, LithoRun *run,
+                           GError **error)
 {
-    g_autoptr(GArray) missing = missing_specs(specs, n);
-    gint64 total = missing->len, done = 0;
+    gint64 total = polys->len, done = 0;
     litho_run_begin(run, "designing filters", "filters");
+    if (maker && total > 0 &&
+        !maker->make(maker->self, (LithoPoly *const *)polys->pdata, polys->len, run, error))
+        return FALSE;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(litho_run_threads(run)) if (total > 1)
-    for (guint k = 0; k < missing->len; k++) {
-        if (!litho_run_checkpoint(run))
-            continue;
-        cache_add(poly_new(&specs[g_array_index(missing, guint, k)]));
-        __atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);
+    for (gint64 k = 0; k < total; k++) {
+        LithoPoly *poly = g_ptr_array_index(polys, k);
+        if (poly->tau == 0 && litho_run_checkpoint(run))
+            design(poly);
+        __atomic_add_fetch(&done, poly->tau > 0, __ATOMIC_RELAXED);
     }
-    if (!litho_run_step(run, done, total, error))
+    return litho_run_step(run, done, total, error);
+}
+
+gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys,
+                        const LithoPolyMaker *maker, LithoRun *run, GError **error)
+{
+    const guint which = maker != NULL;
+    GPtrArray *missing = missing_polys(specs, n, which);
+    const gboolean ok = design_all(missing, maker, run, error);
+    cache_add(missing, which); // of a run that was cancelled, too
+    if (!ok)
         return FALSE;
     g_mutex_lock(&cache_lock);
     for (guint k = 0; k < n; k++)
-        polys[k] = g_hash_table_lookup(cache, &specs[k]);
+        polys[k] = g_hash_table_lookup(cache[which], &specs[k]);
     g_mutex_unlock(&cache_lock);
     return TRUE;
 }
@@ -545,6 +574,7 @@ guint64 litho_poly_designs_made(void)
 void litho_poly_cache_clear(void)
 {
     g_mutex_lock(&cache_lock);
-    g_clear_pointer(&cache, g_hash_table_unref);
+    for (guint which = 0; which < G_N_ELEMENTS(cache); which++)
+        g_clear_pointer(&cache[which], g_hash_table_unref);
     g_mutex_unlock(&cache_lock);
 }

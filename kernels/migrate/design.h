@@ -44,11 +44,21 @@ typedef struct LithoPoly {
     float re[64], im[64];
 } LithoPoly;
 
-// Designs what is not in the process-wide cache, in parallel over `threads`, and sets polys[k] for
-// specs[k]. The polynomials live until the process ends or litho_poly_cache_clear(). Any thread.
-// FALSE when cancelled.
-gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys, LithoRun *run,
-                        GError **error);
+// Another device's way to design. make() fills in polys[0 .. n - 1], whose specs are set; one that
+// it cannot design keeps tau = 0. Its polynomials agree with the host's where waves pass; where they
+// are only damped, by rounding that grows with the degree.
+typedef struct LithoPolyMaker {
+    gboolean (*make)(gpointer self, LithoPoly *const *polys, guint n, LithoRun *run,
+                     GError **error);
+    gpointer self;
+} LithoPolyMaker;
+
+// Designs what is not in the process-wide cache, by `maker` or where that is NULL in parallel over
+// `threads`, and sets polys[k] for specs[k]. A maker's polynomials and the host's have a cache
+// each, so that neither changes the other's samples. The polynomials live until the process ends or
+// litho_poly_cache_clear(). Any thread. FALSE when cancelled.
+gboolean litho_poly_get(const LithoPolySpec *specs, guint n, const LithoPoly **polys,
+                        const LithoPolyMaker *maker, LithoRun *run, GError **error);
 // Number of designs computed since the start: what a slider's move cost.
 guint64 litho_poly_designs_made(void);
 // For tests: forget everything. No polynomial may be in use.

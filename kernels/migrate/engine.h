@@ -55,6 +55,9 @@ typedef struct MigEngineClass {
     // Engines of several devices are about to copy from each other. NULL: there is one device.
     void (*link)(MigEngine *home, MigEngine *other);
 
+    // LithoPolyMaker.make of an engine that is attached. NULL: the host designs.
+    gboolean (*design)(gpointer engine, LithoPoly *const *polys, guint n, LithoRun *run,
+                       GError **error);
     // Tables of the steps of band b, after job[b] was set or designed anew.
     gboolean (*tables)(MigEngine *engine, int b, GError **error);
     // Drops tables and record of band b.

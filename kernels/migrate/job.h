@@ -115,9 +115,10 @@ void litho_migrate_job_free(LithoMigrateJob *job); // NULL is fine
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LithoMigrateJob, litho_migrate_job_free)
 
 // Takes the parameters that only the design depends on (degree, max_dip, form, weights), chooses
-// and computes the polynomials in use. Again after such a change. FALSE when cancelled.
+// and computes the polynomials in use, by `maker` unless that is NULL. Again after such a change.
+// FALSE when cancelled.
 gboolean litho_migrate_job_design(LithoMigrateJob *job, const LithoMigrateParams *params,
-                                  LithoRun *run, GError **error);
+                                  const LithoPolyMaker *maker, LithoRun *run, GError **error);
 // Degree of target m: the depths inside a step are imaged and not carried on, so their shorter way
 // does with fewer (error of one step, not of all); a product of factors is that much cheaper.
 int litho_migrate_target_degree(const LithoMigrateJob *job, int m);

@@ -326,8 +326,9 @@ static gboolean prepare(MigPlan *plan, const LithoPass *pass, gboolean *stale, L
     *stale = !plan->designed || first <= LITHO_MIGRATE_STAGE_DESIGN ||
              plan->jobs.job[0]->params.gpu_kernel != params->gpu_kernel;
     if (*stale) {
+        const LithoPolyMaker maker = {plan->class->design, plan->engine[0][0]};
         plan->designed = FALSE;
-        if (!litho_migrate_jobs_design(&plan->jobs, params, run, error))
+        if (!litho_migrate_jobs_design(&plan->jobs, params, maker.make ? &maker : NULL, run, error))
             return FALSE;
     }
     litho_migrate_jobs_begin(&plan->jobs, pass, run);

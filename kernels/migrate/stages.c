@@ -32,11 +32,11 @@ gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in
 }
 
 gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigrateParams *params,
-                                   LithoRun *run, GError **error)
+                                   const LithoPolyMaker *maker, LithoRun *run, GError **error)
 {
     double start = litho_now_ms();
     for (int k = 0; k < jobs->n; k++)
-        if (!litho_migrate_job_design(jobs->job[k], params, run, error))
+        if (!litho_migrate_job_design(jobs->job[k], params, maker, run, error))
             return FALSE;
     litho_run_time(run, "design", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
     return TRUE;

@@ -25,7 +25,7 @@ gboolean litho_migrate_jobs_velocity(LithoMigrateJobs *jobs, const LithoGrid *in
 gboolean litho_migrate_jobs_split(LithoMigrateJobs *jobs, const LithoMigrateJobs *last,
                                   LithoRun *run, GError **error);
 gboolean litho_migrate_jobs_design(LithoMigrateJobs *jobs, const LithoMigrateParams *params,
-                                   LithoRun *run, GError **error);
+                                   const LithoPolyMaker *maker, LithoRun *run, GError **error);
 // Hands the parameters behind the design (wavelet, growth) to the jobs, marks the output live and
 // tells the report what is known before the long computation.
 void litho_migrate_jobs_begin(LithoMigrateJobs *jobs, const LithoPass *pass, LithoRun *run);

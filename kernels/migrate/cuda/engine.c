@@ -30,7 +30,7 @@ static void gpu_free(MigEngine *engine)
         &p->up.planes, &p->down.planes,  &p->scratch,      &p->progress,     &p->image, &p->light,
         &p->coarse,    &p->coarse_light, &p->resampled[0], &p->resampled[1], &p->taps,  &p->growth,
         &p->live,      &p->cells,        &p->taper,        &p->lines,        &p->bins,  &p->largest,
-        &p->wavelet,   &p->gathered,     &p->traces,       &p->look};
+        &p->wavelet,   &p->gathered,     &p->traces,       &p->look,         &p->specs};
     for (guint k = 0; k < G_N_ELEMENTS(arrays); k++)
         litho_cuda_release(p->context, arrays[k]);
     const int ffts[] = {p->fft_forward, p->fft_inverse, p->fft_plane};
@@ -385,6 +385,7 @@ const MigEngineClass mig_gpu = {
     .lanes = mig_gpu_lanes,
     .rounds = mig_gpu_rounds,
     .link = gpu_link,
+    .design = mig_gpu_design_polys,
     .tables = gpu_tables,
     .forget = gpu_forget,
     .output = gpu_output,

@@ -59,6 +59,7 @@ typedef struct MigGpu {
     int fft_plane_nx, fft_plane_ny, fft_plane_waves; // what fft_plane is for
     int fft_look[2], fft_look_key[2][3]; // of a first look's waves and sums; rows, columns, planes
     LithoCudaArray look;                 // its tables
+    LithoCudaArray specs;                // of polynomials under design, and the designs
     float *out;                          // the result on the first card, borrowed for the pass
     LithoCudaArray gathered, traces; // another card's sums; traces of a card other than the first
     int ordinal;                     // CUDA's index of the device
@@ -74,6 +75,13 @@ static inline MigGpu *mig_gpu_of(MigEngine *engine)
 {
     return (MigGpu *)engine;
 }
+
+// cuda/design.c --------------------------------------------------------------------------------
+// The member of the same name of MigEngineClass.
+gboolean mig_gpu_design_polys(gpointer engine, LithoPoly *const *polys, guint n, LithoRun *run,
+                              GError **error);
+// Most bytes that designs under way have, in the room of the waves' scratch.
+enum { MIG_GPU_DESIGN_ROOM = 64 << 20 };
 
 // cuda/rounds.c --------------------------------------------------------------------------------
 // The members of the same name of MigEngineClass.

@@ -217,6 +217,24 @@ typedef struct MigGpuPreviewImage {
 } MigGpuPreviewImage;
 int mig_gpu_preview_planes(const MigGpuPreviewImage *args, cudaStream_t stream);
 
+// --- design of polynomials (design.h) ------------------------------------------------------------
+
+typedef struct MigGpuPolySpec {
+    double kap, rho, theta, w0, tol, stop, transition; // LITHO_POLY_TRANSITION
+    int degree;
+} MigGpuPolySpec;
+typedef struct MigGpuPoly {
+    double tau;
+    float re[MIG_GPU_COEFS], im[MIG_GPU_COEFS];
+} MigGpuPoly;
+// Bytes of shared and of device memory that a block needs for a design; `real`: it is a stop.
+size_t mig_gpu_design_shared(int degree, int real);
+size_t mig_gpu_design_bytes(int degree, int real);
+// n designs by so many blocks that take the next one each, of `shared` and `room` bytes: the
+// largest that a design needs. `next` is a number of the launch's own.
+int mig_gpu_design(const MigGpuPolySpec *specs, int n, size_t shared, double *rooms, size_t room,
+                   int blocks, int *next, MigGpuPoly *polys, cudaStream_t stream);
+
 // --- resampling --------------------------------------------------------------------------------
 
 // out[a][o][x] = sum_k weight[o width + k] in[a][first[o] + k][x], k < count[o], added to what is

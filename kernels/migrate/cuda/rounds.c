@@ -134,6 +134,10 @@ guint64 mig_gpu_bytes(const LithoGrid *in, const void *params, LithoResolved *kn
                                              job->step);
         beside = fmax(beside, plane * job->nf * (steps - 1) * job->step * (shot ? 2 : 1));
     }
+    // Polynomials are designed in what the waves between passes need; small waves have less.
+    const LithoMigrateJob *fine = jobs.job[0];
+    const double scratch = 4 * 8.0 * ((fine->cells.nx + 7) / 8 * 8) * fine->cells.ny * fine->nf;
+    beside += fmax(MIG_GPU_DESIGN_ROOM - scratch, 0);
     // `out` and what bytes_of_jobs() counts: sums, the input, slowness.
     const double bytes = bytes_of_jobs(in, &jobs, shot) + bytes_of_waves(&jobs, shot, 1) + beside;
     litho_migrate_jobs_clear(&jobs);
