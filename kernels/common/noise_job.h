@@ -74,6 +74,8 @@ gboolean noise_holds(const NoiseJob *job, gint64 number);
 // Level, total and, when it is asked for, interval of the spectra. `noise` is cleared by the
 // caller; after job->run was told to stop it holds nothing of use.
 void noise_fill(const NoiseJob *job, int threads, gboolean interval, LithoNoise *noise);
+// Real coefficients of frequency f, where there are complex ones, too; else 0.
+int noise_real_wavenumbers(const NoiseJob *job, int f);
 // The end of noise_fill(): from the levels [frequency] over all wavenumbers, those of the quiet
 // ones [1 + NOISE_GROUPS][frequency], and the same with the leak of missing traces [frequency].
 void noise_conclude(const NoiseJob *job, gboolean interval, const double *all, const double *sigma,
@@ -83,6 +85,41 @@ int noise_half_of(const NoiseJob *job, gint64 w);
 // TRUE when window `w` may choose the wavenumbers in which `half` is measured: when it shares no
 // sample with that half, or, in a cube too thin for that, when it is of the other half.
 gboolean noise_may_choose(const NoiseJob *job, gint64 w, int half);
+// --- noise_quiet.c: its steps, for a device that takes some of them ------------------------------
+
+// Coefficients are sorted into classes by their neighbourhoods; the quietest share NOISE_QUIET is
+// the first class.
+enum { NOISE_CLASSES = 12 };
+#define NOISE_QUIET 0.4
+// Upper ends of the classes, in units of the NOISE_QUIET quantile.
+extern const float noise_class_edge[NOISE_CLASSES];
+// A coefficient NOISE_LOUD times the median spreads power; where a sixtieth of the noise is spread
+// to a coefficient, it does not belong to the quiet ones.
+#define NOISE_LOUD 16
+#define NOISE_SPREAD_COUNTS 60
+
+// Power of the taper's transform at distance d, averaged over events between two wavenumbers, in
+// units of its sum: [place][d] per axis. Windows that reach beyond a face are cut there, which
+// spreads events much further. `near` holds distances 0 and 1 alone.
+typedef struct NoiseSpread {
+    float *far[2], *near[2];
+} NoiseSpread;
+
+NoiseSpread noise_spread_new(const NoiseJob *job);
+void noise_spread_clear(NoiseSpread *spread);
+
+// Sums over the coefficients of one frequency whose neighbourhoods are alike: power without and
+// with the leak of missing traces, and their weights, by group of windows.
+typedef struct NoiseClassSums {
+    double power[NOISE_GROUPS], weight[NOISE_GROUPS], leaky, leaky_weight;
+} NoiseClassSums;
+
+// Loudness of the windows relative to their mean, from quantiles of their neighbourhoods, in place.
+void noise_settle_loudness(const NoiseJob *job, float *loud);
+// The end of noise_quiet_levels(): from sums [frequency][half][class] and the windows' loudness.
+void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const float *loud,
+                          double *sigma, double *leaking, LithoNoise *noise);
+
 // How the mean of |F|^2 with 1 or 2 degrees of freedom follows from samples of it.
 NoiseConstants noise_constants(int freedom);
 // Standard deviations [1 + NOISE_GROUPS][frequency] of all windows and of the groups, last group

@@ -19,6 +19,14 @@ static gboolean is_real(const NoiseJob *job, int f, gint64 k)
     return TRUE;
 }
 
+int noise_real_wavenumbers(const NoiseJob *job, int f)
+{
+    int n = 0;
+    for (gint64 k = 0; k < noise_wavenumbers(job); k++)
+        n += is_real(job, f, k);
+    return n < noise_wavenumbers(job) ? n : 0;
+}
+
 int noise_half_of(const NoiseJob *job, gint64 w)
 {
     const int axis = job->count[0] > 1 ? 0 : job->count[1] > 1 ? 1 : 2;

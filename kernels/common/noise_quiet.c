@@ -14,15 +14,11 @@
 // of the noise's distribution, and windows overlap so that every sample counts alike: on most of
 // the coefficients the estimate is the energy of this noise, not that of its ensemble.
 
-// The quietest share counts in any case.
-#define QUIET 0.4
-
 // Frequencies to either side that tell together which classes hold the noise alone.
-enum { GROUPS = NOISE_GROUPS, CLASSES = 12, NEARBY = 3 };
+enum { GROUPS = NOISE_GROUPS, CLASSES = NOISE_CLASSES, NEARBY = 3 };
 
-// Upper ends of the classes, in units of the QUIET quantile.
-static const float class_edge[CLASSES] = {1,    1.03f, 1.06f, 1.1f, 1.15f, 1.2f,
-                                          1.3f, 1.4f,  1.6f,  2,    3,     INFINITY};
+const float noise_class_edge[NOISE_CLASSES] = {1,    1.03f, 1.06f, 1.1f, 1.15f, 1.2f,
+                                               1.3f, 1.4f,  1.6f,  2,    3,     INFINITY};
 
 // Mean over 3 x 3 wavenumbers (they are periodic) of one window's power at one frequency.
 static void smooth(const NoiseJob *job, const float *power, float scale, float *to)
@@ -83,6 +79,21 @@ static void neighbourhood(const NoiseJob *job, const float *smooth, int f, gint6
     }
 }
 
+void noise_settle_loudness(const NoiseJob *job, float *loud)
+{
+    double weight = 0, mean = 0, spread = 0;
+    for (gint64 w = 0; w < job->windows; w++) {
+        weight += job->share[w];
+        mean += job->share[w] * loud[w];
+    }
+    mean /= weight;
+    for (gint64 w = 0; w < job->windows; w++)
+        spread += job->share[w] * (loud[w] / mean - 1) * (loud[w] / mean - 1);
+    const double part = CLAMP(sqrt(spread / weight) / 0.06 - 1, 0, 1);
+    for (gint64 w = 0; w < job->windows; w++)
+        loud[w] = (float)fmax(1 + part * (loud[w] / mean - 1), 1e-6);
+}
+
 // Loudness of each window: a quantile of its neighbourhoods over all coefficients, which events
 // leave alone, relative to their mean. Where they scatter by less than noise that is alike
 // everywhere would (6 %), all are one.
@@ -101,20 +112,10 @@ static float *loudness(const NoiseJob *job, const float *smooth, int threads)
             for (int f = 0; job->share[w] > 0 && f < job->nf; f++)
                 neighbourhood(job, smooth, f, w, near + f * nk);
             if (job->share[w] > 0)
-                loud[w] = litho_select_kth(near, n, (gint64)(QUIET * n));
+                loud[w] = litho_select_kth(near, n, (gint64)(NOISE_QUIET * n));
         }
     }
-    double weight = 0, mean = 0, spread = 0;
-    for (gint64 w = 0; w < job->windows; w++) {
-        weight += job->share[w];
-        mean += job->share[w] * loud[w];
-    }
-    mean /= weight;
-    for (gint64 w = 0; w < job->windows; w++)
-        spread += job->share[w] * (loud[w] / mean - 1) * (loud[w] / mean - 1);
-    const double part = CLAMP(sqrt(spread / weight) / 0.06 - 1, 0, 1);
-    for (gint64 w = 0; w < job->windows; w++)
-        loud[w] = (float)fmax(1 + part * (loud[w] / mean - 1), 1e-6);
+    noise_settle_loudness(job, loud);
     return loud;
 }
 
@@ -130,13 +131,6 @@ static double window_power(const NoiseJob *job, int f, gint64 w)
 }
 
 // --- what the taper spreads ----------------------------------------------------------------------
-
-// Power of the taper's transform at distance d, averaged over events between two wavenumbers, in
-// units of its sum: [place][d] per axis. Windows that reach beyond a face are cut there, which
-// spreads events much further. `near` holds distances 0 and 1 alone.
-typedef struct Spread {
-    float *far[2], *near[2];
-} Spread;
 
 static void spread_of_place(const NoiseJob *job, int axis, gint64 place, float *far, float *near)
 {
@@ -162,9 +156,9 @@ static void spread_of_place(const NoiseJob *job, int axis, gint64 place, float *
     }
 }
 
-static Spread spread_new(const NoiseJob *job)
+NoiseSpread noise_spread_new(const NoiseJob *job)
 {
-    Spread s;
+    NoiseSpread s;
     for (int axis = 0; axis < 2; axis++) {
         const gsize n = (gsize)job->count[axis] * job->n[axis];
         s.far[axis] = g_new0(float, n);
@@ -176,7 +170,7 @@ static Spread spread_new(const NoiseJob *job)
     return s;
 }
 
-static void spread_clear(Spread *s)
+void noise_spread_clear(NoiseSpread *s)
 {
     for (int axis = 0; axis < 2; axis++) {
         g_free(s->far[axis]);
@@ -204,10 +198,7 @@ static void convolve(const NoiseJob *job, const float *loud, const float *by0, c
 
 // Adds what loud coefficients of window w, which noise alone is not, spread over wavenumbers beyond
 // their neighbours, in units of `median`.
-#define LOUD 16
-// A coefficient does not belong to the quiet ones when one sixtieth of the noise is spread to it.
-#define SPREAD_COUNTS 60
-static void add_spread(const NoiseJob *job, const Spread *s, int f, gint64 w, float median,
+static void add_spread(const NoiseJob *job, const NoiseSpread *s, int f, gint64 w, float median,
                        float *scratch, float *to)
 {
     const gint64 nk = noise_wavenumbers(job);
@@ -215,35 +206,29 @@ static void add_spread(const NoiseJob *job, const Spread *s, int f, gint64 w, fl
     float *loud = scratch + nk;
     gboolean any = FALSE;
     for (gint64 k = 0; k < nk; k++) {
-        loud[k] = power[k] > LOUD * median ? power[k] / median - 1 : 0;
+        loud[k] = power[k] > NOISE_LOUD * median ? power[k] / median - 1 : 0;
         any |= loud[k] > 0;
     }
     if (!any || !(median > 0))
         return;
     const gint64 p0 = noise_place_of(job, w, 0) * job->n[0];
     const gint64 p1 = noise_place_of(job, w, 1) * job->n[1];
-    convolve(job, loud, s->far[0] + p0, s->far[1] + p1, SPREAD_COUNTS, scratch, to);
-    convolve(job, loud, s->near[0] + p0, s->near[1] + p1, -SPREAD_COUNTS, scratch, to);
+    convolve(job, loud, s->far[0] + p0, s->far[1] + p1, NOISE_SPREAD_COUNTS, scratch, to);
+    convolve(job, loud, s->near[0] + p0, s->near[1] + p1, -NOISE_SPREAD_COUNTS, scratch, to);
 }
 
 // --- classes -------------------------------------------------------------------------------------
 
-// Sums over the coefficients of one frequency whose neighbourhoods are alike: power without and
-// with the leak of missing traces, and their weights, by group of windows.
-typedef struct ClassSums {
-    double power[GROUPS], weight[GROUPS], leaky, leaky_weight;
-} ClassSums;
-
 // Properties of the power that all frequencies share.
 typedef struct Measure {
     float *smooth, *loud, *median;
-    Spread spread;
+    NoiseSpread spread;
 } Measure;
 
 // Where traces are missing, the share `leak` of the events' power, which is the window's mean less
 // the noise, stands in quiet coefficients too: quiet = noise + leak (mean - noise) gives the noise.
 static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near, float *sorted,
-                       ClassSums *sums)
+                       NoiseClassSums *sums)
 {
     const gint64 nk = noise_wavenumbers(job);
     const float *power = job->power + job->windows * nk * f;
@@ -258,16 +243,16 @@ static void class_sums(const NoiseJob *job, const Measure *m, int f, float *near
         memcpy(sorted + n, near + w * nk, nk * sizeof *near);
         n += nk;
     }
-    const float limit = litho_select_kth(sorted, n, (gint64)(QUIET * n));
+    const float limit = litho_select_kth(sorted, n, (gint64)(NOISE_QUIET * n));
     for (gint64 w = 0; w < job->windows; w++) {
         const double leak = job->leak[w], spread = leak > 0 ? leak * window_power(job, f, w) : 0;
         for (gint64 k = 0; job->share[w] > 0 && k < nk; k++) {
             int c = 0;
-            while (c < CLASSES && near[w * nk + k] > class_edge[c] * limit)
+            while (c < CLASSES && near[w * nk + k] > noise_class_edge[c] * limit)
                 c++;
             if (c == CLASSES)
                 continue;
-            ClassSums *to = &sums[noise_half_of(job, w) * CLASSES + c];
+            NoiseClassSums *to = &sums[noise_half_of(job, w) * CLASSES + c];
             to->power[w % GROUPS] += job->share[w] * (power[w * nk + k] - spread);
             to->weight[w % GROUPS] += job->share[w] * (1 - leak) * m->loud[w];
             to->leaky += (double)job->share[w] * power[w * nk + k];
@@ -286,13 +271,13 @@ static double sum_of(const double group[GROUPS])
 
 // Mean of class c of one half over the frequencies near f, in units of the quietest class; its
 // weight is 0 where there is none.
-static double class_mean(const NoiseJob *job, const ClassSums *sums, int f, int half, int c,
+static double class_mean(const NoiseJob *job, const NoiseClassSums *sums, int f, int half, int c,
                          double *weight)
 {
     double power = 0;
     *weight = 0;
     for (int g = MAX(f - NEARBY, 0); g <= MIN(f + NEARBY, job->nf - 1); g++) {
-        const ClassSums *first = sums + ((gsize)2 * g + half) * CLASSES;
+        const NoiseClassSums *first = sums + ((gsize)2 * g + half) * CLASSES;
         const double level = sum_of(first->power) / fmax(sum_of(first->weight), 1e-30);
         if (level > 0) {
             power += sum_of(first[c].power) / level;
@@ -305,7 +290,7 @@ static double class_mean(const NoiseJob *job, const ClassSums *sums, int f, int 
 // How many classes of frequency f hold no more than the noise, as one half of the windows tells:
 // all where each has the power of the quietest within twice its scatter; else the first ones whose
 // power does not exceed that of the quieter ones.
-static int quiet_classes(const NoiseJob *job, const ClassSums *sums, int f, int half)
+static int quiet_classes(const NoiseJob *job, const NoiseClassSums *sums, int f, int half)
 {
     double below = 0, below_weight = 0;
     gboolean all = TRUE;
@@ -331,14 +316,14 @@ static int quiet_classes(const NoiseJob *job, const ClassSums *sums, int f, int 
     return all ? CLASSES : n;
 }
 
-static void quiet_level_of(const NoiseJob *job, const ClassSums *sums, int f, double *sigma,
+static void quiet_level_of(const NoiseJob *job, const NoiseClassSums *sums, int f, double *sigma,
                            double *leaking)
 {
     double power[GROUPS] = {0}, weight[GROUPS] = {0}, leaky = 0, leaky_weight = 0;
     for (int half = 0; half < 2; half++) {
         // The other half chooses: classes that end below a large mean would be small by choice.
         const int n = quiet_classes(job, sums, f, !half);
-        const ClassSums *own = sums + ((gsize)2 * f + half) * CLASSES;
+        const NoiseClassSums *own = sums + ((gsize)2 * f + half) * CLASSES;
         for (int c = 0; c < n; c++) {
             for (int g = 0; g < GROUPS; g++) {
                 power[g] += own[c].power[g];
@@ -376,6 +361,14 @@ static void level_of_time(const NoiseJob *job, const float *loud, LithoNoise *no
         noise->at_time[k] = weight[k] > 0 ? (float)sqrt(power[k] / weight[k]) : 1;
 }
 
+void noise_quiet_conclude(const NoiseJob *job, const NoiseClassSums *sums, const float *loud,
+                          double *sigma, double *leaking, LithoNoise *noise)
+{
+    level_of_time(job, loud, noise);
+    for (int f = 0; f < job->nf; f++)
+        quiet_level_of(job, sums, f, sigma, leaking);
+}
+
 // Levels of all frequencies: rows of all windows and of the groups, as levels() has them, and with
 // the leak of missing traces. FALSE: there is no memory.
 void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double *leaking,
@@ -385,8 +378,11 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
     g_autofree float *median = g_new0(float, job->nf);
     smooth_all(job, threads, median);
     g_autofree float *loud = loudness(job, job->smooth, threads);
-    g_autofree ClassSums *sums = g_new0(ClassSums, (gsize)2 * job->nf * CLASSES);
-    Measure m = {.smooth = job->smooth, .loud = loud, .median = median, .spread = spread_new(job)};
+    g_autofree NoiseClassSums *sums = g_new0(NoiseClassSums, (gsize)2 * job->nf * CLASSES);
+    Measure m = {.smooth = job->smooth,
+                 .loud = loud,
+                 .median = median,
+                 .spread = noise_spread_new(job)};
 #pragma omp parallel num_threads(threads)
     {
         g_autofree float *near = g_new(float, all), *sorted = g_new(float, all + 2 * nk);
@@ -395,8 +391,6 @@ void noise_quiet_levels(const NoiseJob *job, int threads, double *sigma, double 
             if (litho_run_checkpoint(job->run))
                 class_sums(job, &m, f, near, sorted, sums + (gsize)2 * f * CLASSES);
     }
-    spread_clear(&m.spread);
-    level_of_time(job, loud, noise);
-    for (int f = 0; f < job->nf; f++)
-        quiet_level_of(job, sums, f, sigma, leaking);
+    noise_spread_clear(&m.spread);
+    noise_quiet_conclude(job, sums, loud, sigma, leaking, noise);
 }

@@ -16,11 +16,16 @@
 
 enum { WP_STAGE_PLAN, WP_STAGE_FORWARD, WP_STAGE_SHRINK, WP_STAGE_INVERSE };
 
+// The level of the noise of a cube, from `most` windows: litho_noise_measure().
+typedef gboolean (*WpLevelFunc)(const LithoCube *cube, const int window[3], int most, LithoRun *run,
+                                LithoNoise *noise, GError **error);
+
 // A backend's way to make engines.
 typedef struct WpMachine {
     gboolean gpu;
     WpEngineNew engine;                        // on run->device
     WpWindowsFunc windows;                     // fills a geometry that is laid out; NULL = the host
+    WpLevelFunc level;                         // NULL = the host
     guint64 (*available)(const LithoRun *run); // bytes that may be taken there
     // Number of `wanted` devices that may be used. NULL = one.
     int (*devices)(int wanted);
@@ -91,6 +96,7 @@ typedef struct WpJob {
     gboolean keeps; // coefficients of all segments at once, where the engines have room
     double input_energy;
     double sigma;        // estimated noise level
+    WpLevelFunc level;   // of the machine
     LithoNoise noise;    // of the input by frequency; n 0 = not measured
     guint64 noise_of;    // serial of the cube it was measured on, and what it was taken from
     LithoMeasured *noise_from; // instead; NULL = nothing. A reference

@@ -274,7 +274,8 @@ guint64 wp_job_memory(const LithoGrid *in, const LithoWavepacketParams *p, const
         return region_memory(in, p, machine, region);
     const int block = choose_block(in, p, machine, budget(machine, NULL), &need);
     const guint64 kept = memory_to_keep(in, p, block, machine, NULL);
-    return (kept > 0 ? kept : need) + (machine->gpu ? 0 : wp_noise_memory(in, p));
+    // A device has the samples and the spectra of the windows beside their powers.
+    return (kept > 0 ? kept : need) + (machine->gpu ? 4 : 1) * wp_noise_memory(in, p);
 }
 
 static int block_that_fits(const LithoGrid *in, const LithoWavepacketParams *p,
@@ -312,6 +313,7 @@ WpJob *wp_job_new(const LithoGrid *in, const LithoWavepacketParams *p, const WpM
     // Cards share the segments, and each asks its own memory.
     job->keeps = machine->gpu || memory_to_keep(in, p, block, machine, run) > 0;
     job->spec = spec_of(in, p, block);
+    job->level = machine->level;
     // |c| > t has the probability exp(-t^2) for complex noise of deviation 1, and about exp(-t^2/2)
     // for real noise.
     job->real = p->mode == WP_DENOISE ? G_SQRT2 : 1;

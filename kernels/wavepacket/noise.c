@@ -168,9 +168,12 @@ gboolean wp_know_noise(WpJob *job, const LithoCube *in, LithoMeasured *measured,
         job->noise_from = litho_measured_ref(measured);
         return TRUE;
     }
-    if (!litho_cube_host(in, error))
+    if (!job->level && !litho_cube_host(in, error))
         return FALSE;
-    if (!litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, &unknown)) {
+    const gboolean known =
+        job->level ? job->level(in, window, WINDOWS, run, &job->noise, &unknown)
+                   : litho_noise_measure(in, NULL, window, WINDOWS, run, &job->noise, &unknown);
+    if (!known) {
         job->noise = (LithoNoise){0};
         if (!g_error_matches(unknown, LITHO_ERROR, LITHO_ERROR_GEOMETRY)) {
             g_propagate_error(error, g_steal_pointer(&unknown));

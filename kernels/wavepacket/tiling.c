@@ -232,10 +232,12 @@ WP_INLINE float radial2(const WpTiling *t, int k, const float xi[3], float r)
 
 WP_INLINE gboolean any_positive(const WpVec *v)
 {
-    int any = 0;
-    for (int i = 0; i < WP_VEC; i++)
-        any |= (*v)[i] > 0;
-    return any;
+    const WpVecInt positive = *v > 0;
+    guint64 pairs[WP_VEC / 2], any = 0;
+    memcpy(pairs, &positive, sizeof pairs);
+    for (int i = 0; i < WP_VEC / 2; i++)
+        any |= pairs[i];
+    return any != 0;
 }
 
 // The bump of one direction at sixteen unit vectors u.
@@ -273,7 +275,8 @@ WP_CLONES void wp_window_points(const WpTiling *t, int k, const WpNeighbour *nb,
             for (int c = 0; c < 3; c++)
                 u[c][i] = xi[c] / r;
             // (radius at the outer edge / radius here)^2
-            open[i] = powf((float)opening(t, k, r), power);
+            const float q = (float)opening(t, k, r);
+            open[i] = power == 1.5f ? q * sqrtf(q) : powf(q, power);
         }
         if (any_positive(&v2))
             bump_of(t, &nb[0], u, &open, &own);

@@ -66,8 +66,7 @@ void wp_cuda_free_fine(WpCuda *cuda)
     cufftHandle plans[] = {cuda->planes[0].forward, cuda->planes[0].inverse,
                            cuda->planes[1].forward, cuda->planes[1].inverse, cuda->columns};
     for (guint i = 0; i < G_N_ELEMENTS(plans); i++)
-        if (plans[i])
-            cufftDestroy(plans[i]);
+        wp_cuda_drop_fft(plans[i]);
 }
 
 // --- steps ---------------------------------------------------------------------------------------

@@ -26,24 +26,6 @@ static gboolean reserve_zero(WpCuda *cuda, LithoCudaArray *array, size_t bytes, 
 
 // --- FFTs ----------------------------------------------------------------------------------------
 
-gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *s, GError **error)
-{
-    size_t bytes = 0;
-    if (!LITHO_CUFFT(cufftCreate(plan), error))
-        return FALSE;
-    if (!LITHO_CUFFT(cufftSetAutoAllocation(*plan, 0), error) ||
-        !LITHO_CUFFT(cufftMakePlanMany(*plan, s->rank, s->n, s->from.size, s->from.stride,
-                                       s->from.distance, s->to.size, s->to.stride, s->to.distance,
-                                       s->type, s->batch, &bytes),
-                     error) ||
-        !LITHO_CUFFT(cufftSetStream(*plan, s->stream ? cuda->beside[s->stream - 1]
-                                                     : litho_cuda_stream(cuda->context)),
-                     error))
-        return FALSE;
-    cuda->fft_work[s->stream] = MAX(cuda->fft_work[s->stream], bytes);
-    return TRUE;
-}
-
 // Each size goes to the stream that has least to do so far; stream 1 has the residual box already.
 static gboolean make_box_ffts(WpCuda *cuda, GError **error)
 {
@@ -79,13 +61,12 @@ static gboolean make_box_ffts(WpCuda *cuda, GError **error)
 static gboolean make_residual_ffts(WpCuda *cuda, const WpBox *box, GError **error)
 {
     int n[3] = {box->n[0], box->n[1], box->n[2]}, half[3] = {n[0], n[1], n[2] / 2 + 1};
-    const gint64 values = (gint64)half[0] * half[1] * half[2];
-    const WpFftLayout real = {n, 1, n[0] * n[1] * n[2]}, complex = {half, 1, (int)values};
+    const WpFftLayout real = {n, 1, n[0] * n[1] * n[2]};
+    const WpFftLayout complex = {half, 1, half[0] * half[1] * half[2]};
     return wp_cuda_make_fft(cuda, &cuda->residual_forward,
                             &(WpFftShape){3, n, real, complex, CUFFT_R2C, 1, 1}, error) &&
            wp_cuda_make_fft(cuda, &cuda->residual_inverse,
-                            &(WpFftShape){3, n, complex, real, CUFFT_C2R, 1, 1}, error) &&
-           litho_cuda_reserve(cuda->context, &cuda->residual, values * 8, error);
+                            &(WpFftShape){3, n, complex, real, CUFFT_C2R, 1, 1}, error);
 }
 
 static gboolean set_work(WpCuda *cuda, cufftHandle plan, int stream, GError **error)
@@ -93,12 +74,34 @@ static gboolean set_work(WpCuda *cuda, cufftHandle plan, int stream, GError **er
     return plan == 0 || LITHO_CUFFT(cufftSetWorkArea(plan, cuda->work[stream].data), error);
 }
 
-static gboolean make_ffts(WpCuda *cuda, GError **error)
+// The plans of cuFFT, which are the host's work.
+typedef struct FftPlans {
+    WpCuda *cuda;
+    GError *error;
+    double ms;
+} FftPlans;
+
+static gpointer plan_ffts(gpointer data)
+{
+    FftPlans *p = data;
+    const double start = litho_now_ms();
+    const WpBox *residual = wp_residual(p->cuda->engine.geometry);
+    const gboolean ok = litho_cuda_use(litho_cuda_device(p->cuda->context), &p->error) &&
+                        wp_cuda_make_fine(p->cuda, &p->error) &&
+                        make_box_ffts(p->cuda, &p->error) &&
+                        (!residual || make_residual_ffts(p->cuda, residual, &p->error));
+    p->ms = litho_now_ms() - start;
+    return GINT_TO_POINTER(ok);
+}
+
+static gboolean lend_work(WpCuda *cuda, GError **error)
 {
     const WpBox *residual = wp_residual(cuda->engine.geometry);
-    if (!wp_cuda_make_fine(cuda, error) || !make_box_ffts(cuda, error) ||
-        (residual && !make_residual_ffts(cuda, residual, error)))
-        return FALSE;
+    if (residual) {
+        const gsize values = (gsize)residual->n[0] * residual->n[1] * (residual->n[2] / 2 + 1);
+        if (!litho_cuda_reserve(cuda->context, &cuda->residual, values * 8, error))
+            return FALSE;
+    }
     for (int i = 0; i < WP_STREAMS; i++)
         if (!litho_cuda_reserve(cuda->context, &cuda->work[i], MAX(cuda->fft_work[i], 16), error))
             return FALSE;
@@ -295,14 +298,20 @@ static gboolean make_points(WpCuda *cuda, GError **error)
     return ok;
 }
 
-// A step of the plan with its time.
-static gboolean timed(WpCuda *cuda, const char *stage, gboolean (*make)(WpCuda *, GError **),
-                      LithoRun *run, GError **error)
+// The card lays out the points while the host makes cuFFT's plans, in a thread of its own.
+static gboolean make_points_and_ffts(WpCuda *cuda, LithoRun *run, GError **error)
 {
     const double start = litho_now_ms();
-    const gboolean ok = make(cuda, error);
-    litho_run_time(run, stage, LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
-    return ok;
+    FftPlans plans = {.cuda = cuda};
+    GThread *thread = g_thread_new("fft-plans", plan_ffts, &plans);
+    gboolean ok = make_points(cuda, error);
+    litho_run_time(run, "points", LITHO_STAGE_PLAN, litho_now_ms() - start, 0, 0);
+    const gboolean planned = GPOINTER_TO_INT(g_thread_join(thread));
+    litho_run_time(run, "FFT plans (beside)", LITHO_STAGE_PLAN, plans.ms, 0, 0);
+    if (ok && !planned)
+        g_propagate_error(error, g_steal_pointer(&plans.error));
+    g_clear_error(&plans.error);
+    return ok && planned && litho_run_step(run, 0, 0, error) && lend_work(cuda, error);
 }
 
 gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
@@ -330,8 +339,7 @@ gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error)
            wp_cuda_send(cuda, &cuda->boxes, cuda->host_boxes, g->n_boxes * sizeof(WpDevBox),
                         error) &&
            litho_cuda_reserve(cuda->context, &cuda->u, grid_bytes, error) &&
-           timed(cuda, "points", make_points, run, error) && litho_run_step(run, 0, 0, error) &&
-           timed(cuda, "FFT plans", make_ffts, run, error) &&
+           make_points_and_ffts(cuda, run, error) &&
            (cuda->form != WP_TILES ||
             litho_cuda_reserve(cuda->context, &cuda->sums,
                                8 * (size_t)MAX(cuda->n_active, 1) * side * side * side, error));
@@ -345,12 +353,11 @@ void wp_cuda_free_plan(WpCuda *cuda)
             cudaStreamSynchronize(cuda->beside[i]);
     cufftHandle single[] = {cuda->residual_forward, cuda->residual_inverse};
     for (guint i = 0; i < G_N_ELEMENTS(single); i++)
-        if (single[i])
-            cufftDestroy(single[i]);
+        wp_cuda_drop_fft(single[i]);
     wp_cuda_forget_graphs(cuda, NULL);
     wp_cuda_free_fine(cuda);
     for (int i = 0; i < cuda->n_runs; i++)
-        cufftDestroy(cuda->runs[i].plan);
+        wp_cuda_drop_fft(cuda->runs[i].plan);
     LithoCudaArray *arrays[] = {
         &cuda->boxes,           &cuda->u,        &cuda->points,   &cuda->first_step,
         &cuda->rounds,          &cuda->active,   &cuda->slot,     &cuda->sums,

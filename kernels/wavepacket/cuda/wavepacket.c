@@ -309,6 +309,7 @@ static guint64 available(const LithoRun *run)
 static const WpMachine machine = {.gpu = TRUE,
                                   .engine = engine_new,
                                   .windows = wp_cuda_measure_windows,
+                                  .level = wp_cuda_level,
                                   .available = available,
                                   .devices = devices,
                                   .spread = wp_engine_multi};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include <cufft.h>
+#include "core/qc.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/wavepacket/cuda/kernels.h"
 #include "kernels/wavepacket/engine.h"
@@ -119,6 +120,14 @@ gboolean wp_cuda_box_ffts(WpCuda *cuda, float *c, int direction, GError **error)
 // Forgets the FFTs' graphs of an array that goes away, or all graphs (c NULL).
 void wp_cuda_forget_graphs(WpCuda *cuda, const float *c);
 
+// --- cuda/ffts.c ---------------------------------------------------------------------------------
+
+// A plan of this shape in the stream it names, new or one that was given back. Its work area is
+// still to be set; cuda->fft_work grows to it. Any thread that the device is current in.
+gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *shape, GError **error);
+// Gives a plan back; 0 is fine.
+void wp_cuda_drop_fft(cufftHandle plan);
+
 // --- cuda/fine.c ---------------------------------------------------------------------------------
 
 // The fine FFT's plans; then its steps on the engine's grid, without what lies between.
@@ -137,7 +146,6 @@ gint64 wp_cuda_rows(const WpGeometry *geometry);
 WpDevBox *wp_cuda_describe_boxes(const WpGeometry *geometry); // g_free()
 gboolean wp_cuda_make_plan(WpCuda *cuda, LithoRun *run, GError **error);
 void wp_cuda_free_plan(WpCuda *cuda);
-gboolean wp_cuda_make_fft(WpCuda *cuda, cufftHandle *plan, const WpFftShape *shape, GError **error);
 gboolean wp_cuda_send(WpCuda *cuda, LithoCudaArray *array, const void *from, size_t bytes,
                       GError **error);
 
@@ -149,6 +157,12 @@ gboolean wp_cuda_measure_windows(WpGeometry *geometry, LithoRun *run, GError **e
 // Weights of the complex boxes' lattice points, device floats by complex index, and the residual
 // box's.
 gboolean wp_cuda_window_weights(WpCuda *cuda, float *weights, GError **error);
+
+// --- cuda/level.c --------------------------------------------------------------------------------
+
+// WpLevelFunc: litho_noise_measure() on run->device.
+gboolean wp_cuda_level(const LithoCube *cube, const int window[3], int most, LithoRun *run,
+                       LithoNoise *noise, GError **error);
 
 // --- elsewhere -----------------------------------------------------------------------------------
 

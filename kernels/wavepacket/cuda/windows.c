@@ -190,19 +190,86 @@ static gboolean sample(LithoCudaContext *context, const WpGeometry *g, LithoCuda
     return ok;
 }
 
-gboolean wp_cuda_measure_windows(WpGeometry *g, LithoRun *run, GError **error)
+// Energies do not depend on what is done with the packets: those of the last geometries are kept,
+// for a slider that goes back and a second cube of one size.
+typedef struct EnergyKey {
+    gint64 n[3];
+    double design[5];
+    int full, scales, boxes, edge[WP_MAX_SCALES + 1];
+} EnergyKey;
+
+enum { KEPT_ENERGIES = 8 };
+static GMutex energies_lock;
+static struct {
+    EnergyKey key;
+    guint64 *energies;
+} kept_energies[KEPT_ENERGIES];
+static int next_energies;
+
+static EnergyKey energy_key(const WpGeometry *g)
 {
-    const int device = run ? run->device % litho_cuda_backend()->n_devices : 0;
-    g_autofree guint64 *energies = g_new0(guint64, (gsize)g->n_boxes * (WP_PROFILE + 1));
+    const WpDesign *d = &g->tiling->design;
+    const double design[5] = {d->alpha, d->gamma, d->beta, d->cm, d->cmt};
+    EnergyKey key;
+    memset(&key, 0, sizeof key); // padding too: keys are compared
+    memcpy(key.n, g->n, sizeof key.n);
+    memcpy(key.design, design, sizeof key.design);
+    key.full = d->full;
+    key.scales = g->tiling->scales;
+    key.boxes = g->n_boxes;
+    for (int k = 1; k <= key.scales; k++)
+        key.edge[k] = g->tiling->dir[k].edge;
+    return key;
+}
+
+static gboolean recall_energies(const EnergyKey *key, guint64 *energies, gsize bytes)
+{
+    gboolean found = FALSE;
+    g_mutex_lock(&energies_lock);
+    for (int i = 0; i < KEPT_ENERGIES && !found; i++) {
+        found = kept_energies[i].energies && memcmp(&kept_energies[i].key, key, sizeof *key) == 0;
+        if (found)
+            memcpy(energies, kept_energies[i].energies, bytes);
+    }
+    g_mutex_unlock(&energies_lock);
+    return found;
+}
+
+static void keep_energies(const EnergyKey *key, const guint64 *energies, gsize bytes)
+{
+    g_mutex_lock(&energies_lock);
+    g_free(kept_energies[next_energies].energies);
+    kept_energies[next_energies].key = *key;
+    kept_energies[next_energies].energies = g_memdup2(energies, bytes);
+    next_energies = (next_energies + 1) % KEPT_ENERGIES;
+    g_mutex_unlock(&energies_lock);
+}
+
+static gboolean measure_energies(const WpGeometry *g, int device, guint64 *energies, GError **error)
+{
     LithoCudaContext *context = litho_cuda_context_new(device, error);
     LithoCudaArray arrays[2] = {{0}};
-    gboolean ok = context && litho_cuda_enter(context, error) &&
-                  sample(context, g, arrays, energies, error);
+    const gboolean ok = context && litho_cuda_enter(context, error) &&
+                        sample(context, g, arrays, energies, error);
     for (int i = 0; context && i < 2; i++)
         litho_cuda_release(context, &arrays[i]);
     litho_cuda_context_free(context);
-    for (int b = 0; ok && b < g->n_boxes; b++)
+    return ok;
+}
+
+gboolean wp_cuda_measure_windows(WpGeometry *g, LithoRun *run, GError **error)
+{
+    const int device = run ? run->device % litho_cuda_backend()->n_devices : 0;
+    const gsize bytes = (gsize)g->n_boxes * (WP_PROFILE + 1) * sizeof(guint64);
+    g_autofree guint64 *energies = g_malloc0(bytes);
+    const EnergyKey key = energy_key(g);
+    if (!recall_energies(&key, energies, bytes)) {
+        if (!measure_energies(g, device, energies, error))
+            return FALSE;
+        keep_energies(&key, energies, bytes);
+    }
+    for (int b = 0; b < g->n_boxes; b++)
         keep_energy(g, &g->boxes[b], energies + (gsize)b * WP_PROFILE,
                     energies[(gsize)g->n_boxes * WP_PROFILE + b]);
-    return ok && litho_run_step(run, 1, 1, error);
+    return litho_run_step(run, 1, 1, error);
 }
