@@ -8,6 +8,14 @@
 
 // Helpers that tests of several areas share.
 
+// 1 under a sanitizer, which makes the long loops of the operators ten times slower and sees as much
+// in short ones: tests repeat less there and design shorter operators. Sizes that a property needs stay.
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define TEST_SANITIZED 1
+#else
+#define TEST_SANITIZED 0
+#endif
+
 // Independent numbers between -1 and 1, the same everywhere for one seed; a tenth of the traces not
 // live when `holes`.
 static inline LithoCube *test_random_cube(gint64 n1, gint64 n2, gint64 n3, guint32 seed,

@@ -351,6 +351,17 @@ static LithoCube *make_flat(const char *name, float value)
     return cube;
 }
 
+// Waits for one more frame of the window: title and pictures of a change come with it.
+static void draw_frame(void)
+{
+    GtkWidget *window = GTK_WIDGET(gui.window);
+    GdkFrameClock *clock = gtk_widget_get_frame_clock(window);
+    const gint64 drawn = gdk_frame_clock_get_frame_counter(clock);
+    gtk_widget_queue_draw(window);
+    for (int k = 0; k < 1000 && gdk_frame_clock_get_frame_counter(clock) <= drawn; k++)
+        gui_spin(&gui, 0.01);
+}
+
 // Property: pictures of the file before never stand under the title and the axes of the next one.
 static void test_titles(void)
 {
@@ -361,6 +372,7 @@ static void test_titles(void)
     g_assert_true(is_red());
     for (int turn = 0; turn < 3; turn++) {
         litho_session_set_input(gui.session, blue);
+        draw_frame();
         for (int k = 0; k < 12; k++) {
             gui_spin(&gui, 0.02);
             g_assert_false(is_red());
