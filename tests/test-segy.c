@@ -405,6 +405,20 @@ static void test_variable_lengths(void)
                               n % 3 == 1 && k >= 26 ? 0 : make_value(&make, n / 5, n % 5, k));
 }
 
+// Property: trace headers that kept the length of longer traces do not beat a binary header whose
+// length fills the file with whole traces; every walk by them ends inside the last one.
+static void test_stale_lengths(void)
+{
+    Make make = make_plain();
+    make.revision = 0;
+    g_autoptr(GByteArray) file = make_file(&make);
+    for (int n = 1; n < 20; n++) // two whole traces long, all but the first
+        make_put_head16(file, &make, n, 115, 120);
+    g_autoptr(LithoCube) cube = odd_load(&make, file, NULL);
+    g_assert_cmpint(cube->grid.axis[2].n, ==, 30);
+    odd_assert_full(&make, cube);
+}
+
 static void test_delays(void)
 {
     Make make = make_plain();
@@ -488,6 +502,7 @@ int main(int argc, char **argv)
     g_test_add_func("/segy/dead-and-zero", test_dead_and_zero);
     g_test_add_func("/segy/bad-samples", test_bad_samples);
     g_test_add_func("/segy/variable-lengths", test_variable_lengths);
+    g_test_add_func("/segy/stale-lengths", test_stale_lengths);
     g_test_add_func("/segy/delays", test_delays);
     g_test_add_func("/segy/su", test_su);
     g_test_add_func("/segy/hostile", test_hostile);

@@ -354,9 +354,11 @@ static void try_binary(Search *search, const Binary *b, int format)
 // --- traces of differing lengths --------------------------------------------------------------
 
 // Walks from header to header; TRUE when the lengths differ and the last trace ends where the file
-// does, or was cut off there: what is left then is at most half of the file. Costs one small read
+// does, or was cut off there: what is left then is at most half of the file. Where the binary
+// header's length fills the file with whole traces (`exact`), a walk that ends inside a trace does
+// not count: programs that cut traces leave the old length in their headers. Costs one small read
 // per trace, so it is only asked for when fixed lengths fit badly.
-static gboolean walk_variable(LithoTraceFile *file, const Reading *r)
+static gboolean walk_variable(LithoTraceFile *file, const Reading *r, gboolean exact)
 {
     int bytes = litho_format_bytes(r->format);
     GArray *offsets = g_array_new(FALSE, FALSE, sizeof(gint64));
@@ -375,7 +377,8 @@ static gboolean walk_variable(LithoTraceFile *file, const Reading *r)
         shortest = MIN(shortest, ns);
         at = end;
     }
-    gboolean good = at > file->size / 2 && offsets->len > 1 && longest != shortest;
+    gboolean good = at > file->size / 2 && offsets->len > 1 && longest != shortest &&
+                    (at == file->size || !exact);
     if (good) {
         g_array_append_val(offsets, at);
         file->traces = offsets->len - 1;
@@ -649,7 +652,7 @@ gboolean litho_segy_layout(LithoSurvey *survey, LithoTraceFile *file,
     adopt(file, best);
     gint64 rest = trace_room(file, best) % file->stride;
     if (!best->binary->fixed && (rest != 0 || best->headers < 0.75))
-        walk_variable(file, best);
+        walk_variable(file, best, rest == 0 && best->ns_declared);
     return tell(survey, file, best, options->strict, error) &&
            check_end(survey, file, options->strict, error);
 }
