@@ -54,6 +54,8 @@ static void print_find(const LithoFind *find, const LithoCliPart *part)
     printf("%u trials in %.1f s on %s\n", find->trials, find->seconds, area);
     if (*find->found.why)
         printf("note: %s\n", find->found.why);
+    if (*find->why)
+        printf("note: %s\n", find->why);
 }
 
 static gboolean find_best(LithoFlow *flow, const Options *o, LithoRun *run, GError **error)

@@ -469,6 +469,120 @@ static void test_find(void)
     litho_noise_clear(&noise);
 }
 
+static LithoCube *output_of(const LithoFlow *flow, const LithoCube *in)
+{
+    LithoEngine *engine = litho_engine_new(litho_device_cpu());
+    GError *error = NULL;
+    LithoCube *out = litho_engine_run(engine, flow, in, NULL, NULL, &error);
+    g_assert_no_error(error);
+    litho_engine_free(engine);
+    return out;
+}
+
+// Property: an operator that removes much less than the noise is not told to remove it: no error is
+// below (sigma - rms(removed))^2, whatever the level, the estimate, and the probe say.
+static void test_bound(void)
+{
+    g_auto(Cubes) c = make("planes", "inlines=32 xlines=32 samples=128 snr=20 seed=3");
+    g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("patch"), "threshold=3");
+    // Four times the noise that is there: an estimate by SURE alone is below zero.
+    LithoNoise noise = true_noise(&c);
+    const double sigma = 4 * noise.total;
+    litho_noise_clear(&noise);
+    noise = litho_noise_white(sigma, 0.98 * sigma, 1.02 * sigma);
+    const LithoQuality q = judge(flow, &c, &noise, 0);
+    double rr = 0, yy = 0;
+    g_autoptr(LithoCube) out = output_of(flow, c.noisy);
+    for (gint64 k = 0; k < litho_cube_held_samples(out); k++) {
+        rr += pow((double)c.noisy->samples[k] - out->samples[k], 2);
+        yy += pow(c.noisy->samples[k], 2);
+    }
+    const double n = (double)litho_cube_held_samples(out), off = sigma - sqrt(rr / n);
+    const double most = 10 * log10((yy / n - sigma * sigma) / (off * off));
+    g_test_message("told %.2f dB (to %.2f), at most %.2f", q.expected_snr_db, q.expected_high_db,
+                   most);
+    g_assert_cmpfloat(q.expected_snr_db, <=, most + 0.01);
+    g_assert_true(q.is_beyond);
+    g_assert_cmpfloat(q.mse, <, off * off); // or this shows nothing
+    litho_noise_clear(&noise);
+}
+
+// --- losses -------------------------------------------------------------------------------------
+
+// A survey whose amplitudes fall by 60 dB, its noise with them.
+static Cubes make_falling(void)
+{
+    Cubes c = make("planes", "inlines=24 xlines=40 samples=256 snr=0 seed=3");
+    for (gint64 k = 0; k < litho_cube_held_samples(c.noisy); k++) {
+        const float gain = powf(10, -3 * (float)(k % 256) / 256);
+        c.noisy->samples[k] *= gain;
+        c.truth->samples[k] *= gain;
+    }
+    return c;
+}
+
+// Property: the late events that an output no longer holds are seen, although they are a millionth
+// of the energy, both where they are wiped out and where half of them is left; noise alone grows
+// nothing.
+static void test_losses(void)
+{
+    g_auto(Cubes) c = make_falling();
+    const LithoBox area = c.noisy->held;
+    g_autoptr(LithoCube) wiped = litho_cube_copy_box(c.truth, area, NULL);
+    g_autoptr(LithoCube) halved = litho_cube_copy_box(c.truth, area, NULL);
+    for (gint64 k = 0; k < litho_cube_held_samples(wiped); k++)
+        if (k % 256 >= 192) {
+            wiped->samples[k] = 0;
+            halved->samples[k] *= 0.5f;
+        }
+    LithoLosses now, found;
+    char why[256] = "";
+    g_assert_true(litho_losses(c.noisy, c.truth, area, NULL, &now, NULL));
+    g_assert_false(litho_losses_grow(&now, &now, &c.noisy->grid, why, sizeof why));
+    for (guint k = 0; k < now.n; k++) // white noise was removed, and nothing else
+        g_assert_cmpfloat(now.band[k].common, <, 0.1);
+    LithoCube *const outs[] = {wiped, halved};
+    for (int k = 0; k < 2; k++) {
+        g_assert_true(litho_losses(c.noisy, outs[k], area, NULL, &found, NULL));
+        const struct LithoLossBand *last = &found.band[found.n - 1];
+        g_test_message("last band: similar %.2f, common %.2f", last->similar, last->common);
+        g_assert_true(litho_losses_grow(&now, &found, &c.noisy->grid, why, sizeof why));
+        g_test_message("%s", why);
+        g_assert_false(litho_losses_grow(&found, &now, &c.noisy->grid, why, sizeof why));
+        if (k == 0)
+            g_assert_cmpfloat(last->common, >, 5 * now.band[now.n - 1].common);
+    }
+}
+
+// Property: a level that is told twenty times too high, as the early part of a survey whose
+// amplitudes fall does to the late one, makes the error fall the more is removed; Find leaves the
+// events all the same, and says why.
+static void test_find_events(void)
+{
+    g_auto(Cubes) c = make_falling();
+    g_autoptr(LithoFlow) flow = flow_of(litho_operator_find("patch"), "threshold=1");
+    LithoNoise noise = litho_noise_white(0.05, 0.049, 0.051);
+    LithoJudge *j = litho_judge_new(litho_device_cpu());
+    LithoFindAsk ask = {.quality = {.flow = flow, .in = c.noisy, .noise = &noise, .seed = 1}};
+    LithoFind find;
+    GError *error = NULL;
+    litho_find(j, &ask, NULL, &find, &error);
+    g_assert_no_error(error);
+    g_test_message("gain %.2f dB; %s", find.gain_db, find.why);
+    LithoLosses losses[2];
+    for (int k = 0; k < 2; k++) {
+        if (k == 1)
+            litho_find_apply(&find, G_MAXUINT, litho_flow_step(flow, 0)->op,
+                             litho_flow_step(flow, 0)->params);
+        g_autoptr(LithoCube) out = output_of(flow, c.noisy);
+        g_assert_true(litho_losses(c.noisy, out, c.noisy->held, NULL, &losses[k], NULL));
+    }
+    char why[256];
+    g_assert_false(litho_losses_grow(&losses[0], &losses[1], &c.noisy->grid, why, sizeof why));
+    litho_judge_free(j);
+    litho_noise_clear(&noise);
+}
+
 // --- similarity ---------------------------------------------------------------------------------
 
 // The definition, summed in double over the whole cube.
@@ -568,6 +682,9 @@ int main(int argc, char **argv)
     g_test_add_func("/quality/choice", test_choice);
     g_test_add_func("/quality/find", test_find);
     g_test_add_func("/quality/find-nothing", test_find_nothing);
+    g_test_add_func("/quality/bound", test_bound);
+    g_test_add_func("/losses/late-events", test_losses);
+    g_test_add_func("/quality/find-events", test_find_events);
     g_test_add_func("/similarity/map", test_map);
     g_test_add_func("/similarity/leak", test_leak);
     return g_test_run();

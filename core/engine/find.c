@@ -2,6 +2,7 @@
 #include "core/engine/find.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -25,6 +26,10 @@ typedef struct Search {
     const LithoFindRow *range[LITHO_FIND_MOST];
     LithoFind *find;
     GArray *trials; // of Trial: nothing is computed twice
+    double now[LITHO_FIND_MOST], now_score; // the present settings on the area that is asked
+    LithoLosses now_losses;
+    double passed_over; // gain of the best setting with which events leave, dB
+    char why[256];      // what was seen there
     LithoRun *run;
     double start_ms;
     gboolean cancelled;
@@ -102,7 +107,41 @@ static gboolean set_values(Search *s, const double value[LITHO_FIND_MOST])
     return TRUE;
 }
 
-// Score of these values; -INFINITY: refused, cancelled, or no time.
+static double ratio_db(const Search *s, double before, double after)
+{
+    if (!s->question.noise)
+        return after - before;
+    // Scores are errors with a minus; an error below zero is one that cannot be told from none.
+    return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
+}
+
+// FALSE: the values gain, but events leave with them that stay with the present ones. The present
+// values' own losses are kept.
+static gboolean keeps_events(Search *s, const Trial *trial, LithoRun *run, GError **error)
+{
+    LithoLosses losses;
+    char why[sizeof s->why];
+    const gboolean is_now = memcmp(trial->value, s->now, sizeof trial->value) == 0;
+    if (!is_now && !(trial->score > s->now_score))
+        return TRUE;
+    if (!litho_judge_losses(s->judge, run, &losses, error))
+        return FALSE;
+    if (is_now) {
+        s->now_losses = losses;
+        s->now_score = trial->score;
+        return TRUE;
+    }
+    if (!litho_losses_grow(&s->now_losses, &losses, &s->question.in->grid, why, sizeof why))
+        return TRUE;
+    const double gain = ratio_db(s, s->now_score, trial->score);
+    if (gain > s->passed_over) {
+        s->passed_over = gain;
+        g_strlcpy(s->why, why, sizeof s->why);
+    }
+    return FALSE;
+}
+
+// Score of these values; -INFINITY: refused, cancelled, no time, or events leave.
 static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQuality *quality,
                          GError **error)
 {
@@ -126,6 +165,10 @@ static double try_values(Search *s, const double value[LITHO_FIND_MOST], LithoQu
         trial.score = score_of(s, &q);
         if (quality)
             *quality = q;
+        if (trial.score > -INFINITY && !keeps_events(s, &trial, &quiet, &refused)) {
+            trial.score = -INFINITY;
+            s->cancelled = litho_error_is_cancelled(refused);
+        }
     } else if (litho_error_is_cancelled(refused)) {
         s->cancelled = TRUE;
     }
@@ -223,14 +266,6 @@ static gboolean list_rows(Search *s, GError **error)
     return find->n > 0 ||
            litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
                         "%s names no parameter that could be found with these settings", op->key);
-}
-
-static double ratio_db(const Search *s, double before, double after)
-{
-    if (!s->question.noise)
-        return after - before;
-    // Scores are errors with a minus; an error below zero is one that cannot be told from none.
-    return before < 0 && after < 0 ? 10 * log10(before / after) : after > before ? 10 : 0;
 }
 
 // One round over all parameters.
@@ -334,7 +369,7 @@ static gboolean search(Search *s, GError **error)
     const LithoBox whole = s->question.area;
     double now[LITHO_FIND_MOST] = {0}, value[LITHO_FIND_MOST];
     for (guint k = 0; k < find->n; k++)
-        now[k] = find->item[k].now;
+        s->now[k] = now[k] = find->item[k].now;
     const double before = try_values(s, now, &find->now, error);
     if (before == -INFINITY) {
         if (error && !*error)
@@ -343,6 +378,7 @@ static gboolean search(Search *s, GError **error)
         return FALSE;
     }
     memcpy(value, now, sizeof value);
+    const LithoLosses losses = s->now_losses;
     s->question.area = search_area(s);
     const gboolean is_part = !litho_box_equal(s->question.area, whole);
     if (is_part)
@@ -351,6 +387,8 @@ static gboolean search(Search *s, GError **error)
     if (is_part)
         g_array_set_size(s->trials, 0);
     s->question.area = whole;
+    s->now_losses = losses;
+    s->now_score = before;
     if (s->cancelled)
         return FALSE;
     // Asked for in any case: time may be up, and the part may tell otherwise than the whole.
@@ -362,12 +400,16 @@ static gboolean search(Search *s, GError **error)
     if (!(after > before))
         keep_now(find);
     find->gain_db = gain_of(s, find);
-    // Errors below what can be told from none rank settings, but nobody gains by them.
-    if (!(find->gain_db > 0)) {
+    // Errors below what can be told from none, or be at all, rank settings, but nobody gains by them.
+    if (!(find->gain_db > 0) || find->found.is_beyond) {
         keep_now(find);
         find->gain_db = 0;
     }
     bound_gains(find);
+    if (s->passed_over > find->gain_db + WORTH_DB)
+        snprintf(find->why, sizeof find->why,
+                 "settings told to gain more were passed over, because events would leave: %s",
+                 s->why);
     return TRUE;
 }
 
@@ -448,5 +490,7 @@ JsonObject *litho_find_to_json(const LithoFind *find)
     json_object_set_object_member(root, "quality_found", after);
     json_object_set_array_member(root, "area", area);
     json_object_set_int_member(root, "trials", find->trials);
+    if (*find->why)
+        json_object_set_string_member(root, "note", find->why);
     return root;
 }

@@ -21,7 +21,8 @@ struct LithoJudge {
     guint64 probe_of;       // serial of y
     guint32 probe_seed;
     LithoNoise probe_noise;
-    LithoCube *out;
+    LithoCube *in, *out; // of the last question, and its area on their grid
+    LithoBox area;
 };
 
 LithoJudge *litho_judge_new(LithoDevice device)
@@ -46,6 +47,7 @@ void litho_judge_free(LithoJudge *judge)
         return;
     drop_probe(judge);
     g_clear_pointer(&judge->cut, litho_cube_unref);
+    g_clear_pointer(&judge->in, litho_cube_unref);
     g_clear_pointer(&judge->out, litho_cube_unref);
     litho_engine_free(judge->plain);
     litho_engine_free(judge->probed);
@@ -342,6 +344,13 @@ static double sure_deviation(const Sums *s, const LithoNoise *noise, double mse)
     return sqrt(own / s->n + 4 * s->scatter / ((double)s->n * s->n));
 }
 
+// The error n - (y - f) is no smaller than what its two parts differ by.
+static double error_at_least(const Sums *s, double sigma)
+{
+    const double off = sigma - sqrt(s->rr / s->n);
+    return off * off;
+}
+
 // The least error worth telling. No output is better than the noise that passes: |J b|^2, exact for
 // linear filters; where a threshold jumps, the probe moves up to two thirds more. A filter that is
 // designed on the data follows the probe, so that at least a decibel is left above the estimate.
@@ -353,9 +362,10 @@ static double least_error(const Sums *s, double mse)
 static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
 {
     const double variance = noise->total * noise->total;
-    const double signal = s->yy / s->n - variance, mse = sure(s, variance, 1);
-    const double deviation = sure_deviation(s, noise, MAX(mse, 0));
-    const double told = MAX(mse, deviation), least = least_error(s, told);
+    const double signal = s->yy / s->n - variance, bound = error_at_least(s, noise->total);
+    const double mse = sure(s, variance, 1);
+    const double deviation = sure_deviation(s, noise, MAX(mse, bound));
+    const double told = MAX(MAX(mse, bound), deviation), least = least_error(s, told);
     q->mse = mse;
     q->input_snr_db = decibel(signal / variance);
     if (!(signal > 0)) {
@@ -365,7 +375,13 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
     }
     // Below its own deviation an error cannot be told from none.
     q->expected_snr_db = decibel(signal / told);
-    q->expected_is_bound = mse < deviation;
+    q->expected_is_bound = deviation > MAX(mse, bound);
+    q->is_beyond = bound > MAX(mse, deviation);
+    if (q->is_beyond)
+        g_strlcpy(q->why,
+                  "the flow removes so much less than the noise level that no higher SNR is "
+                  "possible; the level may be too high",
+                  sizeof q->why);
     if (q->expected_is_bound)
         g_strlcpy(q->why,
                   "the error is too small to be told beside this noise level: the expected SNR is "
@@ -379,8 +395,9 @@ static void expect(const Sums *s, const LithoNoise *noise, LithoQuality *q)
         const double level = isfinite(ends[k]) && ends[k] > 0 ? ends[k] : 1;
         const double left = MAX(s->yy / s->n - level * level * variance, 0.01 * signal);
         const double error = sure(s, variance, level);
-        low = MIN(low, decibel(left / MAX(error + 2 * deviation, least)));
-        high = MAX(high, decibel(left / MAX(error - 2 * deviation, least)));
+        const double end = MAX(error_at_least(s, level * noise->total), least);
+        low = MIN(low, decibel(left / MAX(error + 2 * deviation, end)));
+        high = MAX(high, decibel(left / MAX(error - 2 * deviation, end)));
     }
     q->expected_low_db = MIN(low, q->expected_snr_db);
     q->expected_high_db = MAX(high, q->expected_snr_db);
@@ -530,6 +547,11 @@ static gboolean judge_reference(const LithoQualityAsk *ask, const Case *c, Litho
     return TRUE;
 }
 
+gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error)
+{
+    return litho_losses(judge->in, judge->out, judge->area, run, losses, error);
+}
+
 static LithoQuality nothing_known(void)
 {
     return (LithoQuality){
@@ -566,6 +588,10 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
     q.seconds = (litho_now_ms() - start) * 1e-3;
     g_clear_pointer(&judge->out, litho_cube_unref);
     judge->out = c.out = out;
+    litho_cube_ref(c.in);
+    g_clear_pointer(&judge->in, litho_cube_unref);
+    judge->in = c.in;
+    judge->area = c.area;
     Sums sums = {0};
     add_traces(&c, NULL, NULL, &sums);
     q.count = sums.n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "core/engine/engine.h"
+#include "core/engine/losses.h"
 #include "core/qc.h"
 #include "core/similarity.h"
 
@@ -19,6 +20,9 @@
 // Hidden traces (Batson and Royer 2019, Noise2Self): a few percent of the live traces, at random,
 // are declared absent and predicted from the others. Noise that differs from trace to trace cannot
 // be predicted, so that the misfit is error^2 + sigma^2. One run a fold.
+//
+// Whatever an operator does, its error is at least (sigma - rms(y - f(y)))^2: no smaller one is
+// told, which ends what is told of filters that remove much less than the noise.
 //
 // Counted are samples of live traces between the first and the last that is not zero (the mute is
 // no noise).
@@ -47,6 +51,8 @@ typedef struct LithoQuality {
     double expected_snr_db, expected_low_db, expected_high_db; // interval of 95 %: from the noise
                                                                // level's own, and of the sum
     gboolean expected_is_bound; // the error cannot be told from none: SNR is a lower bound
+    gboolean is_beyond;         // SURE tells less than the flow can leave: the SNR is the highest
+                                // possible, and the noise level is doubtful
     double mse;              // of the output as SURE tells it, also below what can be told from 0:
                              // what settings are ranked by
     double input_snr_db;     // what the noise level says of the input
@@ -77,6 +83,9 @@ gboolean litho_judge_run(LithoJudge *judge, const LithoQualityAsk *ask, LithoRun
 // The output of the last question over its area, on the grid it was computed on; borrowed until
 // the next question. NULL before the first.
 LithoCube *litho_judge_output(const LithoJudge *judge);
+
+// Events that leave in the last question's area, by bands of time. FALSE: cancelled, no memory.
+gboolean litho_judge_losses(LithoJudge *judge, LithoRun *run, LithoLosses *losses, GError **error);
 
 // Part of `area` of at most `samples` samples around its middle, with all samples in time while
 // that leaves 16 traces a side: what a question about a large area is answered on. A fifth of its

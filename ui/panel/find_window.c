@@ -311,7 +311,11 @@ static void done(gpointer result, const GError *error, gpointer data)
                               find->seconds)
             : g_strdup_printf("The values as they are cannot be bettered%s: %u settings in %.1f s.",
                               snr, find->trials, find->seconds);
-    gtk_label_set_text(GTK_LABEL(s->status), text);
+    // A sentence of its own, with a capital letter.
+    g_autofree char *note =
+        *find->why ? g_strdup_printf("%s\n%c%s.", text, g_ascii_toupper(*find->why), find->why + 1)
+                   : g_strdup(text);
+    gtk_label_set_text(GTK_LABEL(s->status), note);
 }
 
 // --- the dialog ---------------------------------------------------------------------------------
