@@ -115,46 +115,58 @@ static LithoCube *fk_cube(const Report *r, int axis, gint64 index)
 
 // --- the sheet ----------------------------------------------------------------------------------
 
-// "crosslines 300 to 399 across".
-static char *lines_text(const LithoGrid *grid, int axis, const char *way)
+// From edge to edge of the picture: half a cell beyond the first and the last line or sample.
+static LithoSheetAxis grid_axis(const LithoGrid *grid, int axis)
 {
+    static const char *const names[] = {"inline", "crossline", "time"};
     const LithoAxis *a = &grid->axis[axis];
-    return g_strdup_printf("%ss %.10g to %.10g %s", axis == LITHO_INLINE ? "inline" : "crossline",
-                           a->first, litho_axis_value(a, (double)a->n - 1), way);
+    LithoSheetAxis to = {.from = litho_axis_value(a, -0.5),
+                         .to = litho_axis_value(a, (double)a->n - 0.5),
+                         .whole = axis != LITHO_SAMPLE};
+    const gboolean is_depth = axis == LITHO_SAMPLE && grid->is_depth;
+    g_snprintf(to.title, sizeof to.title, "%s%s%s", is_depth ? "depth" : names[axis],
+               *a->unit ? ", " : "", a->unit);
+    return to;
 }
 
-// The axis that runs down a slice: samples, or the lines of a slice in time.
-static char *down_text(const LithoGrid *grid, int axis)
-{
-    const LithoAxis *v = &grid->axis[LITHO_SAMPLE];
-    return axis == LITHO_SAMPLE ? lines_text(grid, LITHO_INLINE, "up")
-                                : g_strdup_printf("%.4g to %.4g %s down", v->first,
-                                                  litho_axis_value(v, (double)v->n - 1), v->unit);
-}
-
-// Up to half a cycle a trace to either side.
-static char *wavenumbers_text(const LithoGrid *grid, int other)
+// Half a cycle a trace to either side.
+static LithoSheetAxis wavenumber_axis(const LithoGrid *grid, int other)
 {
     const double spacing = litho_grid_spacing(grid, other);
     const gboolean known = grid->has_xy && grid->xy_source != LITHO_FROM_ASSUMED && spacing > 0;
-    return g_strdup_printf("±%.3g %s across", known ? 500 / spacing : 0.5,
-                           known ? "1/km" : "cycles a trace");
+    const double most = known ? 500 / spacing : 0.5;
+    LithoSheetAxis to = {.from = -most, .to = most};
+    g_snprintf(to.title, sizeof to.title, "wavenumber, %s", known ? "1/km" : "cycles a trace");
+    return to;
 }
 
-static char *frequencies_text(const LithoGrid *grid)
+static LithoSheetAxis frequency_axis(const LithoGrid *grid)
 {
     const double nyquist = 0.5 / fabs(grid->axis[LITHO_SAMPLE].step);
-    return g_strdup_printf("0 to %.4g %s down", grid->is_depth ? 1000 * nyquist : nyquist,
-                           grid->is_depth ? "1/km" : "Hz");
+    LithoSheetAxis to = {.to = grid->is_depth ? 1000 * nyquist : nyquist};
+    g_snprintf(to.title, sizeof to.title, "%s",
+               grid->is_depth ? "wavenumber, 1/km" : "frequency, Hz");
+    return to;
 }
 
-static char *colours_text(int kind, const LithoLook *look)
+// Of slice `axis`, or of its f-k spectrum. Inlines of a slice in time run upwards.
+static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, gboolean is_fk,
+                               const LithoLook *look)
 {
-    g_autofree char *low = litho_format_amplitude(look->lo);
-    g_autofree char *high = litho_format_amplitude(look->hi);
-    return kind == FK        ? g_strdup_printf("colours %s (dark) to %s dB of the input", low, high)
-           : kind == SIMILAR ? g_strdup_printf("colours %s (dark) to %s", low, high)
-                             : g_strdup_printf("colours %s to %s", low, high);
+    const int other = axis == LITHO_XLINE ? LITHO_INLINE : LITHO_XLINE;
+    LithoSheetAxes *axes = g_new0(LithoSheetAxes, 1);
+    axes->across = is_fk ? wavenumber_axis(grid, other) : grid_axis(grid, other);
+    axes->down = is_fk                  ? frequency_axis(grid)
+                 : axis == LITHO_SAMPLE ? grid_axis(grid, LITHO_INLINE)
+                                        : grid_axis(grid, LITHO_SAMPLE);
+    if (axis == LITHO_SAMPLE) {
+        const double from = axes->down.from;
+        axes->down.from = axes->down.to;
+        axes->down.to = from;
+    }
+    axes->look = *look;
+    axes->unit = is_fk ? "dB" : NULL;
+    return axes;
 }
 
 static gboolean draw_row(Report *r, guint row, int axis, GError **error)
@@ -178,10 +190,7 @@ static gboolean draw_row(Report *r, guint row, int axis, GError **error)
         cell->lines[0] = g_strdup_printf("%s, %s %.10g %s", kinds[k], name,
                                          litho_axis_value(&grid->axis[axis], (double)index),
                                          grid->axis[axis].unit);
-        const int other = axis == LITHO_XLINE ? LITHO_INLINE : LITHO_XLINE;
-        cell->lines[1] = fk ? wavenumbers_text(grid, other) : lines_text(grid, other, "across");
-        cell->lines[2] = fk ? frequencies_text(grid) : down_text(grid, axis);
-        cell->lines[3] = colours_text(k, &r->look[k]);
+        cell->axes = axes_of(grid, axis, fk != NULL, &r->look[k]);
     }
     return TRUE;
 }
@@ -234,6 +243,7 @@ static gboolean draw(Report *r, const char *name, GError **error)
     const LithoGrid *grid = &r->cube[INPUT]->grid;
     const gboolean is_cube = grid->axis[0].n > 1 && grid->axis[1].n > 1;
     r->sheet = litho_sheet_new(COLUMNS, is_cube ? 3 : 1);
+    r->sheet->with_axes = TRUE;
     g_autofree char *area = litho_cli_area_text(&r->part.in->grid, r->part.area);
     r->sheet->title = g_strdup_printf("%s", name);
     r->sheet->caption = g_strdup_printf("lithoscope %s; %s%s", LITHO_VERSION,

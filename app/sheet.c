@@ -30,6 +30,7 @@ void litho_sheet_free(LithoSheet *sheet)
         return;
     for (guint k = 0; k < sheet->columns * sheet->rows; k++) {
         g_clear_pointer(&sheet->cells[k].picture, cairo_surface_destroy);
+        g_free(sheet->cells[k].axes);
         for (guint n = 0; n < G_N_ELEMENTS(sheet->cells[k].lines); n++)
             g_free(sheet->cells[k].lines[n]);
     }
@@ -70,11 +71,23 @@ static guint n_lines(const LithoSheet *sheet)
     return most;
 }
 
+// A picture with its axes and lines, and the gap to the next one.
+static double column_width(const LithoSheet *sheet)
+{
+    const double axes = sheet->with_axes ? LITHO_SHEET_LEFT + LITHO_SHEET_RIGHT : 0;
+    return sheet->cell_width + axes + GAP;
+}
+
+static double row_height(const LithoSheet *sheet)
+{
+    return sheet->cell_height + (sheet->with_axes ? LITHO_SHEET_TOP : 0) + 6 +
+           n_lines(sheet) * LINE + GAP;
+}
+
 void litho_sheet_size(const LithoSheet *sheet, double *width, double *height)
 {
-    const double cell = sheet->cell_height + 6 + n_lines(sheet) * LINE + GAP;
-    *width = 2 * MARGIN + sheet->columns * (sheet->cell_width + GAP) - GAP;
-    *height = 2 * MARGIN + sheet->rows * cell - GAP + (sheet->title ? HEAD : 0) +
+    *width = 2 * MARGIN + sheet->columns * column_width(sheet) - GAP;
+    *height = 2 * MARGIN + sheet->rows * row_height(sheet) - GAP + (sheet->title ? HEAD : 0) +
               (sheet->caption ? HEAD : 0) + notes_height(sheet);
 }
 
@@ -85,6 +98,10 @@ static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo
     const double w = sheet->cell_width, h = sheet->cell_height;
     if (!cell->picture && !cell->lines[0])
         return;
+    if (sheet->with_axes) {
+        x += LITHO_SHEET_LEFT;
+        y += LITHO_SHEET_TOP;
+    }
     if (cell->picture) {
         cairo_set_source_surface(cr, cell->picture, x, y);
         cairo_paint(cr);
@@ -94,6 +111,8 @@ static void draw_cell(const LithoSheet *sheet, const LithoSheetCell *cell, cairo
     cairo_set_line_width(cr, cell->marked ? 4 : 1);
     cairo_rectangle(cr, x, y, w, h);
     cairo_stroke(cr);
+    if (cell->axes)
+        litho_sheet_draw_axes(cr, cell->axes, (LithoRect){x, y, w, h});
     for (guint n = 0; n < G_N_ELEMENTS(cell->lines); n++) {
         const LithoRect line = {x, y + h + 6 + n * LINE, w, LINE};
         if (cell->lines[n] && n == 0)
@@ -118,10 +137,8 @@ void litho_sheet_draw(const LithoSheet *sheet, cairo_t *cr)
         y += HEAD;
     }
     for (guint k = 0; k < sheet->columns * sheet->rows; k++) {
-        const double cell = sheet->cell_height + 6 + n_lines(sheet) * LINE + GAP;
-        draw_cell(sheet, &sheet->cells[k], cr,
-                  MARGIN + k % sheet->columns * (sheet->cell_width + GAP),
-                  y + k / sheet->columns * cell);
+        draw_cell(sheet, &sheet->cells[k], cr, MARGIN + k % sheet->columns * column_width(sheet),
+                  y + k / sheet->columns * row_height(sheet));
     }
     const double notes = height - MARGIN - (sheet->caption ? HEAD : 0) - notes_height(sheet) + LINE;
     for (guint n = 0; sheet->notes && sheet->notes[n]; n++) {

@@ -6,14 +6,32 @@
 
 // Pictures of slices side by side with lines of text below each: contact sheets and reports.
 
+// Room for axes around a picture, in logical pixels.
+enum { LITHO_SHEET_LEFT = 52, LITHO_SHEET_TOP = 34, LITHO_SHEET_RIGHT = 62 };
+
+typedef struct LithoSheetAxis {
+    double from, to; // at the picture's edges: left and right, top and bottom
+    gboolean whole;  // line numbers
+    char title[48];  // "crossline", "time, s"
+} LithoSheetAxis;
+
+// Ticks on top and at the left, a colour bar at the right.
+typedef struct LithoSheetAxes {
+    LithoSheetAxis across, down;
+    LithoLook look;   // of the colour bar
+    const char *unit; // above it, or NULL; static
+} LithoSheetAxes;
+
 typedef struct LithoSheetCell {
     cairo_surface_t *picture; // NULL = none; owned by the sheet
     char *lines[4];           // below it, the first bold; NULL = none; owned by the sheet
+    LithoSheetAxes *axes;     // or NULL; owned by the sheet; room for them where `with_axes`
     gboolean marked;          // framed: the present value, the best one
 } LithoSheetCell;
 
 typedef struct LithoSheet {
     guint columns, rows;
+    gboolean with_axes;
     double cell_width, cell_height; // of a picture, in logical pixels
     char *title, *caption;          // owned
     char **notes;                   // lines above the caption, NULL-terminated; owned; NULL = none
@@ -32,3 +50,5 @@ gboolean litho_sheet_save(const LithoSheet *sheet, const char *path, gboolean fo
 // Draws the sheet at the origin; its size.
 void litho_sheet_draw(const LithoSheet *sheet, cairo_t *cr);
 void litho_sheet_size(const LithoSheet *sheet, double *width, double *height);
+// The axes of a picture at `data`.
+void litho_sheet_draw_axes(cairo_t *cr, const LithoSheetAxes *axes, LithoRect data);
