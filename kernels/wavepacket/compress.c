@@ -128,7 +128,7 @@ gboolean wp_compress(WpJob *job, const LithoWavepacketParams *p, LithoRun *run, 
     double level, plain = 0;
     if (!wp_level_for_count(job, wanted, &level, counts, run, error))
         return FALSE;
-    wp_report_threshold(counts, "|c|", level, run);
+    wp_report_threshold(counts, "coefficient", level, run);
     g_autofree float *levels = g_new(float, job->geometry->n_boxes);
     for (int b = 0; b < job->geometry->n_boxes; b++)
         levels[b] = (float)level;

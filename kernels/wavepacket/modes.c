@@ -50,7 +50,7 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     for (int b = 0; b < job->geometry->n_boxes; b++)
         if (job->geometry->boxes[b].kind == WP_RESIDUAL)
             level[b] *= (float)job->real;
-    wp_report_threshold(job->counts, "|c| / sigma_b", p->threshold * sigma, run);
+    wp_report_threshold(job->counts, "coefficient, × noise of its box", p->threshold * sigma, run);
     if (!filter_blocks(job, &rule, p->corrections, run, error))
         return FALSE;
     if (run) {
@@ -163,7 +163,7 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
         const double *y;
         gboolean log_y;
     } curves[] = {
-        {"pocs_threshold", "Threshold per iteration", "multiple of sigma_b", "pocs", i->level,
+        {"pocs_threshold", "Threshold per iteration", "× noise of the box", "pocs", i->level,
          TRUE},
         {"pocs_change", "Change per iteration", "relative L2", "pocs", i->change, TRUE},
         {"pocs_cr", "Kept coefficients / samples", "CR", "", i->cr, TRUE},
@@ -180,7 +180,7 @@ static void report_iterations(const WpJob *job, const Iterations *i, LithoRun *r
     litho_report_number(r, "iteration", "Iterations done", "", i->n);
     litho_report_number(r, "snr_recorded", "SNR of the packets on the recorded traces", "dB",
                         i->snr[i->n - 1]);
-    wp_report_threshold(job->counts, "|c| / sigma_b", i->level[i->n - 1], run);
+    wp_report_threshold(job->counts, "coefficient, × noise of its box", i->level[i->n - 1], run);
     wp_report_kept(job, run);
 }
 

@@ -157,7 +157,7 @@ void wp_report_spectrum(const WpJob *job, LithoRun *run)
     if (job->segment > 0)
         litho_report_used(run->report, "wavepacket", "block", job->segment);
     report_boxes(job, FALSE, run);
-    report_histogram(job->counts, "|c| / sigma_b", run);
+    report_histogram(job->counts, "coefficient, × noise of its box", run);
     report_energies(job, run);
 }
 
