@@ -237,22 +237,29 @@ static bool predict(Slice *w, int i, int j, cplx *out)
     return 8 * found >= w->size - 1;
 }
 
-// Automatic prewhitening: what the centred filter at 10 % leaves of the noise decides.
+// Automatic prewhitening: what the centred filter at 1 % leaves of the noise decides about a second
+// one, and what that one leaves, with the sum of its squares, about the last.
 static void adapt(Slice *w, double mean)
 {
     const int n = w->size, c = n / 2;
-    w->first = true;
-    const cplx *h = predictor(w, c);
-    w->first = false;
-    double left = creal(w->r[c * n + c]);
-    for (int k = 0; k < n; k++)
-        left -= creal(conj(h[k]) * w->r[k * n + c]) + w->lambda * creal(conj(h[k]) * h[k]);
     const double equations = 2.0 * points(w), taps = n - 1;
-    double rho = left / (mean * fmax(1 - taps / equations, 0.25));
-    rho = fmin(fmax(rho, 0), 0.999);
-    w->lambda = mean * fmin(fmax(0.15 * taps * taps / equations * rho / (1 - rho), 0.001), 10);
-    free(w->taps[c]);
-    w->taps[c] = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        w->first = true;
+        const cplx *h = predictor(w, c);
+        w->first = false;
+        double left = creal(w->r[c * n + c]), energy = 0;
+        for (int k = 0; k < n; k++) {
+            const double hh = creal(conj(h[k]) * h[k]);
+            left -= creal(conj(h[k]) * w->r[k * n + c]) + w->lambda * hh;
+            energy += hh;
+        }
+        double rho = fmax(left / (mean * fmax(1 - taps / equations, 0.25)), 0);
+        rho = pass == 0 ? fmin(rho, 0.999) : rho;
+        energy = pass == 0 ? 6.7 * (1 - rho) / taps : fmax(energy / 1.15, 1e-6);
+        w->lambda = mean * fmin(fmax(taps / equations * rho / energy, 0.001), 10);
+        free(w->taps[c]);
+        w->taps[c] = NULL;
+    }
 }
 
 // FALSE: the window holds nothing.
@@ -269,7 +276,7 @@ static bool design(Slice *w)
         covariance(w);
     for (int a = 0; a < w->size; a++)
         trace += creal(w->r[a * w->size + a]);
-    w->lambda = (w->p->prewhitening > 0 ? w->p->prewhitening / 100 : 0.1) * trace / w->size;
+    w->lambda = (w->p->prewhitening > 0 ? w->p->prewhitening / 100 : 0.01) * trace / w->size;
     if (trace > 0 && w->p->prewhitening == 0)
         adapt(w, trace / w->size);
     return trace > 0;

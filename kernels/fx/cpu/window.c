@@ -171,24 +171,38 @@ static void factorise(FxBatch *b)
     b->counts->flops += b->lanes * n * n * n / 3;
 }
 
-// Automatic prewhitening after a first design, whose centred filter is `h`: the damping of the
-// second.
-static void adapt(FxBatch *b, const FxV *h, int last)
+// Automatic prewhitening: the damping of the next design after one whose centred filter is `h`, of
+// each lane as a share of its mean diagonal.
+static void adapt(FxBatch *b, const FxV *h, FxV mean, int third, float share[FX_LANES])
 {
-    const int size = b->shape.size;
+    const int size = b->shape.size, taps = b->shape.taps;
     const FxV *g = b->s->matrix + fx_packed(size - 1, 0);
-    FxV left = g[size - 1];
-    for (int k = 0; k < size - 1; k++)
+    FxV left = g[size - 1], energy = {0};
+    for (int k = 0; k < size - 1; k++) {
         left -= h[k] * g[k] + b->lambda * h[k] * h[k];
-    const FxV mean = b->lambda * (1 / LITHO_FX_FIRST_SHARE); // of dead lanes: anything
-    for (int lane = 0; lane < FX_LANES; lane++) {
-        const float share =
-            litho_fx_automatic(left[lane], mean[lane], b->shape.taps, b->points);
-        b->lambda[lane] = share * mean[lane];
-        if (last && b->alive[lane])
-            b->counts->octaves += litho_fx_octaves(share);
+        energy += h[k] * h[k];
     }
-    b->counts->flops += 4.0 * b->lanes * size;
+    for (int lane = 0; lane < FX_LANES; lane++) {
+        share[lane] = third ? litho_fx_third(left[lane], mean[lane], energy[lane], taps, b->points)
+                            : litho_fx_second(left[lane], mean[lane], taps, b->points);
+        b->lambda[lane] = share[lane] * mean[lane];
+    }
+    b->counts->flops += 6.0 * b->lanes * size;
+}
+
+// The damping of the last design where prewhitening is automatic.
+static void find_damping(FxBatch *b, int last)
+{
+    const FxV mean = b->lambda * (1 / LITHO_FX_FIRST_SHARE); // of dead lanes: anything
+    float share[FX_LANES];
+    for (int third = 0; third < 2; third++) {
+        factorise(b);
+        fx_solve_centre(b->s->factor, b->shape.size, b->s->more);
+        adapt(b, b->s->more, mean, third, share);
+    }
+    for (int lane = 0; lane < FX_LANES && last; lane++)
+        if (b->alive[lane])
+            b->counts->octaves += litho_fx_octaves(share[lane]);
 }
 
 // The centred filter in s->beta; what solved it is counted when `last`.
@@ -197,11 +211,8 @@ static void solve(FxBatch *b, int last)
     const int solver = b->w->params->solver, size = b->shape.size;
     FxV *beta = b->s->beta, *direct = b->s->more;
     FxMask done = {0};
-    if (!(b->w->params->prewhitening > 0)) {
-        factorise(b);
-        fx_solve_centre(b->s->factor, size, direct);
-        adapt(b, direct, last);
-    }
+    if (!(b->w->params->prewhitening > 0))
+        find_damping(b, last);
     if (solver == LITHO_FX_JACOBI)
         fx_jacobi(b->s->matrix, &b->lambda, size, beta, b->s->more, &done);
     factorise(b);

@@ -363,21 +363,25 @@ __device__ static void write_centre(const LithoFxGroup &g, Shared<SIZE> s, const
         taps[c] = make_float2(0, 0);
 }
 
-// Automatic prewhitening after a first design with `lambda`, whose centred filter is in s.x: the
-// share of the mean diagonal for the second.
+// Automatic prewhitening after a design with `lambda`, whose centred filter is in s.x: the share of
+// the mean diagonal for the next one.
 template <int SIZE>
 __device__ static float automatic_share(const LithoFxSpot &spot, Shared<SIZE> s,
-                                        const float *matrix, float lambda)
+                                        const float *matrix, float lambda, float mean, bool third)
 {
     const int e = s.size() - 1;
-    float taken = 0;
-    for (int k = threadIdx.x; k < e; k += blockDim.x)
+    float taken = 0, energy = 0;
+    for (int k = threadIdx.x; k < e; k += blockDim.x) {
         taken += s.x[k] * (matrix[litho_fx_packed(s.pitch(), e, k)] + lambda * s.x[k]);
+        energy += s.x[k] * s.x[k];
+    }
     taken = block_sum(taken, s.part);
+    energy = block_sum(energy, s.part);
+    const float left = matrix[litho_fx_packed(s.pitch(), e, e)] - taken;
     const int points =
         (spot.c_il1 - spot.c_il0) * (spot.c_xl1 - spot.c_xl0) - spot.missing;
-    return litho_fx_automatic(matrix[litho_fx_packed(s.pitch(), e, e)] - taken,
-                              lambda / LITHO_FX_FIRST_SHARE, e, points);
+    return third ? litho_fx_third(left, mean, energy, e, points)
+                 : litho_fx_second(left, mean, e, points);
 }
 
 // Block number that the spot's filter `slot` predicts.
@@ -493,12 +497,13 @@ __global__ void __launch_bounds__(LARGE)
     const bool alive = trace > 0;
     float lambda = alive ? g.share * trace : 1.0f, share = 1;
     bool done = false;
-    if (g.automatic) {
+    const float mean = lambda * (1 / LITHO_FX_FIRST_SHARE);
+    for (int third = 0; g.automatic && third < 2; third++) {
         load(s, matrix, lambda);
         cholesky(s);
         solve_centre(s);
-        share = automatic_share(spot, s, matrix, lambda);
-        lambda *= share / LITHO_FX_FIRST_SHARE;
+        share = automatic_share(spot, s, matrix, lambda, mean, third);
+        lambda = share * mean;
         __syncthreads();
     }
     if (g.solver != LITHO_FX_CHOLESKY) {
