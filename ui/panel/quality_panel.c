@@ -76,8 +76,9 @@ static void show_snr(LithoQualityPanel *self, const LithoQuality *q)
     double half = (q->expected_high_db - q->expected_low_db) / 2, gain = q->expected_gain_db;
     const double narrow = 2; // dB; a wider interval is far from even on both sides
     g_autofree char *plain = litho_format_decibels(q->expected_snr_db, 1, FALSE);
-    // An error that cannot be told from none has no upper end.
+    // An error that cannot be told from none has no upper end; the least one possible is the end.
     g_autofree char *number = q->expected_is_bound ? g_strdup_printf("≥ %s", plain)
+                              : q->is_beyond       ? g_strdup_printf("≤ %s", plain)
                               : half < narrow      ? g_strdup_printf("%s ±%.1f", plain, half)
                                                    : g_strdup(plain);
     Mark mark = MARK_LOOK;
