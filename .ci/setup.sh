@@ -15,7 +15,7 @@ test_packages=(
   clang desktop-file-utils appstream xdotool
 )
 # Packages that only some releases have, or under another name: taken where they exist.
-optional_test_packages=(libsegyio-dev libclang-rt-14-dev libclang-rt-19-dev)
+optional_test_packages=(libsegyio-dev libhdf5-dev libnetcdf-dev libclang-rt-14-dev libclang-rt-19-dev)
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -77,7 +77,7 @@ install_optional() {
 toolchain() {
   command -v nvcc /usr/local/cuda/bin/nvcc || true
   pkg-config --modversion ompi-c zfp segyio gtk4 epoxy 2>/dev/null || true
-  dpkg-query -W -f '${Package} ${db:Status-Status}\n' libopenmpi-dev libzfp-dev libsegyio-dev libgtk-4-dev xvfb xdotool 2>/dev/null || true
+  dpkg-query -W -f '${Package} ${db:Status-Status}\n' libopenmpi-dev libzfp-dev libsegyio-dev libhdf5-dev libnetcdf-dev libgtk-4-dev xvfb xdotool 2>/dev/null || true
 }
 
 # build_in FOLDER [meson options]: configures when there is something new, then builds what changed.

@@ -14,6 +14,7 @@
 #include "app/cli_pipe.h"
 #include "app/progress.h"
 #include "core/io/output.h"
+#include "core/io/survey.h"
 #include "core/memory.h"
 #include "core/words.h"
 #include "kernels/external/external.h"
@@ -186,7 +187,7 @@ int main(int argc, char **argv)
         return usage(stderr);
     g_set_print_handler(print_as_is);
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lithoscope-cli %s\n", LITHO_VERSION);
+        printf("lithoscope-cli %s\nreads %s\n", LITHO_VERSION, litho_survey_formats());
         return LITHO_EXIT_OK;
     }
     gboolean help = strcmp(argv[1], "help") == 0;

@@ -267,8 +267,8 @@ def files_of_other_formats_are_named_with_a_way_out():
     segd = bytes([0, 7, 0x80, 0x58, 0, 0, 0, 0, 0, 0, 0x24, 0x11, 0x32, 0x12, 0x59, 0x30, 0x13, 0, 0, 0, 0, 0, 0x20])
     heads = {
         "a.zgy": (b"VBS\0" + struct.pack("<I", 3), "a ZGY file"), "b.zgy": (b"VCS\0", "a compressed ZGY file"),
-        "a.vds": (b"HueDataStore\0\0\0\0", "a VDS file"), "a.nc": (b"CDF\x02\0\0\0\0", "a netCDF file"),
-        "b.nc": (b"\x89HDF\r\n\x1a\n\0\0", "HDF5 or netCDF-4"), "a.h5": (b"\x89HDF\r\n\x1a\n\2\10", "HDF5"),
+        "a.vds": (b"HueDataStore\0\0\0\0", "a VDS file"), "a.nc": (b"CDF\x02\0\0\0\0", "netCDF"),
+        "b.nc": (b"\x89HDF\r\n\x1a\n\0\0", "HDF5"), "a.h5": (b"\x89HDF\r\n\x1a\n\2\10", "HDF5"),
         "a.mat": (b"MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file"), "b.mat": (b"MATLAB 7.3 MAT-file", "MATLAB 7.3"),
         "a.segd": (segd, "a SEG-D field tape"), "b.segd": (b"\0" * 4 + b"SD1.0" + b"0" * 119 + segd, "a SEG-D field tape"),
         "a.dat": (b"\x55\x3a\1\0", "a SEG-2 file"), "b.dat": (b"\x3a\x55\0\1", "a SEG-2 file"),

@@ -41,7 +41,7 @@ gboolean litho_file_open(LithoTraceFile *file, const char *path, GError **error)
     if (!S_ISREG(info.st_mode))
         return litho_refuse(error, LITHO_ERROR_FORMAT,
                             "%s is a device or pipe, a regular file is needed", path);
-    file->size = info.st_size;
+    file->size = file->disk_size = info.st_size;
     file->changed_ns = changed_ns(&info);
     file->id = (LithoFileId){info.st_dev, info.st_ino};
     if (file->size == 0) {
@@ -55,6 +55,7 @@ void litho_file_close(LithoTraceFile *file)
 {
     if (file->path && file->fd >= 0)
         close(file->fd);
+    litho_array_free(file->array);
     g_free(file->offsets);
     g_free(file->path);
     *file = (LithoTraceFile){.fd = -1};
@@ -64,6 +65,8 @@ gint64 litho_file_read(const LithoTraceFile *file, void *buffer, gint64 n, gint6
                        GError **error)
 {
     gint64 done = 0;
+    if (file->array)
+        return litho_array_read_bytes(file->array, buffer, n, at, error);
     while (done < n) {
         ssize_t got = pread(file->fd, (char *)buffer + done, n - done, at + done);
         if (got < 0 && errno == EINTR)
@@ -105,7 +108,7 @@ gboolean litho_file_unchanged(const LithoTraceFile *file, GError **error)
     struct stat now;
     if (fstat(file->fd, &now) < 0)
         return errno_error(file->path, "examine", error);
-    if (now.st_size == file->size && changed_ns(&now) == file->changed_ns)
+    if (now.st_size == file->disk_size && changed_ns(&now) == file->changed_ns)
         return TRUE;
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
                 "%s was changed after it was opened; its samples would be a mixture, open it again",

@@ -7,6 +7,7 @@
 #include "core/io/survey_private.h"
 
 #define TO_NPY "save the cube with numpy.save as .npy"
+#define WITHOUT_NETCDF "build the program with libnetcdf-dev, or read it with xarray and " TO_NPY
 
 static const struct {
     const char *bytes;
@@ -18,10 +19,16 @@ static const struct {
     {"VBS\0", 4, "a ZGY file", "export it as SEG-Y, or read it with pyzgy and " TO_NPY},
     {"VCS\0", 4, "a compressed ZGY file", "export it as SEG-Y"},
     {"HueDataStore", 12, "a VDS file", "export it as SEG-Y with OpenVDS's SEGYExport"},
-    {"\x89HDF\r\n\x1a\n", 8, "an HDF5 or netCDF-4 file", "read it with h5py or xarray and " TO_NPY},
-    {"CDF\x01", 4, "a netCDF file", "read it with xarray and " TO_NPY},
-    {"CDF\x02", 4, "a netCDF file", "read it with xarray and " TO_NPY},
-    {"CDF\x05", 4, "a netCDF file", "read it with xarray and " TO_NPY},
+// Where the libraries are, core/io/array_open.c reads these files.
+#ifndef LITHO_HAVE_HDF5
+    {"\x89HDF\r\n\x1a\n", 8, "an HDF5 or netCDF-4 file",
+     "build the program with libhdf5-dev, or read it with h5py or xarray and " TO_NPY},
+#endif
+#ifndef LITHO_HAVE_NETCDF
+    {"CDF\x01", 4, "a netCDF file", WITHOUT_NETCDF},
+    {"CDF\x02", 4, "a netCDF file", WITHOUT_NETCDF},
+    {"CDF\x05", 4, "a netCDF file", WITHOUT_NETCDF},
+#endif
     {"MATLAB 7.3 MAT", 14, "a MATLAB 7.3 file (HDF5)", "read it with h5py and " TO_NPY},
     {"MATLAB 5.0 MAT", 14, "a MATLAB file", "read it with scipy.io.loadmat and " TO_NPY},
     {"PAR1", 4, "a Parquet table", "export the cube as SEG-Y or .npy"},

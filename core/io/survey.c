@@ -76,6 +76,10 @@ static gboolean kind_of(const char *path, const LithoOpenOptions *options, Litho
         {".su", LITHO_FILE_SU},    {".npy", LITHO_FILE_NPY},   {".rsf", LITHO_FILE_RSF},
         {".bin", LITHO_FILE_RAW},  {".raw", LITHO_FILE_RAW},
     };
+    if (litho_array_is(path)) {
+        *kind = LITHO_FILE_ARRAY;
+        return TRUE;
+    }
     for (guint k = 0; k < G_N_ELEMENTS(suffixes); k++)
         if (has_suffix(path, suffixes[k].suffix)) {
             *kind = suffixes[k].kind;
@@ -188,6 +192,8 @@ static gboolean open_regular(LithoSurvey *survey, const char *const *paths,
     switch (survey->kind) {
     case LITHO_FILE_NPY:
         return litho_npy_open(survey, paths[0], options, error);
+    case LITHO_FILE_ARRAY:
+        return litho_array_open(survey, paths[0], options, error);
     case LITHO_FILE_RSF:
         return litho_rsf_open(survey, paths[0], options, error);
     default:

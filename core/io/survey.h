@@ -46,6 +46,9 @@ typedef struct LithoCandidate {
 
 // Opens and scans. `paths` is NULL-terminated; several files must agree in samples and interval.
 // Progress in traces through `run`; a cancel gives G_IO_ERROR_CANCELLED. `options` may be NULL.
+// Names of the formats that this build reads: "SEG-Y, SU, ..., HDF5". Static.
+const char *litho_survey_formats(void);
+
 LithoSurvey *litho_survey_open(const char *const *paths, const LithoOpenOptions *options,
                                LithoRun *run, GError **error);
 LithoSurvey *litho_survey_ref(LithoSurvey *survey);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
+#include "core/io/array.h"
 #include "core/io/output.h"
 #include "core/origin.h"
 #include "core/io/sample_codec.h"
@@ -15,12 +16,15 @@ typedef enum {
     LITHO_FILE_NPY,
     LITHO_FILE_RSF,
     LITHO_FILE_RAW,
+    LITHO_FILE_ARRAY, // HDF5 or netCDF, through their libraries
 } LithoFileKind;
 
 typedef struct LithoTraceFile {
     char *path;
     int fd;
-    gint64 size;       // bytes, at opening
+    gint64 size;       // bytes, at opening; of an array: those of its samples as float32
+    gint64 disk_size;  // bytes of the file itself, at opening
+    LithoArray *array; // owned: reads the samples in place of `fd`; NULL = the file holds them
     gint64 changed_ns; // time of the last change, at opening
     LithoFileId id;
     gint64 label;            // bytes of a tape label before the text header (0 or 128)
@@ -126,7 +130,17 @@ gboolean litho_rsf_open(LithoSurvey *survey, const char *path, const LithoOpenOp
                         GError **error);
 gboolean litho_raw_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
                         GError **error);
-// Common end of the three: grid n1 x n2 x n3 in C order at file->first.
+// HDF5 and netCDF (array_open.c): LITHO_ERROR_UNSUPPORTED where the program was built without.
+gboolean litho_array_open(LithoSurvey *survey, const char *path, const LithoOpenOptions *options,
+                          GError **error);
+// The array of three dimensions that a file holds, and what is known of its axes. NULL: `error`.
+LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **error);
+LithoArray *litho_netcdf_open(LithoSurvey *survey, const char *path, GError **error);
+// TRUE for an HDF5 file that netCDF wrote and whose arrays may all be read.
+gboolean litho_hdf5_is_netcdf(const char *path);
+// TRUE when the first bytes of the file are those of a format that a library here reads.
+gboolean litho_array_is(const char *path);
+// Common end of the four: grid n1 x n2 x n3 in C order at file->first.
 gboolean litho_regular_finish(LithoSurvey *survey, LithoTraceFile *file, const gint64 n[3],
                               const LithoOpenOptions *options, GError **error);
 

@@ -133,7 +133,8 @@ static void open_chosen(LithoWindow *self, GListModel *files)
 void litho_window_choose_open(LithoWindow *self)
 {
     static const char *const seismic[] = {"*.sgy", "*.segy", "*.SGY", "*.SEGY", "*.su", "*.npy",
-                                          "*.rsf", "*.bin",  "*.raw", "*.json", NULL};
+                                          "*.rsf", "*.bin",  "*.raw", "*.h5",   "*.hdf5", "*.nc",
+                                          "*.json", NULL};
     static const Dialog dialog = {.title = "Open a seismic cube",
                                   .several = TRUE,
                                   .key = "data-folder",

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HDF5: the one array of three dimensions that a file holds, through the HDF5 library.
+#include <hdf5.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/io/array.h"
+#include "core/io/survey_private.h"
+
+enum { MOST_OBJECTS = 100000 };
+
+typedef struct Hdf5Array {
+    LithoArray array;
+    char *path;
+    hid_t file, set, space;
+} Hdf5Array;
+
+static void hdf5_free(LithoArray *array)
+{
+    Hdf5Array *self = (Hdf5Array *)array;
+    litho_array_lock();
+    if (self->space > 0)
+        H5Sclose(self->space);
+    if (self->set > 0)
+        H5Dclose(self->set);
+    if (self->file > 0)
+        H5Fclose(self->file);
+    litho_array_unlock();
+    g_free(self->path);
+    g_free(self);
+}
+
+static gboolean hdf5_read(LithoArray *array, const gint64 first[3], const gint64 count[3],
+                          float *out, GError **error)
+{
+    Hdf5Array *self = (Hdf5Array *)array;
+    hsize_t start[3], size[3];
+    for (int k = 0; k < 3; k++) {
+        start[k] = (hsize_t)first[k];
+        size[k] = (hsize_t)count[k];
+    }
+    litho_array_lock();
+    const hid_t memory = H5Screate_simple(3, size, NULL);
+    const gboolean good =
+        memory > 0 &&
+        H5Sselect_hyperslab(self->space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+        H5Dread(self->set, H5T_NATIVE_FLOAT, memory, self->space, H5P_DEFAULT, out) >= 0;
+    if (memory > 0)
+        H5Sclose(memory);
+    litho_array_unlock();
+    return good || litho_refuse(error, LITHO_ERROR_FORMAT,
+                                "%s: the HDF5 library cannot read the samples: the file is "
+                                "damaged, or packed with a filter that is not installed",
+                                self->path);
+}
+
+// --- finding the array --------------------------------------------------------------------------
+
+typedef struct Found {
+    char *name; // of the largest array of numbers with three dimensions
+    gint64 n[3];
+    double samples;
+    guint cubes, objects;
+    gboolean has_unsafe; // some array of numbers that is not to be read
+} Found;
+
+// Plain numbers of 1, 2, 4 or 8 bytes, all bits of them used. A damaged type of another size than
+// the chunks were made for would let the library read beyond them.
+static gboolean is_plain_number(hid_t type)
+{
+    const H5T_class_t kind = H5Tget_class(type);
+    const size_t size = H5Tget_size(type);
+    return (kind == H5T_FLOAT || kind == H5T_INTEGER) &&
+           (size == 1 || size == 2 || size == 4 || size == 8) &&
+           H5Tget_precision(type) == 8 * size && H5Tget_offset(type) == 0;
+}
+
+static gboolean sizes_of(hid_t set, gint64 n[3])
+{
+    hsize_t size[H5S_MAX_RANK];
+    const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+    const int rank = space > 0 ? H5Sget_simple_extent_dims(space, size, NULL) : -1;
+    gboolean good = rank == 3 && type > 0 && is_plain_number(type);
+    for (int k = 0; good && k < 3; k++) {
+        good = size[k] >= 1 && size[k] <= G_MAXINT64 / 16;
+        n[k] = good ? (gint64)size[k] : 0;
+    }
+    if (type > 0)
+        H5Tclose(type);
+    if (space > 0)
+        H5Sclose(space);
+    return good;
+}
+
+static gboolean is_safe(hid_t set);
+
+static herr_t look_at(hid_t file, const char *name, const H5O_info_t *info, void *data)
+{
+    Found *found = data;
+    gint64 n[3];
+    if (++found->objects > MOST_OBJECTS)
+        return 1;
+    const hid_t set = info->type == H5O_TYPE_DATASET ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
+    found->has_unsafe |= info->type == H5O_TYPE_DATASET && (set <= 0 || !is_safe(set));
+    if (set > 0 && sizes_of(set, n)) {
+        const double samples = (double)n[0] * (double)n[1] * (double)n[2];
+        found->cubes++;
+        if (samples > found->samples) {
+            g_free(found->name);
+            found->name = g_strdup(name);
+            found->samples = samples;
+            memcpy(found->n, n, sizeof n);
+        }
+    }
+    if (set > 0)
+        H5Dclose(set);
+    return 0;
+}
+
+static int sample_bytes(hid_t set)
+{
+    const hid_t type = set > 0 ? H5Dget_type(set) : -1;
+    const size_t bytes = type > 0 ? H5Tget_size(type) : 0;
+    if (type > 0)
+        H5Tclose(type);
+    return (int)CLAMP(bytes, 1, 16);
+}
+
+// TRUE when the library can read no further than it has read in: samples as they are, in one piece
+// or in whole chunks. HDF5 1.10 trusts what a filter unpacks to be as large as it should be and
+// reads beyond it where a file is damaged.
+static gboolean is_safe(hid_t set)
+{
+    enum { MOST_CHUNKS = 4 << 20 };
+    hsize_t size[H5S_MAX_RANK], chunks = 0;
+    const hid_t layout = H5Dget_create_plist(set), space = H5Dget_space(set);
+    gboolean good = layout > 0 && space > 0;
+    if (good && H5Pget_layout(layout) != H5D_CONTIGUOUS) {
+        const int rank = H5Pget_chunk(layout, H5S_MAX_RANK, size);
+        hsize_t bytes = (hsize_t)sample_bytes(set);
+        for (int k = 0; k < rank; k++)
+            bytes *= size[k];
+        good = rank > 0 && H5Pget_nfilters(layout) == 0 &&
+               H5Dget_num_chunks(set, space, &chunks) >= 0 && chunks <= MOST_CHUNKS;
+        for (hsize_t k = 0; good && k < chunks; k++) {
+            hsize_t at[H5S_MAX_RANK], held = 0;
+            unsigned filters = 0;
+            haddr_t address;
+            good = H5Dget_chunk_info(set, space, k, at, &filters, &address, &held) >= 0 &&
+                   held == bytes;
+        }
+    }
+    if (layout > 0)
+        H5Pclose(layout);
+    if (space > 0)
+        H5Sclose(space);
+    return good;
+}
+
+// Opens the array with a cache for its chunks.
+static gboolean open_set(Hdf5Array *self, const char *name, GError **error)
+{
+    const hid_t plain = H5Dopen2(self->file, name, H5P_DEFAULT);
+    const hid_t layout = plain > 0 ? H5Dget_create_plist(plain) : -1;
+    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    hsize_t size[3] = {1, 1, 1};
+    gboolean good = layout > 0 && is_safe(plain);
+    if (!good)
+        litho_refuse(error, LITHO_ERROR_UNSUPPORTED,
+                     "%s: the array /%s is compressed or its chunks are damaged; "
+                     "'h5repack -f NONE IN OUT' makes a file that is read",
+                     self->path, name);
+    self->array.is_packed = good && H5Pget_layout(layout) == H5D_CHUNKED;
+    self->array.sample_bytes = sample_bytes(plain);
+    if (self->array.is_packed && H5Pget_chunk(layout, 3, size) == 3) {
+        const gint64 chunk[3] = {(gint64)size[0], (gint64)size[1], (gint64)size[2]};
+        good = litho_array_check_chunk(self->path, chunk, error);
+        if (good)
+            H5Pset_chunk_cache(access, 12421, litho_array_cache_bytes(self->array.n, chunk), 1);
+    }
+    if (layout > 0)
+        H5Pclose(layout);
+    if (plain > 0)
+        H5Dclose(plain);
+    self->set = good ? H5Dopen2(self->file, name, access) : -1;
+    H5Pclose(access);
+    self->space = self->set > 0 ? H5Dget_space(self->set) : -1;
+    return good && (self->space > 0 ||
+                    litho_refuse(error, LITHO_ERROR_FORMAT, "%s: the HDF5 library cannot open /%s",
+                                 self->path, name));
+}
+
+static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // sentences are ours
+    self->file = H5Fopen(self->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (self->file <= 0)
+        return litho_refuse(error, LITHO_ERROR_FORMAT,
+                            "%s: the HDF5 library cannot open the file, it is damaged or still "
+                            "being written; copy it again",
+                            self->path);
+    H5Ovisit2(self->file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at, found, H5O_INFO_BASIC);
+    if (!found->name)
+        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
+                            "%s holds no array of numbers with three dimensions (inline, "
+                            "crossline, sample)",
+                            self->path);
+    memcpy(self->array.n, found->n, sizeof found->n);
+    return open_set(self, found->name, error);
+}
+
+// netCDF reads coordinates too: all arrays must be safe. Else the file is read as plain HDF5.
+gboolean litho_hdf5_is_netcdf(const char *path)
+{
+    Found found = {0};
+    litho_array_lock();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    gboolean good = file > 0 && H5Aexists(file, "_NCProperties") > 0;
+    if (good)
+        H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at, &found, H5O_INFO_BASIC);
+    good = good && !found.has_unsafe && found.objects <= MOST_OBJECTS;
+    if (file > 0)
+        H5Fclose(file);
+    litho_array_unlock();
+    g_free(found.name);
+    return good;
+}
+
+LithoArray *litho_hdf5_open(LithoSurvey *survey, const char *path, GError **error)
+{
+    Hdf5Array *self = g_new0(Hdf5Array, 1);
+    Found found = {0};
+    self->array = (LithoArray){.read = hdf5_read, .free = hdf5_free};
+    self->path = g_strdup(path);
+    litho_array_lock();
+    const gboolean good = open_array(self, &found, error);
+    litho_array_unlock();
+    if (good) {
+        survey->format = g_strdup_printf("HDF5, array /%s", found.name);
+        if (found.cubes > 1)
+            litho_survey_note(survey, "%u arrays have three dimensions; the largest is read: /%s",
+                              found.cubes, found.name);
+    }
+    g_free(found.name);
+    if (!good)
+        hdf5_free(&self->array);
+    return good ? &self->array : NULL;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HDF5 and netCDF cubes: written here with the libraries, read back by any box, refused when
+// damaged.
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/cube.h"
+#include "core/error.h"
+#include "core/io/survey.h"
+
+#if defined LITHO_HAVE_HDF5 && defined LITHO_HAVE_NETCDF
+#include <hdf5.h>
+#include <netcdf.h>
+
+enum { N1 = 7, N2 = 9, N3 = 33 };
+
+static char *folder;
+
+static float value(gint64 i, gint64 j, gint64 k)
+{
+    return (float)(i * 1000 + j * 40 + k);
+}
+
+static float *make_samples(void)
+{
+    float *x = g_new(float, N1 *N2 *N3);
+    for (int c = 0; c < N1 * N2 * N3; c++)
+        x[c] = value(c / (N2 * N3), c / N3 % N2, c % N3);
+    return x;
+}
+
+static char *in_folder(const char *name)
+{
+    return g_build_filename(folder, name, NULL);
+}
+
+// chunk[0] = 0: contiguous.
+static void write_hdf5(const char *path, hid_t type, const hsize_t chunk[3], gboolean second,
+                       gboolean packed)
+{
+    const hsize_t size[3] = {N1, N2, N3}, small[3] = {2, 2, 2};
+    g_autofree float *x = make_samples();
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, size, NULL);
+    if (chunk[0]) {
+        H5Pset_chunk(layout, 3, chunk);
+        if (packed)
+            H5Pset_deflate(layout, 4);
+    }
+    const hid_t group = H5Gcreate2(file, "survey", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t set = H5Dcreate2(group, "cube", type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    g_assert_cmpint(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x), >=, 0);
+    if (second) {
+        const hid_t less = H5Screate_simple(3, small, NULL);
+        H5Dclose(H5Dcreate2(file, "a", type, less, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        H5Sclose(less);
+    }
+    H5Dclose(set);
+    H5Gclose(group);
+    H5Sclose(space);
+    H5Pclose(layout);
+    H5Fclose(file);
+}
+
+static LithoSurvey *open_file(const char *path, GError **error)
+{
+    const char *const paths[] = {path, NULL};
+    return litho_survey_open(paths, NULL, NULL, error);
+}
+
+static void check_box(LithoSurvey *survey, LithoBox box)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoCube) cube = litho_survey_read(survey, &box, NULL, &error);
+    g_assert_no_error(error);
+    const float *x = cube->samples;
+    for (gint64 i = box.lo[0]; i < box.hi[0]; i++)
+        for (gint64 j = box.lo[1]; j < box.hi[1]; j++)
+            for (gint64 k = box.lo[2]; k < box.hi[2]; k++, x++)
+                g_assert_cmpfloat(*x, ==, value(i, j, k));
+}
+
+static void check_boxes(const char *path, const char *format)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(strstr(litho_survey_format(survey), format));
+    const LithoGrid *grid = litho_survey_grid(survey);
+    g_assert_cmpint(grid->axis[0].n, ==, N1);
+    g_assert_cmpint(grid->axis[1].n, ==, N2);
+    g_assert_cmpint(grid->axis[2].n, ==, N3);
+    check_box(survey, litho_box_full(grid));
+    check_box(survey, litho_box_slice(grid, LITHO_XLINE, 4));
+    check_box(survey, litho_box_slice(grid, LITHO_SAMPLE, N3 - 1));
+    check_box(survey, (LithoBox){{2, 3, 5}, {6, 8, 30}});
+}
+
+// Property: whatever the type and the chunks, any box holds the samples that were written.
+static void test_hdf5(void)
+{
+    static const hsize_t chunks[][3] = {{0, 0, 0}, {1, N2, N3}, {4, 4, 16}, {N1, 1, 1}};
+    g_autofree char *path = in_folder("cube.dat"); // told by its first bytes, not by its name
+    for (guint k = 0; k < G_N_ELEMENTS(chunks); k++) {
+        write_hdf5(path, H5T_IEEE_F32BE, chunks[k], FALSE, FALSE);
+        check_boxes(path, "HDF5, array /survey/cube");
+    }
+    write_hdf5(path, H5T_STD_I16LE, chunks[2], TRUE, FALSE);
+    check_boxes(path, "HDF5");
+    write_hdf5(path, H5T_IEEE_F64LE, chunks[0], FALSE, FALSE);
+    check_boxes(path, "HDF5");
+}
+
+static void put_axis(int file, const char *name, int dimension, int n, double first, double step,
+                     const char *unit)
+{
+    int v;
+    g_autofree double *x = g_new(double, n);
+    for (int k = 0; k < n; k++)
+        x[k] = first + k * step;
+    nc_def_var(file, name, NC_DOUBLE, 1, &dimension, &v);
+    if (unit)
+        nc_put_att_text(file, v, "units", strlen(unit), unit);
+    nc_enddef(file);
+    nc_put_var_double(file, v, x);
+    nc_redef(file);
+}
+
+// Dimensions `names` with coordinates; sample (2, 3, all) is the fill value.
+static void write_netcdf(const char *path, int mode, const char *const names[3], gboolean deflate)
+{
+    const int n[3] = {N1, N2, N3};
+    int file, dimension[3], v;
+    const float fill = -9999;
+    g_autofree float *x = make_samples();
+    for (int k = 0; k < N3; k++)
+        x[(2 * N2 + 3) * N3 + k] = fill;
+    g_assert_cmpint(nc_create(path, mode | NC_CLOBBER, &file), ==, NC_NOERR);
+    for (int k = 0; k < 3; k++)
+        nc_def_dim(file, names[k], n[k], &dimension[k]);
+    nc_def_var(file, "data", NC_FLOAT, 3, dimension, &v);
+    nc_put_att_float(file, v, "_FillValue", NC_FLOAT, 1, &fill);
+    if (deflate)
+        nc_def_var_deflate(file, v, 1, 1, 3);
+    nc_enddef(file);
+    g_assert_cmpint(nc_put_var_float(file, v, x), ==, NC_NOERR);
+    nc_redef(file);
+    put_axis(file, names[0], dimension[0], n[0], 1000, 2, NULL);
+    put_axis(file, names[1], dimension[1], n[1], 300, 1, NULL);
+    put_axis(file, names[2], dimension[2], n[2], 100, 2, "ms");
+    g_assert_cmpint(nc_close(file), ==, NC_NOERR);
+}
+
+// Property: axes come from the coordinates, traces of the fill value are missing.
+static void test_netcdf(void)
+{
+    static const char *const names[] = {"iline", "xline", "twt"};
+    static const int modes[] = {0, NC_64BIT_OFFSET, NC_CDF5, NC_NETCDF4};
+    g_autofree char *path = in_folder("cube.nc");
+    for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+        g_autoptr(GError) error = NULL;
+        write_netcdf(path, modes[m], names, FALSE);
+        g_autoptr(LithoSurvey) survey = open_file(path, &error);
+        g_assert_no_error(error);
+        const LithoGrid *grid = litho_survey_grid(survey);
+        g_assert_cmpfloat(grid->axis[0].first, ==, 1000);
+        g_assert_cmpfloat(grid->axis[0].step, ==, 2);
+        g_assert_cmpfloat(grid->axis[1].first, ==, 300);
+        g_assert_cmpfloat_with_epsilon(grid->axis[2].first, 0.1, 1e-12);
+        g_assert_cmpfloat_with_epsilon(grid->axis[2].step, 0.002, 1e-12);
+        g_assert_false(grid->is_depth);
+        g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
+        g_assert_no_error(error);
+        for (int c = 0; c < N1 * N2; c++) {
+            g_assert_cmpint(cube->live[c], ==, c != 2 * N2 + 3);
+            if (cube->live[c])
+                g_assert_cmpfloat(cube->samples[c * N3 + 5], ==, value(c / N2, c % N2, 5));
+        }
+        check_box(survey, (LithoBox){{3, 1, 7}, {N1, 8, 20}});
+    }
+}
+
+static void assert_refused(const char *path, const char *words)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_autoptr(LithoCube) cube = survey ? litho_survey_read(survey, NULL, NULL, &error) : NULL;
+    g_assert_null(cube);
+    g_assert_nonnull(error);
+    if (!strstr(error->message, words))
+        g_error("'%s' does not say '%s'", error->message, words);
+}
+
+static void test_shapes(void)
+{
+    static const char *const turned[] = {"twt", "iline", "xline"};
+    static const hsize_t flat[1] = {50}, huge[3] = {1u << 20, 1u << 20, 1u << 20},
+                         chunk[3] = {1, 1 << 15, 1 << 14}, wide[3] = {4, 1 << 15, 1 << 14};
+    g_autofree char *nc = in_folder("turned.nc"), *h5 = in_folder("odd.h5");
+    write_netcdf(nc, 0, turned, FALSE);
+    assert_refused(nc, "transpose");
+    write_hdf5(h5, H5T_IEEE_F32LE, (const hsize_t[3]){4, 4, 16}, FALSE, TRUE);
+    assert_refused(h5, "h5repack");
+    write_netcdf(nc, NC_NETCDF4, (const char *const[3]){"iline", "xline", "twt"}, TRUE);
+    assert_refused(nc, "h5repack");
+    // A list of numbers is no cube; a header may promise more than there is room for.
+    hid_t file = H5Fcreate(h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, flat, NULL);
+    H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Fclose(file);
+    assert_refused(h5, "three dimensions");
+    for (int k = 0; k < 2; k++) {
+        file = H5Fcreate(h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        space = H5Screate_simple(3, k ? wide : huge, NULL);
+        const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_chunk(layout, 3, chunk);
+        H5Dclose(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+        H5Pclose(layout);
+        H5Sclose(space);
+        H5Fclose(file);
+        assert_refused(h5, "GiB");
+    }
+}
+
+// Property: a file with any part overwritten or cut off is read or refused, and nothing else.
+static void test_damage(void)
+{
+    static const char *const names[] = {"iline", "xline", "twt"};
+    static const hsize_t chunk[3] = {4, 4, 16};
+    g_autofree char *h5 = in_folder("sound.h5"), *nc = in_folder("sound.nc"),
+                    *nc4 = in_folder("sound.nc4"), *bad = in_folder("bad");
+    write_hdf5(h5, H5T_IEEE_F32LE, chunk, FALSE, FALSE);
+    write_netcdf(nc, 0, names, FALSE);
+    write_netcdf(nc4, NC_NETCDF4, names, FALSE);
+    const char *const sound[] = {h5, nc, nc4};
+    guint refused = 0, tried = 0;
+    for (guint f = 0; f < G_N_ELEMENTS(sound); f++) {
+        g_autofree char *data = NULL;
+        gsize length;
+        g_assert_true(g_file_get_contents(sound[f], &data, &length, NULL));
+        g_autoptr(GRand) rand = g_rand_new_with_seed(f + 1);
+        for (int k = 0; k < 100; k++) {
+            g_autofree char *copy = g_memdup2(data, length);
+            gsize n = length;
+            if (k % 3 == 0)
+                n = 8 + (gsize)g_rand_int_range(rand, 0, (int)length - 8);
+            else // most of the first bytes are headers
+                for (int b = 0; b < 4; b++)
+                    copy[8 + g_rand_int_range(rand, 0, (int)MIN(length, 2500) - 8)] =
+                        (char)g_rand_int_range(rand, 0, 256);
+            g_assert_true(g_file_set_contents_full(bad, copy, (gssize)n, G_FILE_SET_CONTENTS_NONE,
+                                                   0600, NULL));
+            g_autoptr(GError) error = NULL;
+            g_autoptr(LithoSurvey) survey = open_file(bad, &error);
+            g_autoptr(LithoCube) cube =
+                survey ? litho_survey_read(survey, NULL, NULL, &error) : NULL;
+            g_assert_true(cube || error);
+            refused += !cube;
+            tried++;
+        }
+    }
+    g_test_message("%u of %u damaged files were refused", refused, tried);
+    g_assert_cmpuint(refused, >, tried / 6);
+}
+
+// Property: a file that changes after it was opened is no mixture of both.
+static void test_change(void)
+{
+    static const hsize_t whole[3] = {0, 0, 0};
+    g_autofree char *path = in_folder("changing.h5");
+    g_autoptr(GError) error = NULL;
+    write_hdf5(path, H5T_IEEE_F32LE, whole, FALSE, FALSE);
+    g_autoptr(LithoSurvey) survey = open_file(path, &error);
+    g_assert_no_error(error);
+    FILE *file = g_fopen(path, "ab");
+    fputc(0, file);
+    fclose(file);
+    g_autoptr(LithoCube) cube = litho_survey_read(survey, NULL, NULL, &error);
+    g_assert_null(cube);
+    g_assert_nonnull(strstr(error->message, "changed"));
+}
+
+static void remove_folder(void)
+{
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *path = in_folder(name);
+        g_unlink(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_rmdir(folder);
+    g_free(folder);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    folder = g_dir_make_tmp("litho-arrays-XXXXXX", NULL);
+    g_test_add_func("/arrays/hdf5", test_hdf5);
+    g_test_add_func("/arrays/netcdf", test_netcdf);
+    g_test_add_func("/arrays/shapes", test_shapes);
+    g_test_add_func("/arrays/damage", test_damage);
+    g_test_add_func("/arrays/change", test_change);
+    const int status = g_test_run();
+    remove_folder();
+    return status;
+}
+#else
+static void test_without(void)
+{
+    g_test_skip("built without the HDF5 or the netCDF library");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/arrays/without", test_without);
+    return g_test_run();
+}
+#endif
