@@ -99,6 +99,8 @@ gboolean litho_file_read_all(const LithoTraceFile *file, void *buffer, gint64 n,
 
 gboolean litho_file_read_cached(const LithoTraceFile *file, void *buffer, gint64 n, gint64 at)
 {
+    if (file->array)
+        return FALSE;
     const struct iovec part = {.iov_base = buffer, .iov_len = (gsize)n};
     return preadv2(file->fd, &part, 1, at, RWF_NOWAIT) == n;
 }

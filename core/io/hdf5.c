@@ -201,10 +201,11 @@ static gboolean open_array(Hdf5Array *self, Found *found, GError **error)
                             self->path);
     H5Ovisit2(self->file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at, found, H5O_INFO_BASIC);
     if (!found->name)
-        return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "%s holds no array of numbers with three dimensions (inline, "
-                            "crossline, sample)",
-                            self->path);
+        return litho_refuse(
+            error, LITHO_ERROR_GEOMETRY,
+            "%s is an HDF5 file without an array of plain numbers with three dimensions; "
+            "(inline, crossline, sample) is needed",
+            self->path);
     memcpy(self->array.n, found->n, sizeof found->n);
     return open_set(self, found->name, error);
 }

@@ -207,8 +207,8 @@ static gboolean open_array(NetcdfArray *self, LithoSurvey *survey, GError **erro
     self->variable = find_variable(self->file, self->array.n, dimension, &cubes);
     if (self->variable < 0)
         return litho_refuse(error, LITHO_ERROR_GEOMETRY,
-                            "%s holds no variable with three dimensions (inline, crossline, "
-                            "sample)",
+                            "%s is a netCDF file without a variable of three dimensions; "
+                            "(inline, crossline, sample) is needed",
                             self->path);
     nc_inq_varname(self->file, self->variable, variable);
     for (int k = 0; k < 3; k++)
