@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "kernels/wavepacket/cpu/wavepacket.h"
+#include "kernels/wavepacket/local.h"
 #include "tests/wavepacket-data.h"
 
 typedef struct Setup {
@@ -429,6 +430,75 @@ static void test_edges(void)
     g_assert_error(error, LITHO_ERROR, LITHO_ERROR_GEOMETRY);
 }
 
+// The parts that windows along an axis of n samples are filled to; returns their number.
+static int filled(int n, double part[64])
+{
+    const int windows = wp_local_windows(n);
+    for (int w = 0; w < windows; w++) {
+        part[w] = 0;
+        for (int k = 0; k < WP_LOCAL; k++) {
+            const int at = (w - 1) * WP_LOCAL / 2 + k;
+            const double taper = sin(G_PI * (k + 0.5) / WP_LOCAL);
+            part[w] += at >= 0 && at < n ? taper * taper / (WP_LOCAL / 2) : 0;
+        }
+    }
+    part[windows] = 0;
+    return windows;
+}
+
+static double share_expected(const int n[3], double k)
+{
+    double e[3][64], sum = 0;
+    const int count[2] = {filled(n[0], e[0]), filled(n[1], e[1])}, pairs = wp_local_pairs(n[2]);
+    filled(n[2], e[2]);
+    for (int i = 0; i < count[0]; i++)
+        for (int j = 0; j < count[1]; j++)
+            for (int p = 0; p < pairs; p++)
+                sum += exp(-k * k / (e[0][i] * e[1][j] * 0.5 * (e[2][2 * p] + e[2][2 * p + 1])));
+    return sum / (count[0] * count[1] * pairs);
+}
+
+// Property: the residual's local windows are a tight frame: with thresholds of zero the box comes
+// back to single precision, whatever its sizes; any number of threads gives the same bits. Limits
+// are k^2 times the power of a pair of windows in white noise, 2 * 8^3, where the residual's window
+// is one, and next to nothing where it is zero. White noise passes k
+// deviations with the probability exp(-k^2 / v), v = part of a pair of windows that the box fills.
+static void test_local(void)
+{
+    const gint64 sizes[][3] = {{33, 20, 47}, {16, 24, 31}, {48, 48, 64}};
+    for (guint c = 0; c < G_N_ELEMENTS(sizes); c++) {
+        Setup s = setup(spec_of(sizes[c][0], sizes[c][1], sizes[c][2]));
+        const WpBox *box = wp_residual(s.g);
+        float *x = s.c + box->at, *out = s.d + box->at;
+        g_autofree float *limit = wp_local_limits(s.g->tiling, NULL, 1, 1.5);
+        g_autofree float *first = g_new(float, box->floats);
+        const int middle = WP_LOCAL / 2;
+        const float most = limit[(middle * WP_LOCAL + middle) * WP_LOCAL + middle];
+        guint64 kept;
+        g_assert_cmpfloat_with_epsilon(most, 2.25 * 1024, 1);
+        g_assert_cmpfloat(limit[0], <, 1e-3 * most);
+        wp_test_noise(x, box->floats, 5);
+        for (int i = 0; i < WP_LOCAL_LIMITS; i++)
+            limit[i] = most;
+        for (int threads = 1; threads <= 3; threads += 2) {
+            g_assert_true(
+                wp_cpu_local(box, x, out, &(WpRule){.local = limit}, threads, NULL, &kept, NULL));
+            if (threads == 1)
+                memcpy(first, out, box->floats * sizeof *out);
+            g_assert_cmpmem(first, box->floats * sizeof *out, out, box->floats * sizeof *out);
+        }
+        const double share = (double)kept / (double)box->floats;
+        const double expected = share_expected(box->n, 1.5);
+        g_test_message("case %u: %.4f of the noise passes, %.4f expected", c, share, expected);
+        g_assert_cmpfloat(fabs(share / expected - 1), <, 0.05);
+        memset(limit, 0, WP_LOCAL_LIMITS * sizeof *limit);
+        g_assert_true(wp_cpu_local(box, x, out, &(WpRule){.local = limit}, 2, NULL, &kept, NULL));
+        g_assert_cmpfloat(wp_test_error(out, x, box->floats), <, 1e-6);
+        g_assert_cmpuint(kept, ==, box->floats);
+        clear(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -440,6 +510,7 @@ int main(int argc, char **argv)
     g_test_add_func("/wavepacket/sigma", test_sigma);
     g_test_add_func("/wavepacket/packet", test_packet);
     g_test_add_func("/wavepacket/residual", test_residual);
+    g_test_add_func("/wavepacket/local", test_local);
     g_test_add_func("/wavepacket/threads", test_threads);
     g_test_add_func("/wavepacket/edges", test_edges);
     return g_test_run();

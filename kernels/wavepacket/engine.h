@@ -21,6 +21,9 @@ enum { WP_COEFFICIENTS = -1 };
 typedef struct WpRule {
     const float *level; // per box, host; 0 keeps everything
     gboolean soft;
+    // Host, wp_local_limits(): the residual box is thresholded in local Fourier windows (local.h);
+    // `key` and `x` are one array then and `out` another one. NULL = by its level.
+    const float *local;
 } WpRule;
 
 enum { WP_BIN_BITS = 15, WP_BINS = 1 << WP_BIN_BITS }; // bins by the top bits of a positive float

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "kernels/wavepacket/apply.h"
 #include "kernels/wavepacket/coefficients.h"
+#include "kernels/wavepacket/local.h"
 
 typedef struct Filter {
     const WpRule *rule;
@@ -46,7 +47,11 @@ gboolean wp_denoise(WpJob *job, const LithoPass *pass, LithoRun *run, GError **e
     const double sigma = p->sigma > 0 ? p->sigma : measured ? job->noise.total : job->sigma;
     g_autofree float *level = measured ? wp_noise_levels(job, p->threshold)
                                        : wp_levels(job, p->threshold * sigma);
-    const WpRule rule = {.level = level, .soft = p->rule == 1};
+    g_autofree float *local =
+        p->threshold > 0 ? wp_local_limits(job->geometry->tiling, measured ? &job->noise : NULL,
+                                           sigma, p->threshold)
+                         : NULL;
+    const WpRule rule = {.level = level, .soft = p->rule == 1, .local = local};
     for (int b = 0; b < job->geometry->n_boxes; b++)
         if (job->geometry->boxes[b].kind == WP_RESIDUAL)
             level[b] *= (float)job->real;

@@ -131,13 +131,20 @@ static gboolean cpu_shrink(WpEngine *engine, const float *key, const float *x, f
 #pragma omp parallel for schedule(dynamic) num_threads(threads_of(engine))
     for (int b = 0; b < g->n_boxes; b++) {
         const WpBox *box = &g->boxes[b];
-        if (!litho_run_checkpoint(run))
+        if (!litho_run_checkpoint(run) || (rule->local && box->kind == WP_RESIDUAL))
             continue;
         guint64 count =
             shrink_box(box, key + box->at, x + box->at, out + box->at, rule->level[b], rule->soft);
         if (kept)
             kept[b] += count;
     }
+    const WpBox *residual = rule->local ? wp_residual(g) : NULL;
+    guint64 count = 0;
+    if (residual && !wp_cpu_local(residual, x + residual->at, out + residual->at, rule,
+                                  threads_of(engine), run, &count, error))
+        return FALSE;
+    if (residual && kept)
+        kept[g->n_boxes - 1] += count;
     return !stopped(engine, error);
 }
 

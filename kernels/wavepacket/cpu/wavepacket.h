@@ -22,6 +22,10 @@ typedef struct WpCpu {
 
 // Filled in cpu/arrays.c: the operations on arrays.
 extern const WpEngineClass wp_cpu_arrays;
+// cpu/local.c: rule->local, from x to out of the residual box, another array; *kept = coefficients
+// kept as a share of the box's number.
+gboolean wp_cpu_local(const WpBox *box, const float *x, float *out, const WpRule *rule, int threads,
+                      const LithoRun *run, guint64 *kept, GError **error);
 // cpu/fourier.c
 gboolean wp_cpu_fourier(WpEngine *engine, const float *volume, const gint64 n[3], guint64 keep,
                         double *lost, LithoRun *run, GError **error);

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "kernels/wavepacket/cuda/wavepacket.h"
+#include "kernels/wavepacket/local.h"
 
 static cudaStream_t stream_of(const WpCuda *cuda)
 {
@@ -157,21 +158,47 @@ static gboolean send_per_box(WpCuda *cuda, const float *values, size_t rest, voi
     return LITHO_CUDA(cudaMemsetAsync(*tail, 0, rest, stream_of(cuda)), error);
 }
 
+// rule->local, from x to out; `limit`, `kept`: room on the device.
+static gboolean shrink_local(WpCuda *cuda, const WpBox *box, const float *x, float *out,
+                             const WpRule *rule, float *limit, unsigned long long *kept,
+                             GError **error)
+{
+    const int count[3] = {wp_local_windows(box->n[0]), wp_local_windows(box->n[1]),
+                          wp_local_pairs(box->n[2])};
+    float taper[WP_LOCAL];
+    wp_local_taper(taper);
+    litho_cuda_mark(cuda->context, "local windows", LITHO_STAGE_COMPUTE,
+                    24.0 * (double)box->floats, 8 * 2 * 3 * 5 * 4.0 * (double)box->floats);
+    return LITHO_CUDA(cudaMemcpyAsync(limit, rule->local, WP_LOCAL_LIMITS * sizeof *limit,
+                                      cudaMemcpyHostToDevice, stream_of(cuda)),
+                      error) &&
+           LITHO_CUDA(cudaMemsetAsync(out + box->at, 0, box->floats * sizeof *out,
+                                      stream_of(cuda)),
+                      error) &&
+           LITHO_CUDA(wp_cuda_local(box->n, count, taper, x + box->at, out + box->at, limit,
+                                    rule->soft, kept, stream_of(cuda)),
+                      error);
+}
+
 static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, float *out,
                             const WpRule *rule, guint64 *kept, GError **error)
 {
     WpCuda *cuda = (WpCuda *)engine;
     const WpGeometry *g = engine->geometry;
     const size_t bytes = g->n_boxes * sizeof(unsigned long long);
-    const int residual = wp_residual(g) != NULL;
+    const size_t limits = (bytes + 255) / 256 * 256; // behind the counts
+    const WpBox *residual = wp_residual(g), *windows = rule->local ? residual : NULL;
+    const int last = g->n_boxes - (residual != NULL);
     void *count;
-    if (!send_per_box(cuda, rule->level, bytes, &count, error))
+    if (!send_per_box(cuda, rule->level, limits + WP_LOCAL_LIMITS * sizeof(float), &count, error))
         return FALSE;
     litho_cuda_mark(cuda->context, "shrink", LITHO_STAGE_COMPUTE, 8.0 * (double)g->floats, 0);
-    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, g->n_boxes - residual, residual,
+    if (!LITHO_CUDA(wp_cuda_shrink(cuda->boxes.data, last, residual && !windows,
                                    cuda->small.data, rule->soft, key, x, out, count,
                                    stream_of(cuda)),
-                    error))
+                    error) ||
+        (windows && !shrink_local(cuda, windows, x, out, rule, (void *)((char *)count + limits),
+                                  (unsigned long long *)count + last, error)))
         return FALSE;
     litho_cuda_mark_end(cuda->context);
     if (!kept)
@@ -182,7 +209,7 @@ static gboolean cuda_shrink(WpEngine *engine, const float *key, const float *x, 
         !wait_for(cuda, error))
         return FALSE;
     for (int b = 0; b < g->n_boxes; b++)
-        kept[b] += host[b];
+        kept[b] += windows && b == last ? wp_local_share(windows, host[b]) : host[b];
     return TRUE;
 }
 

@@ -158,7 +158,7 @@ static gboolean shrink_part(WpMulti *m, int k, gpointer data, GError **error)
     WpEngine *part = &m->part[k]->engine;
     g_autofree float *level = own_values(m, k, s->rule->level);
     g_autofree guint64 *kept = g_new0(guint64, m->geometry[k].n_boxes);
-    const WpRule rule = {.level = level, .soft = s->rule->soft};
+    const WpRule rule = {.level = level, .soft = s->rule->soft, .local = s->rule->local};
     if (!part->class->shrink(part, wp_part_of(s->key, k), wp_part_of(s->x, k),
                              wp_part_of(s->out, k), &rule, s->kept ? kept : NULL, error))
         return FALSE;

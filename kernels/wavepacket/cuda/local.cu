@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Thresholds of the residual box in local Fourier windows: a block of threads is a pair of windows
+// in shared memory, a thread one line of 16 values at a time.
+#include "kernels/wavepacket/cuda/kernels.h"
+
+#define PATCH_T float
+#define PATCH_FN __device__ static __forceinline__
+#include "kernels/common/fft.h"
+
+enum { N = 16, HALF = N / 2, SPAN = N + HALF, LINES = N * N, PAD = N + 1 };
+
+typedef struct Windows {
+    int n[3];
+    int colour[3];
+    float taper[N];
+} Windows;
+
+// One value of the pair at inline i, crossline j, sample t.
+static __device__ __forceinline__ float2 &value_of(float2 *s, int i, int j, int t)
+{
+    return s[(i * N + j) * PAD + t];
+}
+
+// The line of values `from`, `from` + step, ... in registers.
+static __device__ __forceinline__ void read_line(const float2 *from, int step, float re[N],
+                                                 float im[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        re[k] = from[k * step].x;
+        im[k] = from[k * step].y;
+    }
+}
+
+static __device__ __forceinline__ void write_line(float2 *to, int step, const float re[N],
+                                                  const float im[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        to[k * step] = make_float2(re[k], im[k]);
+}
+
+template <bool BACK> static __device__ __forceinline__ void transform(float2 *line, int step)
+{
+    float re[N], im[N];
+    read_line(line, step, re, im);
+    if (BACK)
+        patch_fft16(im, re);
+    else
+        patch_fft16(re, im);
+    write_line(line, step, re, im);
+}
+
+static __device__ __forceinline__ void load_pair(const Windows &w, const int at[3],
+                                                 const float *__restrict__ x, float2 *s)
+{
+    for (int e = threadIdx.x; e < N * LINES; e += LINES) {
+        const int t = e % N, j = e / N % N, i = e / LINES;
+        const int p = at[0] + i, q = at[1] + j, r = at[2] + t;
+        float2 v = make_float2(0, 0);
+        if (p >= 0 && p < w.n[0] && q >= 0 && q < w.n[1]) {
+            const float *row = x + ((int64_t)p * w.n[1] + q) * w.n[2];
+            const float f = w.taper[i] * w.taper[j] * w.taper[t];
+            v.x = r >= 0 && r < w.n[2] ? f * row[r] : 0;
+            v.y = r + HALF >= 0 && r + HALF < w.n[2] ? f * row[r + HALF] : 0;
+        }
+        value_of(s, i, j, t) = v;
+    }
+}
+
+// No other block of the launch has these samples.
+static __device__ __forceinline__ void add_pair(const Windows &w, const int at[3], float2 *s,
+                                                float *__restrict__ out)
+{
+    const float scale = 1.0f / (N * N * N);
+    for (int e = threadIdx.x; e < SPAN * LINES; e += LINES) {
+        const int t = e % SPAN, j = e / SPAN % N, i = e / SPAN / N;
+        const int p = at[0] + i, q = at[1] + j, r = at[2] + t;
+        if (p < 0 || p >= w.n[0] || q < 0 || q >= w.n[1] || r < 0 || r >= w.n[2])
+            continue;
+        float sum = t < N ? w.taper[t] * value_of(s, i, j, t).x : 0;
+        sum += t >= HALF ? w.taper[t - HALF] * value_of(s, i, j, t - HALF).y : 0;
+        out[((int64_t)p * w.n[1] + q) * w.n[2] + r] += scale * w.taper[i] * w.taper[j] * sum;
+    }
+}
+
+// The last transform forward, along the inlines, the threshold, and the first one back.
+static __device__ __forceinline__ unsigned threshold(float2 *line, const float *__restrict__ limit,
+                                                     int soft)
+{
+    float re[N], im[N];
+    unsigned kept = 0;
+    read_line(line, N * PAD, re, im);
+    patch_fft16(re, im);
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        const float power = re[k] * re[k] + im[k] * im[k], least = limit[k * LINES];
+        const bool keep = power >= least;
+        const float f = !keep ? 0.0f : soft && power > 0 ? 1 - sqrtf(least / power) : 1.0f;
+        kept += keep;
+        re[k] *= f;
+        im[k] *= f;
+    }
+    patch_fft16(im, re);
+    write_line(line, N * PAD, re, im);
+    return kept;
+}
+
+static __global__ void __launch_bounds__(LINES)
+    local(Windows w, const float *__restrict__ x, float *__restrict__ out,
+          const float *__restrict__ limit, int soft, unsigned long long *kept)
+{
+    __shared__ float2 s[LINES * PAD];
+    const int a = threadIdx.x / N, b = threadIdx.x % N;
+    const int at[3] = {(int)(2 * blockIdx.z + w.colour[0]) * HALF - HALF,
+                       (int)(2 * blockIdx.y + w.colour[1]) * HALF - HALF,
+                       (int)(2 * blockIdx.x + w.colour[2]) * N - HALF};
+    load_pair(w, at, x, s);
+    __syncthreads();
+    transform<false>(&value_of(s, a, b, 0), 1);
+    __syncthreads();
+    transform<false>(&value_of(s, a, 0, b), PAD);
+    __syncthreads();
+    unsigned count = threshold(&value_of(s, 0, a, b), limit + threadIdx.x, soft);
+    if (!__syncthreads_or(count > 0))
+        return;
+    for (int d = 16; d > 0; d /= 2)
+        count += __shfl_down_sync(~0u, count, d);
+    if (threadIdx.x % 32 == 0 && count > 0)
+        atomicAdd(kept, (unsigned long long)count);
+    transform<true>(&value_of(s, a, 0, b), PAD);
+    __syncthreads();
+    transform<true>(&value_of(s, a, b, 0), 1);
+    __syncthreads();
+    add_pair(w, at, s, out);
+}
+
+// Places 0 .. n-1 that are `colour` modulo 2.
+static unsigned of_colour(int n, int colour)
+{
+    return (unsigned)((n - colour + 1) / 2);
+}
+
+// Windows of one colour share no sample: eight launches, whose order is that of the sums.
+int wp_cuda_local(const int n[3], const int count[3], const float *taper, const float *x,
+                  float *out, const float *limit, int soft, unsigned long long *kept,
+                  cudaStream_t stream)
+{
+    Windows w = {{n[0], n[1], n[2]}, {0, 0, 0}, {0}};
+    for (int k = 0; k < N; k++)
+        w.taper[k] = taper[k];
+    for (int c = 0; c < 8; c++) {
+        unsigned places[3];
+        for (int a = 0; a < 3; a++) {
+            w.colour[a] = c >> a & 1;
+            places[a] = of_colour(count[a], w.colour[a]);
+        }
+        if (places[0] == 0 || places[1] == 0 || places[2] == 0)
+            continue;
+        local<<<dim3(places[2], places[1], places[0]), LINES, 0, stream>>>(w, x, out, limit, soft,
+                                                                           kept);
+    }
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Levels of the residual box in local Fourier windows.
+#include "kernels/wavepacket/local.h"
+
+#include <complex.h>
+#include <math.h>
+
+enum { N = WP_LOCAL, FINE = 2 * N }; // frequencies that the noise's spectrum is summed over
+
+void wp_local_taper(float taper[WP_LOCAL])
+{
+    for (int k = 0; k < N; k++)
+        taper[k] = (float)sin(G_PI * (k + 0.5) / N);
+}
+
+// share[k][f]: power that noise of frequency f / FINE leaves in coefficient k.
+static void window_spectrum(double share[N][FINE])
+{
+    for (int k = 0; k < N; k++)
+        for (int f = 0; f < FINE; f++) {
+            double complex sum = 0;
+            for (int n = 0; n < N; n++)
+                sum += sin(G_PI * (n + 0.5) / N) *
+                       cexp(-2 * G_PI * I * n * ((double)k / N - (double)f / FINE));
+            share[k][f] = (creal(sum) * creal(sum) + cimag(sum) * cimag(sum)) / FINE;
+        }
+}
+
+// The noise's power at |xi_3| = f cycles per sample.
+static double power_at(const LithoNoise *noise, double sigma, double f)
+{
+    if (!noise)
+        return sigma * sigma;
+    const int last = (int)noise->n - 1; // Nyquist
+    const double at = CLAMP(2 * f, 0, 1) * last;
+    const int lo = MIN((int)at, last), hi = MIN(lo + 1, last);
+    const double s = noise->sigma[lo] + (at - lo) * (noise->sigma[hi] - noise->sigma[lo]);
+    return s * s;
+}
+
+// Sums the last axis of from[rows][FINE] into to[N][rows]: after three of them the axes stand in
+// their order again.
+static void contract(double share[N][FINE], const double *from, int rows, double *to)
+{
+    for (int k = 0; k < N; k++)
+        for (int r = 0; r < rows; r++) {
+            double sum = 0;
+            for (int f = 0; f < FINE; f++)
+                sum += share[k][f] * from[r * FINE + f];
+            to[k * rows + r] = sum;
+        }
+}
+
+float *wp_local_limits(const WpTiling *tiling, const LithoNoise *noise, double sigma, double k)
+{
+    g_autofree double *a = g_new(double, FINE * FINE * FINE);
+    g_autofree double *b = g_new(double, N * FINE * FINE);
+    double share[N][FINE];
+    float *limit = g_new(float, N * N * N);
+    window_spectrum(share);
+    for (int i = 0; i < FINE; i++)
+        for (int j = 0; j < FINE; j++)
+            for (int l = 0; l < FINE; l++) {
+                const double xi[3] = {(double)i / FINE, (double)j / FINE, (double)l / FINE};
+                const double phi = wp_window_residual(tiling, xi);
+                a[(i * FINE + j) * FINE + l] =
+                    phi * phi * power_at(noise, sigma, MIN(l, FINE - l) / (double)FINE);
+            }
+    contract(share, a, FINE * FINE, b); // [k3][f1][f2]
+    contract(share, b, N * FINE, a);    // [k2][k3][f1]
+    contract(share, a, N * N, b);       // [k1][k2][k3]
+    for (int i = 0; i < N * N * N; i++)
+        limit[i] = (float)(2 * k * k * b[i]);
+    return limit;
+}

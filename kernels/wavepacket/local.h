@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+#include "core/qc.h"
+#include "kernels/wavepacket/boxes.h"
+
+// The residual box in local Fourier windows. Its coefficients are samples: they hold positions and
+// no direction, so that a steep event beyond |xi| = 0.43 is as spread as noise there. To denoise,
+// windows of 16 x 16 x 16 samples, half a window apart, are transformed by themselves; their tapers'
+// squares add up to one, so that windows and packets together are a tight frame as before. Two
+// windows that follow each other along the traces are real and imaginary part of one transform.
+//
+// Windows begin half a window before the box, and zeros are beyond its faces.
+
+enum { WP_LOCAL = 16, WP_LOCAL_LIMITS = WP_LOCAL * WP_LOCAL * WP_LOCAL };
+
+void wp_local_taper(float taper[WP_LOCAL]);
+
+// |F|^2 [k1][k2][k3] of a pair of windows below which its coefficients are dropped: k^2 times their
+// mean in noise that has passed the residual's window. The noise has the spectrum `noise`, or is
+// white with deviation `sigma` (noise NULL). g_free().
+float *wp_local_limits(const WpTiling *tiling, const LithoNoise *noise, double sigma, double k);
+
+// Windows, and pairs of them, along an axis of n samples.
+static inline int wp_local_windows(int n)
+{
+    return (n + WP_LOCAL / 2 - 1) / (WP_LOCAL / 2) + 1;
+}
+static inline int wp_local_pairs(int n)
+{
+    return (wp_local_windows(n) + 1) / 2;
+}
+// Coefficients kept in the windows, as a share of the box's own number.
+static inline guint64 wp_local_share(const WpBox *box, guint64 kept)
+{
+    const double all = (double)wp_local_windows(box->n[0]) * wp_local_windows(box->n[1]) *
+                       wp_local_pairs(box->n[2]) * (WP_LOCAL * WP_LOCAL * WP_LOCAL);
+    return (guint64)((double)kept / all * (double)box->floats + 0.5);
+}
