@@ -371,12 +371,11 @@ __device__ static int append_absent(const Tile &tile, int il0, int xl0, int widt
 }
 
 // One absent trace at one bin, from the tiles of this pass to those of the next.
-__device__ static void guess(const LithoFxGroup &g, const LithoFxSpot &s, int bin, int pass, int il,
-                             int xl)
+__device__ static void guess(const LithoFxGroup &g, const LithoFxSpot &s, const Tile &tile,
+                             const float2 *taps, int bin, int pass, int il, int xl)
 {
-    const Tile tile = everything(g, s, bin, pass);
     int c_il, c_xl, number;
-    const float2 *h = filter_at(g, s, taps_of(g, s, bin), il, xl, &c_il, &c_xl, &number);
+    const float2 *h = filter_at(g, s, taps, il, xl, &c_il, &c_xl, &number);
     float2 prediction;
     const bool done = predict(g, tile, h, c_il, c_xl, number, &prediction);
     if (!g.good[system_of(g, blockIdx.x, bin)])
@@ -389,13 +388,31 @@ __device__ static void guess(const LithoFxGroup &g, const LithoFxSpot &s, int bi
 }
 
 // Few traces of a box are absent: the block lists them before it predicts them at FILL_BINS bins,
-// so that its threads have one each instead of waiting for a neighbour that has.
-__global__ void __launch_bounds__(FILL_THREADS) guess_kernel(LithoFxGroup g, int pass)
+// so that its threads have one each instead of waiting for a neighbour that has. `close`: shared
+// memory takes the tiles, their states and the centred filters, which neighbouring threads read at
+// places far apart.
+__global__ void __launch_bounds__(FILL_THREADS)
+    guess_kernel(LithoFxGroup g, int pass, int close)
 {
+    extern __shared__ float4 shared[];
     __shared__ int list[4 * FILL_THREADS], counts[FILL_THREADS / 32];
     const LithoFxSpot s = g.spots[blockIdx.x];
     const int bin = blockIdx.y * FILL_BINS, bins = min(g.bins - bin, (int)FILL_BINS);
-    const Tile tile = everything(g, s, bin, pass);
+    const int area = g.tile_il * g.tile_xl;
+    const bool single = s.d_il0 == s.d_il1 && s.d_xl0 == s.d_xl1;
+    float2 *values = (float2 *)shared, *taps = values + FILL_BINS * area;
+    unsigned char *states = (unsigned char *)(taps + FILL_BINS * g.size);
+    Tile tile = everything(g, s, bin, pass);
+    if (close) {
+        for (int k = threadIdx.x; k < bins * area; k += FILL_THREADS)
+            values[k] = tile.at[k]; // bins of a tile lie behind one another
+        for (int k = threadIdx.x; k < area; k += FILL_THREADS)
+            states[k] = tile.states[k];
+        for (int k = threadIdx.x; k < bins * g.size && single; k += FILL_THREADS)
+            taps[k] = taps_of(g, s, bin + k / g.size)[k % g.size];
+        tile.states = states;
+        __syncthreads();
+    }
     const int il0 = max(s.il0 - g.half_il, 0), il1 = min(s.il0 + s.n_il + g.half_il, g.n_il);
     const int xl0 = max(s.xl0 - g.half_xl, 0), xl1 = min(s.xl0 + s.n_xl + g.half_xl, g.n_xl);
     const int n = (il1 - il0) * (xl1 - xl0), width = xl1 - xl0;
@@ -405,8 +422,11 @@ __global__ void __launch_bounds__(FILL_THREADS) guess_kernel(LithoFxGroup g, int
             length = append_absent(tile, il0, xl0, width, n, from, list, length, counts);
         __syncthreads();
         for (int k = threadIdx.x; k < length * bins; k += FILL_THREADS) {
-            const int at = list[k % length];
-            guess(g, s, bin + k / length, pass, il0 + at / width, xl0 + at % width);
+            const int at = list[k % length], m = k / length;
+            Tile from = tile;
+            from.at = (close ? values : tile.at) + m * area;
+            guess(g, s, from, close && single ? taps + m * g.size : taps_of(g, s, bin + m), bin + m,
+                  pass, il0 + at / width, xl0 + at % width);
         }
         __syncthreads();
     }
@@ -422,8 +442,11 @@ int litho_fx_open(const LithoFxGroup *g, cudaStream_t stream)
 
 int litho_fx_guess(const LithoFxGroup *g, int pass, cudaStream_t stream)
 {
-    guess_kernel<<<dim3(g->n_spots, (g->bins + FILL_BINS - 1) / FILL_BINS), FILL_THREADS, 0,
-                   stream>>>(*g, pass);
+    // 48 kB are what a block has without asking.
+    const int area = g->tile_il * g->tile_xl, bytes = FILL_BINS * 8 * (area + g->size) + area;
+    const int close = bytes <= 44 << 10;
+    guess_kernel<<<dim3(g->n_spots, (g->bins + FILL_BINS - 1) / FILL_BINS), FILL_THREADS,
+                   close ? bytes : 0, stream>>>(*g, pass, close);
     return (int)cudaGetLastError();
 }
 

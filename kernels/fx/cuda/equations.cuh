@@ -5,7 +5,7 @@
 // The normal equations of one system (fx.md section 4) in shared memory: from covariances, or
 // equation by equation. All functions are for a block of THREADS threads, all of which call them.
 
-enum { THREADS = 160, BATCH = 8, BINS = 4 };
+enum { THREADS = 160, BATCH = 16, BINS = 4 };
 
 __device__ static inline float2 operator+(float2 a, float2 b)
 {
@@ -97,9 +97,10 @@ template <int SIZE> __device__ static void assemble(const float2 *cov, int any_s
         matrix[litho_fx_packed(rounded, size - 1, size - 1)] = cov[c].x;
 }
 
-// Design points [from, from + THREADS) that are present or not, in order; how many.
+// Appends those of the design points [from, from + THREADS) that are present or not, in order; how
+// many are in the list now.
 __device__ static int list_points(const LithoFxGroup &g, const LithoFxSpot &s, int from, bool live,
-                                  int *list, int *counts)
+                                  int found, int *list, int *counts)
 {
     const int n_xl = s.c_xl1 - s.c_xl0, n = (s.c_il1 - s.c_il0) * n_xl;
     const int point = from + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -110,7 +111,7 @@ __device__ static int list_points(const LithoFxGroup &g, const LithoFxSpot &s, i
     if (lane == 0)
         counts[warp] = __popc(ballot);
     __syncthreads();
-    int before = 0, all = 0;
+    int before = found, all = found;
     for (int w = 0; w < THREADS / 32; w++) {
         before += w < warp ? counts[w] : 0;
         all += counts[w];
@@ -176,7 +177,7 @@ __device__ static void add_rows(const float *rows, int n, int rounded, float sig
 // Scratch of add_equations: rows, then a list of points, then one count a warp.
 __host__ __device__ static inline int equations_floats(int rounded)
 {
-    return 2 * BATCH * rounded + THREADS + THREADS / 32;
+    return 2 * BATCH * rounded + 2 * THREADS + THREADS / 32;
 }
 
 // Adds `sign` times the equations of the design points that are present or not, BATCH at a time.
@@ -187,11 +188,13 @@ __device__ static void add_equations(const LithoFxGroup &g, const LithoFxSpot &s
     const int n = (s.c_il1 - s.c_il0) * (s.c_xl1 - s.c_xl0), c = g.size / 2;
     const int rounded = litho_fx_round4(g.size);
     float *rows = scratch;
-    int *list = (int *)(rows + 2 * BATCH * rounded), *counts = list + THREADS;
+    int *list = (int *)(rows + 2 * BATCH * rounded), *counts = list + 2 * THREADS;
     for (int k = threadIdx.x; k < 2 * BATCH * rounded; k += THREADS)
         rows[k] = 0; // what rounding up adds stays zero
-    for (int from = 0; from < n; from += THREADS) {
-        const int found = list_points(g, s, from, live, list, counts);
+    for (int from = 0, found = 0; from < n; from += THREADS) {
+        found = list_points(g, s, from, live, found, list, counts);
+        if (found <= THREADS && from + THREADS < n)
+            continue; // another round fits
         for (int at = 0; at < found; at += BATCH) {
             const int batch = min(found - at, BATCH);
             for (int k = threadIdx.x; k < batch * (c + 1); k += THREADS) {
@@ -203,6 +206,7 @@ __device__ static void add_equations(const LithoFxGroup &g, const LithoFxSpot &s
             add_rows(rows, 2 * batch, rounded, sign, matrix);
             __syncthreads();
         }
+        found = 0;
     }
 }
 

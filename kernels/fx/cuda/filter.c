@@ -134,6 +134,10 @@ static LithoFxGroup device_group(const FxJob *job, int k, const FxGroup *g, int 
         .matrix_pitch = (int)matrix_pitch(g),
         .taps = p->taps.data,
         .good = p->good.data,
+        .scales = p->scales.data,
+        .updates = g->few > 0 && params->fill_passes > 0 &&
+                   litho_fx_box_serves(g->half_il, g->half_xl, params->form, g->max_il, g->max_xl,
+                                       p->shared_limit),
         .out = p->filtered.data,
         .out_pitch = fx_out_pitch(job),
         .counters = p->counters.data,
@@ -232,7 +236,7 @@ static void choose_chunk(FxJob *job, const BinNeed *need)
     const double in_time = FX_CHUNK_FLOPS * p->processors / most;
     const guint64 kept = p->spectra.bytes + p->present.bytes + p->spots.bytes + 2 * need->states;
     const guint64 a_bin =
-        need->matrix + need->taps + need->good + 2 * need->tiles + filtered_bytes(job);
+        need->matrix + need->taps + 5 * need->good + 2 * need->tiles + filtered_bytes(job);
     guint64 room = job->room > kept ? job->room - kept : 0;
     guint64 bins = MIN(room, FX_CHUNK_BYTES) / a_bin;
     if (bins < (guint64)p->bins || !fx_blends_itself(job, p->bins)) { // then they meet in `blended`
@@ -258,7 +262,8 @@ static gboolean filter_memory(FxJob *job, const BinNeed *need, GError **error)
         litho_cuda_reserve(c, &p->filtered, bins * filtered_bytes(job), error) &&
         litho_cuda_reserve(c, &p->matrix, bins * need->matrix, error) &&
         litho_cuda_reserve(c, &p->taps, bins * need->taps, error) &&
-        litho_cuda_reserve(c, &p->good, bins * need->good, error);
+        litho_cuda_reserve(c, &p->good, bins * need->good, error) &&
+        litho_cuda_reserve(c, &p->scales, bins * need->good * sizeof(float), error);
     for (int k = 0; k < 2 && ok && need->tiles > 0; k++)
         ok = litho_cuda_reserve(c, &p->tiles[k], bins * need->tiles, error) &&
              litho_cuda_reserve(c, &p->states[k], need->states, error);
@@ -284,6 +289,7 @@ static gboolean equations(FxJob *job, const FxGroup *g, LithoFxGroup d, double f
             return FALSE;
         d.spots += step;
         d.matrix += (gsize)step * d.bins * d.matrix_pitch;
+        d.scales += (gsize)step * d.bins;
     }
     return TRUE;
 }
@@ -295,6 +301,8 @@ static gboolean design(FxJob *job, const FxGroup *g, const LithoFxGroup *d, cons
     cudaStream_t stream = litho_cuda_stream(c);
     litho_cuda_mark(c, "matrix", LITHO_STAGE_COMPUTE, work->matrix_bytes, work->matrix_flops);
     if (!equations(job, g, *d, work->matrix_flops + d->bins * work->singles, pass, error) ||
+        (pass > 0 && d->updates &&
+         !LITHO_CUDA(litho_fx_update(d, g->max_il, g->max_xl, g->few, pass, stream), error)) ||
         (work->heavy && !litho_cuda_step(c, job->run, job->done, job->total, error)))
         return FALSE;
     const int single = g->count - g->edged;

@@ -16,8 +16,8 @@ static LithoCudaArray *elastic(FxPlan *p, gsize k)
 {
     LithoCudaArray *const arrays[] = {&p->live,      &p->starts,    &p->absent,   &p->present,
                                       &p->spectra,   &p->blended,   &p->spots,    &p->matrix,
-                                      &p->taps,      &p->good,      &p->tiles[0], &p->tiles[1],
-                                      &p->states[0], &p->states[1], &p->filtered};
+                                      &p->taps,      &p->good,      &p->scales,   &p->tiles[0],
+                                      &p->tiles[1],  &p->states[0], &p->states[1], &p->filtered};
     return k < G_N_ELEMENTS(arrays) ? arrays[k] : NULL;
 }
 

@@ -25,7 +25,8 @@ typedef struct FxPlan {
     LithoCudaArray present; // [time window][trace of the input]
     LithoCudaArray spectra; // [time window][bin][trace of the input]
     LithoCudaArray blended; // [trace of the region][nfft / 2 + 1], one time window
-    LithoCudaArray spots, matrix, taps, good, tiles[2], states[2], filtered, counters, sums, filled;
+    LithoCudaArray spots, matrix, taps, good, scales, tiles[2], states[2], filtered, counters;
+    LithoCudaArray sums, filled;
     // The input and the parameters that `spectra` and `present` stand for.
     guint64 serial; // of the cube; 0: nothing
     LithoBox held;

@@ -36,6 +36,8 @@ typedef struct LithoFxSpot {
                                     // (d_xl1 - d_xl0 + 1) of them, row by row
     int tile;                       // private tile of a window with absent traces, or -1
     int missing;                    // design points that are absent
+    int few;                        // absent traces of the widened window when they are so few that
+                                    // equations are brought up to date between passes; else 0
     int out;                        // number among all spatial windows of the job
 } LithoFxSpot;
 
@@ -60,12 +62,14 @@ typedef struct LithoFxGroup {
     int matrix_pitch;
     LithoFxComplex *taps; // [bin][slot][size]
     unsigned char *good;  // [spot][bin]: 1 = has a filter
+    float *scales;        // [spot][bin]: of the traces in the matrix, a power of two
     LithoFxComplex *out;  // [spot.out][bin][window_il * window_xl]
     int out_pitch;
     int *counters; // LITHO_FX_COUNTERS
 
     float share;                        // litho_fx_share() over size
     int automatic;                      // prewhitening is
+    int updates;                        // litho_fx_update() serves the spots with few changes
     int solver, form, edge, mute, post; // edge: renorm for form acf
 } LithoFxGroup;
 
@@ -159,6 +163,14 @@ int litho_fx_inverse(const LithoFxBack *back, const LithoFxComplex *blended, flo
 int litho_fx_box_serves(int half_il, int half_xl, int form, int max_il, int max_xl,
                         int shared_limit);
 int litho_fx_matrix(const LithoFxGroup *group, int max_il, int max_xl, int pass, int shared_limit,
+                    cudaStream_t stream);
+
+// --- cuda/update.cu -----------------------------------------------------------------------------
+
+// Brings the matrices of spots with few changes up to date, from pass - 1 to pass. Where
+// litho_fx_box_serves() says 1 only; `most`: largest `few` in the group. litho_fx_matrix() leaves
+// these spots alone but in pass 0.
+int litho_fx_update(const LithoFxGroup *group, int max_il, int max_xl, int most, int pass,
                     cudaStream_t stream);
 
 // --- cuda/solve.cu -------------------------------------------------------------------------------

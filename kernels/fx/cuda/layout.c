@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/fx/cuda/layout.h"
 
+// Absent traces up to which equations are brought up to date: a tenth of the widened window.
+enum { FEW_SHARE = 10, MOST_FEW = 256 };
+
 typedef struct Builder {
     const LithoFxParams *params;
     const LithoFxGeometry *g;
@@ -78,7 +81,9 @@ static Candidate candidate(const Builder *b, int i, int j, int out)
     const int il0 = MAX(s->il0 - c.half_il, 0), il1 = MIN(s->il0 + s->n_il + c.half_il, axis[0].n);
     const int xl0 = MAX(s->xl0 - c.half_xl, 0), xl1 = MIN(s->xl0 + s->n_xl + c.half_xl, axis[1].n);
     const gboolean any = c.half_il > 0 || c.half_xl > 0;
-    c.holed = any && count_absent(b, il0, il1, xl0, xl1) > 0;
+    const int absent = any ? count_absent(b, il0, il1, xl0, xl1) : 0;
+    c.holed = absent > 0;
+    s->few = absent <= MIN((il1 - il0) * (xl1 - xl0) / FEW_SHARE, MOST_FEW) ? absent : 0;
     if (any && b->params->edge == LITHO_FX_FIT && b->params->form == LITHO_FX_COV) {
         places(c.holed ? il0 : s->il0, c.holed ? il1 : s->il0 + s->n_il, axis[0].n, c.half_il,
                &s->d_il0, &s->d_il1);
@@ -124,6 +129,7 @@ static void append(FxLayout *layout, Candidate *c)
     g->max_xl = n_xl < 2 * c->half_xl + 1 || g->max_xl < 0 ? -1 : MAX(g->max_xl, n_xl);
     g->n_slots += c->slots;
     g->edged += c->slots > 1;
+    g->few = MAX(g->few, c->spot.few);
     g->count++;
     if (c->half_il == 0 && c->half_xl == 0)
         layout->empty++;

@@ -13,6 +13,7 @@ typedef struct FxGroup {
     int edged;            // how many have more
     int half_il, half_xl; // both 0: too few traces for any filter
     gboolean holed;
+    int few; // largest of its spots
     int n_slots;
     int max_il, max_xl; // most design points along the axes; -1 when a window has fewer than
                         // 2 half + 1 of them

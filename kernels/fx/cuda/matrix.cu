@@ -185,8 +185,9 @@ __device__ static void fetch_box(Source source, int il0, int xl0, int height, in
     __pipeline_commit();
 }
 
-// Waits for them, and scales them when their squares would leave the range of single precision.
-__device__ static void await_box(int n, float2 *tile, float *most)
+// Waits for them, and scales them when their squares would leave the range of single precision. The
+// scale.
+__device__ static float await_box(int n, float2 *tile, float *most)
 {
     float largest = 0;
     __pipeline_wait_prior(0);
@@ -194,11 +195,12 @@ __device__ static void await_box(int n, float2 *tile, float *most)
         largest = fmaxf(largest, fmaxf(fabsf(tile[k].x), fabsf(tile[k].y)));
     largest = block_max(largest, most);
     if (largest > 1e-12f && largest < 1e12f)
-        return;
+        return 1;
     const float scale = scale_for(largest);
     for (int k = threadIdx.x; k < n; k += THREADS)
         tile[k] = make_float2(scale * tile[k].x, scale * tile[k].y);
     __syncthreads();
+    return scale;
 }
 
 // All covariances: columns for as many crossline lags as have room, then rows.
@@ -257,13 +259,17 @@ __global__ void __launch_bounds__(THREADS, H <= 3 ? 3 : 2)
 
     const int spot = blockIdx.x;
     const LithoFxSpot s = g.spots[spot];
+    if (g.updates && pass > 0 && s.few > 0)
+        return; // litho_fx_update()
     const int n_il = s.c_il1 - s.c_il0, n_xl = s.c_xl1 - s.c_xl0;
     const int height = n_il + 2 * H, width = n_xl + 2 * H;
     const int first = blockIdx.y * BINS, end = min(first + BINS, g.bins);
     fetch_box(source_of(g, s, first, pass), s.c_il0 - H, s.c_xl0 - H, height, width, tile);
     fill_tables<H>(&tables, columns, width);
     for (int bin = first; bin < end; bin++) {
-        await_box(height * width, tile, tables.most);
+        const float scale = await_box(height * width, tile, tables.most);
+        if (threadIdx.x == 0 && g.updates)
+            g.scales[system_of(g, spot, bin)] = scale;
         if (bin + 1 < end) // while this one is worked on
             fetch_box(source_of(g, s, bin + 1, pass), s.c_il0 - H, s.c_xl0 - H, height, width,
                       next);

@@ -157,10 +157,75 @@ template <int SIZE> __device__ static void list_tiles(Shared<SIZE> s)
     }
 }
 
+// Tiles behind the panels that one thread of a warp keeps in registers while panels pass; they
+// return to shared memory when they become a panel themselves.
+template <int SIZE> struct Kept {
+    enum {
+        BLOCKS = (SIZE + 3) / 4 - 1,
+        TILES = BLOCKS * (BLOCKS + 1) / 2,
+        OWN = (TILES + SMALL - 1) / SMALL,
+    };
+    float4 tile[OWN][4];
+
+    __device__ void load(Shared<SIZE> s)
+    {
+#pragma unroll
+        for (int j = 0; j < OWN; j++) {
+            const int k = threadIdx.x + SMALL * j;
+            if (k < TILES) {
+                const TileAt t = s.tiles[k];
+#pragma unroll
+                for (int c = 0; c < 4; c++)
+                    tile[j][c] = *(const float4 *)(s.a + t.place + c * t.pitch);
+            }
+        }
+    }
+
+    // a -= panel rows * panel columns^T for the tiles behind the panel, `behind` of them.
+    __device__ void update(Shared<SIZE> s, const float *panel, int pitch, int next, int behind)
+    {
+#pragma unroll
+        for (int j = 0; j < OWN; j++) {
+            const int k = threadIdx.x + SMALL * j;
+            if (k >= behind)
+                continue;
+            const TileAt t = s.tiles[k];
+#pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 row = *(const float4 *)(panel + m * pitch + t.row);
+                const float4 column = *(const float4 *)(panel + m * pitch + t.column);
+                subtract_outer(&tile[j][0], row, column.x);
+                subtract_outer(&tile[j][1], row, column.y);
+                subtract_outer(&tile[j][2], row, column.z);
+                subtract_outer(&tile[j][3], row, column.w);
+            }
+            if (t.column != next)
+                continue;
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                *(float4 *)(s.a + t.place + c * t.pitch) = tile[j][c];
+        }
+    }
+};
+
+// Sizes that the compiler does not know stay in shared memory.
+template <> struct Kept<0> {
+    __device__ void load(Shared<0>)
+    {
+    }
+    __device__ void update(Shared<0> s, const float *panel, int pitch, int, int behind)
+    {
+        for (int k = threadIdx.x; k < behind; k += blockDim.x)
+            update_tile(s.a, panel, pitch, s.tiles[k]);
+    }
+};
+
 // a = L L^T in place, reciprocals on the diagonal. FALSE: a pivot was not positive.
 template <int SIZE> __device__ static bool cholesky(Shared<SIZE> s)
 {
     bool good = true;
+    Kept<SIZE> kept;
+    kept.load(s);
     for (int panel = 0; panel < s.pitch(); panel += 4) {
         const int pitch = s.pitch() - panel; // from column to column of the panel
         float *first = s.at(panel, panel) - panel;
@@ -180,8 +245,7 @@ template <int SIZE> __device__ static bool cholesky(Shared<SIZE> s)
         if (threadIdx.x == 0)
             store_tile(first + panel, pitch, t);
         const int blocks = pitch / 4 - 1;
-        for (int k = threadIdx.x; k < blocks * (blocks + 1) / 2; k += blockDim.x)
-            update_tile(s.a, first, pitch, s.tiles[k]);
+        kept.update(s, first, pitch, panel + 4, blocks * (blocks + 1) / 2);
         __syncthreads();
     }
     return good;
