@@ -73,7 +73,7 @@ install_optional() {
   [ ${#there[@]} -eq 0 ] || install_missing "${there[@]}"
 }
 
-# What the build found and may find: when it changes, Meson looks again.
+# Names the tools that the build found and may find: when they change, Meson looks again.
 toolchain() {
   command -v nvcc /usr/local/cuda/bin/nvcc || true
   pkg-config --modversion ompi-c zfp segyio gtk4 epoxy 2>/dev/null || true

@@ -149,7 +149,7 @@ static LithoSheetAxis frequency_axis(const LithoGrid *grid)
     return to;
 }
 
-// Of slice `axis`, or of its f-k spectrum. Inlines of a slice in time run upwards.
+// The axes of slice `axis`, or of its f-k spectrum. Inlines of a slice in time run upwards.
 static LithoSheetAxes *axes_of(const LithoGrid *grid, int axis, gboolean is_fk,
                                const LithoLook *look)
 {

@@ -215,7 +215,7 @@ static void tell_defaults(const LithoFlow *flow, char **words)
     }
 }
 
-// Of "NAME=FILE", which check_files() has seen to.
+// The file of "NAME=FILE", which check_files() has seen to.
 static const char *file_of(const char *volume)
 {
     return strchr(volume, '=') + 1;

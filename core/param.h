@@ -127,7 +127,7 @@ gboolean litho_param_set_text(const LithoParam *row, void *params, const char *v
 // choice name, text. A number may carry its unit or one that is a multiple of it: "30%", "0.06kHz".
 gboolean litho_param_parse(const LithoParamTable *table, void *params, const char *key,
                            const char *value, GError **error);
-// The same for data whose samples lie along `axis`: samples may be given as a time or a depth
+// litho_param_parse() for data whose samples lie along `axis`: samples may be a time or a depth
 // ("600ms"), to the nearest sample, and the other way round ("150samples" for a row in s).
 gboolean litho_param_parse_along(const LithoParamTable *table, void *params, const char *key,
                                  const char *value, const LithoAxis *axis, GError **error);

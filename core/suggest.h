@@ -31,7 +31,7 @@ typedef struct LithoSuggestion {
     char *why; // one sentence; the list frees it
 } LithoSuggestion;
 
-// Of LithoSuggestion, rows of the operator in the order of its suggest(); empty when there is
+// Elements are LithoSuggestion, in the order of the operator's suggest(); none when there is
 // nothing to say. g_array_unref().
 GArray *litho_suggest(const LithoOperator *op, const LithoGrid *grid, const LithoSpectrum *spectrum,
                       double missing);

@@ -34,8 +34,8 @@ typedef struct LithoPicture {
     double scale;            // device pixels per logical pixel in PNG; 0 = 1
     const LithoCube *input;  // never NULL
     const LithoCube *output; // same shape, or NULL
-    // Of LithoCube: slices of a cube that is never there as a whole, in place of input's and
-    // output's samples; NULL = input and output hold everything.
+    // Elements are LithoCube: slices of a cube that is never there as a whole, in place of input's
+    // and output's samples; NULL = input and output hold everything.
     const GPtrArray *input_parts, *output_parts;
     LithoLook look;
     guint n_panels, columns; // columns 0 = as square as possible

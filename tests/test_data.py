@@ -15,7 +15,7 @@ from cli_tap import CLI, cli, read, run, test
 
 SURVEYS = os.path.join(os.environ["LITHO_SOURCE_ROOT"], "data", "surveys")
 TEXT, BINARY, HEAD = 3200, 400, 240
-# Of the largest sample. Equal machines make equal bytes; another libm may round the last bits differently.
+# Part of the largest sample. Equal machines make equal bytes; another libm may round differently.
 FAIR = 1e-5
 
 

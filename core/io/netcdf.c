@@ -169,7 +169,7 @@ static int find_variable(int file, gint64 n[3], int dimension[3], guint *cubes)
     return best;
 }
 
-// What is known of the samples' storage, and a cache for chunks.
+// Reads how the samples are stored, and sets a cache for chunks.
 static gboolean set_chunks(NetcdfArray *self, GError **error)
 {
     int storage = NC_CONTIGUOUS;

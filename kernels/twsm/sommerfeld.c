@@ -199,7 +199,7 @@ static void add_series(Integral *g, int first, int n, double most)
     }
 }
 
-// The same by Hankel's expansion: 14 terms give 1e-11 from |z| = 14 on.
+// Hankel's expansion of the sums: 14 terms give 1e-11 from |z| = 14 on.
 static void add_hankel(Integral *g, int first)
 {
     double total_re = 0, total_im = 0;

@@ -143,11 +143,12 @@ static const LithoParam rows[] = {
                .doc =
                    "Layers, boundaries, wave code, source, receivers and wavelet: a JSON file, or "
                    "a built-in model: flat, dipping, syncline, dome, twolayer."),
-    LITHO_TEXT(TwsmParams, depths, .label = "Boundary depths", .stage = TWSM_STAGE_MESH,
-               .doc = "Depths in m in the place of the model's, boundary after boundary: 600,1350. A "
-                      "bulge takes its height behind a colon, 1000:200, and - leaves a boundary as "
-                      "it is. Grips in the model's picture write them; empty leaves all to the "
-                      "model."),
+    LITHO_TEXT(
+        TwsmParams, depths, .label = "Boundary depths", .advanced = true, .stage = TWSM_STAGE_MESH,
+        .doc = "Depths in m in the place of the model's, boundary after boundary: 600,1350. A "
+               "bulge takes its height behind a colon, 1000:200, and - leaves a boundary as "
+               "it is. Grips in the model's picture write them; empty leaves all to the "
+               "model."),
     LITHO_FLOAT(TwsmParams, source_x, .label = "Source x", .special = TWSM_MODEL_S,
                 .special_text = "from the model", .unit = "m", .def = TWSM_MODEL_S,
                 .min = TWSM_MODEL_S, .max = 1e6, .soft_min = -2000, .soft_max = 2000,

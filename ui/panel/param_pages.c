@@ -9,8 +9,8 @@
 
 enum { TEXT_CHARS = 80 };
 
-// What docs/parameters.json says of the operator's parameters; NULL for operators that it does not
-// know, such as programs of the user's own.
+// The notes of docs/parameters.json on the operator's parameters; NULL for operators that it does
+// not know, such as programs of the user's own.
 static JsonNode *load_notes(void)
 {
     g_autoptr(GBytes) bytes =

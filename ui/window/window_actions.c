@@ -167,7 +167,7 @@ ACTION(do_snapshot_go)
         litho_snapshots_adopt(self->snapshots, k);
 }
 
-// The same letter again goes back to the input.
+// A second press of the letter goes back to the input.
 ACTION(do_snapshot_compare)
 {
     SELF;
@@ -206,7 +206,7 @@ ACTION(do_show)
                        show_from_name(g_variant_get_string(value, NULL)));
 }
 
-// The same key again goes back to the output.
+// A second press of the key goes back to the output.
 static void toggle_show(LithoWindow *self, LithoShow show)
 {
     gboolean on = display_of(self)->show == show;

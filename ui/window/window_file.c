@@ -273,7 +273,7 @@ static void open_done(gpointer result, const GError *error, gpointer data)
                 litho_import_kind(o->paths[0]) == LITHO_IMPORT_RAW && !o->options.shape[0];
             litho_open_file_set_failed(self->file, g_steal_pointer(&o->paths));
             litho_bar_set_remedy(litho_tellers_error(self->tellers), TRUE);
-            // Those of the other file.
+            // Notes of the file before are gone.
             litho_bar_set_remedy(litho_tellers_notes(self->tellers), FALSE);
             litho_window_actions_update(self);
             if (bare) { // no failure: samples alone need to be told their sizes

@@ -18,7 +18,7 @@ typedef struct LithoWaves {
 LithoWaves litho_waves_layout(int nx, int ny);
 // Zeroed memory for `count` waves, aligned; free with free(). NULL when there is none.
 float *litho_waves_alloc(const LithoWaves *layout, gsize count);
-// The same with memory as it comes, for what is filled wave by wave: a large one is not touched.
+// Memory for `count` waves as it comes, for waves that are filled one by one: nothing is touched.
 float *litho_waves_room(const LithoWaves *layout, gsize count);
 static inline float *litho_wave_row(const LithoWaves *w, float *wave, int y)
 {

@@ -23,7 +23,7 @@ enum {
     FINE = 256, // angles a degree of the certificate
 };
 constexpr double PI = 3.14159265358979323846;
-// As in design.c: keeps certified |G| below 1 against rounding between grid points.
+// Keeps certified |G| below 1 against rounding between grid points, as in design.c.
 constexpr double SAFETY = 1 - 1e-6;
 
 // Weighted sums over samples: second derivatives (rr, ri, ii), gradient (re, im), mixed with tau.
@@ -204,7 +204,7 @@ __device__ double evaluate(const Shape &s, const Rooms &r, const double *x, doub
 
 // --- Newton's step ------------------------------------------------------------------------------
 
-// What a sample adds to the sums; its parts of the derivatives by tau.
+// Adds one sample to the sums, and its parts of the derivatives by tau.
 __device__ void weigh(const Shape &s, const Rooms &r, double *const *g, double tau, int j,
                       double *grad, double *bend)
 {

@@ -69,7 +69,7 @@ typedef struct WpLevelPart {
     double power;
     int count;
 } WpLevelPart;
-// Of one frequency, half and class: ClassSums of noise_quiet.c.
+// Sums of one frequency, half and class: ClassSums of noise_quiet.c.
 typedef struct WpLevelSums {
     double power[WP_LEVEL_GROUPS], weight[WP_LEVEL_GROUPS], leaky, leaky_weight;
 } WpLevelSums;

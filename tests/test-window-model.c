@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The operator's model in the 3-D view: shapes that an operator made for the test tells
+// (gui/teller.h), and boundaries of tip-wave models that are dragged.
+#include <string.h>
+
+#include "tests/gui/gui.h"
+#include "tests/gui/keys.h"
+#include "tests/gui/teller.h"
+#include "ui/window/window_private.h"
+
+static Gui gui;
+
+static void use_operator(const LithoOperator *op)
+{
+    while (litho_flow_length(litho_session_flow(gui.session)) > 0)
+        litho_session_remove_step(gui.session, 0);
+    litho_session_add_step(gui.session, op);
+}
+
+static void set(const char *key, double value)
+{
+    g_autoptr(GError) error = NULL;
+    const LithoParam *row = litho_param_find(&gui_teller.params, key);
+    litho_session_set_param(gui.session, 0, row, value, NULL, &error);
+    g_assert_no_error(error);
+}
+
+static LithoCanvas *canvas(void)
+{
+    return litho_window_canvas(gui.window);
+}
+
+// Property: where an operator tells shapes, the 3-D panel can show them, and only those spaces that
+// there are; the panel goes back to the data when the operator goes, and comes back with it.
+static void test_model(void)
+{
+    litho_window_open_demo(gui.window);
+    g_assert_true(gui_wait(gui_has_input, &gui, 60));
+    use_operator(litho_operator_find("template"));
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    gui_activate(&gui, "win.model");
+    g_assert_null(litho_canvas_model(canvas())); // nothing told: nothing to switch to
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    gui_screenshot(&gui, "model-switch");
+    g_autoptr(GdkTexture) data = gui_picture(&gui);
+    gui_activate(&gui, "win.model");
+    LithoModelView *view = litho_canvas_model(canvas());
+    g_assert_nonnull(view);
+    gui_spin(&gui, 0.3);
+    const LithoModel *model = litho_model_view_model(view);
+    g_assert_cmpint(model->space, ==, LITHO_SPACE_MODEL);
+    g_assert_cmpuint(model->legend->len, ==, 4);
+    gui_screenshot(&gui, "model-shapes");
+    g_autoptr(GdkTexture) earth = gui_picture(&gui);
+    g_assert_cmpfloat(gui_difference(&gui, data, earth), >, 0.03);
+    gui_activate(&gui, "win.model");
+    g_assert_cmpint(litho_model_view_model(view)->space, ==, LITHO_SPACE_FREQUENCY);
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "model-boxes");
+    gui_activate(&gui, "win.maximise(3)");
+    gui_spin(&gui, 0.3);
+    gui_screenshot(&gui, "model-boxes-large");
+    gui_activate(&gui, "win.maximise(3)");
+    use_operator(litho_operator_find("template"));
+    g_assert_null(litho_canvas_model(canvas()));
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    g_assert_nonnull(litho_canvas_model(canvas()));
+}
+
+// Property: moving a parameter changes the shapes and keeps the camera; turning by keys changes the
+// camera and computes nothing.
+static void test_model_follows(void)
+{
+    LithoModelView *view = litho_canvas_model(canvas());
+    gui_settle(&gui);
+    litho_model_view_zoom(view, 1.2);
+    LithoCamera camera = litho_model_view_scene(view)->camera;
+    g_autoptr(GdkTexture) before = gui_picture(&gui);
+    set("threshold", 1);
+    gui_settle(&gui);
+    g_autoptr(GdkTexture) after = gui_picture(&gui);
+    g_assert_cmpmem(&camera, sizeof camera, &litho_model_view_scene(view)->camera, sizeof camera);
+    g_assert_cmpfloat(gui_difference(&gui, before, after), >, 0.01);
+    guint64 generation = litho_session_result(gui.session)->generation;
+    guint64 frames = litho_canvas_frames(canvas());
+    for (int k = 0; k < 10; k++) {
+        litho_model_view_zoom(view, 1.02);
+        gui_spin(&gui, 0.03);
+    }
+    g_assert_cmpuint(litho_canvas_frames(canvas()), >=, frames + 5);
+    g_assert_cmpuint(litho_session_result(gui.session)->generation, ==, generation);
+    gui_activate(&gui, "win.fit");
+}
+
+static char *depths_text(void)
+{
+    const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+    return litho_param_print(litho_param_find(&step->op->params, "depths"), step->params);
+}
+
+static LithoModelView *show_earth(void)
+{
+    for (int k = 0; k < 3; k++) {
+        LithoModelView *view = litho_canvas_model(canvas());
+        if (view && litho_model_view_model(view) &&
+            litho_model_view_model(view)->space == LITHO_SPACE_MODEL)
+            return view;
+        gui_activate(&gui, "win.model");
+        gui_spin(&gui, 0.2);
+    }
+    g_assert_not_reached();
+}
+
+// Property: a boundary of a model is dragged in its picture: the parameter follows the hand, the
+// traces follow the parameter, the camera stays; the whole drag, a pause in it too, is undone as
+// one, and then the traces are those of before. Page Up and Page Down do it by keys.
+static void test_grip(void)
+{
+    double x, y, at, there;
+    use_operator(litho_operator_find("twsm"));
+    const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
+    litho_session_set_param(gui.session, 0, litho_param_find(&step->op->params, "fmax"), 8, NULL,
+                            NULL);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    LithoModelView *view = show_earth();
+    g_autoptr(LithoCube) before = litho_cube_ref(litho_session_output(gui.session));
+    g_assert_nonnull(litho_model_view_grip(view, &x, &y, &at));
+    g_assert_cmpfloat(at, ==, 1000);
+    const LithoCamera camera = litho_model_view_scene(view)->camera;
+    const guint steps = litho_history_length(litho_session_history(gui.session), FALSE);
+    g_assert_false(litho_model_view_hold(view, x + 200, y));
+    g_assert_true(litho_model_view_hold(view, x, y));
+    for (int k = 1; k <= 6; k++) {
+        litho_model_view_drag(view, 0, -4 * k);
+        gui_spin(&gui, k == 3 ? 1.8 : 0.06);
+    }
+    gui_screenshot(&gui, "model-grip");
+    litho_model_view_release(view);
+    gui_settle(&gui);
+    litho_model_view_grip(view, &x, &y, &there);
+    g_autofree char *text = depths_text();
+    g_test_message("dragged to %g m: depths=%s", there, text);
+    g_assert_cmpfloat(there, <, 980);
+    g_assert_cmpfloat(g_ascii_strtod(text, NULL), ==, there);
+    g_assert_cmpmem(&camera, sizeof camera, &litho_model_view_scene(view)->camera, sizeof camera);
+    g_assert_cmpuint(litho_history_length(litho_session_history(gui.session), FALSE), ==,
+                     steps + 1);
+    const gsize bytes = litho_box_count(before->held) * sizeof(float);
+    g_assert_cmpint(memcmp(litho_cube_host(litho_session_output(gui.session), NULL),
+                           litho_cube_host(before, NULL), bytes),
+                    !=, 0);
+    gui_activate(&gui, "win.undo");
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+    g_autofree char *back = depths_text();
+    g_assert_cmpstr(back, ==, "");
+    gui_assert_same(before, litho_session_output(gui.session));
+    gtk_widget_grab_focus(GTK_WIDGET(view));
+    if (gui_can_type()) {
+        gui_type_into(&gui, NULL, "key Next", 0.5);
+        gui_type_into(&gui, NULL, "key shift+Prior", 0.5);
+        g_autofree char *typed = depths_text();
+        g_assert_cmpstr(typed, ==, "1009");
+    }
+    gui_settle(&gui);
+    use_operator(&gui_teller);
+    g_assert_true(gui_wait(gui_has_output, &gui, 60));
+    gui_settle(&gui);
+}
+int main(int argc, char **argv)
+{
+    gui_init(&argc, &argv);
+    gui_register(&gui_teller);
+    gui_open_sized(&gui);
+    g_test_add_func("/model/shapes", test_model);
+    g_test_add_func("/model/follows", test_model_follows);
+    g_test_add_func("/model/grip", test_grip);
+    int status = g_test_run();
+    gui_close(&gui);
+    return status;
+}
