@@ -88,7 +88,7 @@ static double add_some_noise(LithoCube *cube, double part, guint32 seed)
     return sigma;
 }
 
-// As strong as the signal: 0 dB.
+// Noise as strong as the signal: 0 dB.
 static double add_noise(LithoCube *cube, guint32 seed)
 {
     return add_some_noise(cube, 1, seed);

@@ -11,21 +11,6 @@
 
 static Gui gui;
 
-static void use_operator(const LithoOperator *op)
-{
-    while (litho_flow_length(litho_session_flow(gui.session)) > 0)
-        litho_session_remove_step(gui.session, 0);
-    litho_session_add_step(gui.session, op);
-}
-
-static void set(const char *key, double value)
-{
-    g_autoptr(GError) error = NULL;
-    const LithoParam *row = litho_param_find(&gui_teller.params, key);
-    litho_session_set_param(gui.session, 0, row, value, NULL, &error);
-    g_assert_no_error(error);
-}
-
 static LithoCanvas *canvas(void)
 {
     return litho_window_canvas(gui.window);
@@ -37,12 +22,12 @@ static void test_model(void)
 {
     litho_window_open_demo(gui.window);
     g_assert_true(gui_wait(gui_has_input, &gui, 60));
-    use_operator(litho_operator_find("template"));
+    gui_use_operator(&gui, litho_operator_find("template"));
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     gui_activate(&gui, "win.model");
     g_assert_null(litho_canvas_model(canvas())); // nothing told: nothing to switch to
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     gui_screenshot(&gui, "model-switch");
@@ -65,9 +50,9 @@ static void test_model(void)
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "model-boxes-large");
     gui_activate(&gui, "win.maximise(3)");
-    use_operator(litho_operator_find("template"));
+    gui_use_operator(&gui, litho_operator_find("template"));
     g_assert_null(litho_canvas_model(canvas()));
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     g_assert_nonnull(litho_canvas_model(canvas()));
 }
@@ -81,7 +66,7 @@ static void test_model_follows(void)
     litho_model_view_zoom(view, 1.2);
     LithoCamera camera = litho_model_view_scene(view)->camera;
     g_autoptr(GdkTexture) before = gui_picture(&gui);
-    set("threshold", 1);
+    gui_set_param(&gui, &gui_teller, "threshold", 1);
     gui_settle(&gui);
     g_autoptr(GdkTexture) after = gui_picture(&gui);
     g_assert_cmpmem(&camera, sizeof camera, &litho_model_view_scene(view)->camera, sizeof camera);
@@ -122,7 +107,7 @@ static LithoModelView *show_earth(void)
 static void test_grip(void)
 {
     double x, y, at, there;
-    use_operator(litho_operator_find("twsm"));
+    gui_use_operator(&gui, litho_operator_find("twsm"));
     const LithoStep *step = litho_flow_step(litho_session_flow(gui.session), 0);
     litho_session_set_param(gui.session, 0, litho_param_find(&step->op->params, "fmax"), 8, NULL,
                             NULL);
@@ -169,7 +154,7 @@ static void test_grip(void)
         g_assert_cmpstr(typed, ==, "1009");
     }
     gui_settle(&gui);
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
 }

@@ -19,21 +19,6 @@
 
 static Gui gui;
 
-static void use_operator(const LithoOperator *op)
-{
-    while (litho_flow_length(litho_session_flow(gui.session)) > 0)
-        litho_session_remove_step(gui.session, 0);
-    litho_session_add_step(gui.session, op);
-}
-
-static void set(const char *key, double value)
-{
-    g_autoptr(GError) error = NULL;
-    const LithoParam *row = litho_param_find(&gui_teller.params, key);
-    litho_session_set_param(gui.session, 0, row, value, NULL, &error);
-    g_assert_no_error(error);
-}
-
 static LithoCanvas *canvas(void)
 {
     return litho_window_canvas(gui.window);
@@ -54,15 +39,15 @@ static void test_plots(void)
     const guint of_the_data = 3; // spectrum, histogram, and the area's spectrum
     litho_window_open_demo(gui.window);
     g_assert_true(gui_wait(gui_has_input, &gui, 60));
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data + 2);
-    use_operator(litho_operator_find("template"));
+    gui_use_operator(&gui, litho_operator_find("template"));
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     g_assert_cmpuint(count_type(GTK_WIDGET(gui.window), LITHO_TYPE_PLOT), ==, of_the_data);
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
 }
@@ -169,16 +154,16 @@ static void test_quality(void)
     gui_screenshot(&gui, "views-similarity");
     g_autoptr(GdkTexture) mapped = gui_picture(&gui);
     g_assert_cmpfloat(gui_difference(&gui, plain, mapped), >, 0.1);
-    set("gain", 0.9);
+    gui_set_param(&gui, &gui_teller, "gain", 0.9);
     g_assert_false(has_map(&gui)); // it was another result's
     g_assert_true(gui_wait(is_judged, &gui, 60));
     g_assert_cmpfloat_with_epsilon(litho_judgement_figures(gui.window->judgement, NULL)->removed,
                                    0.01, 1e-4);
     gui_activate(&gui, "win.similarity");
-    use_operator(litho_operator_find("template"));
+    gui_use_operator(&gui, litho_operator_find("template"));
     g_assert_null(litho_judgement_figures(gui.window->judgement, NULL));
     g_assert_cmpstr(litho_quality_panel_text(quality(), 2), ==, "");
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
 }
@@ -194,16 +179,16 @@ static GtkWidget *row_of(const char *key)
 // with the mode; asking for it by name shows it.
 static void test_rows(void)
 {
-    set("patience", 7);
+    gui_set_param(&gui, &gui_teller, "patience", 7);
     g_assert_false(gtk_widget_get_visible(row_of("patience")));
     g_assert_true(litho_param_panel_focus(litho_window_params(gui.window), "patience"));
     g_assert_true(gtk_widget_get_visible(row_of("patience")));
-    set("mode", 1);
+    gui_set_param(&gui, &gui_teller, "mode", 1);
     g_assert_true(gtk_widget_get_visible(row_of("patience")));
     GtkEditable *number = GTK_EDITABLE(gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON));
     g_assert_cmpstr(gtk_editable_get_text(number), ==, "7 turns");
     gui_screenshot(&gui, "views-rows");
-    set("mode", 0);
+    gui_set_param(&gui, &gui_teller, "mode", 0);
     g_assert_false(gtk_widget_get_visible(row_of("patience")));
 }
 
@@ -287,8 +272,8 @@ static void test_special_row(void)
 // back, as an empty field can, and a number with its unit.
 static void test_special(void)
 {
-    set("mode", 1);
-    set("patience", 0);
+    gui_set_param(&gui, &gui_teller, "mode", 1);
+    gui_set_param(&gui, &gui_teller, "patience", 0);
     g_assert_true(gui_wait(says_turns, &gui, 20));
     GtkWidget *spin = gui_find_type(row_of("patience"), GTK_TYPE_SPIN_BUTTON);
     gui_spin(&gui, 0.2);
@@ -306,7 +291,7 @@ static void test_special(void)
         const LithoParam *row = litho_param_find(&gui_teller.params, "patience");
         g_assert_cmpfloat(litho_param_get(row, step->params), ==, wanted[k]);
     }
-    set("mode", 0);
+    gui_set_param(&gui, &gui_teller, "mode", 0);
     gui_settle(&gui);
 }
 
@@ -325,7 +310,7 @@ static gboolean memory_short(Gui *g)
 // squared).
 static void test_memory(void)
 {
-    set("gain", 1);
+    gui_set_param(&gui, &gui_teller, "gain", 1);
     g_assert_true(gui_wait(memory_known, &gui, 10));
     gui_settle(&gui);
     const LithoMemoryPlan *plan = litho_session_memory(gui.session);
@@ -333,11 +318,11 @@ static void test_memory(void)
     g_assert_cmpuint(plan->total, >, plan->need);
     g_test_message("%s", litho_param_panel_memory(litho_window_params(gui.window)));
     g_assert_false(memory_short(&gui));
-    set("gain", 1e6);
+    gui_set_param(&gui, &gui_teller, "gain", 1e6);
     g_assert_true(gui_wait(memory_short, &gui, 10));
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "views-memory");
-    set("gain", 0.8);
+    gui_set_param(&gui, &gui_teller, "gain", 0.8);
     gui_settle(&gui);
     g_assert_false(memory_short(&gui));
 }
@@ -366,7 +351,7 @@ static void test_picture(void)
 // 5 m), and both ways agree; the read-out's two amplitudes belong together.
 static void test_side_by_side(void)
 {
-    set("mode", 2);
+    gui_set_param(&gui, &gui_teller, "mode", 2);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     gui_settle(&gui);
     const LithoGrid *grid = litho_session_grid(gui.session);
@@ -405,7 +390,7 @@ static void test_side_by_side(void)
     gui_spin(&gui, 0.3);
     g_autoptr(GdkTexture) output = gui_picture(&gui);
     g_assert_cmpfloat(gui_difference(&gui, side, output), >, 0.1);
-    set("mode", 0);
+    gui_set_param(&gui, &gui_teller, "mode", 0);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
 }
 
@@ -473,9 +458,9 @@ static void test_area(void)
     g_assert_cmpfloat_with_epsilon(level(1) / level(0), 0.8, 1e-3);
     g_assert_cmpfloat_with_epsilon(level(2) / level(0), 0.2, 1e-3);
     gui_screenshot(&gui, "views-area");
-    set("gain", 0.5);
+    gui_set_param(&gui, &gui_teller, "gain", 0.5);
     g_assert_true(gui_wait(area_is_half, &gui, 10));
-    set("gain", 0.8);
+    gui_set_param(&gui, &gui_teller, "gain", 0.8);
     gui_activate(&gui, "win.area");
     g_assert_false(litho_session_area(gui.session)->on);
     g_assert_null(litho_session_area_numbers(gui.session));
@@ -497,14 +482,14 @@ static gboolean has_told(Gui *g)
 // end.
 static void test_live(void)
 {
-    set("wait_ms", 4000);
-    set("threshold", 0.5);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 4000);
+    gui_set_param(&gui, &gui_teller, "threshold", 0.5);
     g_assert_true(gui_wait(has_told, &gui, 2));
     g_assert_true(litho_session_progress(gui.session, NULL));
     g_assert_null(litho_session_output(gui.session));
     gui_spin(&gui, 0.3);
     gui_screenshot(&gui, "views-live");
-    set("wait_ms", 0);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
     g_assert_true(has_told(&gui));
 }
@@ -517,7 +502,7 @@ static gboolean is_idle(Gui *g)
 // Property: who stops a long computation is told that the result is not whole, and how to have it.
 static void test_stopped(void)
 {
-    set("wait_ms", 8000);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 8000);
     gui_spin(&gui, 0.5);
     g_assert_true(litho_session_progress(gui.session, NULL));
     gui_activate(&gui, "win.cancel");
@@ -526,7 +511,7 @@ static void test_stopped(void)
     g_assert_true(gtk_widget_get_visible(notice));
     g_assert_nonnull(strstr(gtk_label_get_text(GTK_LABEL(notice)), "Ctrl+Return"));
     g_assert_null(litho_session_output(gui.session));
-    set("wait_ms", 0);
+    gui_set_param(&gui, &gui_teller, "wait_ms", 0);
     g_assert_true(gui_wait(gui_has_output, &gui, 20));
 }
 
@@ -552,7 +537,7 @@ static void keep_scrubs(const LithoScrub *scrubs, guint n, gpointer data)
 static void test_scrub(void)
 {
     static Scrubbed scrubbed;
-    use_operator(&gui_teller);
+    gui_use_operator(&gui, &gui_teller);
     g_assert_true(gui_wait(gui_has_output, &gui, 60));
     gui_settle(&gui);
     LithoDisplay before = *litho_session_display(gui.session);

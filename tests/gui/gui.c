@@ -296,3 +296,18 @@ void gui_assert_same(const LithoCube *a, const LithoCube *b)
             if (litho_cube_is_live(a, i, j))
                 g_assert_cmpmem(litho_cube_trace(a, i, j), bytes, litho_cube_trace(b, i, j), bytes);
 }
+
+void gui_use_operator(Gui *gui, const LithoOperator *op)
+{
+    while (litho_flow_length(litho_session_flow(gui->session)) > 0)
+        litho_session_remove_step(gui->session, 0);
+    litho_session_add_step(gui->session, op);
+}
+
+void gui_set_param(Gui *gui, const LithoOperator *op, const char *key, double value)
+{
+    g_autoptr(GError) error = NULL;
+    const LithoParam *row = litho_param_find(&op->params, key);
+    litho_session_set_param(gui->session, 0, row, value, NULL, &error);
+    g_assert_no_error(error);
+}

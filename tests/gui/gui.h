@@ -48,3 +48,8 @@ double gui_difference(Gui *gui, GdkTexture *a, GdkTexture *b);
 void gui_activate(Gui *gui, const char *action); // "win.split", "win.show('side')"
 // Both cubes hold the same samples, bit by bit, at the traces that are live in `a`.
 void gui_assert_same(const LithoCube *a, const LithoCube *b);
+
+// A flow of this operator alone, in the place of the one there was.
+void gui_use_operator(Gui *gui, const LithoOperator *op);
+// A value of the first step, whose operator is `op`; the test ends where it is refused.
+void gui_set_param(Gui *gui, const LithoOperator *op, const char *key, double value);
